@@ -1,0 +1,67 @@
+"""Packaging of tfmrc. Tool settings live in pyproject.toml, exact versions in requirements*.lock."""
+
+import re
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HERE = Path(__file__).parent
+INIT = (HERE / "tfmrc" / "__init__.py").read_text(encoding="utf-8")
+VERSION = re.search(r'^__version__ = "([^"]+)"$', INIT, re.MULTILINE).group(1)
+
+# docs/dependencies.md says why each of them is here.
+RUNTIME = [
+    "keras>=3.15,<4",
+    "numpy>=2.0",
+    "tensorflow>=2.21,<2.22",
+    "tensorflow-text>=2.21,<2.22",
+    "h5py>=3.11",
+    "ijson>=3.3",
+    "matplotlib>=3.9",
+    "PyYAML>=6.0",
+    "rich>=13.7",
+    "rouge-score>=0.1.2",
+    "sacrebleu>=2.4",
+    "tensorboard>=2.20",
+]
+# What users bring pre-trained; nothing in tfmrc imports these unless such an embedding is built.
+EMBEDDINGS = [
+    "keras-hub>=0.32",
+    "tensorflow-hub>=0.16.1",
+]
+TEST = [
+    "hypothesis>=6.100",
+    "import-linter>=2.1",
+    "jax>=0.5",
+    "mypy>=1.15",
+    "pytest>=8.3",
+    "pytest-timeout>=2.3",
+    "pytest-xdist>=3.6",
+    "ruff>=0.11",
+    "types-PyYAML>=6.0",
+]
+
+setup(
+    name="tfmrc",
+    version=VERSION,
+    description="Machine reading comprehension with Keras 3: models that answer from passages.",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    python_requires=">=3.11",
+    packages=find_packages(include=["tfmrc", "tfmrc.*"]),
+    package_data={"tfmrc": ["py.typed", "**/*.json", "**/*.jsonl", "**/*.txt", "**/*.jsonl.gz"]},
+    install_requires=RUNTIME,
+    extras_require={"embeddings": EMBEDDINGS, "test": TEST},
+    entry_points={"console_scripts": ["tfmrc = tfmrc.cli:main"]},
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Intended Audience :: Science/Research",
+        "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+    ],
+)

@@ -1,0 +1,77 @@
+"""tfmrc: machine reading comprehension with Keras 3.
+
+The rooms are imported when they are first used, so `import tfmrc` is instant and
+`tfmrc.models` does not load TensorFlow where Keras runs on another backend.
+
+Example:
+
+>>> import tfmrc
+>>> "models" in dir(tfmrc) and "Reader" in dir(tfmrc)
+True
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_ROOMS = (
+    "data",
+    "decoding",
+    "evaluation",
+    "layers",
+    "losses",
+    "models",
+    "ops",
+    "serving",
+    "testing",
+    "text",
+    "training",
+)
+_OBJECTS = {"Example": "tfmrc.data", "Reader": "tfmrc.serving"}
+
+if TYPE_CHECKING:
+    from tfmrc import (
+        data,
+        decoding,
+        evaluation,
+        layers,
+        losses,
+        models,
+        ops,
+        serving,
+        testing,
+        text,
+        training,
+    )
+    from tfmrc.data import Example
+    from tfmrc.serving import Reader
+
+__all__ = [
+    "Example",
+    "Reader",
+    "__version__",
+    "data",
+    "decoding",
+    "evaluation",
+    "layers",
+    "losses",
+    "models",
+    "ops",
+    "serving",
+    "testing",
+    "text",
+    "training",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _OBJECTS:
+        return getattr(importlib.import_module(_OBJECTS[name]), name)
+    raise AttributeError(f"module 'tfmrc' has no attribute {name!r}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -39,6 +39,7 @@ TEST = [
     "pytest-xdist>=3.6",
     "ruff>=0.11",
     "types-PyYAML>=6.0",
+    "uv>=0.7",
 ]
 
 setup(

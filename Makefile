@@ -1,0 +1,56 @@
+# Two commands for a newcomer: `make demo` and `make test`. Both make the environment they need.
+
+SHELL := /bin/bash
+PY := .venv/bin/python
+WORKERS ?= 2
+TESTS ?=
+
+export TF_CPP_MIN_LOG_LEVEL ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help environment environment-dev demo test slow lint format equations lock clean
+
+help:
+	@echo "make demo       train Masque on the shipped corpus, evaluate, export, answer from the export"
+	@echo "make test       all tests but the slow ones (WORKERS=2; TESTS=tests/ops to run a part)"
+	@echo "make slow       the slow tests (minutes; one of them makes a second environment)"
+	@echo "make lint       ruff, mypy and the arrows between the rooms"
+	@echo "make format     format the code with ruff"
+	@echo "make equations  every printed equation of the papers and the tests that check it"
+	@echo "make lock       renew requirements*.lock after a change in setup.py"
+	@echo "make clean      remove the environment and the caches (keeps runs/ and savedmodels/)"
+
+environment:
+	@tools/environment.sh requirements.lock
+
+environment-dev:
+	@tools/environment.sh requirements-dev.lock
+
+demo: environment
+	$(PY) -m recipes.masque_demo.main
+
+test: environment-dev
+	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
+
+slow: environment-dev
+	$(PY) -m pytest -m slow --timeout 1800 $(TESTS)
+
+lint: environment-dev
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+format: environment-dev
+	.venv/bin/ruff check --fix-only .
+	.venv/bin/ruff format .
+
+equations: environment-dev
+	$(PY) -m tests.equations
+
+lock: environment-dev
+	tools/lock.sh
+
+clean:
+	rm -rf .venv .venv.lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,268 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import ops
+
+from tests.decoding.enumeration import (
+    BOS,
+    EOS,
+    PAD,
+    UNK,
+    RecurrentWords,
+    every_sequence,
+    exhaustive,
+    words_of,
+)
+from tfmrc.decoding import beam_search, greedy_search
+from tfmrc.ops.masking import LOG_ZERO
+
+
+def table_step(table):
+    """Words by the word before alone: `table [V, V]` of probabilities."""
+    log_p = np.log(np.asarray(table, "float32"))
+    return lambda ids, cache, t: (ops.take(log_p, ids, axis=0), cache)
+
+
+@pytest.mark.parametrize("min_length", [0, 2])
+@pytest.mark.parametrize("seed", range(5))
+def test_one_beam_is_greedy_search(seed, min_length):
+    model = RecurrentWords(batch_size=4, vocabulary_size=9, seed=seed)
+    arguments = {"max_length": 7, "min_length": min_length}
+    greedy = greedy_search(model.step, model.cache(1), 4, **arguments)
+    beam = beam_search(model.step, model.cache(1), 4, num_beams=1, **arguments)
+    for left, right in zip(greedy, beam, strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 2.0, -0.7])
+@pytest.mark.parametrize("min_length", [0, 1, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_beam_as_wide_as_the_space_is_exhaustive_search(seed, min_length, length_penalty):
+    model = RecurrentWords(batch_size=2, vocabulary_size=7, seed=seed)
+    space = len(list(every_sequence(7, 4, min_length)))
+    found = beam_search(
+        model.step,
+        model.cache(200),
+        2,
+        num_beams=200,
+        num_return=200,
+        max_length=4,
+        min_length=min_length,
+        length_penalty=length_penalty,
+    )
+    for example in range(2):
+        expected = exhaustive(model, example, 4, min_length, length_penalty)
+        assert [words_of(found, example, n) for n in range(space)] == [w for _, w in expected]
+        np.testing.assert_allclose(
+            np.asarray(found.score)[example, :space], [s for s, _ in expected], rtol=1e-5
+        )
+        assert np.all(np.asarray(found.lengths)[example, space:] == 0)
+        assert np.all(np.asarray(found.ids)[example, space:] == PAD)
+        assert np.all(np.asarray(found.log_probability)[example, space:] == LOG_ZERO)
+
+
+@pytest.mark.parametrize("length_penalty", [0.0, 1.0])
+def test_the_score_is_that_of_the_same_words(length_penalty):
+    model = RecurrentWords(batch_size=3, vocabulary_size=30, seed=11)
+    found = beam_search(
+        model.step,
+        model.cache(4),
+        3,
+        num_beams=4,
+        num_return=3,
+        max_length=9,
+        length_penalty=length_penalty,
+    )
+    assert np.all(np.diff(np.asarray(found.score), axis=1) <= 0)
+    for example in range(3):
+        for n in range(3):
+            words = words_of(found, example, n)
+            total = model.log_probability(example, words)
+            np.testing.assert_allclose(found.log_probability[example, n], total, rtol=1e-5)
+            score = total / ((5 + len(words)) / 6) ** length_penalty
+            np.testing.assert_allclose(found.score[example, n], score, rtol=1e-5)
+
+
+@pytest.mark.parametrize("length_penalty", [0.0, 0.8, -0.5])
+@pytest.mark.parametrize("num_return", [1, 3])
+def test_a_batch_gives_what_single_examples_give(length_penalty, num_return):
+    model = RecurrentWords(batch_size=6, vocabulary_size=12, seed=5)
+    model.bias[:, EOS] += np.linspace(-2, 5, 6)
+    arguments = {
+        "num_beams": 3,
+        "num_return": num_return,
+        "max_length": 12,
+        "length_penalty": length_penalty,
+    }
+    together = beam_search(model.step, model.cache(3), 6, **arguments)
+    assert len(set(np.asarray(together.lengths)[:, 0].tolist())) > 1, "all of one length"
+    for example in range(6):
+        alone = beam_search(model.step, model.cache(3, rows=[example]), 1, **arguments)
+        np.testing.assert_array_equal(alone.ids[0], together.ids[example])
+        np.testing.assert_allclose(alone.score[0], together.score[example], rtol=1e-6)
+
+
+def count_steps(step, **arguments):
+    steps = []
+
+    def counting(ids, cache, t):
+        steps.append(int(t))
+        return step(ids, cache, t)
+
+    return beam_search(counting, (), 1, **arguments), len(steps)
+
+
+ENDING = np.full((6, 6), 1e-9)
+ENDING[BOS, EOS], ENDING[BOS, 4], ENDING[BOS, 5] = 0.70, 0.20, 0.10
+ENDING[4, 4], ENDING[5, 5] = 0.999, 0.999
+
+
+def test_a_finished_beam_is_frozen():
+    found, _ = count_steps(
+        table_step(ENDING), num_beams=3, num_return=3, max_length=6, length_penalty=0.0
+    )
+    np.testing.assert_array_equal(
+        found.ids[0], [[EOS, 0, 0, 0, 0, 0], [4, 4, 4, 4, 4, 4], [5, 5, 5, 5, 5, 5]]
+    )
+    np.testing.assert_array_equal(found.lengths, [[1, 6, 6]])
+    expected = [np.log(0.7), np.log(0.2 * 0.999**5), np.log(0.1 * 0.999**5)]
+    np.testing.assert_allclose(found.log_probability[0], expected, rtol=1e-5)
+
+
+def test_the_loop_stops_when_nothing_can_overtake():
+    found, steps = count_steps(table_step(ENDING), num_beams=3, max_length=50)
+    assert words_of(found, 0) == (EOS,)
+    assert steps == 1
+
+
+def test_the_loop_goes_on_while_the_length_penalty_lets_a_longer_one_overtake():
+    found, steps = count_steps(table_step(ENDING), num_beams=3, max_length=50, length_penalty=1.0)
+    assert words_of(found, 0) == (4,) * 50
+    assert steps == 50
+    score = (np.log(0.2) + 49 * np.log(0.999)) / (55 / 6)
+    np.testing.assert_allclose(found.score[0, 0], score, rtol=1e-4)
+
+
+@pytest.mark.parametrize("length_penalty", [0.0, 1.5, -1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_stopping_early_changes_no_result(seed, length_penalty):
+    model = RecurrentWords(batch_size=3, vocabulary_size=8, seed=seed, sharpness=3.0)
+    arguments = {"num_beams": 5, "max_length": 10, "length_penalty": length_penalty}
+    early = beam_search(model.step, model.cache(5), 3, num_return=2, **arguments)
+    late = beam_search(model.step, model.cache(5), 3, num_return=5, **arguments)
+    np.testing.assert_array_equal(early.ids, late.ids[:, :2])
+    np.testing.assert_allclose(early.score, late.score[:, :2], rtol=1e-6)
+
+
+def test_ties_go_to_the_earlier_beam_and_the_smaller_id():
+    uniform = table_step(np.full((6, 6), 1 / 6))
+    for _ in range(3):
+        found = beam_search(uniform, (), 1, num_beams=4, num_return=4, max_length=2, min_length=1)
+        np.testing.assert_array_equal(found.ids[0], [[4, 3], [4, 4], [4, 5], [5, 3]])
+
+
+def test_a_step_with_no_possible_word_ends_the_hypothesis():
+    log_p = np.full((1, 1, 6), LOG_ZERO, "float32")
+    log_p[..., UNK] = 0.0
+    log_p[..., EOS] = -7.0
+
+    def step(ids, cache, t):
+        return ops.broadcast_to(log_p, (2, ops.shape(ids)[1], 6)), cache
+
+    for found in (
+        greedy_search(step, (), 2, max_length=4, min_length=2),
+        beam_search(step, (), 2, num_beams=3, max_length=4, min_length=2),
+    ):
+        np.testing.assert_array_equal(found.ids, [[[EOS, 0, 0, 0]]] * 2)
+        np.testing.assert_array_equal(found.log_probability, [[-7.0]] * 2)
+
+
+def test_everything_forbidden_still_gives_a_finite_hypothesis():
+    log_p = np.full((1, 1, 5), LOG_ZERO, "float32")
+
+    def step(ids, cache, t):
+        return ops.broadcast_to(log_p, (1, ops.shape(ids)[1], 5)), cache
+
+    for found in (
+        greedy_search(step, (), 1, max_length=3, forbidden_ids=(PAD, UNK, BOS, 4)),
+        beam_search(step, (), 1, num_beams=2, max_length=3, forbidden_ids=(PAD, UNK, BOS, 4)),
+    ):
+        assert words_of(found, 0) == (EOS,)
+        assert float(found.log_probability[0, 0]) == LOG_ZERO
+
+
+@pytest.mark.parametrize("min_length", [0, 1])
+def test_max_length_one(min_length):
+    model = RecurrentWords(batch_size=2, vocabulary_size=8, seed=3)
+    found = beam_search(
+        model.step,
+        model.cache(4),
+        2,
+        num_beams=4,
+        num_return=4,
+        max_length=1,
+        min_length=min_length,
+    )
+    for example in range(2):
+        expected = exhaustive(model, example, 1, min_length)[:4]
+        assert [words_of(found, example, n) for n in range(4)] == [w for _, w in expected]
+
+
+def test_hypotheses_that_reach_max_length_are_returned():
+    endless = np.full((6, 6), 1e-9)
+    endless[:, 4], endless[:, 5] = 0.75, 0.25
+    found = beam_search(table_step(endless), (), 1, num_beams=2, num_return=2, max_length=3)
+    np.testing.assert_array_equal(found.ids[0], [[4, 4, 4], [4, 4, 5]])
+    np.testing.assert_array_equal(found.lengths, [[3, 3]])
+    np.testing.assert_allclose(found.log_probability[0, 0], 3 * np.log(0.75), rtol=1e-6)
+
+
+def test_in_a_graph_with_dynamic_batch_and_vocabulary():
+    model = RecurrentWords(batch_size=3, vocabulary_size=10, seed=8)
+
+    def search(extra):
+        """Words 10 and up differ in number from call to call, as copied words do."""
+        batch_size = ops.shape(extra)[0]
+        extra = ops.repeat(extra[:, None], 4, axis=1)
+
+        def step(ids, cache, t):
+            log_p, cache["model"] = model.step(ops.minimum(ids, 9), cache["model"], t)
+            return ops.concatenate([log_p, cache["extra"]], axis=-1), cache
+
+        inner = {
+            "state": ops.zeros((batch_size, 4, 5)),
+            "fixed": [ops.zeros((batch_size, 4, 10))],
+        }
+        cache = {"model": inner, "extra": extra}
+        return beam_search(
+            step, cache, batch_size, num_beams=4, num_return=2, max_length=6, length_penalty=0.5
+        )
+
+    compiled = tf.function(search, input_signature=[tf.TensorSpec([None, None])])
+    for shape in ((1, 2), (3, 7), (5, 1)):
+        extra = tf.random.stateless_uniform(shape, (1, 2), -3.0, 0.0)
+        graph, eager = compiled(extra), search(extra)
+        np.testing.assert_array_equal(graph.ids, eager.ids)
+        np.testing.assert_allclose(graph.score, eager.score, rtol=1e-6)
+    assert compiled.experimental_get_tracing_count() == 1
+    assert graph.ids.shape == (5, 2, 6)
+
+
+def test_an_empty_batch():
+    model = RecurrentWords(batch_size=1, vocabulary_size=10)
+    found = beam_search(model.step, model.cache(2, rows=[]), 0, num_beams=2, max_length=4)
+    assert tuple(found.ids.shape) == (0, 1, 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"max_length": 0}, "max_length=0"),
+        ({"max_length": 3, "min_length": 4}, "min_length=4"),
+        ({"max_length": 3, "num_return": 3}, "num_return=3"),
+        ({"max_length": 3, "end_id": PAD}, "end_id=0"),
+    ],
+)
+def test_contradicting_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=f"Received: .*{message}"):
+        beam_search(table_step(ENDING), (), 1, num_beams=2, **arguments)

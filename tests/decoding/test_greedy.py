@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import ops
+
+from tests.decoding.enumeration import EOS, PAD, RecurrentWords, words_of
+from tfmrc.decoding import greedy_search
+
+
+def best_words(model, example, max_length, min_length):
+    """Greedy search by whole prefixes, no cache: the reference."""
+    words = []
+    while len(words) < max_length and EOS not in words:
+        allowed = [w for w in range(4, model.vocabulary_size)]
+        if len(words) >= min_length:
+            allowed.append(EOS)
+        words.append(max(allowed, key=lambda w: model.log_probability(example, [*words, w])))
+    return tuple(words)
+
+
+@pytest.mark.parametrize("min_length", [0, 4, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_against_search_by_whole_prefixes(seed, min_length):
+    model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=seed)
+    found = greedy_search(model.step, model.cache(1), 3, max_length=8, min_length=min_length)
+    for example in range(3):
+        words = best_words(model, example, 8, min_length)
+        assert words_of(found, example) == words
+        assert np.all(np.asarray(found.ids)[example, 0, len(words) :] == PAD)
+        np.testing.assert_allclose(
+            found.log_probability[example, 0], model.log_probability(example, words), rtol=1e-5
+        )
+    np.testing.assert_array_equal(found.score, found.log_probability)
+
+
+def test_the_loop_stops_when_all_have_ended():
+    steps = []
+
+    def step(ids, cache, t):
+        steps.append(int(t))
+        log_p = np.full((2, 1, 6), -9.0, "float32")
+        log_p[0, 0, EOS if t == 0 else 5] = -0.1
+        log_p[1, 0, EOS if t == 2 else 4] = -0.1
+        return ops.convert_to_tensor(log_p), cache
+
+    found = greedy_search(step, (), 2, max_length=50)
+    assert steps == [0, 1, 2]
+    assert words_of(found, 0) == (EOS,)
+    assert words_of(found, 1) == (4, 4, EOS)
+    np.testing.assert_allclose(found.log_probability[:, 0], [-0.1, -0.3], rtol=1e-6)
+
+
+def test_in_a_graph_with_a_dynamic_batch():
+    model = RecurrentWords(batch_size=4, vocabulary_size=9, seed=2)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 9])])
+    def search(bias):
+        batch_size = ops.shape(bias)[0]
+        cache = {"state": ops.zeros((batch_size, 1, 5)), "fixed": [bias[:, None]]}
+        return greedy_search(model.step, cache, batch_size, max_length=6)
+
+    for rows in ([0], [0, 1, 2, 3]):
+        graph = search(tf.constant(model.bias[rows]))
+        eager = greedy_search(model.step, model.cache(1, rows), len(rows), max_length=6)
+        np.testing.assert_array_equal(graph.ids, eager.ids)
+    assert search.experimental_get_tracing_count() == 1

@@ -1,0 +1,54 @@
+"""The same searches under `jax.jit`, in a process of their own without TensorFlow."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import sys
+import jax
+import numpy as np
+from tests.decoding.enumeration import RecurrentWords, exhaustive, words_of
+from tfmrc.decoding import beam_search, greedy_search
+
+model = RecurrentWords(batch_size=2, vocabulary_size=7, seed=4)
+for length_penalty in (0.0, 1.3):
+    search = jax.jit(
+        lambda cache: beam_search(
+            model.step, cache, 2, num_beams=130, num_return=20, max_length=4,
+            length_penalty=length_penalty,
+        )
+    )
+    found = search(model.cache(130))
+    for example in range(2):
+        expected = exhaustive(model, example, 4, 0, length_penalty)[:20]
+        assert [words_of(found, example, n) for n in range(20)] == [w for _, w in expected]
+        np.testing.assert_allclose(found.score[example], [s for s, _ in expected], rtol=1e-5)
+greedy = jax.jit(lambda cache: greedy_search(model.step, cache, 2, max_length=5))(model.cache(1))
+beam = jax.jit(lambda cache: beam_search(model.step, cache, 2, num_beams=1, max_length=5))(
+    model.cache(1)
+)
+np.testing.assert_array_equal(greedy.ids, beam.ids)
+assert "tensorflow" not in sys.modules
+print("same under jax", jax.__version__)
+"""
+
+
+def test_searches_under_jax_jit():
+    pytest.importorskip("jax")
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "KERAS_BACKEND": "jax", "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=environment,
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "same under jax" in done.stdout

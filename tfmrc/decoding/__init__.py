@@ -1,0 +1,8 @@
+"""Greedy and beam search over a step function; they know no model."""
+
+from tfmrc.decoding.beam import beam_search
+from tfmrc.decoding.constraints import Step
+from tfmrc.decoding.greedy import greedy_search
+from tfmrc.decoding.hypotheses import Hypotheses, length_penalised
+
+__all__ = ["Hypotheses", "Step", "beam_search", "greedy_search", "length_penalised"]

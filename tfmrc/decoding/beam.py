@@ -1,0 +1,148 @@
+"""Beam search with frozen finished beams and a length penalty."""
+
+from collections.abc import Collection
+from typing import Any
+
+import keras
+from keras import ops, tree
+
+from tfmrc.decoding.constraints import Step, allowed_words, check_arguments
+from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses, length_penalised
+from tfmrc.ops.ids import BOS, EOS, PAD, UNK
+
+__all__ = ["beam_search"]
+
+_NEVER = -float("inf")
+
+
+def beam_search(
+    step: Step,
+    cache: Any,
+    batch_size: Any,
+    *,
+    num_beams: int,
+    num_return: int = 1,
+    max_length: int,
+    min_length: int = 0,
+    length_penalty: float = 0.0,
+    end_id: int = EOS,
+    forbidden_ids: Collection[int] = (PAD, UNK, BOS),
+) -> Hypotheses:
+    """Keeps the `num_beams` best hypotheses, ended or not, from step to step.
+
+    At each step every open hypothesis is extended by every allowed word, an ended one by `PAD` at
+    no cost (it is frozen); the `num_beams` best of them all by their score at that moment
+    (`length_penalised`) stay. So `num_beams=1` is greedy search, and a beam as wide as the space
+    of sequences is exhaustive search. Of equal scores the earlier beam, then the smaller id, wins.
+
+    The loop stops when no example can change any more: all its beams are ended, or its
+    `num_return` best are ended and better than the score that any open one could still reach
+    (its present log-probability at the length that the penalty favours most). What an example gets
+    therefore does not depend on what else is in the batch. A hypothesis that reaches `max_length`
+    without the end word is returned with its score like any other.
+
+    Args:
+        step: `step(ids [B, W], cache, t) -> (log_p [B, W, V], cache)`: the log-probabilities
+            (none above 0) of word `t` (from 0), given the words before it; `ids` are those of
+            word `t - 1`, `BOS` at `t = 0`. `V` may differ from batch to batch.
+        cache: nested dicts, lists and tuples of tensors `[B, W, ...]` whose rows follow their
+            hypotheses (reordered along axis 1); shapes and dtypes must not change.
+        batch_size: `B`, an int or a scalar int tensor.
+        num_beams: `W`.
+        num_return: `N`, how many hypotheses are returned, at most `num_beams`.
+        max_length: most words of an answer, the end word included.
+        min_length: fewest words before the end word.
+        length_penalty: exponent of the length in the score, 0 for none.
+        end_id: id of the end word.
+        forbidden_ids: ids that are never taken.
+
+    Returns:
+        `Hypotheses`, best first.
+
+    Raises:
+        ValueError: if the lengths, ids or numbers of beams contradict one another.
+
+    Example: the first word of the best hypothesis is not the most probable first word.
+
+    >>> import numpy as np
+    >>> from keras import ops
+    >>> from tfmrc.decoding import beam_search
+    >>> p = np.full((3, 6), 1e-6)
+    >>> p[0, 4:] = .6, .4      # first word: 4 is likelier than 5
+    >>> p[1, 3:] = .4, .3, .3  # after 4
+    >>> p[2, 3] = .9           # after 5 nearly always the end word
+    >>> def step(ids, cache, t):
+    ...     row = ops.where(ids >= 4, ids - 3, 0)
+    ...     return ops.take(np.log(p).astype("float32"), row, axis=0), cache
+    >>> best = beam_search(step, (), 1, num_beams=2, max_length=3)
+    >>> ops.convert_to_numpy(best.ids).tolist()
+    [[[5, 3, 0]]]
+    """
+    check_arguments(max_length, min_length, end_id, forbidden_ids)
+    if not isinstance(num_return, int) or not 1 <= num_return <= num_beams:
+        raise ValueError(
+            "`num_return` must be a Python int from 1 to `num_beams`. "
+            f"Received: num_return={num_return!r}, num_beams={num_beams!r}"
+        )
+    place = ops.arange(max_length, dtype="int32")
+    first_row = ops.arange(batch_size, dtype="int32")[:, None] * num_beams
+
+    def proceed(t, last, ids, lengths, total, finished, cache):
+        settled = _settled(total, lengths, finished, num_return, max_length, length_penalty)
+        return (t < max_length) & ops.logical_not(ops.all(settled))
+
+    def advance(t, last, ids, lengths, total, finished, cache):
+        log_p, cache = step(last, cache, t)
+        log_p = allowed_words(log_p, t, min_length, end_id, forbidden_ids)
+        vocabulary_size = ops.shape(log_p)[-1]
+        word = ops.arange(vocabulary_size, dtype="int32")
+        gain = ops.where(finished[..., None], ops.where(word == PAD, 0.0, _NEVER), log_p)
+        candidates = total[..., None] + gain
+        new_lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
+        scores = length_penalised(candidates, new_lengths[..., None], length_penalty)
+
+        flat = (-1, num_beams * vocabulary_size)
+        _, best = ops.top_k(ops.reshape(scores, flat), num_beams)
+        best = ops.cast(best, "int32")
+        total = ops.take_along_axis(ops.reshape(candidates, flat), best, axis=1)
+        word = best % vocabulary_size
+        row = first_row + best // vocabulary_size
+
+        ids, lengths, finished, cache = tree.map_structure(
+            lambda x: _reordered(x, row), (ids, new_lengths, finished, cache)
+        )
+        ids = ops.where(place == t, word[..., None], ids)
+        finished = finished | (word == end_id) | (total == _NEVER)
+        return t + 1, word, ids, lengths, total, finished, cache
+
+    shape = (batch_size, num_beams)
+    is_first = ops.arange(num_beams, dtype="int32") == 0
+    empty = ops.zeros(shape, dtype="float32")
+    state = (
+        ops.convert_to_tensor(0, dtype="int32"),
+        ops.full(shape, BOS, dtype="int32"),
+        ops.full((*shape, max_length), PAD, dtype="int32"),
+        ops.zeros(shape, dtype="int32"),
+        ops.where(is_first, empty, _NEVER),
+        ops.zeros(shape, dtype="bool"),
+        cache,
+    )
+    _, _, ids, lengths, total, _, _ = ops.while_loop(proceed, advance, state)
+    ids, lengths, total = (x[:, :num_return] for x in (ids, lengths, total))
+    return finished_hypotheses(ids, lengths, total, length_penalty)
+
+
+def _settled(total, lengths, finished, num_return, max_length, length_penalty):
+    """bool `[B]`: the first `num_return` beams can neither change nor be overtaken."""
+    score = length_penalised(total, lengths, length_penalty)
+    favoured = max_length if length_penalty > 0 else lengths
+    reachable = ops.where(finished, _NEVER, length_penalised(total, favoured, length_penalty))
+    overtaken = ops.max(reachable, axis=1, initial=_NEVER) >= score[:, num_return - 1]
+    ended = ops.all(finished[:, :num_return], axis=1)
+    return ops.all(finished, axis=1) | (ended & ops.logical_not(overtaken))
+
+
+def _reordered(x: keras.KerasTensor, row: keras.KerasTensor) -> keras.KerasTensor:
+    """`x [B, W, ...]` with row `row [B, W]` of `x [B * W, ...]` at each beam's place."""
+    batch_size, num_beams, *rest = ops.shape(x)
+    return ops.take(ops.reshape(x, (batch_size * num_beams, *rest)), row, axis=0)

@@ -1,0 +1,67 @@
+"""Which words a search may take next, and the checks of a search's arguments."""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import keras
+from keras import ops
+
+from tfmrc.ops.masking import LOG_ZERO
+
+__all__ = ["Step", "allowed_words", "check_arguments"]
+
+#: `step(ids [B, W], cache, t) -> (log_p [B, W, V], cache)`.
+Step = Callable[[Any, Any, Any], tuple[Any, Any]]
+
+
+def allowed_words(
+    log_p: keras.KerasTensor,
+    t: keras.KerasTensor | int,
+    min_length: int,
+    end_id: int,
+    forbidden_ids: Collection[int],
+) -> keras.KerasTensor:
+    """Log-probabilities with minus infinity at the words that may not come next.
+
+    Forbidden are `forbidden_ids` always, and the end word before `min_length` words. Where that
+    leaves no possible word at all (all others are at `LOG_ZERO`), the end word alone is allowed,
+    `min_length` or not: a search ends there instead of taking a forbidden word.
+    Nothing is renormalised.
+
+    Args:
+        log_p: `[B, W, V]`.
+        t: number of words before this one.
+
+    Returns:
+        float32 `[B, W, V]`.
+    """
+    log_p = ops.cast(log_p, "float32")
+    word = ops.arange(ops.shape(log_p)[-1], dtype="int32")
+    end = word == end_id
+    forbidden = end & (t < min_length)
+    for identifier in forbidden_ids:
+        forbidden = forbidden | (word == identifier)
+    constrained = ops.where(forbidden, -float("inf"), log_p)
+    best = ops.max(constrained, axis=-1, keepdims=True, initial=-float("inf"))
+    possible = best > LOG_ZERO / 2
+    return ops.where(possible, constrained, ops.where(end, log_p, -float("inf")))
+
+
+def check_arguments(
+    max_length: int, min_length: int, end_id: int, forbidden_ids: Collection[int]
+) -> None:
+    """Raises `ValueError` for lengths and ids with which no search makes sense."""
+    if not isinstance(max_length, int) or max_length < 1:
+        raise ValueError(
+            f"`max_length` must be a Python int of 1 or more. Received: max_length={max_length!r}"
+        )
+    if not isinstance(min_length, int) or not 0 <= min_length <= max_length:
+        raise ValueError(
+            "`min_length` must be a Python int from 0 to `max_length`. "
+            f"Received: min_length={min_length!r}, max_length={max_length!r}"
+        )
+    if end_id in forbidden_ids:
+        raise ValueError(
+            "`forbidden_ids` must not name the end word: no hypothesis could end. "
+            f"Received: end_id={end_id!r}, forbidden_ids={tuple(forbidden_ids)!r}"
+        )

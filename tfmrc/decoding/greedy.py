@@ -1,0 +1,89 @@
+"""Greedy search: the most probable word at every step."""
+
+from collections.abc import Collection
+from typing import Any
+
+from keras import ops
+
+from tfmrc.decoding.constraints import Step, allowed_words, check_arguments
+from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses
+from tfmrc.ops.ids import BOS, EOS, PAD, UNK
+
+__all__ = ["greedy_search"]
+
+
+def greedy_search(
+    step: Step,
+    cache: Any,
+    batch_size: Any,
+    *,
+    max_length: int,
+    min_length: int = 0,
+    end_id: int = EOS,
+    forbidden_ids: Collection[int] = (PAD, UNK, BOS),
+) -> Hypotheses:
+    """Takes the most probable allowed word until the end word or `max_length`.
+
+    One while loop that stops when every example has ended. An example that has ended gets `PAD`
+    at no cost, so its result does not depend on what else is in the batch. Of equally probable
+    words the one with the smallest id is taken.
+
+    Args:
+        step: `step(ids [B, 1], cache, t) -> (log_p [B, 1, V], cache)`: the log-probabilities of
+            word `t` (from 0), given the words before it; `ids` are those of word `t - 1`, `BOS`
+            at `t = 0`. `V` may differ from batch to batch.
+        cache: nested dicts, lists and tuples of tensors, handed from step to step; shapes and
+            dtypes must not change.
+        batch_size: `B`, an int or a scalar int tensor.
+        max_length: most words of an answer, the end word included.
+        min_length: fewest words before the end word.
+        end_id: id of the end word.
+        forbidden_ids: ids that are never taken.
+
+    Returns:
+        `Hypotheses` with `N = 1` and the log-probability as score.
+
+    Raises:
+        ValueError: if the lengths or ids contradict one another.
+
+    Example:
+
+    >>> import numpy as np
+    >>> from keras import ops
+    >>> from tfmrc.decoding import greedy_search
+    >>> table = np.log([[.1, .1, .1, .1, .5, .1], [.1, .1, .1, .5, .1, .1]]).astype("float32")
+    >>> def step(ids, cache, t):  # word 4 first, then the end word
+    ...     return ops.take(table, ops.where(ids == 4, 1, 0), axis=0), cache
+    >>> ops.convert_to_numpy(greedy_search(step, (), 1, max_length=4).ids).tolist()
+    [[[4, 3, 0, 0]]]
+    """
+    check_arguments(max_length, min_length, end_id, forbidden_ids)
+    place = ops.arange(max_length, dtype="int32")
+
+    def proceed(t, last, ids, lengths, total, finished, cache):
+        return (t < max_length) & ops.logical_not(ops.all(finished))
+
+    def advance(t, last, ids, lengths, total, finished, cache):
+        log_p, cache = step(last, cache, t)
+        log_p = allowed_words(log_p, t, min_length, end_id, forbidden_ids)
+        word = ops.cast(ops.argmax(log_p, axis=-1), "int32")
+        gain = ops.max(log_p, axis=-1, initial=-float("inf"))
+        word = ops.where(finished, PAD, word)
+        total = total + ops.where(finished, 0.0, gain)
+        lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
+        ids = ops.where(place == t, word[..., None], ids)
+        finished = finished | (word == end_id)
+        return t + 1, word, ids, lengths, total, finished, cache
+
+    shape = (batch_size, 1)
+    state = (
+        ops.convert_to_tensor(0, dtype="int32"),
+        ops.full(shape, BOS, dtype="int32"),
+        ops.full((*shape, max_length), PAD, dtype="int32"),
+        ops.zeros(shape, dtype="int32"),
+        ops.zeros(shape, dtype="float32"),
+        ops.zeros(shape, dtype="bool"),
+        cache,
+    )
+    _, _, ids, lengths, total, _, _ = ops.while_loop(proceed, advance, state)
+    return finished_hypotheses(ids, lengths, total, 0.0)

@@ -1,0 +1,59 @@
+"""What training has to know of TensorFlow's replicas, and where layers learn their number."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+
+from tfmrc.ops.replica import register_replica_id
+
+
+def _on_tensorflow() -> bool:
+    return keras.backend.backend() == "tensorflow"
+
+
+def tensorflow_replica_id() -> Any:
+    """Number of the running replica of the current `tf.distribute` strategy.
+
+    Returns:
+        The Python integer 0 outside a strategy, under a strategy with one replica and in the
+        cross-replica context; a scalar int32 tensor otherwise.
+    """
+    import tensorflow as tf
+
+    context = tf.distribute.get_replica_context()
+    if context is None or context.num_replicas_in_sync == 1:
+        return 0
+    return context.replica_id_in_sync_group
+
+
+def sum_over_replicas(grads: Sequence[Any]) -> tuple[list[Any], int]:
+    """Makes gradients dense and sums them over the replicas.
+
+    On other backends than TensorFlow, where gradients are dense and there is one replica for
+    Keras, and outside a strategy, the sum is the gradient itself.
+
+    Args:
+        grads: gradients, `tf.IndexedSlices` among them, or None.
+
+    Returns:
+        The gradients, the same on every replica, None where there was None; and the number of
+        replicas that were summed.
+    """
+    if not _on_tensorflow():
+        return list(grads), 1
+    import tensorflow as tf
+
+    dense = [None if g is None else tf.convert_to_tensor(g) for g in grads]
+    context = tf.distribute.get_replica_context()
+    if context is None or context.num_replicas_in_sync == 1:
+        return dense, 1
+    present = [g for g in dense if g is not None]
+    summed = iter(context.all_reduce(tf.distribute.ReduceOp.SUM, present)) if present else iter(())
+    return [None if g is None else next(summed) for g in dense], context.num_replicas_in_sync
+
+
+def register() -> None:
+    """Lets `tfmrc.ops.replica.replica_id` ask TensorFlow; without effect on other backends."""
+    if _on_tensorflow():
+        register_replica_id(tensorflow_replica_id)

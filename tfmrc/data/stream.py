@@ -1,0 +1,179 @@
+"""What all readers share: streams that can be read again, and one policy for broken records."""
+
+import gzip
+import io
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from os import PathLike, fspath
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from tfmrc.data.example import Example
+
+OnError = Literal["raise", "skip"]
+
+MAX_KEPT_ERRORS = 20
+"""How many of the skipped records' errors a report keeps; it counts all of them."""
+
+
+class RecordError(ValueError):
+    """A record of a file is broken: names the file, the record and the field.
+
+    Args:
+        message: what is wrong, what was expected, what was received.
+        path: the file.
+        record: the line or the id of the record.
+        field: the field, if one is to blame.
+
+    Example:
+
+    >>> raise RecordError("missing", path="a.json", record="id 7", field="question")
+    Traceback (most recent call last):
+    ...
+    tfmrc.data.stream.RecordError: a.json: id 7: question: missing
+    """
+
+    def __init__(
+        self, message: str, *, path: str | PathLike, record: str, field: str | None = None
+    ) -> None:
+        self.message = message
+        self.path = fspath(path)
+        self.record = record
+        self.field = field
+        super().__init__(": ".join(p for p in (self.path, record, field, message) if p))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.message, self.path, self.record, self.field)
+
+
+def _rebuild(message: str, path: str, record: str, field: str | None) -> RecordError:
+    return RecordError(message, path=path, record=record, field=field)
+
+
+class Report:
+    """What a pass over a file skipped, and why.
+
+    ``report.errors`` holds the first errors, ``report.notes`` counts what was left out by the
+    reader's own rules (not an error: a question outside the chosen subset, an empty passage).
+
+    Args:
+        on_error: ``"raise"`` or ``"skip"``.
+    """
+
+    def __init__(self, on_error: OnError = "raise") -> None:
+        self.on_error = on_error
+        self.read = 0
+        self.skipped = 0
+        self.fields: Counter[str] = Counter()
+        self.notes: Counter[str] = Counter()
+        self.errors: list[RecordError] = []
+
+    def error(self, error: RecordError) -> None:
+        """Raise the error, or count its record as skipped."""
+        if self.on_error == "raise":
+            raise error
+        self.skipped += 1
+        self.fields[error.field or "record"] += 1
+        if len(self.errors) < MAX_KEPT_ERRORS:
+            self.errors.append(error)
+
+    def note(self, what: str) -> None:
+        """Count something that was left out on purpose."""
+        self.notes[what] += 1
+
+    def __str__(self) -> str:
+        counts = f"{self.read:,} examples read, {self.skipped:,} broken records skipped"
+        notes = [f"{count:,} {what}" for what, count in sorted(self.notes.items())]
+        return "\n".join([", ".join([counts, *notes]), *(f"  {e}" for e in self.errors)])
+
+
+class ExampleStream:
+    """Examples from a file, read anew at every pass; nothing is held.
+
+    Args:
+        read: opens the file and gives its examples; reports broken records.
+        on_error: ``"raise"`` a ``RecordError`` at a broken record, or ``"skip"`` and count it.
+            A file that ends too early raises in both cases: what is behind is lost.
+
+    Attributes:
+        report: what the latest pass read and skipped.
+
+    Raises:
+        ValueError: if ``on_error`` is neither.
+    """
+
+    def __init__(
+        self, read: "Callable[[Report], Iterable[Example]]", on_error: OnError = "raise"
+    ) -> None:
+        if on_error not in ("raise", "skip"):
+            raise ValueError(f'on_error is "raise" or "skip". Received: on_error={on_error!r}')
+        self._read = read
+        self._on_error = on_error
+        self.report = Report(on_error)
+
+    @property
+    def skipped(self) -> int:
+        """Broken records that the latest pass skipped."""
+        return self.report.skipped
+
+    def __iter__(self) -> "Iterator[Example]":
+        self.report = report = Report(self._on_error)
+        for example in self._read(report):
+            report.read += 1
+            yield example
+
+
+@contextmanager
+def open_binary(path: str | PathLike) -> Iterator[IO[bytes]]:
+    """Open a file to read bytes, decompressed if it is gzip; a UTF-8 mark at its start is left out.
+
+    Raises:
+        RecordError: inside the block, if a compressed file is damaged or cut.
+    """
+    with open(path, "rb") as raw:
+        start = raw.read(2)
+        raw.seek(0)
+        file: IO[bytes] = gzip.GzipFile(fileobj=raw) if start == b"\x1f\x8b" else raw
+        try:
+            buffered = io.BufferedReader(file, 1 << 16)  # type: ignore[type-var]
+            if buffered.peek(3)[:3] == b"\xef\xbb\xbf":
+                buffered.read(3)
+            yield buffered
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise RecordError(
+                f"the compressed file is damaged or cut short ({error})",
+                path=path,
+                record="compressed data",
+            ) from error
+
+
+@contextmanager
+def open_text(path: str | PathLike, newline: str | None = None) -> Iterator[IO[str]]:
+    """Open a file to read UTF-8 text, decompressed if it is gzip, without a byte order mark.
+
+    Raises:
+        RecordError: inside the block, if the file is damaged, cut or no UTF-8.
+    """
+    with open_binary(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline=newline)  # type: ignore[type-var]
+        try:
+            yield text
+        except UnicodeDecodeError as error:
+            raise RecordError(
+                f"the text is no UTF-8 ({error.reason})", path=path, record="text"
+            ) from error
+
+
+@contextmanager
+def open_to_write(path: str | PathLike) -> Iterator[IO[str]]:
+    """Open a file to write UTF-8 text, compressed (without a time stamp) if named ``.gz``."""
+    with open(path, "wb") as raw:
+        if fspath(path).endswith(".gz"):
+            with gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
+                with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as text:
+                    yield text
+        else:
+            with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
+                yield text

@@ -1,0 +1,203 @@
+"""Where tokens begin: the rules of the tokeniser, over all characters of a batch at once."""
+
+import tensorflow as tf
+
+from tfmrc.text import characters as ch
+from tfmrc.text.english import ABBREVIATION_LENGTH, ABBREVIATIONS, CLITICS
+
+
+def joined_to_previous(points: tf.Tensor, classes: tf.Tensor, after_joiner: tf.Tensor) -> tf.Tensor:
+    """Whether a character belongs to the same token as the character before it.
+
+    The characters of all strings follow one another, a space ends each string, and characters
+    that extend the one before them (`characters.EXTEND`) have been left out. Every rule looks at
+    a few neighbours; `docs/text.md` lists the rules with examples.
+
+    Args:
+        points: int32 `[N]` code points.
+        classes: uint8 `[N]` their classes.
+        after_joiner: bool `[N]`, a zero width joiner stood before the character.
+
+    Returns:
+        bool `[N]`; False at spaces and after them.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> from tfmrc.text.boundaries import joined_to_previous
+        >>> from tfmrc.text.characters import character_classes
+        >>> points = tf.strings.unicode_decode("don't ", "UTF-8")
+        >>> classes = character_classes(points)
+        >>> joined_to_previous(points, classes, tf.zeros_like(points, tf.bool)).numpy().astype(int)
+        array([0, 1, 0, 1, 1, 0])
+    """
+    text = _Neighbourhood(points, classes)
+    joined = text.words & text.before(text.words)
+    joined |= _inside_words(text)
+    joined |= _runs(text)
+    joined |= _leading_marks(text)
+    joined |= _single_letter_abbreviations(text)
+    joined |= after_joiner & (classes == ch.SYMBOL) & text.before(classes == ch.SYMBOL)
+    joined &= ~_contractions(text)
+    joined = _join_flags(classes, joined)
+    joined = _join_abbreviations(text, joined)
+    return _join_addresses(text, joined)
+
+
+class _Neighbourhood:
+    """The masks that several rules read, and shifts by some places."""
+
+    def __init__(self, points: tf.Tensor, classes: tf.Tensor):
+        self.points = points
+        self.classes = classes
+        self.spaces = classes == ch.SPACE
+        self.upper = classes == ch.UPPER
+        self.digits = classes == ch.DIGIT
+        self.letters = self.upper | (classes == ch.LETTER)
+        self.words = self.letters | self.digits
+        self.periods = classes == ch.PERIOD
+        self.apostrophes = classes == ch.APOSTROPHE
+        capital = (points >= ord("A")) & (points <= ord("Z"))
+        self.lowered = tf.where(capital, points + (ord("a") - ord("A")), points)
+
+    @staticmethod
+    def before(values: tf.Tensor, places: int = 1) -> tf.Tensor:
+        """The value `places` characters earlier."""
+        return tf.pad(values, [[places, 0]])[:-places]
+
+    @staticmethod
+    def after(values: tf.Tensor, places: int = 1) -> tf.Tensor:
+        """The value `places` characters later."""
+        return tf.pad(values, [[0, places]])[places:]
+
+
+def _inside_words(text: _Neighbourhood) -> tf.Tensor:
+    """A mark between two word characters that keeps both in one token: 1,000.5, O'Brien, AT&T."""
+    classes, before, after = text.classes, text.before, text.after
+    words_before, words_after = before(text.words), after(text.words)
+    digits_before, digits_after = before(text.digits), after(text.digits)
+    letters_before, letters_after = before(text.letters), after(text.letters)
+    inside = (classes == ch.CONNECTOR) | (classes == ch.AT) | text.apostrophes
+    inside = inside & words_before & words_after
+    # A sentence that ends without a space (end.Next) is split, Ph.D. is not.
+    sentence_end = before(text.letters & ~text.upper) & after(text.upper) & ~after(text.periods, 2)
+    inside |= text.periods & words_before & words_after & ~sentence_end
+    inside |= (classes == ch.COMMA) & digits_before & digits_after
+    inside |= (classes == ch.DIVIDER) & words_before & digits_after
+    hyphen = (classes == ch.HYPHEN) & words_before & words_after
+    same_kind = (letters_before & letters_after) | (digits_before & digits_after)
+    inside |= hyphen & ~same_kind
+    return inside | before(inside)
+
+
+def _runs(text: _Neighbourhood) -> tf.Tensor:
+    """Marks of several equal characters: ... -- `` ''."""
+    same = text.points == text.before(text.points)
+    grave = text.points == ord("`")
+    straight = text.points == ord("'")
+    pair = same & (grave | straight)
+    pair &= ~text.before(pair)
+    plus = (text.classes == ch.PLUS) & text.before(text.letters | (text.classes == ch.PLUS))
+    return (same & (text.periods | (text.classes == ch.HYPHEN))) | pair | plus
+
+
+def _leading_marks(text: _Neighbourhood) -> tf.Tensor:
+    """A mark that begins a token: .5, -5, @name, '90s."""
+    classes, before, after = text.classes, text.before, text.after
+    fresh = before(text.spaces) | before(text.points == ord("(")) | before(text.points == ord("["))
+    fresh |= before(text.classes == ch.SYMBOL) & ~before(text.words, 2)
+    point = text.periods & ~before(text.words) & ~before(text.periods) & after(text.digits)
+    minus = (classes == ch.HYPHEN) & fresh & after(text.digits)
+    name = (classes == ch.AT) & fresh & after(text.words)
+    return before(point | minus | name)
+
+
+def _single_letter_abbreviations(text: _Neighbourhood) -> tf.Tensor:
+    """The period of initials and of letters with periods: J. R. R., U.S., e.g."""
+    before = text.before
+    after_word_mark = before(text.words, 2) | before(text.classes == ch.CONNECTOR, 2)
+    after_word_mark |= before(text.classes == ch.AT, 2) | before(text.apostrophes, 2)
+    initial = before(text.upper) & ~after_word_mark
+    dotted = before(text.letters) & before(text.periods, 2) & before(text.letters, 3)
+    return text.periods & (initial | dotted) & ~text.after(text.periods)
+
+
+def _contractions(text: _Neighbourhood) -> tf.Tensor:
+    """The first character of n't, 's, 're and their like."""
+    before, after, points = text.before, text.after, text.lowered
+    no_word = ~text.words
+    negation = (points == ord("n")) & before(text.letters) & after(text.apostrophes)
+    negation &= after(points == ord("t"), 2) & after(no_word, 3)
+    clitic = tf.zeros_like(text.spaces)
+    for ending in CLITICS:
+        found = after(no_word, len(ending) + 1)
+        for place, letter in enumerate(ending, 1):
+            found &= after(points == ord(letter), place)
+        clitic |= found
+    clitic &= text.apostrophes & before(text.words)
+    return negation | clitic
+
+
+def _join_flags(classes: tf.Tensor, joined: tf.Tensor) -> tf.Tensor:
+    """Joins regional indicators two by two."""
+    places = tf.where(classes == ch.FLAG)[:, 0]
+    first = places != tf.pad(places, [[1, 0]], constant_values=-2)[:-1] + 1
+    run = tf.cumsum(tf.cast(first, tf.int32)) - 1
+    number = tf.range(tf.size(places))
+    odd = (number - tf.gather(tf.boolean_mask(number, first), run)) % 2 == 1
+    return _set(joined, tf.boolean_mask(places, odd), True)
+
+
+def _join_abbreviations(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
+    """Joins the period of the words in `english.ABBREVIATIONS`."""
+    candidate = text.periods & text.before(text.letters) & ~joined & ~text.after(text.words)
+    places = tf.where(candidate & ~text.after(text.periods))[:, 0]
+    width = ABBREVIATION_LENGTH + 1
+    window = places[:, None] + tf.range(-width, 0, dtype=tf.int64)
+    valid = window >= 0
+    window = tf.maximum(window, 0)
+    # Going left from the period, the word ends with the first character that begins a token.
+    begins = ~tf.gather(joined, window) & valid
+    later_begins = tf.cumsum(tf.cast(begins, tf.int32), axis=1, reverse=True, exclusive=True)
+    in_word = valid & (later_begins == 0)
+    letters = tf.where(in_word, tf.gather(text.points, window), 0)
+    known = tf.constant([_packed([ord(c) for c in word]) for word in ABBREVIATIONS], tf.int64)
+    is_known = tf.reduce_any(_packed_rows(letters)[:, None] == known, axis=1)
+    is_known &= tf.reduce_all((letters < 128) & (letters >= 0), axis=1)
+    return _set(joined, tf.boolean_mask(places, is_known), True)
+
+
+def _packed(letters: list[int]) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 128 + letter
+    return number
+
+
+def _packed_rows(letters: tf.Tensor) -> tf.Tensor:
+    powers = [128**place for place in range(ABBREVIATION_LENGTH, -1, -1)]
+    return tf.reduce_sum(tf.cast(letters, tf.int64) * tf.constant(powers, tf.int64), axis=1)
+
+
+def _join_addresses(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
+    """Joins web addresses, which reach from http:// or www. to the last word character or /."""
+    after, points = text.after, text.lowered
+    scheme = (points == ord(":")) & text.before(text.letters)
+    scheme &= after(points == ord("/"), 1) & after(points == ord("/"), 2)
+    web = (points == ord("w")) & ~text.before(text.words) & after(text.periods, 3)
+    web &= after(points == ord("w"), 1) & after(points == ord("w"), 2)
+    found = tf.where(scheme | web)[:, 0]
+    spaces = tf.where(text.spaces)[:, 0]
+    end = tf.gather(spaces, tf.searchsorted(spaces, found))
+    row = tf.ragged.range(found + 1, end)
+    kept = text.words | (points == ord("/"))
+    last = tf.math.segment_max(
+        tf.where(tf.gather(kept, row.values), row.values, 0), row.value_rowids()
+    )
+    first = found + tf.cast(tf.gather(web, found), tf.int64)
+    return _set(joined, tf.ragged.range(first, last + 1).values, True)
+
+
+def _set(mask: tf.Tensor, places: tf.Tensor, value: bool) -> tf.Tensor:
+    return tf.tensor_scatter_nd_update(
+        mask, places[:, None], tf.fill(tf.shape(places, tf.int64), value)
+    )

@@ -1,0 +1,144 @@
+"""What kind of character a code point is, as one lookup in the graph."""
+
+import functools
+import sys
+import unicodedata
+
+import numpy as np
+import tensorflow as tf
+
+# A space is 0, so that a padded neighbour reads as a space.
+SPACE = 0
+LETTER = 1  # letters without case, lower case letters, and numbers that are not digits (½, Ⅳ)
+UPPER = 2
+DIGIT = 3
+SINGLE = 4  # letters of scripts that are written without spaces: a token each
+EXTEND = 5  # belongs to the character before it: accents, vowel signs, joiners, skin tones
+APOSTROPHE = 6
+PERIOD = 7
+COMMA = 8  # and the Arabic decimal and thousands separators
+HYPHEN = 9
+DASH = 10
+CONNECTOR = 11  # & and _
+AT = 12
+DIVIDER = 13  # : and /
+PLUS = 14
+FLAG = 15  # regional indicators: two make a flag
+SYMBOL = 16  # everything else: a token each
+
+ZERO_WIDTH_JOINER = 0x200D
+
+_BY_CATEGORY = {
+    "Lu": UPPER,
+    "Lt": UPPER,
+    "Ll": LETTER,
+    "Lo": LETTER,
+    "Lm": LETTER,
+    "Nd": DIGIT,
+    "Nl": LETTER,
+    "No": LETTER,
+    "Mn": EXTEND,
+    "Mc": EXTEND,
+    "Me": EXTEND,
+    "Cf": EXTEND,
+    "Zs": SPACE,
+    "Zl": SPACE,
+    "Zp": SPACE,
+}
+
+_SPECIAL = {
+    "'": APOSTROPHE,
+    "\N{RIGHT SINGLE QUOTATION MARK}": APOSTROPHE,
+    "\N{FULLWIDTH APOSTROPHE}": APOSTROPHE,
+    ".": PERIOD,
+    ",": COMMA,
+    "\N{ARABIC DECIMAL SEPARATOR}": COMMA,
+    "\N{ARABIC THOUSANDS SEPARATOR}": COMMA,
+    "-": HYPHEN,
+    "\N{HYPHEN}": HYPHEN,
+    "\N{NON-BREAKING HYPHEN}": HYPHEN,
+    "\N{EN DASH}": DASH,
+    "\N{EM DASH}": DASH,
+    "\N{HORIZONTAL BAR}": DASH,
+    "&": CONNECTOR,
+    "_": CONNECTOR,
+    "@": AT,
+    ":": DIVIDER,
+    "/": DIVIDER,
+    "+": PLUS,
+    # Format characters that stand between words, not in them.
+    "\N{ZERO WIDTH SPACE}": SYMBOL,
+    "\N{ZERO WIDTH NO-BREAK SPACE}": SYMBOL,
+}
+
+# Blocks of the scripts that are written without spaces between words.
+_UNSPACED = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x3005, 0x3007),  # ideographic iteration mark, closing mark and zero
+    (0x3040, 0x312F),  # Hiragana, Katakana, Bopomofo
+    (0x31A0, 0x31BF),  # Bopomofo, extended
+    (0x31F0, 0x31FF),  # Katakana, extended
+    (0x3400, 0x4DBF),  # ideographs
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9F),  # Katakana of half width
+    (0x1B000, 0x1B16F),
+    (0x20000, 0x3FFFD),
+)
+_SKIN_TONES = (0x1F3FB, 0x1F3FF)
+_FLAGS = (0x1F1E6, 0x1F1FF)
+_ASSIGNED = ((0, 0x34000), (0xE0000, 0xE1000))  # the rest is private or unassigned: symbols
+_PAGE = 256
+
+
+def character_class(character: str) -> int:
+    """The class of one character.
+
+    Example:
+        >>> from tfmrc.text import characters
+        >>> characters.character_class("é") == characters.LETTER
+        True
+    """
+    code = ord(character)
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if character.isspace():
+        return SPACE
+    if _SKIN_TONES[0] <= code <= _SKIN_TONES[1]:
+        return EXTEND
+    if _FLAGS[0] <= code <= _FLAGS[1]:
+        return FLAG
+    found = _BY_CATEGORY.get(unicodedata.category(character), SYMBOL)
+    if found == LETTER and any(first <= code <= last for first, last in _UNSPACED):
+        return SINGLE
+    return found
+
+
+@functools.cache
+def _pages() -> tuple[np.ndarray, np.ndarray]:
+    """The classes of all code points as distinct pages of 256 and the page of each code point."""
+    classes = np.full(sys.maxunicode + 1, SYMBOL, np.uint8)
+    for first, last in _ASSIGNED:
+        classes[first:last] = [character_class(chr(code)) for code in range(first, last)]
+    pages, page_of = np.unique(classes.reshape(-1, _PAGE), axis=0, return_inverse=True)
+    return pages.reshape(-1), (page_of.reshape(-1) * _PAGE).astype(np.int32)
+
+
+def character_classes(code_points: tf.Tensor) -> tf.Tensor:
+    """The class of each code point: uint8 of the same shape, graph operations.
+
+    Args:
+        code_points: int32 tensor of any shape, every number a Unicode code point.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> from tfmrc.text.characters import character_classes
+        >>> points = tf.strings.unicode_decode("a1 'Ü", "UTF-8")
+        >>> print(character_classes(points).numpy())
+        [1 3 0 6 2]
+    """
+    pages, page_of = _pages()
+    page = tf.gather(page_of, code_points // _PAGE)
+    return tf.gather(pages, page + code_points % _PAGE)

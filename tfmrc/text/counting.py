@@ -1,0 +1,95 @@
+"""Counting words of a stream of records with the graph's tokeniser."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+import tensorflow as tf
+
+from tfmrc.text.tokenizer import Tokenizer
+
+
+class Record(Protocol):
+    """What the text room reads of an example; `tfmrc.data.Example` is one."""
+
+    @property
+    def question(self) -> str: ...
+
+    @property
+    def passages(self) -> tuple[str, ...]: ...
+
+    @property
+    def answers(self) -> Mapping[str, tuple[str, ...]]: ...
+
+
+class WordCounter:
+    """Counts words in the form that the tokeniser compares.
+
+    Strings are gathered until `batch_size` distinct ones wait and are then tokenised in one call;
+    a string that came several times in between is tokenised once and counted as often as it came.
+
+    Args:
+        batch_size: distinct strings a call.
+
+    Example:
+        >>> from tfmrc.text.counting import WordCounter
+        >>> counter = WordCounter()
+        >>> counter.add("The cat. the Cat")
+        >>> counter.most_common()
+        ['cat', 'the', '.']
+    """
+
+    def __init__(self, batch_size: int = 2048):
+        self._batch_size = batch_size
+        self._waiting: Counter[str] = Counter()
+        self._counts: Counter[bytes] = Counter()
+        self.num_records = 0
+
+    def add(self, text: str) -> None:
+        """Counts the words of a string."""
+        self._waiting[text] += 1
+        if len(self._waiting) >= self._batch_size:
+            self._count_waiting()
+
+    def add_records(self, records: Iterable[Record]) -> None:
+        """Counts the words of questions, passages and all answers."""
+        for record in records:
+            self.num_records += 1
+            self.add(record.question)
+            for passage in record.passages:
+                self.add(passage)
+            for answers in record.answers.values():
+                for answer in answers:
+                    self.add(answer)
+
+    @property
+    def counts(self) -> Mapping[bytes, int]:
+        """Occurrences of each word (UTF-8)."""
+        self._count_waiting()
+        return self._counts
+
+    def most_common(self, min_count: int = 1) -> list[str]:
+        """Words by falling count, equal counts in alphabetical order (of code points)."""
+        words = [(-count, word) for word, count in self.counts.items() if count >= min_count]
+        return [word.decode() for _, word in sorted(words)]
+
+    def _count_waiting(self) -> None:
+        if self._waiting:
+            words, counts = _weighted_counts(
+                tf.constant(list(self._waiting)),
+                tf.constant(list(self._waiting.values()), tf.int64),
+            )
+            for word, count in zip(words.numpy(), counts.numpy().tolist(), strict=True):
+                self._counts[word] += count
+            self._waiting.clear()
+
+
+@tf.function(
+    input_signature=[tf.TensorSpec([None], tf.string), tf.TensorSpec([None], tf.int64)],
+    autograph=False,
+)
+def _weighted_counts(strings, weights):
+    compared = Tokenizer().tokenize(strings).compared
+    words, index = tf.unique(compared.values)
+    weight = tf.gather(weights, compared.value_rowids())
+    return words, tf.math.unsorted_segment_sum(weight, index, tf.size(words))

@@ -134,14 +134,18 @@ def tested(root: Path = ROOT) -> dict[str, list[str]]:
 def written(root: Path = ROOT) -> dict[str, list[str]]:
     """Ids to the library files whose text names them ("masque-03, -04" and "masque-01..04" too)."""
     found: dict[str, list[str]] = {}
-    pattern = re.compile(rf"\b({'|'.join(EQUATIONS)})-(\d\d(?:(?:\s*(?:,|and|to|\.\.))*\s*-?\d\d)*)")
-    for path in sorted((root / "tfmrc").rglob("*.py")):
-        place = path.relative_to(root).as_posix()
-        for paper, numbers in pattern.findall(path.read_text(encoding="utf-8")):
-            for number in _numbers(numbers):
-                places = found.setdefault(f"{paper}-{number:02d}", [])
-                if place not in places:
-                    places.append(place)
+    text = {
+        path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted((root / "tfmrc").rglob("*.py"))
+    }
+    for paper in EQUATIONS:
+        further = rf"(?:\s*(?:,|and|to|\.\.))*\s*(?:{paper})?-?\d\d"
+        pattern = re.compile(rf"\b{paper}-(\d\d(?:{further})*)")
+        for place, content in text.items():
+            for number in sorted(
+                {n for match in pattern.findall(content) for n in _numbers(match)}
+            ):
+                found.setdefault(f"{paper}-{number:02d}", []).append(place)
     return found
 
 

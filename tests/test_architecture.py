@@ -1,0 +1,231 @@
+"""The house keeps its own rules: style, types, arrows between rooms, names, light imports."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests import equations
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPTS = Path(sys.executable).parent
+KERAS_ONLY = ("ops", "layers", "losses", "models", "decoding")
+
+
+def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+def python(code: str, **environment: str) -> str:
+    """What a fresh Python prints for `code`."""
+    done = run(sys.executable, "-c", code, **environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("ruff", "check", "."),
+        ("ruff", "format", "--check", "."),
+        ("mypy",),
+        ("lint-imports", "--no-cache"),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_tools_find_nothing(command: tuple[str, ...]) -> None:
+    done = run(str(SCRIPTS / command[0]), *command[1:])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def rooms() -> list[str]:
+    return sorted(
+        module.name
+        for module in pkgutil.iter_modules([str(ROOT / "tfmrc")])
+        if module.ispkg and not module.name.startswith("_")
+    )
+
+
+def test_every_room_has_an_arrow_contract() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    sources = {module for contract in contracts for module in contract["source_modules"]}
+    assert {f"tfmrc.{room}" for room in rooms()} <= sources
+    for contract in contracts:
+        if contract["source_modules"] == ["tfmrc.evaluation"]:
+            named = set(contract["forbidden_modules"])
+            assert {f"tfmrc.{room}" for room in rooms()} - {"tfmrc.evaluation"} <= named
+
+
+def test_import_of_tfmrc_is_light() -> None:
+    code = (
+        "import sys, time\n"
+        "start = time.perf_counter()\n"
+        "import tfmrc\n"
+        "assert time.perf_counter() - start < 1.0, 'slow'\n"
+        "heavy = {'tensorflow', 'keras', 'numpy', 'matplotlib'} & set(sys.modules)\n"
+        "print(sorted(heavy))"
+    )
+    assert python(code) == "[]"
+
+
+def test_command_line_help_is_light() -> None:
+    code = (
+        "import sys\n"
+        "from tfmrc.cli import main\n"
+        "try:\n"
+        "    main(['--help'])\n"
+        "except SystemExit as end:\n"
+        "    assert not end.code\n"
+        "print('heavy:', sorted({'tensorflow', 'keras'} & set(sys.modules)))"
+    )
+    assert python(code).endswith("heavy: []")
+
+
+def test_keras_only_rooms_import_no_tensorflow() -> None:
+    imports = "\n".join(f"import tfmrc.{room}" for room in KERAS_ONLY)
+    code = f"import sys\n{imports}\nprint('tensorflow' in sys.modules)"
+    assert python(code, KERAS_BACKEND="jax") == "False"
+
+
+def test_evaluation_imports_no_tensorflow_and_no_keras() -> None:
+    code = (
+        "import sys, tfmrc.evaluation\n"
+        "print(sorted({'tensorflow', 'keras', 'jax'} & set(sys.modules)))"
+    )
+    assert python(code) == "[]"
+
+
+def public_modules() -> list[str]:
+    names = []
+    for module in pkgutil.walk_packages([str(ROOT / "tfmrc")], prefix="tfmrc."):
+        if not any(part.startswith("_") for part in module.name.split(".")):
+            names.append(module.name)
+    return names
+
+
+def test_every_keras_class_is_registered_under_tfmrc() -> None:
+    import keras
+
+    kinds = (
+        keras.layers.Layer,
+        keras.losses.Loss,
+        keras.metrics.Metric,
+        keras.optimizers.Optimizer,
+        keras.optimizers.schedules.LearningRateSchedule,
+        keras.initializers.Initializer,
+        keras.constraints.Constraint,
+    )
+    seen = 0
+    for name in public_modules():
+        module = importlib.import_module(name)
+        for label, value in vars(module).items():
+            if label.startswith("_") or not inspect.isclass(value) or value.__module__ != name:
+                continue
+            if issubclass(value, kinds):
+                registered = keras.saving.get_registered_name(value)
+                assert registered == f"tfmrc>{label}", f"{name}.{label} is {registered!r}"
+                seen += 1
+    assert seen > 10
+
+
+def test_public_names_of_the_rooms_exist() -> None:
+    for room in rooms():
+        module = importlib.import_module(f"tfmrc.{room}")
+        assert module.__doc__, f"tfmrc.{room} says nothing of itself"
+        assert module.__all__ == sorted(set(module.__all__)), f"tfmrc.{room}.__all__ is not sorted"
+        for name in module.__all__:
+            assert getattr(module, name).__doc__ or not callable(getattr(module, name)), (
+                f"tfmrc.{room}.{name} has no docstring"
+            )
+
+
+def tracked(pattern: str) -> list[Path]:
+    done = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", pattern)
+    assert done.returncode == 0, done.stderr
+    return [ROOT / name for name in done.stdout.split("\0") if name and (ROOT / name).exists()]
+
+
+def test_library_has_no_bare_assert_and_no_stub() -> None:
+    stub = re.compile(r"^\s*(pass|\.\.\.)\s*$|\bTODO\b|\bFIXME\b|^\s*assert\b", re.MULTILINE)
+    for path in tracked("tfmrc/*.py") + tracked("recipes/*.py"):
+        text = path.read_text(encoding="utf-8")
+        code = re.sub(r'"""(?:.|\n)*?"""', "", text)
+        found = stub.search(code)
+        assert not found, f"{path.relative_to(ROOT)}: {found.group(0).strip()!r}"
+
+
+def test_documents_name_no_missing_file() -> None:
+    folders = sorted(path.name for path in ROOT.iterdir() if path.is_dir())
+    linked = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+    quoted = re.compile(rf"`((?:{'|'.join(map(re.escape, folders))})/[\w./-]*)`")
+    made = ("runs/", "savedmodels/", ".venv/")
+    missing = []
+    for path in tracked("*.md"):
+        text = path.read_text(encoding="utf-8")
+        for target in linked.findall(text):
+            if "://" not in target and not (path.parent / target).exists():
+                missing.append(f"{path.relative_to(ROOT)}: {target}")
+        for target in quoted.findall(text):
+            if not target.startswith(made) and not (ROOT / target).exists():
+                missing.append(f"{path.relative_to(ROOT)}: {target}")
+    assert not missing
+
+
+def test_lock_files_pin_everything_by_hash_and_name_no_place() -> None:
+    for name in ("requirements.lock", "requirements-dev.lock"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert "://" not in text and "\n-" not in text
+        entries = re.split(r"\n(?=\S)", text.strip())
+        pins = [entry for entry in entries if not entry.startswith("#")]
+        assert len(pins) > 40
+        for entry in pins:
+            assert re.match(r"[a-z0-9-]+==[\w.]+( ; [^\\]+)? \\\n\s+--hash=sha256:", entry), entry
+
+
+def test_setup_requirements_are_locked_and_explained() -> None:
+    setup = (ROOT / "setup.py").read_text(encoding="utf-8")
+    names = [name.lower() for name in re.findall(r'^    "([\w-]+)>=', setup, re.MULTILINE)]
+    lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
+    explained = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8").lower()
+    extras = {"keras-hub", "tensorflow-hub"}
+    assert len(names) > 15
+    for name in names:
+        assert f"`{name}`" in explained, f"docs/dependencies.md does not say why {name} is there"
+        assert name in extras or f"\n{name}==" in lock, f"{name} is not in the lock"
+
+
+def test_every_equation_of_masque_has_a_test() -> None:
+    assert equations.missing(("masque",)) == {}
+
+
+def test_equations_are_found_in_marks_and_docstrings(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tfmrc").mkdir()
+    (tmp_path / "tests" / "test_x.py").write_text(
+        '@pytest.mark.equation("san-03", "qg-01")\ndef test_a():\n    f()\n'
+        'class TestB:\n    @pytest.mark.equation("qg-01")\n    def test_c(self):\n        f()\n'
+    )
+    (tmp_path / "tfmrc" / "x.py").write_text('"""Reference: masque-03..05, -07 and san-01."""\n')
+    assert equations.tested(tmp_path) == {
+        "san-03": ["tests/test_x.py::test_a"],
+        "qg-01": ["tests/test_x.py::test_a", "tests/test_x.py::TestB::test_c"],
+    }
+    named = {"masque-03", "masque-04", "masque-05", "masque-07", "san-01"}
+    assert set(equations.written(tmp_path)) == named

@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from tests.training import process
+from tfmrc import training
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    path = tmp_path_factory.mktemp("replicas") / "toy.npz"
+    process.run("two_replicas", path, "toy")
+    with np.load(path) as archive:
+        return dict(archive)
+
+
+def part(results, label):
+    return {k.removeprefix(label): v for k, v in results.items() if k.startswith(label)}
+
+
+@pytest.mark.parametrize("kind", ["average", "slot", "log"])
+def test_two_replicas_train_like_one(toy, kind):
+    """Clipping at work in every step, sparse gradients, weights of the global batch, averages."""
+    one, two = part(toy, f"one/{kind}/"), part(toy, f"two/{kind}/")
+    assert one.keys() == two.keys() and one
+    for name, value in one.items():
+        np.testing.assert_allclose(two[name], value, rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+def test_keras_clipping_trains_otherwise(toy):
+    """Why there is an optimizer of our own: if this fails, Keras may have mended it."""
+    one, keras_two = part(toy, "one/average/"), part(toy, "keras two/average/")
+    assert max(np.abs(one[k] - keras_two[k]).max() for k in one) > 0.01
+
+
+def test_dropout_masks_differ_between_replicas(toy):
+    first, second = (toy["masks"] > 0)[:, 0], (toy["masks"] > 0)[:, 1]
+    assert 0.4 < np.mean(first == second) < 0.6
+    assert 0.4 < np.mean(second[0] == second[1]) < 0.6
+    np.testing.assert_array_equal(toy["masks"][:, 0], toy["single mask"][:, 0])
+
+
+def test_state_of_the_seed_is_the_same_on_all_replicas(toy):
+    np.testing.assert_array_equal(toy["states"], [[7, 2], [7, 2]])
+
+
+def test_a_step_is_left_out_if_any_replica_overflows(toy):
+    np.testing.assert_array_equal(toy["overflow/LossScale"], [1.0, 2.0**14])
+    assert np.isnan(toy["overflow/LossScaleOptimizer"][0])
+
+
+@pytest.mark.parametrize(
+    "size, replicas, offers", [(81, 8, "80 or 88"), (3, 2, "2 or 4"), (0, 2, "2 or 4")]
+)
+def test_batch_that_does_not_divide(size, replicas, offers):
+    with pytest.raises(ValueError, match=f"{offers}. Received: batch_size={size}"):
+        training.check_batch_size(size, replicas)
+
+
+def test_mirrored_takes_names_or_a_number():
+    assert training.mirrored(1, batch_size=3).num_replicas_in_sync == 1
+    assert training.mirrored(["CPU:0"]).num_replicas_in_sync == 1
+    assert training.mirrored().num_replicas_in_sync >= 1
+    with pytest.raises(ValueError, match="Received: devices=99"):
+        training.mirrored(99)
+    with pytest.raises(ValueError, match="Received: batch_size=3"):
+        training.mirrored(["CPU:0", "CPU:1"], batch_size=3)

@@ -1,0 +1,92 @@
+"""Trains one model on one device and on two replicas; writes weights and averages of both.
+
+Arguments: the file to write, the name of the model.
+"""
+
+import sys
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tests.training import toy
+from tfmrc import training
+from tfmrc.layers.dropout import Dropout
+
+STEPS, BATCH = 6, 8
+
+
+def compiled(make, optimizer=None):
+    model = make()
+    arguments = training.masque(
+        STEPS + 1, learning_rate=0.05, warmup_steps=2, ema=0.8, clip_norm=0.3, model=model
+    )
+    if optimizer == "keras":
+        arguments["optimizer"] = keras.optimizers.AdamW(
+            0.05, weight_decay=0.01, global_clipnorm=0.3, use_ema=True, ema_momentum=0.8
+        )
+    model.compile(**arguments)
+    return model
+
+
+def trained(make, data, strategy, optimizer=None):
+    with strategy.scope():
+        model = compiled(make, optimizer)
+    logs = model.fit(data, verbose=0, shuffle=False).history
+    # `fit` leaves the averages in the model
+    results = {f"average/{i}": w for i, w in enumerate(model.get_weights())}
+    results |= {f"slot/{v.path}": v.numpy() for v in model.optimizer.variables}
+    return results | {f"log/{k}": np.array(v) for k, v in logs.items()}
+
+
+def masks(strategy):
+    with strategy.scope():
+        layer = Dropout(0.5, seed=7)
+
+    @tf.function
+    def draw():
+        return strategy.run(lambda: layer(tf.ones((30, 30)), training=True))
+
+    draws = [strategy.experimental_local_results(draw()) for _ in range(2)]
+    states = strategy.experimental_local_results(layer.variables[0].value)
+    return np.array(draws), np.array([s.numpy() for s in states])
+
+
+def overflow(strategy, wrapper):
+    """Weights after one step in which only the second replica's gradient is not finite."""
+    with strategy.scope():
+        weight = keras.Variable([1.0], name="kernel")
+        optimizer = wrapper(training.AdamW(0.1))
+        optimizer.build([weight])
+
+    @tf.function
+    def step():
+        replica = tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, "float32")
+        optimizer.apply([tf.reshape(1.0 / (1.0 - replica), (1,))], [weight])
+
+    strategy.run(step)
+    return np.append(weight.numpy(), optimizer.dynamic_scale.numpy())
+
+
+def main(path, name):
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
+    )
+    two = training.mirrored(2, batch_size=BATCH)
+    results = {}
+    if name == "toy":
+        make, data = toy.model, toy.dataset(STEPS, BATCH)
+        for wrapper in (training.LossScale, keras.optimizers.LossScaleOptimizer):
+            results[f"overflow/{wrapper.__name__}"] = overflow(two, wrapper)
+        results["masks"], results["states"] = masks(two)
+        results["single mask"] = masks(tf.distribute.get_strategy())[0]
+        keras_two = trained(make, data, two, "keras")
+        results |= {f"keras two/{k}": v for k, v in keras_two.items()}
+    one = trained(make, data, tf.distribute.get_strategy())
+    for label, values in (("one", one), ("two", trained(make, data, two))):
+        results |= {f"{label}/{k}": v for k, v in values.items()}
+    np.savez(path, **results)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,6 +1,8 @@
-"""Text in the graph: tokeniser with character offsets, vocabulary, features, ids back to strings."""
+"""Text in the graph: tokeniser with offsets, vocabulary, features, ids back to strings."""
 
+from tfmrc.text.detokenize import join_words
+from tfmrc.text.features import MasqueFeatures
 from tfmrc.text.tokenizer import Tokenizer, Tokens
 from tfmrc.text.vocabulary import Vocabulary
 
-__all__ = ["Tokenizer", "Tokens", "Vocabulary"]
+__all__ = ["MasqueFeatures", "Tokenizer", "Tokens", "Vocabulary", "join_words"]

@@ -1,0 +1,92 @@
+"""Ids back to words, and words back to running text; graph operations."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from tfmrc.ops.ids import BOS, EOS, PAD
+from tfmrc.text.vocabulary import Vocabulary
+
+# Whole tokens, as regular expressions of RE2.
+_CLOSING = r"[,.;:!?%)\]}»”…]+|''|n['’]t|['’](?:s|m|d|re|ve|ll)"
+_OPENING = r"[(\[{«“‘$£€¥₹#]|``"
+_WORD = r".*[\pL\pN].*"
+_LINK = r"[-‐‑/–]"
+
+
+def words_of_ids(
+    ids: Any, source_words: Any, vocabulary: Vocabulary, generation_vocabulary_size: int
+) -> tf.Tensor:
+    """Words of extended ids.
+
+    Args:
+        ids: int32 `[B, …, T]`.
+        source_words: string `[B, S]`, the surfaces of the source.
+        vocabulary: words of the generable ids.
+        generation_vocabulary_size: G; a larger id is copied from position `id - G`.
+
+    Returns:
+        string `[B, …, T]`; "" for `PAD` and `BOS`, for the first `EOS` and all that follows it.
+    """
+    ids = tf.convert_to_tensor(ids, tf.int32)
+    source_words = tf.convert_to_tensor(source_words, tf.string)
+    shape = tf.shape(ids)
+    size = generation_vocabulary_size
+    position = tf.clip_by_value(ids - size, 0, tf.shape(source_words)[1] - 1)
+    position = tf.reshape(position, [shape[0], tf.reduce_prod(shape[1:])])
+    copied = tf.reshape(tf.gather(source_words, position, batch_dims=1), shape)
+    words = tf.where(ids < size, vocabulary.words_of(ids), copied)
+    ended = tf.cumsum(tf.cast(ids == EOS, tf.int32), axis=-1) > 0
+    return tf.where(ended | (ids == PAD) | (ids == BOS), "", words)
+
+
+def join_words(words: Any) -> tf.Tensor:
+    """Running text of words: spaces between them, but not where English writes none.
+
+    No space stands before closing marks and clitics, after opening marks and currency signs, and
+    around a hyphen or slash between words. Straight quotation marks open and close in turn.
+
+    Args:
+        words: string `[…, T]`; "" is no word.
+
+    Returns:
+        string `[…]`.
+
+    Example:
+        >>> from tfmrc.text.detokenize import join_words
+        >>> words = ["It", "does", "n't", "cost", "$", "5", "(", "well", "-", "known", ")", "."]
+        >>> join_words(words).numpy().decode()
+        "It doesn't cost $5 (well-known)."
+    """
+    words = tf.convert_to_tensor(words, tf.string)
+    shape = tf.shape(words)
+    rows = tf.reduce_prod(shape[:-1])
+    words = tf.reshape(words, [rows, shape[-1]])
+    kept = tf.where(words != "")
+    row, word = kept[:, 0], tf.gather_nd(words, kept)
+
+    def match(pattern):
+        return tf.strings.regex_full_match(word, pattern)
+
+    def before(values):
+        return tf.pad(values, [[1, 0]])[:-1]
+
+    def after(values):
+        return tf.pad(values, [[0, 1]])[1:]
+
+    first = row != tf.pad(row, [[1, 0]], constant_values=-1)[:-1]
+    opening, closing = match(_OPENING), match(_CLOSING)
+    for quote in ('"', "'"):
+        is_quote = word == quote
+        # After a word that ends in s, an apostrophe is the genitive's.
+        genitive = before(match(".*[sS]")) & ~first if quote == "'" else tf.zeros_like(first)
+        counted = tf.cast(is_quote & ~genitive, tf.int32)
+        number = tf.cumsum(counted)
+        base = tf.math.unsorted_segment_min(number - counted, row, rows)
+        odd = (number - tf.gather(base, row)) % 2 == 1
+        opening |= is_quote & ~genitive & odd
+        closing |= is_quote & (genitive | ~odd)
+    link = match(_LINK) & before(match(_WORD)) & after(match(_WORD)) & ~first & ~after(first)
+    tight = first | closing | link | before(opening) | before(link)
+    pieces = tf.where(tight, word, " " + word)
+    return tf.reshape(tf.strings.unsorted_segment_join(pieces, row, rows), shape[:-1])

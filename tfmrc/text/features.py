@@ -1,0 +1,298 @@
+"""What turns strings into Masque's numbers, in training and in the exported model alike."""
+
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+
+from tfmrc.ops.ids import BOS, EOS
+from tfmrc.text.detokenize import join_words, words_of_ids
+from tfmrc.text.extended_ids import source_extended_ids, target_extended_ids
+from tfmrc.text.labels import UNKNOWN, masque_labels
+from tfmrc.text.layout import cut_rows, longest, spread
+from tfmrc.text.styles import Styles
+from tfmrc.text.tokenizer import Tokenizer
+from tfmrc.text.vocabulary import FILE_NAME, Vocabulary
+
+Tensors = dict[str, tf.Tensor]
+MODEL_INPUTS = ("question_ids", "passage_ids", "extended_ids", "style_ids")
+
+
+class MasqueFeatures(tf.Module):
+    """Strings to Masque's inputs and targets, and ids back to strings; graph operations only.
+
+    The source of an example is its question followed by its passages, `S = J + K * L` positions:
+    `[question, padded to J | passage 1, padded to L | … | passage K]`. Every passage begins with
+    `BOS`. A passage that is the empty string is missing: all padding; a passage without a word,
+    such as `" "`, is present and holds `BOS` alone. J and L are those of the batch's longest.
+
+    Extended ids: a word among the first G = `generation_vocabulary_size` rows has its input id,
+    every other word G + the position of its first occurrence in the example's source. Words are
+    compared in the tokeniser's form (NFKC, lower case).
+
+    Args:
+        vocabulary: the input ids.
+        styles: names of the answer styles; the place is the style's id.
+        num_passages: K, fixed. Further passages are cut, fewer are filled up with missing ones.
+        passage_length: words of a passage that are kept.
+        question_length: words of a question that are kept.
+        answer_length: words of an answer that are kept; `EOS` follows them.
+        generation_vocabulary_size: at most so many generable rows, special ones included.
+        gold_relevance: adds `relevance_gold` to the model's inputs in `batch`.
+
+    Raises:
+        ValueError: a size is not positive, styles are empty or repeated.
+
+    Example:
+        >>> from tfmrc.text import MasqueFeatures, Vocabulary
+        >>> vocabulary = Vocabulary(["the", "king", "met"])
+        >>> features = MasqueFeatures(vocabulary, styles=("qa", "nlg"), num_passages=2)
+        >>> source = features.source(["Who met Ada?"], [["The king met Ada Lee."]], ["qa"])
+        >>> source["passage_ids"][0].numpy()
+        array([[2, 4, 5, 6, 1, 1, 1],
+               [0, 0, 0, 0, 0, 0, 0]], dtype=int32)
+        >>> source["extended_ids"][0, :11].numpy()
+        array([ 7,  6,  9, 10,  0,  4,  5,  6,  9, 16, 17], dtype=int32)
+        >>> target = features.target(["Ada Lee"], source)
+        >>> target["target_ids"].numpy(), target["answer_ids"].numpy()
+        (array([[ 9, 16,  3]], dtype=int32), array([[2, 1, 1]], dtype=int32))
+        >>> features.detokenize(target["target_ids"], source)[0].numpy()
+        array([b'Ada Lee'], dtype=object)
+
+    Reference: Nishida et al. 2019, sections 3.1 and 3.3 (V_ext).
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        styles: tuple[str, ...] = ("qa",),
+        num_passages: int = 10,
+        passage_length: int = 100,
+        question_length: int = 100,
+        answer_length: int = 100,
+        generation_vocabulary_size: int = 5000,
+        gold_relevance: bool = False,
+    ):
+        super().__init__(name="masque_features")
+        sizes = dict(
+            num_passages=num_passages,
+            passage_length=passage_length,
+            question_length=question_length,
+            answer_length=answer_length,
+            generation_vocabulary_size=generation_vocabulary_size,
+        )
+        for name, size in sizes.items():
+            if size < 1:
+                raise ValueError(f"Sizes are positive. Received: {name}={size}")
+        self.vocabulary = vocabulary
+        self.tokenizer = Tokenizer()
+        self._styles = Styles(styles)
+        self.num_passages = num_passages
+        self.passage_length = passage_length
+        self.question_length = question_length
+        self.answer_length = answer_length
+        self.generation_vocabulary_size = min(generation_vocabulary_size, vocabulary.size)
+        self.gold_relevance = gold_relevance
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """The answer styles; the place is the id."""
+        return self._styles.names
+
+    def source(self, question: Any, passages: Any, style: Any) -> Tensors:
+        """The model's inputs, and what leads from source positions back to the strings.
+
+        Args:
+            question: string `[B]`.
+            passages: string `[B, K']`, any K'; "" is a missing passage.
+            style: string `[B]`.
+
+        Returns:
+            A dict. The model's inputs, int32: `question_ids [B, J]`, `passage_ids [B, K, L]`,
+            `extended_ids [B, S]` (0 at padding and `BOS`: not to be copied), `style_ids [B]`.
+            Beside them, `[B, S]`: `words` (surfaces, "" where no word is), `compared` (the form
+            that words are compared by), `starts` and `ends` (int32 code points of the question or
+            passage); and `truncated` bool `[B]`: words or passages were cut.
+
+        Raises:
+            tf.errors.InvalidArgumentError: a style is unknown, or the batch sizes differ.
+        """
+        question = tf.convert_to_tensor(question, tf.string)
+        passages = tf.convert_to_tensor(passages, tf.string)
+        count, length = self.num_passages, self.passage_length
+        dropped = tf.reduce_any(passages[:, count:] != "", axis=1)
+        passages = _exactly(passages, count)
+        present = tf.cast(passages != "", tf.int32)
+        batch = tf.shape(question)[0]
+        strings = tf.concat([question[:, None], passages], axis=1)
+        limits = tf.tile([self.question_length] + [length] * count, [batch])
+        tokens = cut_rows(self.tokenizer.tokenize(tf.reshape(strings, [-1])), limits)
+
+        lengths = tf.reshape(tokens.lengths, [batch, 1 + count])
+        question_size = longest(lengths[:, 0])
+        passage_size = longest(lengths[:, 1:] + present)
+        size = question_size + count * passage_size
+        example, slot = tokens.row // (1 + count), tokens.row % (1 + count)
+        position = tokens.place + tf.where(
+            slot == 0, 0, question_size + (slot - 1) * passage_size + 1
+        )
+
+        def source_shaped(values):
+            return spread(values, example, position, (batch, size))
+
+        input_ids = self.vocabulary.lookup(tokens.compared)
+        ids = source_shaped(input_ids)
+        passage_ids = tf.reshape(ids[:, question_size:], [batch, count, passage_size])
+        begins = tf.one_hot(0, passage_size, dtype=tf.int32) * BOS
+        extended = source_extended_ids(
+            input_ids, tokens.compared, example, position, self.generation_vocabulary_size
+        )
+        return {
+            "question_ids": ids[:, :question_size],
+            "passage_ids": passage_ids + present[:, :, None] * begins,
+            "extended_ids": source_shaped(extended),
+            "style_ids": self._styles.lookup(style),
+            "words": source_shaped(tokens.surface),
+            "compared": source_shaped(tokens.compared),
+            "starts": source_shaped(tokens.starts),
+            "ends": source_shaped(tokens.ends),
+            "truncated": dropped
+            | tf.reduce_any(tf.reshape(tokens.cut, [batch, 1 + count]), axis=1),
+        }
+
+    def target(self, answer: Any, source: Tensors) -> Tensors:
+        """Decoder inputs and targets.
+
+        Args:
+            answer: string `[B]`.
+            source: what `source` gave for the same examples.
+
+        Returns:
+            `answer_ids` int32 `[B, T]`: `BOS`, then the input ids of the words; `target_ids` int32
+            `[B, T]`: the extended ids of the words (`UNK` for a word that can be neither generated
+            nor copied), then `EOS`; `PAD` after that in both. T is that of the batch's longest.
+        """
+        tokens = self.tokenizer.tokenize(answer)
+        limits = tf.fill([tokens.starts.nrows(tf.int32)], self.answer_length)
+        tokens = cut_rows(tokens, limits)
+        rows = tf.range(tf.size(tokens.lengths))
+        shape = (tf.size(rows), longest(tokens.lengths + 1))
+        input_ids = self.vocabulary.lookup(tokens.compared)
+        extended = target_extended_ids(
+            input_ids,
+            tokens.compared,
+            tokens.row,
+            source["extended_ids"],
+            source["compared"],
+            self.generation_vocabulary_size,
+        )
+        answer_ids = spread(input_ids, tokens.row, tokens.place + 1, shape)
+        begins = tf.one_hot(tf.zeros_like(rows), shape[1], dtype=tf.int32) * BOS
+        ends = tf.one_hot(tokens.lengths, shape[1], dtype=tf.int32) * EOS
+        return {
+            "answer_ids": answer_ids + begins,
+            "target_ids": spread(extended, tokens.row, tokens.place, shape) + ends,
+        }
+
+    def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
+        """One batch for `model.fit`.
+
+        Args:
+            records: `question`, `style`, `answer` string `[B]`, `passages` string `[B, K']`; and
+                where they are known `answerable` int `[B]` and `relevance` int `[B, K']`: 1 yes,
+                0 no, -1 unknown (a missing entry is unknown).
+
+        Returns:
+            `(x, y, sample_weight)`.
+
+            x: the four inputs of `source`, the two of `target`, and with `gold_relevance` also
+            `relevance_gold` float32 `[B, K]` (1 where the relevance is unknown).
+
+            y: `decoder` int32 `[B, T]`, `ranker` float32 `[B, K]`, `classifier` float32 `[B]`.
+
+            sample_weight, float32: `decoder [B]`, `ranker [B, K]`, `classifier [B]`. Each has the
+            mean 1 over the batch and is 0 where an example does not count: unanswerable examples
+            and empty answers for the decoder; missing passages and unknown relevance for the
+            ranker; unknown answerability for the classifier. If nothing counts, all are 0.
+
+        Reference: "masque-23", "masque-24", "masque-25" (which examples each loss averages over).
+        """
+        source = self.source(records["question"], records["passages"], records["style"])
+        target = self.target(records["answer"], source)
+        passages = _exactly(records["passages"], self.num_passages)
+        relevance = records.get("relevance", tf.fill(tf.shape(passages), UNKNOWN))
+        relevance = _exactly(tf.cast(relevance, tf.int32), self.num_passages, UNKNOWN)
+        labels, weights = masque_labels(
+            present=passages != "",
+            has_answer=target["target_ids"][:, 0] != EOS,
+            relevance=relevance,
+            answerable=records.get("answerable", tf.fill(tf.shape(passages)[:1], UNKNOWN)),
+        )
+        x = {name: source[name] for name in MODEL_INPUTS} | target
+        if self.gold_relevance:
+            x["relevance_gold"] = tf.cast((passages != "") & (relevance != 0), tf.float32)
+        return x, {"decoder": target["target_ids"], **labels}, weights
+
+    def detokenize(self, ids: Any, source: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
+        """Extended ids to the answer and its words.
+
+        Args:
+            ids: int32 `[B, …, T]`, for instance `[B, T]` or `[B, num_return, T]`.
+            source: what `source` gave for the same B examples.
+
+        Returns:
+            The answer, string `[B, …]`, and its words, string `[B, …, T]`. A generable word is
+            written as in the vocabulary, a copied one as it stood at its first occurrence; from
+            the first `EOS` on all words are "".
+        """
+        words = words_of_ids(ids, source["words"], self.vocabulary, self.generation_vocabulary_size)
+        return join_words(words), words
+
+    def get_config(self) -> dict[str, Any]:
+        """Plain values; the words are saved by `save_assets`."""
+        return {
+            "styles": list(self.styles),
+            "num_passages": self.num_passages,
+            "passage_length": self.passage_length,
+            "question_length": self.question_length,
+            "answer_length": self.answer_length,
+            "generation_vocabulary_size": self.generation_vocabulary_size,
+            "gold_relevance": self.gold_relevance,
+            "num_oov_buckets": self.vocabulary.num_oov_buckets,
+        }
+
+    @classmethod
+    def from_config(
+        cls, config: dict[str, Any], vocabulary: Vocabulary | str | Path
+    ) -> "MasqueFeatures":
+        """Builds the features again.
+
+        Args:
+            config: what `get_config` gave.
+            vocabulary: a vocabulary, or the folder that `save_assets` wrote to.
+        """
+        config = dict(config)
+        num_oov_buckets = config.pop("num_oov_buckets")
+        if not isinstance(vocabulary, Vocabulary):
+            vocabulary = Vocabulary.load(vocabulary, num_oov_buckets)
+        return cls(vocabulary, **config)
+
+    def save_assets(self, folder: str | Path) -> None:
+        """Writes `vocabulary.txt` into the folder, which is made if it is missing."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.vocabulary.save(folder / FILE_NAME)
+
+    def __repr__(self) -> str:
+        sizes = self.get_config()
+        sizes.pop("num_oov_buckets")
+        arguments = ", ".join(f"{name}={value!r}" for name, value in sizes.items())
+        return f"<MasqueFeatures {arguments}, vocabulary={self.vocabulary!r}>"
+
+
+def _exactly(values: Any, count: int, fill: Any = "") -> tf.Tensor:
+    """The first `count` columns; missing ones hold `fill`."""
+    values = tf.convert_to_tensor(values)
+    missing = tf.maximum(count - tf.shape(values)[1], 0)
+    filling = tf.fill([tf.shape(values)[0], missing], tf.constant(fill, values.dtype))
+    return tf.ensure_shape(tf.concat([values[:, :count], filling], axis=1), [None, count])

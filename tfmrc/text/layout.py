@@ -1,0 +1,83 @@
+"""From the tokens of many strings to rectangular tensors."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from tfmrc.text.tokenizer import Tokens
+
+
+class FlatTokens(NamedTuple):
+    """The tokens of all rows behind one another, each with its row and its place in the row.
+
+    Attributes:
+        surface, compared: string `[N]`.
+        starts, ends: int32 `[N]` code points of the row's string.
+        row, place: int32 `[N]`.
+        lengths: int32 `[R]` kept tokens a row.
+        cut: bool `[R]`, whether tokens of the row were left out.
+    """
+
+    surface: tf.Tensor
+    compared: tf.Tensor
+    starts: tf.Tensor
+    ends: tf.Tensor
+    row: tf.Tensor
+    place: tf.Tensor
+    lengths: tf.Tensor
+    cut: tf.Tensor
+
+
+def cut_rows(tokens: Tokens, limits: tf.Tensor) -> FlatTokens:
+    """The first `limits[r]` tokens of each row.
+
+    Args:
+        tokens: ragged tokens of R strings.
+        limits: int32 `[R]`.
+
+    Example:
+        >>> from tfmrc.text import Tokenizer
+        >>> from tfmrc.text.layout import cut_rows
+        >>> flat = cut_rows(Tokenizer().tokenize(["a b c", "", "d"]), [2, 2, 2])
+        >>> flat.row.numpy(), flat.place.numpy(), flat.cut.numpy()
+        (array([0, 0, 2], dtype=int32), array([0, 1, 0], dtype=int32), array([ True, False, False]))
+    """
+    limits = tf.convert_to_tensor(limits, tf.int32)
+    lengths = tf.cast(tokens.starts.row_lengths(), tf.int32)
+    row = tf.cast(tokens.starts.value_rowids(), tf.int32)
+    first = tf.cast(tf.gather(tokens.starts.row_starts(), row), tf.int32)
+    place = tf.range(tf.size(row)) - first
+    kept = tf.where(place < tf.gather(limits, row))[:, 0]
+    return FlatTokens(
+        *(tf.gather(field.values, kept) for field in tokens),
+        row=tf.gather(row, kept),
+        place=tf.gather(place, kept),
+        lengths=tf.minimum(lengths, limits),
+        cut=lengths > limits,
+    )
+
+
+def longest(lengths: tf.Tensor) -> tf.Tensor:
+    """The largest number, at least 1; scalar int32."""
+    return tf.maximum(tf.reduce_max(lengths), 1)
+
+
+def spread(values: tf.Tensor, row: tf.Tensor, column: tf.Tensor, shape: tuple) -> tf.Tensor:
+    """A matrix that holds `values[n]` at `row[n], column[n]` and 0 or "" elsewhere.
+
+    Args:
+        values: int32 or string `[N]`.
+        row, column: int32 `[N]`, every pair at most once.
+        shape: rows and columns, numbers or scalar tensors.
+
+    Example:
+        >>> from tfmrc.text.layout import spread
+        >>> spread([7, 8], [0, 1], [1, 0], (2, 2)).numpy()
+        array([[0, 7],
+               [8, 0]], dtype=int32)
+    """
+    values = tf.convert_to_tensor(values)
+    empty = tf.fill(
+        tf.stack(shape), tf.constant("" if values.dtype == tf.string else 0, values.dtype)
+    )
+    return tf.tensor_scatter_nd_update(empty, tf.stack([row, column], axis=1), values)

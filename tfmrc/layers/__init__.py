@@ -1,0 +1,39 @@
+"""Keras layers of machine reading, one a file. They import Keras and NumPy alone."""
+
+from tfmrc.layers.additive_attention import AdditiveAttention
+from tfmrc.layers.answer_possibility import AnswerPossibility
+from tfmrc.layers.decoder_block import RecurrentDecoderBlock, TransformerDecoderBlock
+from tfmrc.layers.dropout import Dropout
+from tfmrc.layers.dual_attention import DualAttention
+from tfmrc.layers.encoder_block import RecurrentEncoderBlock, TransformerEncoderBlock
+from tfmrc.layers.feed_forward import FeedForward
+from tfmrc.layers.highway import Highway
+from tfmrc.layers.linear import linear
+from tfmrc.layers.multi_head_attention import MultiHeadAttention
+from tfmrc.layers.passage_ranker import PassageRanker
+from tfmrc.layers.pointer_generator import PointerGenerator
+from tfmrc.layers.positions import Positions
+from tfmrc.layers.residual import Residual
+from tfmrc.layers.source_vocabulary import SourceVocabulary
+from tfmrc.layers.word_embedding import WordEmbedding
+
+__all__ = [
+    "AdditiveAttention",
+    "AnswerPossibility",
+    "Dropout",
+    "DualAttention",
+    "FeedForward",
+    "Highway",
+    "MultiHeadAttention",
+    "PassageRanker",
+    "PointerGenerator",
+    "Positions",
+    "RecurrentDecoderBlock",
+    "RecurrentEncoderBlock",
+    "Residual",
+    "SourceVocabulary",
+    "TransformerDecoderBlock",
+    "TransformerEncoderBlock",
+    "WordEmbedding",
+    "linear",
+]

@@ -1,0 +1,212 @@
+import keras
+from keras import ops
+
+from tfmrc.layers.additive_attention import AdditiveAttention
+from tfmrc.layers.linear import linear
+from tfmrc.ops.copying import copy_log_probability, scatter_copies
+from tfmrc.ops.ids import BOS, PAD
+from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax, masked_logsumexp
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class PointerGenerator(keras.layers.Layer):
+    """Multi-source pointer-generator: mixes generating a word with copying it from several sources.
+
+    - Generating: `P_v`, one softmax over the scores of the G common words and of the words of this
+      example's sources (each at its first occurrence). PAD and BOS are never generated.
+    - Copying from source i: an additive attention of its own, `P_i(y) = sum_{l: x_l = y} alpha_l`.
+    - Mixing: `lambda = softmax(W_m [s; c_1; ...; c_n] + b_m)`,
+      `P(y) = lambda_v P_v(y) + sum_i lambda_i P_i(y)`.
+
+    A place whose id is PAD, or whose prior is zero, is not copied from. A source without any other
+    place has weight zero in the mixture, and the other weights sum to one.
+
+    A call gives the *parts* of the distribution, a dict of float32 tensors: `log_mixture`
+    `[B, T, 1 + n]` (generating first), `log_attentions` (a list of `[B, T, S_i]`),
+    `common_logits` `[B, T, G]`, `source_logits` `[B, T, S]` and `log_normalizer` `[B, T]`; with
+    targets also `log_parts` `[B, T, 1 + n]`, the log of each term of the mixture at the targets,
+    and `log_probability` `[B, T]`, their sum. The distribution over all words is only joined by
+    `distribution`, for one step of decoding.
+
+    Args:
+        num_sources: number of sources n.
+        stddev: standard deviation of the initial weights.
+
+    Call arguments:
+        states: `[B, T, d]`, the decoder's output.
+        memories: a list of `[B, S_i, d]`, the sources one by one.
+        source_ids: `[B, S]` extended ids of all sources one after the other, PAD where nothing can
+            be copied.
+        common_logits: `[B, T, G]` scores of the first G ids.
+        source_logits: `[B, T, S]` scores of the sources' words.
+        source_generable: boolean `[B, S]`: which of these scores take part.
+        log_priors: a list of `[B, S_i]` or None: the log of each place's prior weight (combined
+            attention).
+        target_ids: `[B, T]` extended ids whose probability is asked for.
+        projected: what `project(memories)` gave; made here where it is None.
+
+    Returns:
+        The parts, as above.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import PointerGenerator
+        >>> states, memory = np.ones((1, 2, 4), "float32"), np.ones((1, 3, 4), "float32")
+        >>> parts = PointerGenerator(num_sources=1)(
+        ...     states, [memory], source_ids=np.array([[7, 9, 7]]),
+        ...     common_logits=np.zeros((1, 2, 7), "float32"),
+        ...     source_logits=np.zeros((1, 2, 3), "float32"),
+        ...     source_generable=np.array([[True, True, False]]), target_ids=np.array([[7, 3]]),
+        ... )
+        >>> parts["log_probability"].shape
+        TensorShape([1, 2])
+
+    Reference: Nishida et al. 2019 (Masque), sections 3.4.3 and 3.4.4, masque-13, masque-17 to
+    masque-20.
+    """
+
+    def __init__(self, num_sources, stddev=0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.num_sources = num_sources
+        self.stddev = stddev
+        options = {"stddev": stddev, "dtype": self.dtype_policy}
+        self.attentions = [
+            AdditiveAttention(name=f"copy_attention_{i}", **options) for i in range(num_sources)
+        ]
+        self.mixture = linear(1 + num_sources, name="mixture", **options)
+
+    def build(self, states_shape, memories_shape):
+        for attention, shape in zip(self.attentions, memories_shape, strict=True):
+            attention.build(states_shape, shape)
+        width = states_shape[-1] + sum(shape[-1] for shape in memories_shape)
+        self.mixture.build((*states_shape[:-1], width))
+
+    def project(self, memories):
+        """The part of each copy attention that no step changes."""
+        return [
+            attention.project(memory)
+            for attention, memory in zip(self.attentions, memories, strict=True)
+        ]
+
+    def call(
+        self,
+        states,
+        memories,
+        source_ids,
+        common_logits,
+        source_logits,
+        source_generable,
+        log_priors=None,
+        target_ids=None,
+        projected=None,
+    ):
+        log_priors = [None] * self.num_sources if log_priors is None else log_priors
+        projected = self.project(memories) if projected is None else projected
+        ids = self._by_source(source_ids, memories)
+        masks = [
+            _copyable(i, prior) for i, prior in zip(ids, log_priors, strict=True)
+        ]
+        log_attentions, contexts = [], []
+        for attention, memory, mask, prior, fixed in zip(
+            self.attentions, memories, masks, log_priors, projected, strict=True
+        ):
+            log_weights, context = attention(
+                states, memory, mask, log_prior=prior, projected=fixed
+            )
+            log_attentions.append(log_weights)
+            contexts.append(context)
+        parts = {
+            "log_mixture": self._mix(states, contexts, masks),
+            "log_attentions": log_attentions,
+            **self._generate(common_logits, source_logits, source_generable),
+        }
+        if target_ids is not None:
+            parts["log_parts"] = self._log_parts(parts, target_ids, ids)
+            total = masked_logsumexp(parts["log_parts"])
+            parts["log_probability"] = ops.maximum(total, LOG_ZERO)
+        return parts
+
+    def distribution(self, parts, source_ids):
+        """`log P` over all extended ids: what one step of decoding needs.
+
+        Args:
+            parts: what a call gave for states `[B, W, d]`, the beams' words of one step.
+            source_ids: `[B, S]` as in the call.
+
+        Returns:
+            `[B, W, G + S]`, `LOG_ZERO` where a word is impossible.
+        """
+        logits = ops.concatenate([parts["common_logits"], parts["source_logits"]], axis=-1)
+        mixture = ops.exp(parts["log_mixture"])
+        total = mixture[..., :1] * ops.exp(logits - parts["log_normalizer"][..., None])
+        # All sources at once: their places side by side, each weighted by its source's share.
+        attention = ops.concatenate(
+            [
+                mixture[..., i + 1 : i + 2] * ops.exp(log_attention)
+                for i, log_attention in enumerate(parts["log_attentions"])
+            ],
+            axis=-1,
+        )
+        total = total + scatter_copies(attention, source_ids, ops.shape(logits)[-1])
+        return ops.where(total > 0, ops.log(ops.where(total > 0, total, 1.0)), LOG_ZERO)
+
+    def _by_source(self, source_ids, memories):
+        """`[B, S]` to a list of `[B, S_i]`."""
+        ids, start = [], 0
+        for memory in memories:
+            length = ops.shape(memory)[1]
+            ids.append(source_ids[:, start : start + length])
+            start = start + length
+        return ids
+
+    def _mix(self, states, contexts, masks):
+        scores = self.mixture(ops.concatenate([states, *contexts], axis=-1))  # [B, T, 1 + n]
+        there = [ops.any(mask, axis=1, keepdims=True) for mask in masks]  # n times [B, 1]
+        usable = ops.concatenate([ops.ones_like(there[0]), *there], axis=1)
+        return masked_log_softmax(scores, usable[:, None, :])
+
+    def _generate(self, common_logits, source_logits, source_generable):
+        rows = ops.arange(common_logits.shape[-1])
+        never = ops.logical_or(ops.equal(rows, PAD), ops.equal(rows, BOS))
+        common = ops.where(never, LOG_ZERO, ops.cast(common_logits, "float32"))
+        generable = source_generable[:, None, :]
+        source = ops.where(generable, ops.cast(source_logits, "float32"), LOG_ZERO)
+        return {
+            "common_logits": common,
+            "source_logits": source,
+            "log_normalizer": ops.logaddexp(
+                ops.logsumexp(common, axis=-1), masked_logsumexp(source, generable)
+            ),
+        }
+
+    def _log_parts(self, parts, target_ids, ids):
+        target_ids = ops.cast(target_ids, "int32")
+        num_common = parts["common_logits"].shape[-1]
+        common = _gather(parts["common_logits"], target_ids)
+        source = _gather(parts["source_logits"], target_ids - num_common)
+        logits = ops.where(target_ids < num_common, common, source)
+        generated = ops.maximum(logits - parts["log_normalizer"], LOG_ZERO)
+        copied = [
+            copy_log_probability(log_attention, source, target_ids)
+            for log_attention, source in zip(parts["log_attentions"], ids, strict=True)
+        ]
+        return parts["log_mixture"] + ops.stack([generated, *copied], axis=-1)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_sources": self.num_sources,
+            "stddev": self.stddev,
+        }
+
+
+def _copyable(ids, log_prior):
+    """Where a word stands, and one whose prior is not zero."""
+    words = ops.not_equal(ids, PAD)
+    return words if log_prior is None else ops.logical_and(words, log_prior > LOG_ZERO / 2)
+
+
+def _gather(values, places):
+    """`values[b, t, places[b, t]]`, places outside brought to the nearest end."""
+    places = ops.clip(places, 0, ops.shape(values)[-1] - 1)
+    return ops.take_along_axis(values, places[..., None], axis=-1)[..., 0]

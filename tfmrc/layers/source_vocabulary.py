@@ -1,0 +1,59 @@
+import keras
+from keras import ops
+
+from tfmrc.ops.ids import NUM_SPECIAL
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class SourceVocabulary(keras.layers.Layer):
+    """Scores of the sources' own words: the part of the vocabulary that differs by example.
+
+    The extended vocabulary is the common words and the words of this example's sources. A source
+    word takes part once, at its first occurrence, and only if it is not common and has a row of
+    its own in the embedding; an unknown word can be copied and not generated.
+
+    Args:
+        num_common: number of common words G, the special rows included.
+        num_known: number of rows that stand for one word each (unknown-word buckets come after).
+
+    Call arguments:
+        hidden: `[B, T, word_dim]`, the decoder's output in the space of word vectors.
+        source_words: `[B, S, word_dim]`, the word vectors of the sources.
+        source_ids: int `[B, S]` input ids.
+        extended_ids: int `[B, S]` extended ids.
+
+    Returns:
+        Scores `[B, T, S]` and boolean `[B, S]`, which of them take part.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import SourceVocabulary
+        >>> hidden, words = np.ones((1, 2, 4), "float32"), np.ones((1, 3, 4), "float32")
+        >>> scores, generable = SourceVocabulary(num_common=6, num_known=9)(
+        ...     hidden, words, source_ids=np.array([[8, 5, 8]]), extended_ids=np.array([[6, 5, 6]])
+        ... )
+        >>> print(np.array(generable))
+        [[ True False False]]
+
+    Reference: Nishida et al. 2019 (Masque), section 3.4.3, masque-13.
+    """
+
+    def __init__(self, num_common, num_known, **kwargs):
+        super().__init__(**kwargs)
+        self.num_common = num_common
+        self.num_known = num_known
+        self.built = True
+
+    def call(self, hidden, source_words, source_ids, extended_ids):
+        scores = ops.matmul(hidden, ops.swapaxes(source_words, 1, 2))
+        place = ops.arange(ops.shape(extended_ids)[1], dtype=extended_ids.dtype)
+        first = ops.equal(extended_ids, self.num_common + place)
+        known = ops.logical_and(source_ids >= NUM_SPECIAL, source_ids < self.num_known)
+        return scores, ops.logical_and(first, known)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_common": self.num_common,
+            "num_known": self.num_known,
+        }

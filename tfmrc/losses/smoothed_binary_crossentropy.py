@@ -1,0 +1,50 @@
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class SmoothedBinaryCrossentropy(keras.losses.Loss):
+    """Binary cross-entropy of logits, elementwise, with one-sided label smoothing.
+
+    A positive label counts as `positive_label`, a negative one stays 0. Nothing is averaged over
+    the last axis, so that each passage has a sample weight of its own (0 where there is none).
+
+    Args:
+        positive_label: what a label of 1 becomes.
+
+    Call arguments:
+        y_true: labels 0 or 1, any shape.
+        y_pred: logits of the same shape.
+
+    Returns:
+        The shape of `y_pred`, before the reduction.
+
+    Raises:
+        ValueError: `positive_label` is not in (0, 1].
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.losses import SmoothedBinaryCrossentropy
+        >>> loss = SmoothedBinaryCrossentropy(reduction=None)
+        >>> print(np.round(loss(np.array([1.0, 0.0]), np.array([2.0, 2.0])), 4))
+        [0.3269 2.1269]
+
+    Reference: Nishida et al. 2019 (Masque), section 3.5 and appendix A.1, masque-24, masque-25.
+    """
+
+    def __init__(self, positive_label=0.9, name="smoothed_binary_crossentropy", **kwargs):
+        super().__init__(name=name, **kwargs)
+        if not 0.0 < positive_label <= 1.0:
+            raise ValueError(
+                "A smoothed positive label lies above 0 and at most at 1. "
+                f"Received: positive_label={positive_label}"
+            )
+        self.positive_label = positive_label
+
+    def call(self, y_true, y_pred):
+        logits = ops.cast(y_pred, "float32")
+        labels = ops.cast(y_true, "float32") * self.positive_label
+        return ops.maximum(logits, 0.0) - logits * labels + ops.log1p(ops.exp(-ops.abs(logits)))
+
+    def get_config(self):
+        return {**super().get_config(), "positive_label": self.positive_label}

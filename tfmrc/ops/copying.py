@@ -1,0 +1,68 @@
+"""Copying words of the source: probabilities of places brought together by word.
+
+Words are extended ids (see `tfmrc.text`): every place of a same word holds the same id, and a
+place that holds no word (padding, a passage's BOS) holds PAD and cannot be copied.
+"""
+
+from keras import ops
+
+from tfmrc.ops.ids import PAD
+from tfmrc.ops.masking import masked_logsumexp
+
+
+def copy_log_probability(log_attention, source_ids, target_ids):
+    """Log-probability that copying gives the target words.
+
+    Computes `log sum_{s: source[s] = target[t]} attention[t, s]` without a distribution over
+    words: only the places that hold the target word are summed.
+
+    Args:
+        log_attention: `[B, T, S]` log of the copy attention.
+        source_ids: `[B, S]` extended ids.
+        target_ids: `[B, T]` extended ids.
+
+    Returns:
+        float32 `[B, T]`; `LOG_ZERO` where the source does not hold the target (or it is PAD).
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.copying import copy_log_probability
+        >>> log_attention = np.log([[[0.5, 0.2, 0.3]]])
+        >>> result = copy_log_probability(log_attention, np.array([[7, 9, 7]]), np.array([[7]]))
+        >>> print(np.round(np.exp(result), 4))
+        [[0.8]]
+
+    Reference: Nishida et al. 2019 (Masque), masque-17 and masque-18.
+    """
+    same = ops.equal(target_ids[:, :, None], source_ids[:, None, :])
+    same = ops.logical_and(same, ops.not_equal(source_ids, PAD)[:, None, :])
+    return masked_logsumexp(log_attention, same)
+
+
+def scatter_copies(attention, source_ids, size):
+    """Brings the attention of all places of a same word together.
+
+    For decoding, where one step needs the whole distribution; training asks
+    `copy_log_probability` for the target alone.
+
+    Args:
+        attention: `[B, W, S]` probabilities of the places, zero at padding.
+        source_ids: `[B, S]` extended ids below `size`.
+        size: number of extended ids (an int or a scalar tensor).
+
+    Returns:
+        `[B, W, size]`: `sum_{s: source[s] = v} attention[s]`; nothing for PAD.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.copying import scatter_copies
+        >>> attention = np.array([[[0.5, 0.2, 0.3]]], "float32")
+        >>> print(np.array(scatter_copies(attention, np.array([[1, 3, 1]]), 4)))
+        [[[0.  0.8 0.  0.2]]]
+    """
+    batch, width, length = ops.shape(attention)
+    attention = ops.where(ops.not_equal(source_ids, PAD)[:, None, :], attention, 0.0)
+    rows = ops.arange(batch, dtype="int32")[:, None] * size + ops.cast(source_ids, "int32")
+    places = ops.reshape(ops.transpose(attention, (0, 2, 1)), (batch * length, width))
+    words = ops.segment_sum(places, ops.reshape(rows, (-1,)), num_segments=batch * size)
+    return ops.transpose(ops.reshape(words, (batch, size, width)), (0, 2, 1))

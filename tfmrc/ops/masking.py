@@ -1,0 +1,113 @@
+"""Normalising and reducing under a mask.
+
+The only place of tfmrc where scores are normalised: in float32, with `where` in place of adding a
+large negative number, and with zeros (log-probability `LOG_ZERO`) for a row without a real place.
+Masks are boolean, True = real, and broadcast against the scores; None means that all is real.
+"""
+
+from keras import ops
+from keras.backend import standardize_dtype
+
+# The log-probability of what is impossible: finite, so that no gradient becomes NaN, and so low
+# that exp() of it is zero in float32.
+LOG_ZERO = -1e9
+
+
+def masked_logsumexp(x, mask=None, axis=-1, keepdims=False):
+    """`log(sum(exp(x)))` over the real places along `axis`, in float32.
+
+    Args:
+        x: scores of any shape.
+        mask: boolean, broadcastable to `x`; None for all real.
+        axis: the axis that is reduced.
+        keepdims: whether the reduced axis stays with size 1.
+
+    Returns:
+        float32; `LOG_ZERO` where no place is real.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.masking import masked_logsumexp
+        >>> x = np.log([[1.0, 2.0, 5.0]])
+        >>> print(np.round(np.exp(masked_logsumexp(x, np.array([[True, True, False]]))), 4))
+        [3.]
+    """
+    exponentials, shift = _exponentials(x, mask, axis)
+    total = ops.sum(exponentials, axis=axis, keepdims=True)
+    real = total > 0
+    result = ops.where(real, ops.log(ops.where(real, total, 1.0)) + shift, LOG_ZERO)
+    return result if keepdims else ops.squeeze(result, axis=axis)
+
+
+def masked_softmax(x, mask=None, axis=-1):
+    """Softmax over the real places along `axis`; zeros elsewhere and in a row without any.
+
+    Args:
+        x: scores of any shape.
+        mask: boolean, broadcastable to `x`; None for all real.
+        axis: the axis that is normalised.
+
+    Returns:
+        Probabilities in the dtype of `x` (computed in float32).
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.masking import masked_softmax
+        >>> x = np.array([[0.0, 0.0, 9.0], [1.0, 2.0, 3.0]], "float32")
+        >>> mask = np.array([[True, True, False], [False, False, False]])
+        >>> print(np.array(masked_softmax(x, mask)))
+        [[0.5 0.5 0. ]
+         [0.  0.  0. ]]
+    """
+    x = ops.convert_to_tensor(x)
+    exponentials, _ = _exponentials(x, mask, axis)
+    total = ops.sum(exponentials, axis=axis, keepdims=True)
+    return ops.cast(exponentials / ops.where(total > 0, total, 1.0), x.dtype)
+
+
+def masked_log_softmax(x, mask=None, axis=-1):
+    """Logarithm of `masked_softmax`, float32; `LOG_ZERO` where the probability is zero.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.masking import masked_log_softmax
+        >>> result = masked_log_softmax(np.zeros((1, 2)), np.array([[True, False]]))
+        >>> print(np.array(result))
+        [[ 0.e+00 -1.e+09]]
+    """
+    x = ops.cast(x, "float32")
+    normalised = x - masked_logsumexp(x, mask, axis=axis, keepdims=True)
+    return normalised if mask is None else ops.where(mask, normalised, LOG_ZERO)
+
+
+def masked_max(x, mask, axis):
+    """Maximum over the real places along `axis`; zeros where there is none.
+
+    Args:
+        x: values of any shape.
+        mask: boolean, broadcastable to `x`.
+        axis: the axis that is reduced.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.masking import masked_max
+        >>> x = np.array([[-3.0, -1.0], [-5.0, -2.0]])
+        >>> print(np.array(masked_max(x, np.array([[True, False], [False, False]]), axis=1)))
+        [-3.  0.]
+    """
+    x = ops.convert_to_tensor(x)
+    lowest = -65504.0 if standardize_dtype(x.dtype) == "float16" else -3e38
+    maximum = ops.max(ops.where(mask, x, ops.cast(lowest, x.dtype)), axis=axis)
+    return ops.where(ops.any(mask, axis=axis), maximum, ops.zeros_like(maximum))
+
+
+def _exponentials(x, mask, axis):
+    """`exp(x - max)` with zeros at padding, and the maximum that was taken off."""
+    x = ops.cast(x, "float32")
+    if mask is not None:
+        x = ops.where(mask, x, LOG_ZERO)
+    shift = ops.stop_gradient(ops.max(x, axis=axis, keepdims=True))
+    exponentials = ops.exp(x - shift)
+    if mask is not None:
+        exponentials = ops.where(mask, exponentials, 0.0)
+    return exponentials, shift

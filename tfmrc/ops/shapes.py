@@ -1,0 +1,41 @@
+"""Reshaping that keeps track of which axes belong together."""
+
+from keras import ops
+
+
+def flatten_leading(x, keep):
+    """Joins all axes but the last `keep` into one.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.shapes import flatten_leading
+        >>> flatten_leading(np.zeros((2, 3, 4, 5)), keep=2).shape
+        TensorShape([6, 4, 5])
+    """
+    shape = ops.shape(x)
+    return ops.reshape(x, (-1, *shape[len(shape) - keep :]))
+
+
+def restore_leading(x, like):
+    """Gives `x` `[N, ..., d]` the leading axes of `like` again, from which it was flattened.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.shapes import restore_leading
+        >>> restore_leading(np.zeros((6, 4, 7)), like=np.zeros((2, 3, 4, 5))).shape
+        TensorShape([2, 3, 4, 7])
+    """
+    return ops.reshape(x, (*ops.shape(like)[:-1], x.shape[-1]))
+
+
+def join_passages(x):
+    """`[B, K, L, ...]` to `[B, K * L, ...]`: the passages one after the other.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.shapes import join_passages
+        >>> join_passages(np.zeros((2, 3, 4, 5))).shape
+        TensorShape([2, 12, 5])
+    """
+    shape = ops.shape(x)
+    return ops.reshape(x, (shape[0], shape[1] * shape[2], *shape[3:]))

@@ -1,0 +1,76 @@
+"""Words and sentences of a text, found on plain strings: what readers cut passages by."""
+
+import re
+
+# A number with its separators, a run of letters, or one mark. Close to `text.Tokenizer`, which
+# works inside the graph; docs/data.md says how close.
+_WORD = re.compile(
+    r"\d+(?:[.,]\d+)*|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+?(?=n['’]t\b)|\w+|[^\w\s]"
+)
+
+# Marks that end a sentence, closing marks, spaces; then the next sentence, not in lower case.
+_END = re.compile(
+    r"""(?:[.!?…]+(?:\s?["'”’)\]]+)*\s+|[。！？]+[」』”’]*\s*)(?=["'“‘(\[]*\s?[^\sa-z,;:)\]])|\n\s*"""
+)
+
+_BEFORE = re.compile(r"(\S+)\s*$")
+_ABBREVIATIONS = frozenset(
+    "adm al approx ave blvd brig bros ca capt cf cmdr co col corp cpl dept dr e.g ed eds est etc "
+    "fig figs ft gen gov hon i.e inc jr lt ltd maj messrs mr mrs ms mt no nos op pp pres prof "
+    "pt rep rev sen sgt sr st vol vols vs".split()
+)
+# Of these, the ones that may also end a sentence.
+_MAY_END = frozenset("al bros co corp etc inc jr ltd sr".split())
+
+
+def words(text: str) -> list[tuple[int, int]]:
+    """Where the words and marks of a text stand: start and end, in characters.
+
+    Example:
+
+    >>> text = "It didn't cost $1,000.50."
+    >>> [text[start:end] for start, end in words(text)]
+    ['It', 'did', "n't", 'cost', '$', '1,000.50', '.']
+    """
+    return [found.span() for found in _WORD.finditer(text)]
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Where the sentences of a text stand: start and end, in characters, without outer spaces.
+
+    A sentence ends at ``.``, ``!`` or ``?`` (and the marks that close a quotation) before a word
+    that does not begin in lower case, and at the end of a line; abbreviations and initials do
+    not end it.
+
+    Example:
+
+    >>> text = "Dr. J. Owl flew. \\"Why?\\" asked the cat. It slept"
+    >>> [text[start:end] for start, end in sentences(text)]
+    ['Dr. J. Owl flew.', '"Why?" asked the cat.', 'It slept']
+    """
+    found, start = [], 0
+    for end in _END.finditer(text):
+        if _is_abbreviation(text[start : end.start()], end.group()):
+            continue
+        found.append((start, end.end()))
+        start = end.end()
+    found.append((start, len(text)))
+    return [span for span in (_strip(text, *span) for span in found) if span[0] < span[1]]
+
+
+def _is_abbreviation(before: str, end: str) -> bool:
+    if not end.startswith(".") or end.rstrip() != ".":
+        return False
+    last = _BEFORE.search(before)
+    if last is None:
+        return False
+    word = last.group(1).lstrip("\"'“‘([")
+    if len(word) == 1 and word.isupper():
+        return True
+    word = word.lower()
+    return word in _ABBREVIATIONS and word not in _MAY_END
+
+
+def _strip(text: str, start: int, end: int) -> tuple[int, int]:
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())

@@ -19,6 +19,7 @@ RUNTIME = [
     "ijson>=3.3",
     "jsonargparse[signatures]>=4.40",
     "matplotlib>=3.9",
+    "PyYAML>=6.0",
     "rich>=13.7",
     "rouge-score>=0.1.2",
     "sacrebleu>=2.4",

@@ -1,0 +1,224 @@
+"""The command line: `tfmrc COMMAND ...`, one subcommand for each step from data to answers."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+GUIDE = """Machine reading comprehension: train a recipe, score it, export it, ask it.
+
+  tfmrc prepare  RECIPE.yaml   read the data, split it, count its words, say what was found
+  tfmrc train    RECIPE.yaml   train; run it again to go on after a stop
+  tfmrc evaluate RUN           answer the test questions and score the answers
+  tfmrc predict  RUN           answer the questions of a file
+  tfmrc export   RUN           write a SavedModel for TensorFlow Serving
+  tfmrc answer   SAVEDMODEL    answer one question from an export
+
+A RUN is the folder that `train` writes (runs/NAME). Every setting of a recipe is a flag too:
+`tfmrc train recipes/masque_squad/config.yaml --training.steps 500 --model.hidden_dim 96`.
+The data folder is `--data` or the environment variable TFMRC_DATA."""
+
+RECIPE_COMMANDS = ("prepare", "train")
+RUN_COMMANDS = ("evaluate", "predict", "export")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: what stands behind `tfmrc`; by default the process's own arguments.
+
+    Returns:
+        The exit status: 0 done, 1 failed (the words are on standard error), 130 stopped by hand.
+
+    Raises:
+        SystemExit: after `--help` and `--version` (0) and wrong usage (2).
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parsers = _parsers()
+    if not given:
+        parsers[""].print_help()
+        return 2
+    parsed = parsers[""].parse_args(_with_config(given))
+    command: str = parsed.command
+    try:
+        _COMMANDS[command](parsers[command], parsed[command])
+        return 0
+    except KeyboardInterrupt:
+        print("\ntfmrc: stopped. The same command goes on from here.", file=sys.stderr)
+        return 130
+    except (ValueError, OSError) as error:
+        print(f"tfmrc {command}: {error}", file=sys.stderr)
+        return 1
+
+
+def _with_config(given: list[str]) -> list[str]:
+    """Let a recipe or a run stand without a flag: `train R.yaml` means `train --config R.yaml`."""
+    if len(given) < 2 or given[1].startswith("-"):
+        return given
+    command, place, *rest = given
+    if command in RECIPE_COMMANDS:
+        return [command, "--config", place, *rest]
+    if command in RUN_COMMANDS:
+        config = Path(place, "config.yaml")
+        if not config.is_file():
+            raise SystemExit(
+                f"tfmrc {command}: {place} is not a run: it has no config.yaml. "
+                "`tfmrc train RECIPE.yaml` makes a run."
+            )
+        return [command, "--config", str(config), "--run", place, *rest]
+    return given
+
+
+def _parsers() -> dict[str, Any]:
+    """The parser of the whole program under "", and one under the name of each command."""
+    import argparse
+
+    from jsonargparse import ArgumentParser
+
+    from tfmrc import __version__
+    from tfmrc.recipe import settings
+
+    parser = ArgumentParser(
+        prog="tfmrc", description=GUIDE, version=__version__, allow_abbrev=False
+    )
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    commands = parser.add_subcommands(required=True, dest="command", metavar="COMMAND")
+    parsers = {"": parser}
+
+    def add(name: str, usage: str, description: str) -> Any:
+        made = ArgumentParser(
+            usage=f"tfmrc {name} {usage}", description=description, allow_abbrev=False
+        )
+        if name != "answer":
+            settings.add_arguments(made)
+            made.add_argument("--run", type=str | None, help="the run's folder (runs/NAME)")
+            made.add_argument("--data", type=str | None, help="the data folder (TFMRC_DATA)")
+        parsers[name] = made
+        return made
+
+    prepare = add(
+        "prepare",
+        "RECIPE.yaml [--data FOLDER] [--run FOLDER] [--SETTING VALUE ...]",
+        "Read a recipe's data, split it, count its words, and say what was found.",
+    )
+    train = add(
+        "train",
+        "RECIPE.yaml [--data FOLDER] [--run FOLDER] [--fresh] [--SETTING VALUE ...]",
+        "Train a recipe. A run that was stopped goes on from its last checkpoint.",
+    )
+    train.add_argument("--fresh", action="store_true", help="begin anew: drop what the run holds")
+    evaluate = add(
+        "evaluate",
+        "RUN [--data FOLDER] [--evaluation.SETTING VALUE ...]",
+        "Answer the test questions of a run and score the answers: metrics.json, report.md, plots.",
+    )
+    predict = add(
+        "predict",
+        "RUN --input FILE [--output FILE] [--style STYLE]",
+        "Answer the questions of a file (JSON lines with id, question and passages).",
+    )
+    predict.add_argument("--input", type=str, required=True, help="one JSON object a line")
+    predict.add_argument(
+        "--output", type=str | None, help="one answer a line; default: standard output"
+    )
+    predict.add_argument("--style", type=str | None, help="of the answers; default: the first one")
+    export = add(
+        "export",
+        "RUN [--to savedmodels/NAME/VERSION]",
+        "Write a run's model as a SavedModel on plain strings, as TensorFlow Serving reads it.",
+    )
+    export.add_argument("--to", type=str | None, help="default: savedmodels/NAME/1")
+    answer = add(
+        "answer",
+        "SAVEDMODEL --question TEXT --passage TEXT [--passage TEXT ...] --style STYLE",
+        "Answer one question from an export; it needs TensorFlow and no model code.",
+    )
+    answer.add_argument("savedmodel", type=str, help="an export, as savedmodels/masque/1")
+    answer.add_argument("--question", type=str, required=True, help="the question")
+    answer.add_argument("--passage", action="append", required=True, help="once for each passage")
+    answer.add_argument("--style", type=str, required=True, help="a style of the model")
+    answer.add_argument("--json", action="store_true", help="print all that the model says")
+    for name, made, line in (
+        ("prepare", prepare, "read and split the data, count its words"),
+        ("train", train, "train a recipe, or go on with it"),
+        ("evaluate", evaluate, "score the answers to the test questions"),
+        ("predict", predict, "answer the questions of a file"),
+        ("export", export, "write a SavedModel"),
+        ("answer", answer, "answer one question from an export"),
+    ):
+        commands.add_subcommand(name, made, help=line)
+    return parsers
+
+
+def _prepare(parser: Any, options: Any) -> None:
+    from tfmrc import recipe
+
+    recipe.prepare(recipe.recipe_of(parser, options), data=options.data, run=options.run)
+
+
+def _train(parser: Any, options: Any) -> None:
+    from tfmrc import recipe
+
+    chosen = recipe.recipe_of(parser, options)
+    recipe.train(chosen, data=options.data, run=options.run, fresh=options.fresh)
+
+
+def _evaluate(parser: Any, options: Any) -> None:
+    from tfmrc import recipe
+
+    recipe.evaluate(recipe.recipe_of(parser, options), data=options.data, run=options.run)
+
+
+def _predict(parser: Any, options: Any) -> None:
+    from tfmrc import recipe
+
+    chosen = recipe.recipe_of(parser, options)
+    recipe.predict(chosen, options.input, options.output, style=options.style, run=options.run)
+
+
+def _export(parser: Any, options: Any) -> None:
+    from tfmrc import recipe
+
+    recipe.export(recipe.recipe_of(parser, options), run=options.run, to=options.to)
+
+
+def _answer(parser: Any, options: Any) -> None:
+    import dataclasses
+    import json
+
+    if not Path(options.savedmodel, "saved_model.pb").is_file():
+        raise ValueError(
+            "An export is a folder with a saved_model.pb, as savedmodels/NAME/1. "
+            f"Received: savedmodel={options.savedmodel}"
+        )
+    import tensorflow as tf
+    import tensorflow_text  # noqa: F401 (its operations are in the graph)
+
+    from tfmrc.serving import Answer
+
+    signature = tf.saved_model.load(options.savedmodel).signatures["serving_default"]
+    try:
+        outputs = signature(
+            question=tf.constant([options.question]),
+            passages=tf.constant([options.passage]),
+            style=tf.constant([options.style]),
+        )
+    except tf.errors.OpError as error:
+        raise ValueError(error.message) from None
+    arrays = {name: value.numpy() for name, value in outputs.items()}
+    answer = Answer.from_outputs(arrays, 0, len(options.passage))
+    if options.json:
+        print(json.dumps(dataclasses.asdict(answer), ensure_ascii=False, indent=2))
+    else:
+        print(answer.describe())
+
+
+_COMMANDS = {
+    "prepare": _prepare,
+    "train": _train,
+    "evaluate": _evaluate,
+    "predict": _predict,
+    "export": _export,
+    "answer": _answer,
+}

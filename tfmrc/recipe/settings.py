@@ -1,0 +1,201 @@
+"""What a recipe's YAML file may say: one typed description for the file, the flags and the help."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Format = Literal["squad", "narrativeqa", "dream", "msmarco", "examples"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """One dataset of a recipe.
+
+    Args:
+        format: how its files are read.
+        style: the style that its answers are given.
+        train: training file below the data folder; null: not trained on.
+        test: file below the data folder that figures are reported on; null: not reported.
+        train_groups: train on this many groups only (articles, stories), drawn by the seed.
+        test_groups: report on this many groups only, drawn by the seed.
+        options: further arguments of the reader.
+    """
+
+    format: Format
+    style: str
+    train: str | None = None
+    test: str | None = None
+    train_groups: int | None = None
+    test_groups: int | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words with a row of their own in the embedding, counted on the training examples.
+
+    Args:
+        size: at most this many words, by falling frequency.
+        min_count: words seen less often are left out.
+        num_oov_buckets: rows shared by all other words.
+        vectors: GloVe text file below the data folder, for the rows' first values; null: none.
+    """
+
+    size: int = 20_000
+    min_count: int = 1
+    num_oov_buckets: int = 0
+    vectors: str | None = None
+
+
+@dataclass(frozen=True)
+class Training:
+    """How the model is trained.
+
+    Args:
+        steps: optimizer steps; the learning rate reaches 0 at the last one.
+        batch_size: examples a step.
+        learning_rate: the highest learning rate.
+        warmup_steps: steps until it is reached.
+        weight_decay: decoupled decay of all but biases and normalisation.
+        ema: momentum of the moving average that is evaluated and exported.
+        clip_norm: gradients are clipped to this norm.
+        validate_every: steps between two looks at the validation examples.
+        validation_share: share of the training groups that is kept for validation.
+        validation_limit: at most this many validation examples a look.
+        patience: stop after this many looks without a lower validation loss; null: never.
+        checkpoint_every: steps between two checkpoints; what a kill can lose.
+        max_minutes: stop training after this time; null: never.
+        dtype: float32, mixed_bfloat16 or mixed_float16.
+    """
+
+    steps: int = 2_000
+    batch_size: int = 16
+    learning_rate: float = 2.5e-4
+    warmup_steps: int = 200
+    weight_decay: float = 0.01
+    ema: float = 0.9995
+    clip_norm: float = 1.0
+    validate_every: int = 200
+    validation_share: float = 0.1
+    validation_limit: int | None = 512
+    patience: int | None = 5
+    checkpoint_every: int = 200
+    max_minutes: float | None = None
+    dtype: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How the test examples are answered and scored.
+
+    Args:
+        limit: at most this many test examples of a source, drawn by the seed; null: all.
+        batch_size: examples decoded together.
+        num_beams: 1: greedy.
+        length_penalty: of the beam search.
+        max_length: words of an answer at most.
+        paper: name of a figure -> the paper's value, set beside ours in the report.
+    """
+
+    limit: int | None = None
+    batch_size: int = 32
+    num_beams: int = 1
+    length_penalty: float = 0.0
+    max_length: int = 30
+    paper: dict[str, dict[str, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A paper's model on given data: everything that a run depends on.
+
+    Args:
+        name: name of the run's folder and of its export.
+        sources: the datasets; their styles, in this order, are the model's styles.
+        title: a line for the report.
+        seed: of splits, weights, dropout and order.
+        vocabulary: the words.
+        features: arguments of `tfmrc.text.MasqueFeatures` (--features.num_passages 4).
+        model: arguments of `tfmrc.models.Masque` (--model.hidden_dim 96).
+        training: how the model is trained.
+        evaluation: how it is scored.
+    """
+
+    name: str
+    sources: tuple[Source, ...]
+    title: str = ""
+    seed: int = 1
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    features: dict[str, Any] = field(default_factory=dict)
+    model: dict[str, Any] = field(default_factory=dict)
+    training: Training = field(default_factory=Training)
+    evaluation: Evaluation = field(default_factory=Evaluation)
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """The styles of all sources, each once, in order."""
+        return tuple(dict.fromkeys(source.style for source in self.sources))
+
+
+def load(path: str | Path, *overrides: str) -> Recipe:
+    """The recipe of a YAML file.
+
+    Args:
+        path: the file.
+        overrides: like flags: `"--training.steps=100"`, `"--model.hidden_dim=64"`.
+
+    Returns:
+        The recipe.
+
+    Raises:
+        ValueError: if the file or an override names what a recipe does not have, or a value has
+            the wrong type.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "config.yaml")
+    ...     _ = file.write_text("{name: x, sources: [{format: squad, style: span}]}")
+    ...     load(file, "--training.steps=7").training.steps
+    7
+    """
+    from jsonargparse import ArgumentParser
+
+    parser = ArgumentParser(exit_on_error=False, allow_abbrev=False)
+    add_arguments(parser)
+    try:
+        parsed = parser.parse_args(["--config", str(path), *overrides])
+    except Exception as error:
+        raise ValueError(f"This recipe cannot be read. Received: path={path}: {error}") from error
+    return recipe_of(parser, parsed)
+
+
+def add_arguments(parser: Any) -> None:
+    """Give a jsonargparse parser `--config` and a flag for every setting."""
+    parser.add_argument("--config", action="config", help="the recipe's YAML file")
+    parser.add_class_arguments(Recipe, as_group=False)
+
+
+def recipe_of(parser: Any, parsed: Any) -> Recipe:
+    """The `Recipe` in what `parser` parsed."""
+    made = parser.instantiate(parsed)
+    return Recipe(**{name: getattr(made, name) for name in Recipe.__dataclass_fields__})
+
+
+def save(recipe: Recipe, path: str | Path) -> None:
+    """Write a recipe as the YAML that `load` reads."""
+    import dataclasses
+
+    import yaml
+
+    text = yaml.safe_dump(_plain(dataclasses.asdict(recipe)), sort_keys=False, allow_unicode=True)
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,45 @@
+"""Readers: answers from strings, SavedModels, a small server and its client."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+_HOMES = {
+    "Answer": "answer",
+    "Client": "client",
+    "DecodingOptions": "options",
+    "Reader": "reader",
+    "Server": "server",
+    "Word": "answer",
+    "export_saved_model": "export",
+    "make_reading": "reading",
+    "write_serving_config": "tf_serving",
+}
+
+if TYPE_CHECKING:
+    from tfmrc.serving.answer import Answer, Word
+    from tfmrc.serving.client import Client
+    from tfmrc.serving.export import export_saved_model
+    from tfmrc.serving.options import DecodingOptions
+    from tfmrc.serving.reader import Reader
+    from tfmrc.serving.reading import make_reading
+    from tfmrc.serving.server import Server
+    from tfmrc.serving.tf_serving import write_serving_config
+
+__all__ = [
+    "Answer",
+    "Client",
+    "DecodingOptions",
+    "Reader",
+    "Server",
+    "Word",
+    "export_saved_model",
+    "make_reading",
+    "write_serving_config",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports a name's module when it is first used: the client needs no TensorFlow."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,118 @@
+"""A reader as a SavedModel that takes plain strings and needs no Python."""
+
+import shutil
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+
+from tfmrc.serving.model_card import write_model_card
+from tfmrc.serving.options import DecodingOptions
+from tfmrc.serving.reading import INPUT_SIGNATURE, make_reading
+from tfmrc.serving.tf_serving import write_warmup_requests
+
+__all__ = ["export_saved_model", "operations", "python_operations"]
+
+PYTHON_OPERATIONS = frozenset(
+    ["PyFunc", "PyFuncStateless", "EagerPyFunc", "NumpyFunction", "GeneratorDataset"]
+)
+
+#: A small question for each style, so that a server has run the graph before the first user asks.
+WARMUP_QUESTION = "How high is the hill?"
+WARMUP_PASSAGES = ("The hill is 310 metres high.", "Nobody has measured the valley.")
+
+
+def export_saved_model(
+    model: Any,
+    features: Any,
+    path: str | PathLike[str],
+    options: DecodingOptions | None = None,
+    *,
+    metrics: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Writes `<name>/<version>/` as TensorFlow Serving reads it.
+
+    The signature `serving_default` takes `question` string `[B]`, `passages` string `[B, K]` (any
+    K; `""` where a question has fewer) and `style` string `[B]`; `tfmrc.serving.make_reading` lists
+    its outputs. Vocabulary and lookup tables are inside, the weights are those that the model holds
+    at the moment. Beside the graph, in `assets.extra`, lie requests that TensorFlow Serving runs at
+    start-up and a model card as JSON and Markdown.
+
+    The folder is written under another name and then renamed, so a server that watches it never
+    sees a half-written version.
+
+    Args:
+        model: see `tfmrc.serving.Reader`.
+        features: likewise.
+        path: `<folder>/<name>/<version>`; the version is a number.
+        options: how answers are searched for; fixed in the export.
+        metrics: figures for the model card.
+        overwrite: whether a version that exists is replaced.
+
+    Returns:
+        The version's folder.
+
+    Raises:
+        ValueError: if the path does not end in a number, or the graph calls Python.
+        FileExistsError: if the version exists and `overwrite` is False.
+    """
+    options = options or DecodingOptions()
+    path = Path(path).absolute()
+    if not path.name.isdecimal():
+        raise ValueError(
+            "An export's path must end in a version number, as in savedmodels/masque/1: "
+            f"TensorFlow Serving takes the greatest. Received: path={str(path)!r}"
+        )
+    if path.exists() and not overwrite:
+        raise FileExistsError(
+            f"{path} exists. Export to a greater version number, or pass overwrite=True."
+        )
+
+    reading = make_reading(model, features, options)
+    concrete = reading.get_concrete_function(*INPUT_SIGNATURE)
+    forbidden = python_operations(concrete.graph.as_graph_def())
+    if forbidden:
+        raise ValueError(
+            "The graph calls Python, which a server does not have: use TensorFlow operations "
+            f"instead. Received: operations={forbidden}"
+        )
+    module = tf.Module(name="reader")
+    module.weights = [getattr(v, "value", v) for v in model.variables]
+    module.features = features
+    module.read = reading
+
+    part = path.with_name(f".{path.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        tf.saved_model.save(module, str(part), signatures={"serving_default": concrete})
+        inputs = {
+            "question": [WARMUP_QUESTION] * len(features.styles),
+            "passages": [list(WARMUP_PASSAGES)] * len(features.styles),
+            "style": list(features.styles),
+        }
+        write_warmup_requests(part, path.parent.name, [inputs])
+        write_model_card(part, path, model, features, options, concrete, metrics or {})
+        if path.exists():
+            shutil.rmtree(path)
+        part.rename(path)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return path
+
+
+def operations(graph_def: Any) -> set[str]:
+    """Names of all kinds of operations in a graph and its functions."""
+    nodes: Iterable[Any] = graph_def.node
+    found = {node.op for node in nodes}
+    for function in graph_def.library.function:
+        found |= {node.op for node in function.node_def}
+    return found
+
+
+def python_operations(graph_def: Any) -> list[str]:
+    """Those operations of a graph that call back into Python."""
+    return sorted(operations(graph_def) & PYTHON_OPERATIONS)

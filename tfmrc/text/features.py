@@ -172,9 +172,8 @@ class MasqueFeatures(tf.Module):
             `[B, T]`: the extended ids of the words (`UNK` for a word that can be neither generated
             nor copied), then `EOS`; `PAD` after that in both. T is that of the batch's longest.
         """
-        tokens = self.tokenizer.tokenize(answer)
-        limits = tf.fill([tokens.starts.nrows(tf.int32)], self.answer_length)
-        tokens = cut_rows(tokens, limits)
+        found = self.tokenizer.tokenize(answer)
+        tokens = cut_rows(found, tf.fill([found.starts.nrows(tf.int32)], self.answer_length))
         rows = tf.range(tf.size(tokens.lengths))
         shape = (tf.size(rows), longest(tokens.lengths + 1))
         input_ids = self.vocabulary.lookup(tokens.compared)

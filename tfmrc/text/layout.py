@@ -48,8 +48,12 @@ def cut_rows(tokens: Tokens, limits: tf.Tensor) -> FlatTokens:
     first = tf.cast(tf.gather(tokens.starts.row_starts(), row), tf.int32)
     place = tf.range(tf.size(row)) - first
     kept = tf.where(place < tf.gather(limits, row))[:, 0]
+    surface, compared, starts, ends = (tf.gather(field.values, kept) for field in tokens)
     return FlatTokens(
-        *(tf.gather(field.values, kept) for field in tokens),
+        surface,
+        compared,
+        starts,
+        ends,
         row=tf.gather(row, kept),
         place=tf.gather(place, kept),
         lengths=tf.minimum(lengths, limits),

@@ -1,0 +1,89 @@
+"""Predictions and references brought together by id, with what is missing counted or refused."""
+
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Missing = Literal["error", "empty", "leave_out"]
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """The ids to score, in the references' order, and how many did not match."""
+
+    ids: tuple[Hashable, ...]
+    missing: tuple[Hashable, ...]
+    unused: tuple[Hashable, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {"missing": len(self.missing), "unused": len(self.unused)}
+
+
+def pair(
+    predictions: Mapping[Any, Any],
+    references: Collection[Hashable],
+    *,
+    missing: Missing = "error",
+    known: Collection[Hashable] = (),
+) -> Pairing:
+    """Match the ids of predictions and references.
+
+    Args:
+        predictions: by id.
+        references: the ids to be scored.
+        missing: what an id without a prediction means: `"error"`, `"empty"` (scored as an empty
+            prediction, and counted) or `"leave_out"` (not scored, and counted).
+        known: ids that are rightly not scored (an unanswerable question): they are not "unused".
+
+    Raises:
+        ValueError: `missing` is unknown, or an id has no prediction under `"error"`.
+    """
+    if missing not in ("error", "empty", "leave_out"):
+        raise ValueError(
+            f"`missing` must be 'error', 'empty' or 'leave_out'. Received: missing={missing!r}"
+        )
+    absent = tuple(key for key in references if key not in predictions)
+    if absent and missing == "error":
+        shown = ", ".join(repr(key) for key in absent[:5])
+        more = ", …" if len(absent) > 5 else ""
+        raise ValueError(
+            f"{len(absent)} of {len(references)} references have no prediction: {shown}{more}. "
+            "Predict them, or pass missing='empty' (they count as empty predictions) or "
+            f"missing='leave_out'. Received: {len(predictions)} predictions"
+            f"{_kinds(predictions, references)}"
+        )
+    dropped = set(absent) if missing == "leave_out" else set()
+    expected = set(references) | set(known)
+    return Pairing(
+        ids=tuple(key for key in references if key not in dropped),
+        missing=absent,
+        unused=tuple(key for key in predictions if key not in expected),
+    )
+
+
+def _kinds(predictions: Collection[Hashable], references: Collection[Hashable]) -> str:
+    """A hint where the ids of one side are numbers and those of the other strings."""
+    kinds = [sorted({type(key).__name__ for key in side}) for side in (predictions, references)]
+    if not predictions or kinds[0] == kinds[1]:
+        return ""
+    return f" with ids of type {'/'.join(kinds[0])}, references with {'/'.join(kinds[1])}"
+
+
+def check_text(predictions: Mapping[Any, Any]) -> None:
+    """Raise TypeError where a prediction is not a string."""
+    for key, text in predictions.items():
+        if not isinstance(text, str):
+            raise TypeError(
+                f"a prediction must be a string. Received: predictions[{key!r}]={text!r}"
+            )
+
+
+def check_references(references: Mapping[Any, Any]) -> None:
+    """Raise TypeError where the references of an id are not a sequence of strings."""
+    for key, texts in references.items():
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise TypeError(
+                "references must be a sequence of strings for each id. "
+                f"Received: references[{key!r}]={texts!r}"
+            )

@@ -1,0 +1,174 @@
+"""Scores that carry what made them: scorer, version, tokenisation, size."""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """What a score adds up: one row of numbers an example, and the function from sums to score.
+
+    Every score here is a function of sums over examples (a mean is sum and count; BLEU is matches,
+    lengths and so on), so a resampled score is one matrix product away: see `bootstrap`.
+
+    Args:
+        ids: the examples' ids.
+        values: float64 `[N, M]`, one row an example.
+        combine: from sums `[R, M]` to scores `[R]`.
+    """
+
+    ids: tuple[Hashable, ...]
+    values: np.ndarray
+    combine: Callable[[np.ndarray], np.ndarray]
+
+    def subset(self, ids: Sequence[Hashable]) -> "Statistics":
+        row = {key: index for index, key in enumerate(self.ids)}
+        return Statistics(tuple(ids), self.values[[row[key] for key in ids]], self.combine)
+
+    def score(self) -> float:
+        """The score of all examples together."""
+        return float(self.combine(self.values.sum(axis=0, keepdims=True))[0])
+
+
+def ratio(sums: np.ndarray) -> np.ndarray:
+    """Column 0 over column 1, zero where column 1 is zero: the `combine` of means and rates."""
+    return np.divide(
+        sums[:, 0], sums[:, 1], out=np.zeros(len(sums), np.float64), where=sums[:, 1] != 0
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """One number with what made it.
+
+    `value` is a fraction (0.65 for what a paper prints as 65), or None where the scorer could not
+    run: `note` then says why. `per_example` maps ids to the example's own score.
+
+    Example:
+
+    >>> from tfmrc import evaluation
+    >>> scores = evaluation.score_squad({"q1": "the moon"}, {"q1": ["moon", "a full moon"]})
+    >>> print(scores["exact_match"])
+    Exact match 100.00 (n = 1; SQuAD v1.1 rules tfmrc ...)
+    """
+
+    name: str
+    label: str
+    value: float | None
+    scorer: str
+    version: str
+    tokenisation: str
+    size: int
+    note: str = ""
+    per_example: Mapping[Any, float] | None = field(default=None, repr=False)
+    statistics: Statistics | None = field(default=None, repr=False)
+
+    def __float__(self) -> float:
+        if self.value is None:
+            raise ValueError(f"{self.label} was not computed: {self.note}. Received: value=None")
+        return self.value
+
+    def __str__(self) -> str:
+        number = "not computed" if self.value is None else f"{100 * self.value:.2f}"
+        note = f"; {self.note}" if self.note else ""
+        return f"{self.label} {number} (n = {self.size}; {self.scorer} {self.version}{note})"
+
+    def to_json(self) -> dict[str, Any]:
+        """A flat dictionary for `metrics.json`; per-example scores are left out."""
+        record: dict[str, Any] = {
+            "value": self.value,
+            "label": self.label,
+            "scorer": self.scorer,
+            "version": self.version,
+            "tokenisation": self.tokenisation,
+            "size": self.size,
+        }
+        return record | {"note": self.note} if self.note else record
+
+
+@dataclass(frozen=True, eq=False)
+class Scores(Mapping[str, Score]):
+    """Scores by name, in the order of a table; `counts` says what was not scored and why.
+
+    `scores["rouge_l"]` is a `Score`, `float(scores["rouge_l"])` its number,
+    `scores.to_json()` a dictionary for a file, `print(scores)` a readable list.
+    """
+
+    rules: str
+    rows: tuple[Score, ...]
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Score:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(f"there is no score {name!r} here, there are {[r.name for r in self.rows]}")
+
+    def __iter__(self) -> Iterator[str]:
+        return (row.name for row in self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        lines = [str(row) for row in self.rows]
+        counted = ", ".join(f"{name} {count}" for name, count in self.counts.items() if count)
+        return "\n".join(lines + ([f"({counted})"] if counted else []))
+
+    def to_json(self) -> dict[str, Any]:
+        """`{"rules", "counts", "scores": {name: ...}}`, ready for `json.dump`."""
+        return {
+            "rules": self.rules,
+            "counts": dict(self.counts),
+            "scores": {row.name: row.to_json() for row in self.rows},
+        }
+
+
+def mean_score(
+    name: str,
+    label: str,
+    per_example: Mapping[Any, float],
+    *,
+    scorer: str,
+    tokenisation: str,
+    version: str | None = None,
+    note: str = "",
+) -> Score:
+    """A `Score` that is the mean of per-example numbers (0 where there are none)."""
+    values = np.array(list(per_example.values()), np.float64).reshape(-1, 1)
+    rows = np.concatenate([values, np.ones_like(values)], axis=1)
+    statistics = Statistics(tuple(per_example), rows, ratio)
+    return Score(
+        name=name,
+        label=label,
+        value=statistics.score() if len(values) else None,
+        scorer=scorer,
+        version=version or library_version(),
+        tokenisation=tokenisation,
+        size=len(values),
+        note=note if len(values) else "no example to score",
+        per_example=dict(per_example),
+        statistics=statistics,
+    )
+
+
+@cache
+def library_version() -> str:
+    """`tfmrc <version>`, the version that the small official rules written here are known by."""
+    import tfmrc
+
+    return f"tfmrc {tfmrc.__version__}"
+
+
+@cache
+def package_version(package: str) -> str:
+    """The installed version of a package, "not installed" where it is missing."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"

@@ -75,7 +75,7 @@ def _inside_words(text: _Neighbourhood) -> tf.Tensor:
     classes, before, after = text.classes, text.before, text.after
     words_before, words_after = before(text.words), after(text.words)
     digits_before, digits_after = before(text.digits), after(text.digits)
-    letters_before, letters_after = before(text.letters), after(text.letters)
+    letters_before = before(text.letters)
     inside = (classes == ch.CONNECTOR) | (classes == ch.AT) | text.apostrophes
     inside = inside & words_before & words_after
     # A sentence that ends without a space (end.Next) is split, Ph.D. is not.
@@ -84,57 +84,64 @@ def _inside_words(text: _Neighbourhood) -> tf.Tensor:
     inside |= (classes == ch.COMMA) & digits_before & digits_after
     inside |= (classes == ch.DIVIDER) & words_before & digits_after
     hyphen = (classes == ch.HYPHEN) & words_before & words_after
-    same_kind = (letters_before & letters_after) | (digits_before & digits_after)
-    inside |= hyphen & ~same_kind
+    inside |= hyphen & letters_before & digits_after  # COVID-19; not 20-year, well-known, 1990-91
     return inside | before(inside)
 
 
 def _runs(text: _Neighbourhood) -> tf.Tensor:
-    """Marks of several equal characters: ... -- `` ''."""
+    """Marks of several characters, and marks that end a word: ... -- `` '' C++ US$."""
     same = text.points == text.before(text.points)
     grave = text.points == ord("`")
     straight = text.points == ord("'")
     pair = same & (grave | straight)
     pair &= ~text.before(pair)
     plus = (text.classes == ch.PLUS) & text.before(text.letters | (text.classes == ch.PLUS))
-    return (same & (text.periods | (text.classes == ch.HYPHEN))) | pair | plus
+    dollar = (text.points == ord("$")) & text.before(text.upper)
+    return (same & (text.periods | (text.classes == ch.HYPHEN))) | pair | plus | dollar
 
 
 def _leading_marks(text: _Neighbourhood) -> tf.Tensor:
-    """A mark that begins a token: .5, -5, @name, '90s."""
+    """A mark that begins a token: .5, -5, @name, and 's where a space stands before it."""
     classes, before, after = text.classes, text.before, text.after
     fresh = before(text.spaces) | before(text.points == ord("(")) | before(text.points == ord("["))
     fresh |= before(text.classes == ch.SYMBOL) & ~before(text.words, 2)
     point = text.periods & ~before(text.words) & ~before(text.periods) & after(text.digits)
     minus = (classes == ch.HYPHEN) & fresh & after(text.digits)
     name = (classes == ch.AT) & fresh & after(text.words)
-    return before(point | minus | name)
+    return before(point | minus | name | (before(text.spaces) & _clitics(text)))
 
 
 def _single_letter_abbreviations(text: _Neighbourhood) -> tf.Tensor:
-    """The period of initials and of letters with periods: J. R. R., U.S., e.g."""
+    """The period of initials, of letters with periods, of (r. 1435): J. R. R., U.S., e.g."""
     before = text.before
     after_word_mark = before(text.words, 2) | before(text.classes == ch.CONNECTOR, 2)
     after_word_mark |= before(text.classes == ch.AT, 2) | before(text.apostrophes, 2)
-    initial = before(text.upper) & ~after_word_mark
+    after = text.after
+    single = before(text.letters) & ~after_word_mark
+    # "I" ends a sentence more often (World War I.) than it is a name.
+    initial = single & before(text.upper & (text.points != ord("I")))
+    before_number = single & before(~text.upper) & after(text.spaces) & after(text.digits, 2)
     dotted = before(text.letters) & before(text.periods, 2) & before(text.letters, 3)
-    return text.periods & (initial | dotted) & ~text.after(text.periods)
+    return text.periods & (initial | before_number | dotted) & ~after(text.periods)
 
 
 def _contractions(text: _Neighbourhood) -> tf.Tensor:
     """The first character of n't, 's, 're and their like."""
     before, after, points = text.before, text.after, text.lowered
-    no_word = ~text.words
     negation = (points == ord("n")) & before(text.letters) & after(text.apostrophes)
-    negation &= after(points == ord("t"), 2) & after(no_word, 3)
-    clitic = tf.zeros_like(text.spaces)
+    negation &= after(points == ord("t"), 2) & after(~text.words, 3)
+    return negation | (before(text.words) & _clitics(text))
+
+
+def _clitics(text: _Neighbourhood) -> tf.Tensor:
+    """Apostrophes that 's, 're and their like follow."""
+    found = tf.zeros_like(text.spaces)
     for ending in CLITICS:
-        found = after(no_word, len(ending) + 1)
+        follows = text.after(~text.words, len(ending) + 1)
         for place, letter in enumerate(ending, 1):
-            found &= after(points == ord(letter), place)
-        clitic |= found
-    clitic &= text.apostrophes & before(text.words)
-    return negation | clitic
+            follows &= text.after(text.lowered == ord(letter), place)
+        found |= follows
+    return text.apostrophes & found
 
 
 def _join_flags(classes: tf.Tensor, joined: tf.Tensor) -> tf.Tensor:

@@ -13,7 +13,9 @@ LETTER = 1  # letters without case, lower case letters, and numbers that are not
 UPPER = 2
 DIGIT = 3
 SINGLE = 4  # letters of scripts that are written without spaces: a token each
-EXTEND = 5  # belongs to the character before it: accents, vowel signs, joiners, skin tones
+EXTEND = (
+    5  # belongs to the character before it: accents, vowel signs, joiners, skin tones, controls
+)
 APOSTROPHE = 6
 PERIOD = 7
 COMMA = 8  # and the Arabic decimal and thousands separators
@@ -41,6 +43,7 @@ _BY_CATEGORY = {
     "Mc": EXTEND,
     "Me": EXTEND,
     "Cf": EXTEND,
+    "Cc": EXTEND,
     "Zs": SPACE,
     "Zl": SPACE,
     "Zp": SPACE,
@@ -57,6 +60,7 @@ _SPECIAL = {
     "-": HYPHEN,
     "\N{HYPHEN}": HYPHEN,
     "\N{NON-BREAKING HYPHEN}": HYPHEN,
+    "\N{MINUS SIGN}": HYPHEN,
     "\N{EN DASH}": DASH,
     "\N{EM DASH}": DASH,
     "\N{HORIZONTAL BAR}": DASH,

@@ -7,7 +7,7 @@ ABBREVIATIONS = (
     *("Adm", "Bros", "Capt", "Co", "Col", "Corp", "Dr", "Gen", "Gov", "Hon", "Inc", "Jr", "Lt"),
     *("Ltd", "Maj", "Messrs", "Mr", "Mrs", "Ms", "Mt", "Prof", "Rep", "Rev", "Sen", "Sgt", "Sr"),
     *("St", "Ave", "Blvd", "Dept"),
-    *("co", "dept", "etc", "vs", "Vs"),
+    *("co", "dept", "v", "vs", "Vs"),
     *("Jan", "Feb", "Apr", "Aug", "Sept", "Sep", "Oct", "Nov", "Dec"),
     *("Ala", "Ariz", "Ark", "Calif", "Colo", "Conn", "Del", "Fla", "Ga", "Ill", "Kan", "Kans"),
     *("Ky", "Md", "Mass", "Mich", "Minn", "Miss", "Mo", "Mont", "Neb", "Nebr", "Nev", "Okla"),

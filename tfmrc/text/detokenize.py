@@ -8,10 +8,15 @@ from tfmrc.ops.ids import BOS, EOS, PAD
 from tfmrc.text.vocabulary import Vocabulary
 
 # Whole tokens, as regular expressions of RE2.
-_CLOSING = r"[,.;:!?%)\]}»”…]+|''|n['’]t|['’](?:s|m|d|re|ve|ll)"
-_OPENING = r"[(\[{«“‘$£€¥₹#]|``"
+_CLOSING = r"[,.;:!?%)\]}»”’…°′″]+|''|n['’]t|['’](?:s|m|d|re|ve|ll)"
+_OPENING = r"[(\[{«“‘£€¥₹#]|[A-Z]*\$|``"
 _WORD = r".*[\pL\pN].*"
-_LINK = r"[-‐‑/–]"
+_LINK = r"[-‐‑/–—]"
+_UNSPACED = (
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+    r"ー。、！？「」].*"
+)
+_UNIT_OF_DEGREE = r"[CFK]"
 
 
 def words_of_ids(
@@ -43,8 +48,10 @@ def words_of_ids(
 def join_words(words: Any) -> tf.Tensor:
     """Running text of words: spaces between them, but not where English writes none.
 
-    No space stands before closing marks and clitics, after opening marks and currency signs, and
-    around a hyphen or slash between words. Straight quotation marks open and close in turn.
+    No space stands before closing marks and clitics, after opening marks and currency signs, around
+    a hyphen, dash or slash between words, and between characters of scripts without spaces.
+    Straight quotation marks open and close in turn; one without a partner closes, unless it comes
+    first.
 
     Args:
         words: string `[…, T]`; "" is no word.
@@ -77,16 +84,26 @@ def join_words(words: Any) -> tf.Tensor:
     first = row != tf.pad(row, [[1, 0]], constant_values=-1)[:-1]
     opening, closing = match(_OPENING), match(_CLOSING)
     for quote in ('"', "'"):
-        is_quote = word == quote
-        # After a word that ends in s, an apostrophe is the genitive's.
-        genitive = before(match(".*[sS]")) & ~first if quote == "'" else tf.zeros_like(first)
-        counted = tf.cast(is_quote & ~genitive, tf.int32)
-        number = tf.cumsum(counted)
-        base = tf.math.unsorted_segment_min(number - counted, row, rows)
-        odd = (number - tf.gather(base, row)) % 2 == 1
-        opening |= is_quote & ~genitive & odd
-        closing |= is_quote & (genitive | ~odd)
-    link = match(_LINK) & before(match(_WORD)) & after(match(_WORD)) & ~first & ~after(first)
-    tight = first | closing | link | before(opening) | before(link)
+        opens, closes = _quotation(word == quote, row, rows)
+        opening |= opens | (closes & first)
+        closing |= closes
+    inner = before(match(_WORD)) & after(match(_WORD)) & ~first & ~after(first)
+    link = match(_LINK) & inner
+    degrees = before(word == "°") & match(_UNIT_OF_DEGREE)
+    closing &= ~after(degrees)
+    unspaced = match(_UNSPACED)
+    tight = first | closing | link | degrees | (unspaced & before(unspaced))
+    tight |= before(opening) | before(link)
     pieces = tf.where(tight, word, " " + word)
     return tf.reshape(tf.strings.unsorted_segment_join(pieces, row, rows), shape[:-1])
+
+
+def _quotation(marks, row, rows):
+    """Which of the marks open and which close, in turn within each row."""
+    counted = tf.cast(marks, tf.int32)
+    number = tf.cumsum(counted)
+    before_row = tf.gather(tf.math.unsorted_segment_min(number - counted, row, rows), row)
+    last = tf.gather(tf.math.unsorted_segment_max(number, row, rows), row)
+    odd = (number - before_row) % 2 == 1
+    opens = marks & odd & (number < last)
+    return opens, marks & ~opens

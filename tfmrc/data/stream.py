@@ -83,6 +83,13 @@ class Report:
         """Count something that was left out on purpose."""
         self.notes[what] += 1
 
+    def take(self, other: "Report") -> None:
+        """Add what another report skipped and noted: that of the stream this one reads from."""
+        self.skipped += other.skipped
+        self.fields.update(other.fields)
+        self.notes.update(other.notes)
+        self.errors = (self.errors + other.errors)[:MAX_KEPT_ERRORS]
+
     def __str__(self) -> str:
         counts = f"{self.read:,} examples read, {self.skipped:,} broken records skipped"
         notes = [f"{count:,} {what}" for what, count in sorted(self.notes.items())]
@@ -126,8 +133,12 @@ class ExampleStream:
 
 
 @contextmanager
-def open_binary(path: str | PathLike) -> Iterator[IO[bytes]]:
-    """Open a file to read bytes, decompressed if it is gzip; a UTF-8 mark at its start is left out.
+def open_binary(path: str | PathLike, *, skip_mark: bool = True) -> Iterator[IO[bytes]]:
+    """Open a file to read bytes, decompressed if it is gzip.
+
+    Args:
+        path: the file.
+        skip_mark: leave out the byte order mark of UTF-8 at its start.
 
     Raises:
         RecordError: inside the block, if a compressed file is damaged or cut.
@@ -135,10 +146,10 @@ def open_binary(path: str | PathLike) -> Iterator[IO[bytes]]:
     with open(path, "rb") as raw:
         start = raw.read(2)
         raw.seek(0)
-        file: IO[bytes] = gzip.GzipFile(fileobj=raw) if start == b"\x1f\x8b" else raw
+        file: Any = gzip.GzipFile(fileobj=raw) if start == b"\x1f\x8b" else raw
         try:
-            buffered = io.BufferedReader(file, 1 << 16)  # type: ignore[type-var]
-            if buffered.peek(3)[:3] == b"\xef\xbb\xbf":
+            buffered = io.BufferedReader(file, 1 << 16)
+            if skip_mark and buffered.peek(3)[:3] == b"\xef\xbb\xbf":
                 buffered.read(3)
             yield buffered
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -157,7 +168,7 @@ def open_text(path: str | PathLike, newline: str | None = None) -> Iterator[IO[s
         RecordError: inside the block, if the file is damaged, cut or no UTF-8.
     """
     with open_binary(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline=newline)  # type: ignore[type-var]
+        text = io.TextIOWrapper(file, encoding="utf-8", newline=newline)
         try:
             yield text
         except UnicodeDecodeError as error:

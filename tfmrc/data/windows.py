@@ -141,14 +141,15 @@ def _choose(counts: list[int], size: int, most: int, overlap: bool) -> list[Plac
     if overlap:
         half = max(1, size // 2)
         number = min(most, max(needed[0], 1 + -(-max(0, before[total] - size) // half)))
+    chosen: list[Place] = []
     if needed[0] > number:  # too long: one passage after the other, and the end is left out
-        chosen, first = [], 0
+        first = 0
         while len(chosen) < number:
             chosen.append((first, reach(first)))
             first = reach(first)
         return chosen
     step = max(0, before[total] - size) / max(1, number - 1)
-    chosen = [(0, reach(0))]
+    chosen.append((0, reach(0)))
     while chosen[-1][1] < total:
         left = number - len(chosen)
         first, end = chosen[-1]

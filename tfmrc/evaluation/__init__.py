@@ -11,31 +11,56 @@ Example:
 1.0
 """
 
+from tfmrc.evaluation.adversarial import score_adversarial_squad
 from tfmrc.evaluation.answerability import (
     PrecisionRecallCurve,
     precision_recall_curve,
     score_answerability,
 )
 from tfmrc.evaluation.answers import score_answers
+from tfmrc.evaluation.attribution import attribution_html, attribution_of
+from tfmrc.evaluation.attribution_figure import plot_attribution
 from tfmrc.evaluation.baselines import first_sentence, most_similar_sentence, sentences
+from tfmrc.evaluation.duplication import score_duplication
+from tfmrc.evaluation.figures import (
+    plot_answer_lengths,
+    plot_learning_curves,
+    plot_precision_recall,
+    plot_scores,
+    save_figure,
+)
+from tfmrc.evaluation.groups import AnswerLength, answer_lengths, question_word, score_by_group
+from tfmrc.evaluation.official import read_answers, write_official
+from tfmrc.evaluation.oracle import score_oracle
+from tfmrc.evaluation.predictions import Prediction, PredictionWriter, read_predictions
 from tfmrc.evaluation.ranking import score_ranking
+from tfmrc.evaluation.references import Reference, read_references
+from tfmrc.evaluation.report import Report
 from tfmrc.evaluation.resampling import Interval, PairedTest, bootstrap, paired_bootstrap
 from tfmrc.evaluation.rules import NO_ANSWER, RULES, Rules, get_rules
 from tfmrc.evaluation.score import Score, Scores, Statistics
-from tfmrc.evaluation.squad import normalize_squad, score_adversarial_squad, score_squad
+from tfmrc.evaluation.squad import normalize_squad, score_squad
 from tfmrc.evaluation.tokenizers import Tokenizer, get_tokenizer
 
 __all__ = [
-    "NO_ANSWER",
-    "RULES",
+    "AnswerLength",
     "Interval",
+    "NO_ANSWER",
     "PairedTest",
     "PrecisionRecallCurve",
+    "Prediction",
+    "PredictionWriter",
+    "RULES",
+    "Reference",
+    "Report",
     "Rules",
     "Score",
     "Scores",
     "Statistics",
     "Tokenizer",
+    "answer_lengths",
+    "attribution_html",
+    "attribution_of",
     "bootstrap",
     "first_sentence",
     "get_rules",
@@ -43,11 +68,25 @@ __all__ = [
     "most_similar_sentence",
     "normalize_squad",
     "paired_bootstrap",
+    "plot_answer_lengths",
+    "plot_attribution",
+    "plot_learning_curves",
+    "plot_precision_recall",
+    "plot_scores",
     "precision_recall_curve",
+    "question_word",
+    "read_answers",
+    "read_predictions",
+    "read_references",
+    "save_figure",
     "score_adversarial_squad",
     "score_answerability",
     "score_answers",
+    "score_by_group",
+    "score_duplication",
+    "score_oracle",
     "score_ranking",
     "score_squad",
     "sentences",
+    "write_official",
 ]

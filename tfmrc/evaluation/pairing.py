@@ -79,11 +79,11 @@ def check_text(predictions: Mapping[Any, Any]) -> None:
             )
 
 
-def check_references(references: Mapping[Any, Any]) -> None:
+def check_references(references: Mapping[Any, Any], name: str = "references") -> None:
     """Raise TypeError where the references of an id are not a sequence of strings."""
     for key, texts in references.items():
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise TypeError(
-                "references must be a sequence of strings for each id. "
-                f"Received: references[{key!r}]={texts!r}"
+                f"{name} must be a sequence of strings for each id. "
+                f"Received: {name}[{key!r}]={texts!r}"
             )

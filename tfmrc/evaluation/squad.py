@@ -1,4 +1,4 @@
-"""SQuAD's exact match and F1, versions 1.1 and 2.0, and the worst variant of Adversarial SQuAD."""
+"""SQuAD's exact match and F1, versions 1.1 and 2.0."""
 
 import re
 import string
@@ -11,7 +11,7 @@ from tfmrc.evaluation.score import Scores, mean_score
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-_TOKENISATION = "lower-cased, without ASCII punctuation and articles, white space"
+TOKENISATION = "lower-cased, without ASCII punctuation and articles, white space"
 
 
 def normalize_squad(text: str) -> str:
@@ -109,58 +109,10 @@ def score_squad(
                 table.append((name, f"Best {kind}", best, note))
     scorer = f"SQuAD v{version} rules"
     rows = tuple(
-        mean_score(name, label, values, scorer=scorer, tokenisation=_TOKENISATION, note=note)
+        mean_score(name, label, values, scorer=scorer, tokenisation=TOKENISATION, note=note)
         for name, label, values, note in table
     )
     return Scores(f"SQuAD v{version}", rows, pairing.counts)
-
-
-def score_adversarial_squad(
-    predictions: Mapping[Any, str],
-    references: Mapping[Any, Sequence[str]],
-    *,
-    missing: Missing = "error",
-) -> Scores:
-    """Adversarial SQuAD (AddSent, AddOneSent): each question counts as its worst variant.
-
-    The variants of a question have its id, a hyphen and a suffix (`...-high-conf-turk0`). Exact
-    match and F1 take the worst separately, the unchanged question included where it is present.
-
-    Args:
-        predictions: one text by id of the variant.
-        references: reference texts by id of the variant.
-        missing: as in `score_squad`.
-
-    Returns:
-        `Scores` with `exact_match` and `f1`; `size` is the number of original questions.
-
-    Example:
-
-    >>> scores = score_adversarial_squad(
-    ...     {"a": "York", "a-high-conf-turk0": "Leeds", "b": "ten"},
-    ...     {"a": ["York"], "a-high-conf-turk0": ["York"], "b": ["ten"]},
-    ... )
-    >>> scores["f1"].value, scores["f1"].size
-    (0.5, 2)
-    """
-    plain = score_squad(predictions, references, missing=missing)
-    rows = []
-    for row in plain.rows:
-        worst: dict[Hashable, float] = {}
-        for key, value in (row.per_example or {}).items():
-            original = str(key).split("-", 1)[0]
-            worst[original] = min(worst.get(original, 1.0), value)
-        rows.append(
-            mean_score(
-                row.name,
-                row.label,
-                worst,
-                scorer="SQuAD v1.1 rules, worst variant",
-                tokenisation=row.tokenisation,
-            )
-        )
-    counts = dict(plain.counts) | {"variants": plain.rows[0].size}
-    return Scores("Adversarial SQuAD", tuple(rows), counts)
 
 
 def best_match(

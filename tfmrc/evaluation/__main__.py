@@ -1,0 +1,7 @@
+"""`python -m tfmrc.evaluation`: score prediction files on the command line."""
+
+import sys
+
+from tfmrc.evaluation.command_line import main
+
+sys.exit(main())

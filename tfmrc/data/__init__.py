@@ -9,35 +9,72 @@ from typing import TYPE_CHECKING, Any
 _HOME = {
     "Example": "example",
     "ExampleStream": "stream",
+    "Record": "record",
     "RecordError": "stream",
     "Report": "stream",
     "Span": "example",
+    "batched": "pipeline",
     "load_corpus": "corpus",
+    "num_steps": "record",
+    "padding_share": "pipeline",
+    "read_dream": "dream",
     "read_examples": "example",
+    "read_msmarco": "msmarco",
+    "read_narrativeqa": "narrativeqa",
+    "read_squad": "squad",
+    "records": "record",
+    "split_by_group": "splits",
+    "split_summary": "windows",
+    "squad_for_masque": "squad_masque",
     "write_examples": "example",
 }
 
 if TYPE_CHECKING:
     from tfmrc.data.corpus import load_corpus
+    from tfmrc.data.dream import read_dream
     from tfmrc.data.example import Example, Span, read_examples, write_examples
+    from tfmrc.data.msmarco import read_msmarco
+    from tfmrc.data.narrativeqa import read_narrativeqa
+    from tfmrc.data.pipeline import batched, padding_share
+    from tfmrc.data.record import Record, num_steps, records
+    from tfmrc.data.splits import split_by_group
+    from tfmrc.data.squad import read_squad
+    from tfmrc.data.squad_masque import squad_for_masque
     from tfmrc.data.stream import ExampleStream, RecordError, Report
+    from tfmrc.data.windows import split_summary
 
 __all__ = [
     "Example",
     "ExampleStream",
+    "Record",
     "RecordError",
     "Report",
     "Span",
+    "batched",
     "load_corpus",
+    "num_steps",
+    "padding_share",
+    "read_dream",
     "read_examples",
+    "read_msmarco",
+    "read_narrativeqa",
+    "read_squad",
+    "records",
+    "split_by_group",
+    "split_summary",
+    "squad_for_masque",
     "write_examples",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}"
+    )
 
 
 def __dir__() -> list[str]:

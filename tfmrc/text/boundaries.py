@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from tfmrc.text import characters as ch
 from tfmrc.text.english import ABBREVIATION_LENGTH, ABBREVIATIONS, CLITICS
+from tfmrc.text.rows import row_of_values
 
 
 def joined_to_previous(points: tf.Tensor, classes: tf.Tensor, after_joiner: tf.Tensor) -> tf.Tensor:
@@ -198,7 +199,7 @@ def _join_addresses(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
     row = tf.ragged.range(found + 1, end)
     kept = text.words | (points == ord("/"))
     last = tf.math.segment_max(
-        tf.where(tf.gather(kept, row.values), row.values, 0), row.value_rowids()
+        tf.where(tf.gather(kept, row.values), row.values, 0), row_of_values(row)
     )
     first = found + tf.cast(tf.gather(web, found), tf.int64)
     return _set(joined, tf.ragged.range(first, last + 1).values, True)

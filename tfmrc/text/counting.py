@@ -6,6 +6,7 @@ from typing import Protocol
 
 import tensorflow as tf
 
+from tfmrc.text.rows import row_of_values
 from tfmrc.text.tokenizer import Tokenizer
 
 
@@ -91,5 +92,5 @@ class WordCounter:
 def _weighted_counts(strings, weights):
     compared = Tokenizer().tokenize(strings).compared
     words, index = tf.unique(compared.values)
-    weight = tf.gather(weights, compared.value_rowids())
+    weight = tf.gather(weights, row_of_values(compared))
     return words, tf.math.unsorted_segment_sum(weight, index, tf.size(words))

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from tfmrc.text.rows import row_of_values
 from tfmrc.text.tokenizer import Tokens
 
 
@@ -44,7 +45,7 @@ def cut_rows(tokens: Tokens, limits: tf.Tensor) -> FlatTokens:
     """
     limits = tf.convert_to_tensor(limits, tf.int32)
     lengths = tf.cast(tokens.starts.row_lengths(), tf.int32)
-    row = tf.cast(tokens.starts.value_rowids(), tf.int32)
+    row = tf.cast(row_of_values(tokens.starts), tf.int32)
     first = tf.cast(tf.gather(tokens.starts.row_starts(), row), tf.int32)
     place = tf.range(tf.size(row)) - first
     kept = tf.where(place < tf.gather(limits, row))[:, 0]

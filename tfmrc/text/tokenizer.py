@@ -7,6 +7,7 @@ import tensorflow_text as tf_text
 
 from tfmrc.text import characters as ch
 from tfmrc.text.boundaries import joined_to_previous
+from tfmrc.text.rows import row_of_values
 
 
 class Tokens(NamedTuple):
@@ -79,9 +80,9 @@ def _tokenize(strings):
         decoded = tf.strings.unicode_decode(strings + " ", "UTF-8", errors="replace")
         points, row_splits = decoded.values, decoded.row_splits
         begins, ends, spaces = _token_places(points)
-        token_splits = tf.searchsorted(begins, row_splits)
+        token_splits = tf.searchsorted(begins, row_splits, out_type=tf.int64)
         row = tf.RaggedTensor.from_row_splits(begins, token_splits, validate=False)
-        offset = tf.gather(row_splits, row.value_rowids())
+        offset = tf.gather(row_splits, row_of_values(row))
         surface, compared = _words(tf.boolean_mask(points, ~spaces), ends - begins)
         return tuple(
             row.with_values(values)

@@ -1,0 +1,289 @@
+"""The corpus that tfmrc ships: small passages about a made-up world, for demos and tests.
+
+Each group of examples tells of three things of this world (bridges, guilds, festivals, ...), two
+passages a thing. A question asks for one fact of one thing and is given three or four of the six
+passages, in random order. Half of the questions have no answer there: the thing's passages keep
+silent about the fact, mostly while another thing's passage tells its own. Answers come in two
+styles: ``concise`` (the words of the value) and ``sentence`` (the statement in the wording of the
+passage, with the thing named in full, so that it can be read without the question).
+
+Every group has names of its own, so names of ``dev`` and ``test`` never occur in ``train``.
+"""
+
+import argparse
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tfmrc.data.example import Example, Span, read_examples, write_examples
+from tfmrc.data.stream import ExampleStream
+
+STYLES = ("concise", "sentence")
+SPLITS = {"test": 60, "dev": 40, "train": 1500}
+"""Groups of each split, in the order in which their names are drawn."""
+
+QUESTIONS = 6
+"""Questions of each group, half of them without an answer."""
+
+WORDS = (25, 35)
+"""Length of a passage."""
+
+_FOLDER = Path(__file__).parent / "corpus_files"
+
+
+@cache
+def _world() -> dict[str, Any]:
+    """The kinds of things, their relations, and the wordings of both."""
+    return json.loads((_FOLDER / "world.json").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class _Thing:
+    kind: str
+    name: str
+    facts: dict[str, str]
+
+    @property
+    def full_name(self) -> str:
+        return f"the {self.kind} of {self.name}"
+
+    def forms(self) -> tuple[str, str]:
+        return self.full_name, f"the {self.name} {self.kind}"
+
+
+@dataclass(frozen=True)
+class _Passage:
+    thing: _Thing
+    text: str
+    spans: dict[str, tuple[int, int]]
+    sentences: dict[str, str]
+
+
+class _Names:
+    """Names out of syllables, each of them given once."""
+
+    def __init__(self) -> None:
+        world = _world()
+        self._syllables = world["syllables"]
+        self._used = set(re.findall(r"[a-z]+", json.dumps(world).lower()))
+
+    def __call__(self, rng: random.Random) -> str:
+        parts = self._syllables
+        while True:
+            name = "".join(
+                rng.choice(parts["onsets"]) + rng.choice(parts["vowels"])
+                for _ in range(rng.choice((1, 1, 2)))
+            )
+            name += rng.choice(parts["onsets"]) + rng.choice(parts["vowels"])
+            name += rng.choice(parts["codas"])
+            if name not in self._used:
+                self._used.add(name)
+                return name.capitalize()
+
+
+class _Group:
+    """Three things, their passages, and the questions about them."""
+
+    def __init__(self, rng: random.Random, names: _Names) -> None:
+        self._rng, self._names = rng, names
+        self._taken: set[str] = set()
+        kinds = list(_world()["kinds"])
+        kind = rng.choice(kinds)
+        other = rng.choice((kind, rng.choice(kinds)))
+        self.things = [self._thing(k) for k in (kind, kind, other)]
+        self.passages = [passage for thing in self.things for passage in self._passages(thing)]
+
+    def _thing(self, kind: str) -> _Thing:
+        relations = _world()["kinds"][kind]
+        return _Thing(kind, self._names(self._rng), {r: self._value(r) for r in relations})
+
+    def _value(self, relation: str) -> str:
+        """A value that no other fact of the group has."""
+        while True:
+            value = self._draw(_world()["relations"][relation]["value"])
+            if value not in self._taken:
+                self._taken.add(value)
+                return value
+
+    def _draw(self, sort: str) -> str:
+        rng = self._rng
+        if sort == "person":
+            return f"{self._names(rng)} {self._names(rng)}"
+        if sort == "place":
+            return self._names(rng)
+        if sort == "year":
+            return str(rng.randrange(100, 1000))
+        words = " ".join(rng.choice(column) for column in _world()["values"][sort])
+        if sort in ("height", "price", "duration"):
+            return f"{rng.randrange(3, 100)} {words}"
+        return f"to {words}" if sort == "reason" else words
+
+    def _passages(self, thing: _Thing) -> Iterator[_Passage]:
+        """Two passages of three facts; now and then one fact is told in both."""
+        order = self._rng.sample(list(thing.facts), 6)
+        if self._rng.random() < 0.3:
+            order[3] = order[0]
+        for relations in (order[:3], order[3:]):
+            self._rng.shuffle(relations)
+            while True:
+                passage = self._passage(thing, relations)
+                if WORDS[0] <= len(passage.text.split()) <= WORDS[1]:
+                    break
+            yield passage
+
+    def _passage(self, thing: _Thing, relations: list[str]) -> _Passage:
+        rng, world = self._rng, _world()
+        text, spans, sentences = "", {}, {}
+        aside = rng.choice((None, 1, 2, 3))
+        for place, relation in enumerate(relations):
+            wording = rng.choice(world["relations"][relation]["facts"])
+            if not place:
+                subject = rng.choice(thing.forms())
+            elif wording.startswith("{s}"):
+                subject = rng.choice(("it", "it", f"the {thing.kind}", thing.name))
+            else:
+                subject = rng.choice((f"the {thing.kind}", thing.name))
+            value = thing.facts[relation]
+            opening = f"{rng.choice(world['openings'])} " if rng.random() < 0.2 else ""
+            before, after = (opening + wording.replace("{s}", subject)).split("{v}")
+            start = len(text) + len(before)
+            spans[relation] = (start, start + len(value))
+            text += _sentence(before + value + after) + " "
+            sentences[relation] = _sentence(wording.format(s=thing.full_name, v=value))
+            if aside == place + 1:
+                text += self._aside() + " "
+        return _Passage(thing, text.rstrip(), spans, sentences)
+
+    def _aside(self) -> str:
+        aside = self._rng.choice(_world()["asides"])
+        return re.sub(r"{(\w+)}", lambda found: self._draw(found[1]), aside)
+
+    def examples(self, group: str) -> Iterator[Example]:
+        rng = self._rng
+        answerable = [True, False] * (QUESTIONS // 2)
+        rng.shuffle(answerable)
+        for number, wanted in enumerate(answerable):
+            passages = rng.sample(self.passages, rng.choice((4, 4, 4, 4, 3)))
+            thing, relation = self._ask(passages, wanted)
+            yield self._example(f"{group}-{number}", group, passages, thing, relation)
+
+    def _ask(self, passages: list[_Passage], answerable: bool) -> tuple[_Thing, str]:
+        """A thing and one of its relations that the passages tell of, or do not."""
+        rng = self._rng
+        told = sorted({(p.thing.name, relation) for p in passages for relation in p.spans})
+        things = {p.thing.name: p.thing for p in passages}
+        if answerable:
+            name, relation = rng.choice(told)
+            return things[name], relation
+        thing = rng.choice(list(things.values()))
+        if rng.random() < 0.25:
+            thing = self._thing(thing.kind)
+        silent = [r for r in thing.facts if (thing.name, r) not in told]
+        elsewhere = [r for r in silent if any(r == relation for _, relation in told)]
+        return thing, rng.choice(elsewhere if elsewhere and rng.random() < 0.8 else silent)
+
+    def _example(
+        self, name: str, group: str, passages: list[_Passage], thing: _Thing, relation: str
+    ) -> Example:
+        rng = self._rng
+        wording = rng.choice(_world()["relations"][relation]["questions"])
+        relevance = tuple(p.thing == thing and relation in p.spans for p in passages)
+        found = [p for p, relevant in zip(passages, relevance, strict=True) if relevant]
+        sentences = tuple(dict.fromkeys(p.sentences[relation] for p in found))
+        answers = {"concise": (thing.facts[relation],), "sentence": sentences}
+        spans = tuple(
+            Span(number, *passage.spans[relation])
+            for number, (passage, relevant) in enumerate(zip(passages, relevance, strict=True))
+            if relevant
+        )
+        return Example(
+            id=name,
+            question=_capital(wording.replace("{s}", rng.choice(thing.forms()))),
+            passages=tuple(p.text for p in passages),
+            answers=answers if found else {},
+            answerable=bool(found),
+            relevance=relevance,
+            spans=spans,
+            query_type=relation,
+            group=group,
+        )
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _sentence(text: str) -> str:
+    return _capital(text) + "."
+
+
+def generate_corpus(seed: int = 1, sizes: dict[str, int] | None = None) -> dict[str, list[Example]]:
+    """Write the corpus anew: groups of examples a split, names shared by no two groups.
+
+    Args:
+        seed: another seed makes another world.
+        sizes: number of groups of each split, in the order in which names are drawn.
+
+    Returns:
+        The examples of each split.
+
+    Example:
+
+    >>> corpus = generate_corpus(sizes={"test": 1})
+    >>> len(corpus["test"])
+    6
+    """
+    names = _Names()
+    corpus: dict[str, list[Example]] = {}
+    for split, groups in (SPLITS if sizes is None else sizes).items():
+        rng = random.Random(f"{seed} {split}")
+        corpus[split] = [
+            example
+            for number in range(groups)
+            for example in _Group(rng, names).examples(f"{split}-{number}")
+        ]
+    return corpus
+
+
+def load_corpus(split: str) -> ExampleStream:
+    """A split of the shipped corpus.
+
+    Args:
+        split: ``"train"``, ``"dev"`` or ``"test"``.
+
+    Returns:
+        A stream of examples that can be read as often as one likes.
+
+    Raises:
+        ValueError: if there is no such split.
+
+    Example:
+
+    >>> example = next(example for example in load_corpus("test") if example.answerable)
+    >>> sorted(example.answers)
+    ['concise', 'sentence']
+    """
+    if split not in SPLITS:
+        raise ValueError(f"The corpus has the splits {sorted(SPLITS)}. Received: split={split!r}")
+    return read_examples(_FOLDER / f"{split}.jsonl.gz")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the corpus into a folder."""
+    parser = argparse.ArgumentParser(prog="python -m tfmrc.data.corpus", description=main.__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="folder for the three files")
+    parser.add_argument("--seed", type=int, default=1, help="another seed makes another world")
+    chosen = parser.parse_args(arguments)
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    for split, examples in generate_corpus(chosen.seed).items():
+        written = write_examples(chosen.out / f"{split}.jsonl.gz", examples)
+        print(f"{split}: {written:,} examples")
+
+
+if __name__ == "__main__":
+    main()

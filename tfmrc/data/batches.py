@@ -10,15 +10,18 @@ from tfmrc.data.record import Record, Source, records
 WINDOW = 100
 """Batches of a window: inside it, records are shuffled and sorted by length."""
 
+STEP = 64
+"""Characters of question and passage that make a difference; below it, the answer's count."""
+
 
 class Batches:
     """Lists of records, the same for the same seed and pass.
 
     A pass is cut into windows of ``window`` batches. With ``shuffle``, a list is put in random
     order as a whole, a stream within each window. With ``bucket``, records of a window are sorted
-    by length before they are cut into batches, and with ``shuffle`` the batches of a window are
-    put in random order. What is left over at the end of a pass is a random choice (the last ones
-    without ``shuffle``), not the longest.
+    by length (in steps of 64 characters, then by the answer's) before they are cut into batches,
+    and with ``shuffle`` the batches of a window are put in random order. What is left over at the
+    end of a pass is a random choice (the last ones without ``shuffle``), not the longest.
 
     Args:
         examples: a list of examples or records, a stream that can be read again, a function that
@@ -130,8 +133,9 @@ class Batches:
         remainder = order[whole:]
         order = order[:whole]
         if self._bucket:
-            lengths = np.array([window[place].length for place in order], np.int64)
-            order = order[np.argsort(lengths, kind="stable")]
+            lengths = np.array([window[place].length // STEP for place in order], np.int64)
+            answers = np.array([len(window[place].answer) for place in order], np.int64)
+            order = order[np.lexsort((answers, lengths))]
         batches = order.reshape(-1, size)
         if self._shuffle:
             rng.shuffle(batches)

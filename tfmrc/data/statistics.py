@@ -1,0 +1,126 @@
+"""Sizes of data sets: `python -m tfmrc.data.statistics FILE…`."""
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from tfmrc.data.example import Example
+from tfmrc.data.formats import file_format, read_file
+from tfmrc.data.narrativeqa import SPLITS
+from tfmrc.data.sentences import words
+from tfmrc.data.stream import RecordError
+
+
+@dataclass
+class Statistics:
+    """Counts of a stream of examples.
+
+    Attributes:
+        questions: all of them: ALL in Masque's Table 1.
+        answerable: ANS.
+        well_formed: questions with an answer of style ``"nlg"``: NLG.
+        unanswerable: known to have no answer.
+        groups: articles, documents or stories.
+        passages: of all questions together.
+        relevant_passages: those known to be relevant.
+        answers: references by style.
+        question_words: of all questions together.
+        answer_words: of all first references together, by style.
+
+    Example:
+
+    >>> example = Example("1", "Who flew?", ("An owl flew.",), {"qa": ("An owl",)}, True)
+    >>> counts = Statistics.of([example, example])
+    >>> counts.questions, counts.answerable, counts.answers
+    (2, 2, Counter({'qa': 2}))
+    """
+
+    questions: int = 0
+    answerable: int = 0
+    well_formed: int = 0
+    unanswerable: int = 0
+    groups: int = 0
+    passages: int = 0
+    relevant_passages: int = 0
+    question_words: int = 0
+    answers: Counter[str] = field(default_factory=Counter)
+    answer_words: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, examples: Iterable[Example]) -> "Statistics":
+        """Count the examples, one at a time."""
+        counts = cls()
+        groups = set()
+        for example in examples:
+            counts.questions += 1
+            counts.answerable += example.answerable is True
+            counts.unanswerable += example.answerable is False
+            counts.well_formed += "nlg" in example.answers
+            counts.passages += len(example.passages)
+            counts.relevant_passages += sum(example.relevance or ())
+            counts.question_words += len(words(example.question))
+            for style, references in example.answers.items():
+                counts.answers[style] += len(references)
+                counts.answer_words[style] += len(words(references[0]))
+            if example.group is not None:
+                groups.add(example.group)
+        counts.groups = len(groups)
+        return counts
+
+
+HEADER = ("file", "ALL", "ANS", "NLG", "unanswerable", "groups", "passages", "words/question")
+
+
+def table(rows: Sequence[tuple[str, Statistics]]) -> str:
+    """The counts as a table in Markdown."""
+    lines = [HEADER, ("---", *["---:"] * (len(HEADER) - 1))]
+    for name, counts in rows:
+        numbers = (
+            counts.questions,
+            counts.answerable,
+            counts.well_formed,
+            counts.unanswerable,
+            counts.groups,
+            counts.passages,
+        )
+        mean = counts.question_words / max(1, counts.questions)
+        lines.append((name, *(f"{number:,}" for number in numbers), f"{mean:.1f}"))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Count the questions of data files: the sizes of Masque's Table 1, and more."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tfmrc.data.statistics", description=main.__doc__
+    )
+    parser.add_argument("files", nargs="+", type=Path, help="SQuAD, MS MARCO, DREAM, qaps.csv, …")
+    parser.add_argument("--json", type=Path, help="write the counts into this file, too")
+    parser.add_argument("--skip", action="store_true", help="skip broken records and say how many")
+    chosen = parser.parse_args(arguments)
+    rows: list[tuple[str, Statistics]] = []
+    try:
+        for path in chosen.files:
+            splits = SPLITS if file_format(path) == "narrativeqa" else (None,)
+            for split in splits:
+                stream = read_file(path, on_error="skip" if chosen.skip else "raise", split=split)
+                counts = Statistics.of(stream)
+                name = f"{path} {split or ''}".strip()
+                print(f"{name}: {stream.report}", file=sys.stderr)
+                if counts.questions or split is None:
+                    rows.append((name, counts))
+    except (OSError, RecordError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(table(rows))
+    if chosen.json:
+        found = {name: asdict(counts) for name, counts in rows}
+        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

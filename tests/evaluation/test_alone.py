@@ -1,0 +1,47 @@
+"""The room stands alone: no TensorFlow, no Keras, nothing else of tfmrc, and no slow import."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CHECK = """
+import sys
+import tfmrc.evaluation
+loaded = set(sys.modules)
+heavy = {"tensorflow", "keras", "matplotlib", "pycocoevalcap", "rich", "jax"} & loaded
+foreign = {n for n in loaded if n.startswith("tfmrc.") and not n.startswith("tfmrc.evaluation")}
+print(sorted(heavy | foreign))
+"""
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CHECK], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_scoring_on_the_command_line_needs_no_tensorflow(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"query_id": 1, "answers": ["a mill"]}')
+    names = [
+        "--predictions",
+        str(tmp_path / "run.json"),
+        "--references",
+        str(tmp_path / "run.json"),
+    ]
+    block = "import sys; sys.modules.update(tensorflow=None, keras=None); "
+    run = "import runpy; sys.argv = ['x', 'answers', *{!r}]; "
+    run += "runpy.run_module('tfmrc.evaluation', run_name='__main__')"
+    done = subprocess.run(
+        [sys.executable, "-c", block + run.format(names)], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    assert "100.00" in done.stdout
+
+
+def test_every_public_name_is_there() -> None:
+    from tfmrc import evaluation
+
+    assert [name for name in evaluation.__all__ if not hasattr(evaluation, name)] == []

@@ -1,0 +1,73 @@
+"""Figures: both files are written, the same bytes each time, and show what they should."""
+
+from pathlib import Path
+
+import pytest
+
+from tfmrc.evaluation import (
+    Interval,
+    answer_lengths,
+    plot_answer_lengths,
+    plot_attribution,
+    plot_learning_curves,
+    plot_precision_recall,
+    plot_scores,
+    precision_recall_curve,
+)
+
+
+def _check(paths: list[Path], *texts: str) -> None:
+    png, svg = paths
+    assert png.read_bytes().startswith(b"\x89PNG")
+    drawing = svg.read_text()
+    assert drawing.rstrip().endswith("</svg>")
+    for text in texts:
+        assert f"<!-- {text} -->" in drawing, text
+
+
+def test_learning_curves(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("epoch,loss,val_loss,rouge,phase\n0,2.5,3.0,,a\n1,1.5,2.0,0.4,b\n")
+    _check(plot_learning_curves(log, tmp_path / "curves"), "loss", "rouge", "validation")
+    _check(plot_learning_curves(log, tmp_path / "one", metrics=["loss"]), "loss", "epoch")
+    with pytest.raises(ValueError, match=r"Received: \['bleu'\]"):
+        plot_learning_curves(log, tmp_path / "x", metrics=["bleu"])
+    log.write_text("epoch,loss\n")
+    with pytest.raises(ValueError, match="an empty log"):
+        plot_learning_curves(log, tmp_path / "x")
+
+
+def test_precision_recall(tmp_path: Path) -> None:
+    curve = precision_recall_curve(
+        {"a": 0.9, "b": 0.5, "c": 0.4}, {"a": True, "b": False, "c": True}
+    )
+    _check(plot_precision_recall(curve, tmp_path / "pr.png"), "F1 0.8000 at 0.4000", "recall")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["pr.png", "pr.svg"]
+
+
+def test_answer_lengths(tmp_path: Path) -> None:
+    rows = answer_lengths(
+        [("qa", "PERSON", "Ode"), ("qa", "PERSON", "Old Ode"), ("nlg", "NUMERIC", "It is ten.")]
+    )
+    _check(plot_answer_lengths(rows, tmp_path / "lengths"), "PERSON", "NUMERIC", "words", "nlg")
+
+
+def test_scores(tmp_path: Path) -> None:
+    table = {"ours": {"ROUGE-L": Interval(0.6, 0.5, 0.7, 0.95, 9, 0)}, "paper": {"ROUGE-L": 0.65}}
+    _check(plot_scores(table, tmp_path / "scores", title="Dev"), "ROUGE-L", "Dev", "paper")
+
+
+def test_attribution(tmp_path: Path) -> None:
+    paths = plot_attribution(
+        ["Ode", "paid", "$5"],
+        ["passage", "vocabulary", "question"],
+        [[0.1, 0.1, 0.8], [0.9, 0.1, 0.0], [0.2, 0.7, 0.1]],
+        tmp_path / "words",
+    )
+    _check(paths, "Ode", "paid", "mixture weight")
+
+
+def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
+    table = {"ours": {"F1": 0.5}}
+    first = [path.read_bytes() for path in plot_scores(table, tmp_path / "a")]
+    assert [path.read_bytes() for path in plot_scores(table, tmp_path / "b")] == first

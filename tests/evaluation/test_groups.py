@@ -1,0 +1,54 @@
+"""Breaking down: question words, scores by group, answer lengths."""
+
+import pytest
+
+from tfmrc.evaluation import answer_lengths, question_word, score_answers, score_by_group
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("What is it?", "what"),
+        ("To whom was it given?", "who"),
+        ("In WHICH year?", "which"),
+        ("Name what it is and why.", "what"),
+        ("Somewhat odd, somehow", "other"),
+        ("", "other"),
+    ],
+)
+def test_question_word(question: str, word: str) -> None:
+    assert question_word(question) == word
+
+
+def test_a_corpus_score_is_computed_anew_in_each_group() -> None:
+    predictions = {"a": "the mill", "b": "the owl flew", "c": "rain"}
+    references = {"a": ["the mill"], "b": ["an owl flew"], "c": ["rain"]}
+    groups = {"a": "what", "b": "who", "c": "what"}
+    whole = score_answers(predictions, references, rules="plain")
+    parts = score_by_group(whole["bleu_2"], groups)
+    for name in ("what", "who"):
+        ids = [key for key in groups if groups[key] == name]
+        alone = score_answers(
+            {key: predictions[key] for key in ids}, {key: references[key] for key in ids}, "plain"
+        )
+        assert parts[name].value == pytest.approx(alone["bleu_2"].value, abs=1e-9)
+        assert parts[name].size == len(ids)
+    assert list(parts) == ["what", "who"]
+    assert set(parts["what"].per_example or {}) == {"a", "c"}
+
+
+def test_an_id_without_group_is_refused() -> None:
+    scores = score_answers({"a": "x"}, {"a": ["x"]}, rules="plain")
+    with pytest.raises(ValueError, match="none for id 'a'"):
+        score_by_group(scores["rouge_l"], {})
+
+
+def test_lengths_by_hand() -> None:
+    rows = answer_lengths(
+        [("qa", "person", "Ode"), ("qa", "person", "Ada of Ley."), ("nlg", "person", "It was Ode.")]
+    )
+    # Lengths 1 and 4: mean 2.5, deviation 3 / sqrt(2), error 3 / sqrt(2) / sqrt(2) = 1.5.
+    assert (rows[0].mean, rows[0].size) == (2.5, 2)
+    assert rows[0].deviation == pytest.approx(3 / 2**0.5)
+    assert rows[0].error == pytest.approx(1.5)
+    assert (rows[1].style, rows[1].mean, rows[1].error) == ("nlg", 4.0, 0.0)

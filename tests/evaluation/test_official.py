@@ -1,0 +1,60 @@
+"""Official prediction formats: written, and read back."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tfmrc.evaluation import NO_ANSWER, Prediction, read_answers, write_official
+
+FOUND = {
+    "7": Prediction("7", "the\nmill", scores={"possibility": 0.75}),
+    "q": Prediction("q", NO_ANSWER, scores={"possibility": 0.125}),
+    "r": Prediction("r", "", scores={"possibility": 0.5}),
+}
+
+
+def test_msmarco(tmp_path: Path) -> None:
+    path = write_official(FOUND, tmp_path / "candidates.json", "msmarco")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert lines[0] == {"query_id": 7, "answers": ["the\nmill"]}
+    assert lines[1]["answers"] == [NO_ANSWER]
+    assert lines[2]["answers"] == []
+    assert read_answers(path) == {"7": "the\nmill", "q": NO_ANSWER, "r": ""}
+
+
+def test_squad(tmp_path: Path) -> None:
+    path = write_official(FOUND, tmp_path / "predictions.json", "squad")
+    assert read_answers(path) == {"7": "the\nmill", "q": "", "r": ""}
+    chances = write_official(FOUND, tmp_path / "na.json", "squad-no-answer")
+    assert json.loads(chances.read_text()) == {"7": 0.25, "q": 0.875, "r": 0.5}
+
+
+def test_lines_in_a_given_order(tmp_path: Path) -> None:
+    path = write_official(FOUND, tmp_path / "out.txt", "lines", order=["r", "7"])
+    assert path.read_text() == "\nthe mill\n"
+
+
+def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Received: form='coco'"):
+        write_official(FOUND, tmp_path / "x", "coco")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="Received: 'z' first"):
+        write_official(FOUND, tmp_path / "x", "lines", order=["7", "z"])
+    with pytest.raises(ValueError, match="id='a', possibility=None"):
+        write_official({"a": Prediction("a", "x")}, tmp_path / "x", "squad-no-answer")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"query_id": 1, "answers": ["a", "b"]}', "line 1: a candidate has at most one answer"),
+        ('{"query_id": 1, "answers": []}\n{"query_id": 1, "answers": []}', "line 2: the id occurs"),
+        ('{"query_id": 1, "answers": []}\n{"query_id": 2}', "line 2: no 'query_id' and 'answers'"),
+        ('{"a": ["x"]}', r"Received: 'a': \['x'\]"),
+    ],
+)
+def test_wrong_files_are_named(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_answers(path)

@@ -1,0 +1,99 @@
+"""Prediction files: writing, resuming, reading, and errors that name file and line."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
+
+FULL = Prediction(
+    "q1",
+    "Ode",
+    style="qa",
+    scores={"possibility": 0.75, "relevance": [0.5, 0.25]},
+    provenance=({"word": "Ode", "source": "passage", "mixture": [0.0, 0.25, 0.75]},),
+    alternatives=("Ada",),
+)
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "run.jsonl"
+    with PredictionWriter(path) as writer:
+        writer.write(FULL)
+        writer.write(Prediction("q2", "größer 茶"))
+    assert list(read_predictions(path).values()) == [FULL, Prediction("q2", "größer 茶")]
+    assert "größer 茶" in path.read_text(encoding="utf-8")
+
+
+def test_every_line_is_on_disk_before_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    writer = PredictionWriter(path)
+    writer.write(FULL)
+    assert list(read_predictions(path)) == ["q1"]
+    writer.close()
+
+
+def test_resuming_keeps_whole_lines_and_cuts_a_half_one(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with PredictionWriter(path) as writer:
+        writer.write(FULL)
+    with path.open("a") as file:
+        file.write('{"id": "q2", "ans')  # killed here
+    with pytest.raises(ValueError, match=r"run.jsonl, line 2: not JSON"):
+        read_predictions(path)
+    with PredictionWriter(path, resume=True) as writer:
+        assert writer.done == {("q1", "qa")}
+        writer.write(Prediction("q2", "a weir"))
+    assert [p.answer for p in read_predictions(path).values()] == ["Ode", "a weir"]
+
+
+def test_starting_anew_forgets(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    for answer in ("one", "two"):
+        with PredictionWriter(path) as writer:
+            writer.write(Prediction("q", answer))
+    assert read_predictions(path)["q"].answer == "two"
+
+
+def test_writing_an_id_twice_is_refused(tmp_path: Path) -> None:
+    with PredictionWriter(tmp_path / "run.jsonl") as writer:
+        writer.write(Prediction("q", "x", style="qa"))
+        writer.write(Prediction("q", "x", style="nlg"))
+        with pytest.raises(ValueError, match="Received: id='q', style='nlg'"):
+            writer.write(Prediction("q", "y", style="nlg"))
+
+
+def test_styles_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with PredictionWriter(path) as writer:
+        writer.write(Prediction("q", "Ode", style="qa"))
+        writer.write(Prediction("q", "It was Ode.", style="nlg"))
+    assert read_predictions(path, style="nlg")["q"].answer == "It was Ode."
+    with pytest.raises(ValueError, match=r"line 2: .* in line 1 \(styles 'qa' and 'nlg'"):
+        read_predictions(path)
+
+
+def test_compressed_files_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl.gz"
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.write('{"id": 5, "answer": "x"}\n\n')
+    assert read_predictions(path)["5"].answer == "x"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{broken", r"line 2: not JSON \(.*column 2\)"),
+        ('{"id": "b"}', "line 2: a prediction is an object with 'id' and 'answer'"),
+        ('["b", "x"]', "line 2: a prediction is an object"),
+        ('{"id": "b", "answer": null}', "line 2: 'answer' must be a string"),
+        ('{"id": "b", "answer": "x", "text": "y"}', r"line 2: unknown fields .*\['text'\]"),
+        ('{"id": "a", "answer": "x"}', "line 2: the id was already predicted in line 1"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"id": "a", "answer": "x"}\n' + line + "\n")
+    with pytest.raises(ValueError, match=message):
+        read_predictions(path)

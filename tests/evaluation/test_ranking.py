@@ -1,0 +1,50 @@
+"""MAP and MRR by hand."""
+
+import pytest
+
+from tfmrc.evaluation import score_ranking
+
+
+def test_by_hand() -> None:
+    scores = score_ranking(
+        {"a": [0.1, 0.9, 0.4, 0.2], "b": [0.9, 0.8, 0.7], "c": [0.5, 0.6]},
+        {"a": [True, False, True, False], "b": [True, False, False], "c": [False, False]},
+    )
+    # a: order 2, 3, 4, 1: relevant at places 2 and 4: AP = (1/2 + 2/4) / 2 = 1/2, RR = 1/2.
+    # b: AP = RR = 1. c has no relevant passage and is not scored.
+    assert scores["map"].value == pytest.approx(0.75)
+    assert scores["mrr"].value == pytest.approx(0.75)
+    assert scores["map"].size == 2
+    assert scores.counts["without_relevant"] == 1
+
+
+def test_equal_scores_keep_the_given_order() -> None:
+    scores = score_ranking({"a": [0.0, 0.0, 0.0]}, {"a": [False, False, True]})
+    assert scores["mrr"].value == pytest.approx(1 / 3)
+
+
+def test_cutoff() -> None:
+    # Relevant at places 2 and 3; the first two places count: RR = 1/2, AP = (1/2) / min(2, 2).
+    scores = score_ranking({"a": [3, 2, 1]}, {"a": [False, True, True]}, cutoff=2)
+    assert scores["mrr"].value == pytest.approx(0.5)
+    assert scores["map"].value == pytest.approx(0.25)
+    assert scores["mrr"].label == "MRR@2"
+    late = score_ranking({"a": [3, 2, 1]}, {"a": [False, True, False]}, cutoff=1)
+    assert late["mrr"].value == 0.0
+
+
+def test_missing_as_empty_is_zero() -> None:
+    scores = score_ranking({"a": [1.0]}, {"a": [True], "b": [True]}, missing="empty")
+    assert scores["map"].value == 0.5
+
+
+def test_lengths_must_fit() -> None:
+    with pytest.raises(ValueError, match=r"shape \(2,\), references of shape \(3,\)"):
+        score_ranking({"a": [0.1, 0.2]}, {"a": [True, False, False]})
+
+
+def test_nan_and_wrong_cutoff_are_refused() -> None:
+    with pytest.raises(ValueError, match="scores must be numbers"):
+        score_ranking({"a": [float("nan"), 1.0]}, {"a": [True, False]})
+    with pytest.raises(ValueError, match="Received: cutoff=0"):
+        score_ranking({}, {}, cutoff=0)

@@ -1,0 +1,68 @@
+"""Reports: metrics.json has everything beside each number, the table the paper's figures."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tfmrc.evaluation import Report, score_answers, score_ranking
+
+PAPER = {"Masque": {"rouge_l": 69.77}, "Bing": {"mrr": 35.0}}
+
+
+def _report() -> Report:
+    report = Report(
+        "Masque", dataset="own", split="dev", seed=7, details={"Steps": 100}, paper=PAPER
+    )
+    answers = score_answers({"a": "a mill", "b": "x"}, {"a": ["a mill"], "b": ["y"]}, rules="plain")
+    report.add("Masque", answers, samples=50)
+    report.add("Masque", score_ranking({"a": [2, 1]}, {"a": [False, True]}))
+    report.add("baseline", answers)
+    return report
+
+
+def test_metrics_have_everything_beside_each_number(tmp_path: Path) -> None:
+    files = _report().write(tmp_path / "out")
+    record = json.loads(files[0].read_text())
+    score = record["systems"]["Masque"]["scores"]["rouge_l"]
+    assert score["value"] == 0.5
+    for name, value in {"split": "dev", "seed": 7, "size": 2, "dataset": "own"}.items():
+        assert score[name] == value
+    assert (
+        score["scorer"].startswith("pycocoevalcap") and score["version"] and score["tokenisation"]
+    )
+    assert 0 <= score["interval"]["low"] <= 0.5 <= score["interval"]["high"] <= 1
+    assert "interval" not in record["systems"]["baseline"]["scores"]["rouge_l"]
+    assert record["systems"]["Masque"]["parts"][1]["counts"]["without_relevant"] == 0
+    assert record["paper"] == PAPER
+    assert record["details"] == {"Steps": 100}
+    assert files[1].name == "report.md"
+
+
+def test_table_puts_the_papers_figures_beside_ours() -> None:
+    lines = _report().markdown().splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
+    head = rows[0]
+    assert head[2:4] == ["ROUGE-L", "paper"]
+    table = {row[0]: dict(zip(head, row, strict=True)) for row in rows[2:]}
+    assert list(table) == ["Masque", "baseline", "Bing"]
+    assert rows[2][2].startswith("50.00 [")
+    assert rows[2][3] == "69.77"
+    assert rows[3][2:4] == ["50.00", "–"]
+    assert table["Masque"]["MRR"] == "50.00"
+    assert table["Bing"]["n"] == "–"
+    assert table["Bing"]["MAP"] == "–"
+    text = "\n".join(lines)
+    assert "Data: own, dev; seed 7." in text
+    assert "- ROUGE-L: pycocoevalcap Rouge (beta 1.2)" in text
+    assert all(len(row) == len(head) for row in rows)
+
+
+def test_prefixes_keep_styles_apart() -> None:
+    report = Report("T", dataset="own", split="dev")
+    scores = score_answers({"a": "x"}, {"a": ["x"]}, rules="plain")
+    report.add("ours", scores, prefix="qa")
+    report.add("ours", scores, prefix="nlg")
+    assert "| qa ROUGE-L |" in report.markdown()
+    with pytest.raises(ValueError, match="score='qa_rouge_l'"):
+        report.add("ours", scores, prefix="qa")

@@ -1,0 +1,58 @@
+"""SQuAD's rules beyond the golden cases: thresholds, subsets, errors."""
+
+import pytest
+
+from tfmrc.evaluation import normalize_squad, score_squad
+
+
+def test_normal_form() -> None:
+    assert normalize_squad("A  Theatre, the U.S.!") == "theatre us"
+    assert normalize_squad("another an") == "another"
+    assert normalize_squad("“York”") == "“york”"  # only ASCII punctuation goes
+
+
+def test_subsets_of_version_2() -> None:
+    scores = score_squad(
+        {"a": "old York", "b": "", "c": "owl"}, {"a": ["York"], "b": [], "c": []}, version="2.0"
+    )
+    # a: no exact match, F1 = 2 * 1 / (2 + 1). b: right. c: wrong.
+    assert scores["has_answer_f1"].value == pytest.approx(2 / 3)
+    assert (scores["has_answer_f1"].size, scores["no_answer_accuracy"].size) == (1, 2)
+    assert scores["no_answer_accuracy"].value == 0.5
+    assert scores["f1"].value == pytest.approx((2 / 3 + 1 + 0) / 3)
+
+
+def test_thresholds_of_version_2() -> None:
+    predictions = {"a": "York", "b": "owl", "c": "ten", "d": "mill"}
+    references = {"a": ["York"], "b": [], "c": ["ten"], "d": []}
+    chances = {"a": 0.1, "b": 0.6, "c": 0.5, "d": 0.9}
+    given = score_squad(
+        predictions, references, version="2.0", no_answer=chances, no_answer_threshold=0.3
+    )
+    # Above 0.3 nothing is answered: a right, b and d right (silent), c wrong.
+    assert given["exact_match"].value == 0.75
+    assert given["best_exact_match"].value == 1.0
+    assert given["best_exact_match"].note == "threshold 0.5, the best on these data"
+
+
+def test_best_threshold_decides_equal_chances_together() -> None:
+    scores = score_squad(
+        {"a": "York", "b": "owl"},
+        {"a": ["York"], "b": []},
+        version="2.0",
+        no_answer={"a": 0.5, "b": 0.5},
+    )
+    # Answering both or neither gets one of two right; no threshold can part them.
+    assert scores["best_exact_match"].value == 0.5
+
+
+def test_empty_references_belong_to_version_2() -> None:
+    with pytest.raises(ValueError, match=r"references\['a'\]=\[\]"):
+        score_squad({"a": "x"}, {"a": []})
+
+
+def test_arguments_are_checked() -> None:
+    with pytest.raises(ValueError, match="Received: version='3'"):
+        score_squad({}, {}, version="3")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="none for 1 ids, 'a' first"):
+        score_squad({"a": "x"}, {"a": ["x"]}, version="2.0", no_answer={})

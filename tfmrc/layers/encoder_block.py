@@ -1,4 +1,5 @@
 import keras
+from keras import ops
 
 from tfmrc.layers.feed_forward import FeedForward
 from tfmrc.layers.linear import normal
@@ -129,5 +130,12 @@ class RecurrentEncoderBlock(TransformerEncoderBlock):
 
     def run_second(self, x, padding_mask):
         flat = flatten_leading(x, keep=2)
-        mask = None if padding_mask is None else flatten_leading(padding_mask, keep=1)
+        if padding_mask is None:
+            return restore_leading(self.second(flat), like=x)
+        mask = flatten_leading(padding_mask, keep=1)
+        # cuDNN's LSTM refuses a row of padding alone (a missing passage): its first place is read
+        # as if it were real, and nobody reads what comes of it.
+        empty = ops.logical_not(ops.any(mask, axis=1, keepdims=True))
+        first = ops.equal(ops.arange(ops.shape(mask)[1]), 0)
+        mask = ops.logical_or(mask, ops.logical_and(empty, first))
         return restore_leading(self.second(flat, mask=mask), like=x)

@@ -1,0 +1,140 @@
+"""What `run_layer_test` and `run_model_test` have in common."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+from keras import ops
+
+from tfmrc.testing.gradients import gradients
+from tfmrc.testing.padding import paths
+
+# Outputs below this are log-probabilities of the impossible: compared, never differentiated.
+IMPOSSIBLE = -1e8
+
+
+def fail(message: str) -> None:
+    raise AssertionError(message)
+
+
+def numbers(outputs: Any) -> dict[str, np.ndarray]:
+    """Outputs of any structure by path, as NumPy arrays (half precision as float32)."""
+
+    def one(value):
+        if "float" in keras.backend.standardize_dtype(value.dtype):
+            value = ops.cast(value, "float32")
+        return np.array(ops.convert_to_numpy(value))
+
+    return paths(keras.tree.map_structure(one, outputs))
+
+
+def compare(what: str, got: dict, expected: dict, tolerance: float) -> None:
+    """Fails unless the outputs agree, `tolerance` being relative to each output's largest."""
+    if got.keys() != expected.keys():
+        fail(f"{what}: outputs {sorted(got)} in place of {sorted(expected)}")
+    for path, right in expected.items():
+        left = got[path]
+        if left.shape != right.shape:
+            fail(f"{what}: output {path!r} has shape {left.shape} in place of {right.shape}")
+        if right.dtype.kind != "f":
+            if not np.array_equal(left, right):
+                fail(f"{what}: output {path!r} differs")
+            continue
+        impossible = right < IMPOSSIBLE
+        if not np.array_equal(left < IMPOSSIBLE, impossible):
+            fail(f"{what}: output {path!r} differs in what is impossible")
+        largest = np.max(np.abs(right[~impossible]), initial=1e-3)
+        error = np.max(np.abs(left - right)[~impossible], initial=0.0)
+        if not error <= tolerance * largest:
+            fail(f"{what}: output {path!r} is off by {error:.3g}, its largest being {largest:.3g}")
+
+
+def finite(what: str, outputs: dict) -> None:
+    for path, value in outputs.items():
+        if value is not None and value.dtype.kind == "f" and not np.isfinite(value).all():
+            fail(f"{what}: {path!r} is not finite")
+
+
+def scalar(outputs: Any, seed: int = 0) -> Any:
+    """A weighted sum of all that can be differentiated, each output's part of size about 1."""
+    random = np.random.default_rng(seed)
+    total: Any = 0.0
+    for value in keras.tree.flatten(outputs):
+        if "float" in keras.backend.standardize_dtype(value.dtype):
+            value = ops.cast(value, "float32")
+            weights = random.normal(size=tuple(value.shape)).astype("float32")
+            possible = ops.where(value > IMPOSSIBLE, value, 0.0)
+            total = total + ops.sum(weights * possible)
+    return total
+
+
+def config(made: Any, arguments: dict[str, Any]) -> Any:
+    """The object that the configuration of `made` makes, after checking that it is the same."""
+    kind = type(made)
+    values = made.get_config()
+    for name, value in arguments.items():
+        if name not in values:
+            fail(f"{kind.__name__}.get_config() does not have the argument {name!r}")
+        if isinstance(value, str | int | float | bool) and name != "dtype":
+            if values[name] != value:
+                fail(f"{kind.__name__}.get_config()[{name!r}] is {values[name]!r}, not {value!r}")
+    serialized = json.loads(json.dumps(keras.saving.serialize_keras_object(made)))
+    again = keras.saving.deserialize_keras_object(serialized)
+    if not isinstance(again, kind) or again.get_config() != values:
+        fail(f"{kind.__name__} made from its own configuration has another: {again.get_config()}")
+    return kind.from_config(made.get_config())
+
+
+def saving(model: keras.Model, inputs: Any, expected: dict, tolerance: float) -> None:
+    """Saved as .keras and loaded again, the model gives the same numbers."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.keras"
+        model.save(path)
+        loaded = keras.models.load_model(path)
+    compare("After loading", numbers(loaded(inputs)), expected, tolerance)
+
+
+def graph(model: keras.Model, inputs: Any, eager: dict, tolerance: float) -> None:
+    """Compiled, the model gives the same numbers as eagerly."""
+    model.compile()
+    compare("In the graph", paths(model.predict_on_batch(inputs)), eager, tolerance)
+
+
+def weight_gradients(model: keras.Model, inputs: Any, training: bool = False) -> dict:
+    """Weight path to the gradient of `scalar` of the outputs; None where there is none."""
+    variables = model.trainable_variables
+    found = gradients(lambda: scalar(model(inputs, training=training)), variables)
+    return {v.path: part for v, part in zip(variables, found, strict=True)}
+
+
+def every_weight(found: dict, without: tuple[str, ...]) -> None:
+    """Every trainable weight has a finite gradient, not zero unless its path ends as expected."""
+    finite("Gradient", found)
+    for path, part in found.items():
+        if not path.endswith(without or ("\0",)) and (part is None or not np.any(part)):
+            fail(f"The weight {path!r} receives no gradient")
+
+
+def bounded_square(y_true: Any, y_pred: Any) -> Any:
+    """Mean of squares without the log-probabilities of the impossible: a loss for any output."""
+    y_pred = ops.cast(y_pred, "float32")
+    possible = ops.where(y_pred > IMPOSSIBLE, y_pred, 0.0)
+    return ops.square(possible - ops.cast(y_true, "float32"))
+
+
+def fit(model: keras.Model, x: Any, y: Any = None, weight: Any = None, **compile_with: Any) -> None:
+    """One step of `fit` gives a finite loss and finite weights, and moves at least one of them."""
+    before = [np.array(ops.convert_to_numpy(v)) for v in model.trainable_variables]
+    model.compile(**compile_with)
+    size = len(keras.tree.flatten(x)[0])
+    history = model.fit(x, y, sample_weight=weight, batch_size=size, epochs=1, verbose=0)
+    losses = {name: np.array(values) for name, values in history.history.items()}
+    finite("A step of fit", losses)
+    after = [np.array(ops.convert_to_numpy(v)) for v in model.trainable_variables]
+    names = [variable.path for variable in model.trainable_variables]
+    finite("A step of fit", dict(zip(names, after, strict=True)))
+    if before and all(np.array_equal(a, b) for a, b in zip(after, before, strict=True)):
+        fail("A step of fit moves no weight")

@@ -1,0 +1,65 @@
+"""Gradients on whichever backend Keras runs."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+
+
+def gradients(
+    function: Callable[[], Any], variables: Sequence[keras.Variable]
+) -> list[np.ndarray | None]:
+    """Derivative of a scalar by each of some variables, as NumPy arrays.
+
+    With TensorFlow the function runs under a `GradientTape`, with JAX under `jax.grad` in a
+    stateless scope.
+
+    Args:
+        function: a function without arguments that reads the variables and returns a scalar.
+        variables: Keras variables: a layer's weights, or `keras.Variable(array)` for an input.
+
+    Returns:
+        For each variable an array of its shape. None where the function does not depend on it
+        (TensorFlow only; JAX gives zeros).
+
+    Raises:
+        NotImplementedError: Keras runs on another backend.
+
+    Example:
+        >>> import keras, numpy as np
+        >>> from tfmrc.testing import gradients
+        >>> x = keras.Variable(np.array([1.0, 3.0]))
+        >>> gradients(lambda: keras.ops.sum(x * x), [x])[0].tolist()
+        [2.0, 6.0]
+    """
+    backend = keras.backend.backend()
+    if backend == "tensorflow":
+        return _tensorflow(function, variables)
+    if backend == "jax":
+        return _jax(function, variables)
+    raise NotImplementedError(
+        f"Gradients are taken on TensorFlow and JAX. Received: backend={backend!r}"
+    )
+
+
+def _tensorflow(function, variables):
+    import tensorflow as tf
+
+    values = [variable.value for variable in variables]
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        for value in values:
+            tape.watch(value)
+        result = function()
+    found = tape.gradient(result, values)
+    return [None if part is None else np.array(tf.convert_to_tensor(part)) for part in found]
+
+
+def _jax(function, variables):
+    import jax
+
+    def stateless(values):
+        with keras.StatelessScope(state_mapping=list(zip(variables, values, strict=True))):
+            return function()
+
+    return [np.array(part) for part in jax.grad(stateless)([v.value for v in variables])]

@@ -1,0 +1,208 @@
+"""A test that every layer should pass."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import numpy as np
+
+from tfmrc.testing import checks, padding
+
+TOLERANCES = {"mixed_bfloat16": 0.06, "mixed_float16": 0.01}
+
+
+def run_layer_test(
+    layer_class: type[keras.Layer],
+    init_kwargs: dict[str, Any],
+    inputs: dict[str, Any],
+    *,
+    call_kwargs: dict[str, Any] | None = None,
+    axes: dict[str, Any] | None = None,
+    output_axes: Any = None,
+    padded: Sequence[str] = (),
+    expected_output_shape: Any = None,
+    expected_num_trainable_weights: int | None = None,
+    expected_num_non_trainable_weights: int | None = None,
+    without_gradient: tuple[str, ...] = (),
+    precisions: Sequence[str] = ("mixed_bfloat16", "mixed_float16"),
+    tolerance: float = 2e-5,
+) -> keras.Layer:
+    """Checks what any layer owes its user.
+
+    - `get_config` has every argument, survives JSON and makes a layer with the same numbers.
+    - A symbolic call gives the shapes and dtypes of the eager one; a compiled model its numbers.
+    - One step of `fit` moves the weights; every trainable weight receives a gradient.
+    - Saved and loaded, the numbers are the same.
+    - In each precision policy the weights stay float32, the outputs are near those of float32 and
+      a step of `fit` is finite.
+    - Where a mask (every boolean input) is False in a whole example, nothing becomes NaN: outputs
+      and gradients.
+    - With `axes`: an example alone gives what it gives in the batch, and what it gives with
+      padding behind it, whatever stands at the padding.
+
+    Args:
+        layer_class: the class.
+        init_kwargs: its arguments.
+        inputs: names of the call's arguments to NumPy arrays or lists of them; booleans are masks.
+        call_kwargs: further arguments of the call that are no tensors.
+        axes: names of the inputs' axes, as `{"x": "B N d", "mask": "B N"}`; B is the batch.
+        output_axes: the same for the outputs, in their structure.
+        padded: which of the axes may be padded, as `("N",)`.
+        expected_output_shape: shape of the output, or shapes in its structure.
+        expected_num_trainable_weights: how many weights are trained.
+        expected_num_non_trainable_weights: how many are not (seeds included).
+        without_gradient: ends of the paths of weights whose gradient may be zero, as a key's bias.
+        precisions: precision policies to be tried besides float32.
+        tolerance: largest difference allowed in float32, relative to the output's largest number.
+
+    Returns:
+        The layer in float32, for further checks.
+
+    Raises:
+        AssertionError: a check fails; the message says which.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import Highway
+        >>> from tfmrc.testing import run_layer_test
+        >>> layer = run_layer_test(
+        ...     Highway, {"num_layers": 1}, {"x": np.ones((2, 3, 4), "float32")},
+        ...     axes={"x": "B N d"}, output_axes="B N d", padded=("N",), precisions=(),
+        ...     expected_num_trainable_weights=4,
+        ... )
+        >>> layer.num_layers
+        1
+    """
+    call_kwargs = call_kwargs or {}
+
+    def call(layer, values):
+        return layer(**values, **call_kwargs)
+
+    def wrapped(layer):
+        places = padding.symbolic(inputs, axes, ("B", *padded))
+        return keras.Model(places, call(layer, places))
+
+    layer = layer_class(**{"dtype": "float32", **init_kwargs})
+    eager_outputs = call(layer, inputs)
+    expected = checks.numbers(eager_outputs)
+    checks.finite("The output", expected)
+    _sizes(
+        layer,
+        eager_outputs,
+        expected_output_shape,
+        expected_num_trainable_weights,
+        expected_num_non_trainable_weights,
+    )
+
+    # Configuration.
+    twin = checks.config(layer, init_kwargs)
+    call(twin, inputs)
+    twin.set_weights(layer.get_weights())
+    checks.compare("From its config", checks.numbers(call(twin, inputs)), expected, tolerance)
+
+    # Symbolic call, graph, saving.
+    model = wrapped(layer)
+    _symbolic(model.output, eager_outputs)
+    checks.saving(model, inputs, expected, tolerance)
+    checks.graph(model, inputs, expected, tolerance)
+
+    # Gradients, and masks that leave nothing.
+    checks.every_weight(checks.weight_gradients(model, inputs), without_gradient)
+    emptied = keras.tree.map_structure(_first_masked, inputs)
+    checks.finite("With a masked example", checks.numbers(model(emptied)))
+    checks.finite("Gradient with a masked example", checks.weight_gradients(model, emptied))
+
+    # Alone, and padded.
+    if axes is not None:
+        _alone_and_padded(model, inputs, expected, axes, output_axes, padded, tolerance)
+
+    # Training, in every precision.
+    for policy in ("float32", *precisions):
+        other = layer_class(**{**init_kwargs, "dtype": policy})
+        call(other, inputs)
+        other.set_weights([np.array(w) for w in layer.get_weights()])
+        if policy != "float32":
+            _precise(other, checks.numbers(call(other, inputs)), expected, policy)
+        if other.trainable_variables:
+            trained = _trainable(wrapped(other))
+            targets = [np.zeros(shape, "float32") for shape in _float_shapes(eager_outputs)]
+            checks.fit(trained, inputs, targets, optimizer="sgd", loss=checks.bounded_square)
+    return layer
+
+
+def _sizes(layer, outputs, shape, num_trainable, num_frozen):
+    if shape is not None:
+        got = [tuple(value.shape) for value in keras.tree.flatten(outputs)]
+        right = [shape] if isinstance(shape[0], int) else [tuple(s) for s in shape]
+        if got != right:
+            checks.fail(f"The output's shape is {got}, expected {right}")
+    for what, count, expected in (
+        ("trained", len(layer.trainable_weights), num_trainable),
+        ("not trained", len(layer.non_trainable_variables), num_frozen),
+    ):
+        if expected is not None and count != expected:
+            checks.fail(f"{count} weights are {what}, expected {expected}: {layer.weights}")
+
+
+def _symbolic(symbolic, eager):
+    for left, right in zip(keras.tree.flatten(symbolic), keras.tree.flatten(eager), strict=True):
+        pairs = zip(left.shape, right.shape, strict=False)
+        if len(left.shape) != len(right.shape) or any(a not in (None, b) for a, b in pairs):
+            checks.fail(f"A symbolic call gives shape {left.shape}, an eager one {right.shape}")
+        dtypes = [keras.backend.standardize_dtype(value.dtype) for value in (left, right)]
+        if dtypes[0] != dtypes[1]:
+            checks.fail(f"A symbolic call gives {dtypes[0]}, an eager one {dtypes[1]}")
+
+
+def _first_masked(array):
+    array = np.array(array)
+    if array.dtype == bool:
+        array[0] = False
+    return array
+
+
+def _alone_and_padded(model, inputs, expected, axes, output_axes, padded, tolerance):
+    def run(values):
+        return padding.paths(padding.cut(_arrays(model(values)), output_axes, {}))
+
+    for index in range(padding.sizes(inputs, axes)["B"]):
+        alone = run(padding.one(inputs, axes, index))
+        right = {path: value[index : index + 1] for path, value in expected.items()}
+        checks.compare(f"Example {index} alone", alone, right, tolerance)
+    if padded:
+        lengths = padding.sizes(inputs, axes)
+        longer = padding.pad(inputs, axes, dict.fromkeys(padded, 2))
+        got = padding.cut(_arrays(model(longer)), output_axes, lengths)
+        checks.compare("With padding", padding.paths(got), expected, tolerance)
+
+
+def _arrays(outputs):
+    return keras.tree.map_structure(
+        lambda value: next(iter(checks.numbers(value).values())), outputs
+    )
+
+
+def _precise(layer, got, expected, policy):
+    for variable in layer.trainable_variables:
+        if keras.backend.standardize_dtype(variable.dtype) != "float32":
+            checks.fail(f"With {policy} the weight {variable.path!r} is {variable.dtype}")
+    checks.finite(f"With {policy}", got)
+    checks.compare(f"With {policy}", got, expected, TOLERANCES.get(policy, 0.06))
+
+
+def _trainable(model):
+    """The same model with only the outputs that can be differentiated."""
+    outputs = [
+        value
+        for value in keras.tree.flatten(model.output)
+        if "float" in keras.backend.standardize_dtype(value.dtype)
+    ]
+    return keras.Model(model.input, outputs)
+
+
+def _float_shapes(outputs):
+    return [
+        tuple(value.shape)
+        for value in keras.tree.flatten(outputs)
+        if "float" in keras.backend.standardize_dtype(value.dtype)
+    ]

@@ -1,0 +1,148 @@
+"""A test that every model should pass."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+
+from tfmrc.testing import checks, padding
+
+TOLERANCES = {"mixed_bfloat16": 0.1, "mixed_float16": 0.02}
+
+
+def run_model_test(
+    model_class: type[keras.Model],
+    init_kwargs: dict[str, Any],
+    inputs: dict[str, Any],
+    *,
+    compile_kwargs: Mapping[str, Any] | None = None,
+    targets: Any = None,
+    sample_weight: Any = None,
+    axes: dict[str, str] | None = None,
+    output_axes: Any = None,
+    padded: Sequence[Mapping[str, int]] = (),
+    expected_output_shape: Mapping[str, tuple[int, ...]] | None = None,
+    without_gradient: tuple[str, ...] = (),
+    precisions: Sequence[str] = ("mixed_bfloat16", "mixed_float16"),
+    tolerance: float = 5e-5,
+) -> keras.Model:
+    """Checks what any model owes its user.
+
+    - `get_config` has every argument, survives JSON and makes a model with the same numbers.
+    - A compiled call gives the numbers of the eager one.
+    - One step of `fit` on `targets` moves the weights and is finite, in every precision policy.
+    - Every trainable weight receives a gradient.
+    - Saved and loaded, the numbers are the same.
+    - In each precision policy the weights stay float32 and the outputs are near those of float32.
+    - With `axes`: an example alone gives what it gives in the batch, and what it gives with
+      padding behind it.
+
+    Args:
+        model_class: the class.
+        init_kwargs: its arguments (dropout should be 0, so that numbers can be compared).
+        inputs: a dict of NumPy arrays, a batch that the model takes.
+        compile_kwargs: arguments of `compile`; without them mean squares to zero are trained.
+        targets: what `fit` gets as `y`.
+        sample_weight: what `fit` gets as `sample_weight`.
+        axes: names of the inputs' axes, as `{"question_ids": "B J", "style_ids": "B"}`.
+        output_axes: the same for the outputs, in their structure.
+        padded: paddings to be tried, each a dict from axes to how much longer they become, as
+            `[{"J": 2}, {"L": 3}]`. Integers are padded with 0.
+        expected_output_shape: shapes of the outputs, in their structure.
+        without_gradient: ends of the paths of weights whose gradient may be zero.
+        precisions: precision policies to be tried besides float32.
+        tolerance: largest difference allowed in float32, relative to the output's largest number.
+
+    Returns:
+        The model in float32, not yet trained.
+
+    Raises:
+        AssertionError: a check fails; the message says which.
+
+    Example:
+        >>> import keras, numpy as np
+        >>> from tfmrc.testing import run_model_test
+        >>> class Sum(keras.Model):
+        ...     def __init__(self, units, dtype=None):
+        ...         super().__init__(dtype=dtype)
+        ...         self.units, self.dense = units, keras.layers.Dense(units, dtype=dtype)
+        ...     def build(self, shapes):
+        ...         self.dense.build(shapes["x"])
+        ...     def call(self, inputs):
+        ...         return {"sum": self.dense(inputs["x"])}
+        ...     def get_config(self):
+        ...         return {"units": self.units, "dtype": self.dtype_policy.name}
+        >>> Sum = keras.saving.register_keras_serializable("doctest")(Sum)
+        >>> model = run_model_test(
+        ...     Sum, {"units": 3}, {"x": np.ones((2, 4), "float32")}, precisions=(),
+        ...     axes={"x": "B d"}, output_axes={"sum": "B units"},
+        ... )
+        >>> model.units
+        3
+    """
+
+    def make(policy):
+        model = model_class(**{**init_kwargs, "dtype": policy})
+        model(inputs)
+        return model
+
+    model = make("float32")
+    expected = checks.numbers(model(inputs))
+    checks.finite("The output", expected)
+    if expected_output_shape is not None:
+        got = {path: value.shape for path, value in expected.items()}
+        right = {name: tuple(shape) for name, shape in expected_output_shape.items()}
+        if got != right:
+            checks.fail(f"The outputs' shapes are {got}, expected {right}")
+
+    twin = checks.config(model, init_kwargs)
+    twin(inputs)
+    twin.set_weights(model.get_weights())
+    checks.compare("From its config", checks.numbers(twin(inputs)), expected, tolerance)
+    checks.saving(twin, inputs, expected, tolerance)
+    checks.graph(twin, inputs, expected, tolerance)
+    checks.every_weight(checks.weight_gradients(model, inputs), without_gradient)
+    if axes is not None:
+        _alone_and_padded(model, inputs, expected, axes, output_axes, padded, tolerance)
+
+    if compile_kwargs is None:
+        compile_kwargs = {"optimizer": "sgd", "loss": checks.bounded_square}
+        targets = keras.tree.map_structure(
+            lambda value: np.zeros(tuple(value.shape), "float32"), model(inputs)
+        )
+    for policy in ("float32", *precisions):
+        other = make(policy)
+        other.set_weights([np.array(w) for w in model.get_weights()])
+        if policy != "float32":
+            _precise(other, checks.numbers(other(inputs)), expected, policy)
+        checks.fit(other, inputs, targets, sample_weight, **_fresh(compile_kwargs))
+    return model
+
+
+def _fresh(compile_kwargs):
+    """Each model gets an optimizer of its own."""
+    optimizer = compile_kwargs.get("optimizer", "sgd")
+    if isinstance(optimizer, keras.optimizers.Optimizer):
+        optimizer = type(optimizer).from_config(optimizer.get_config())
+    return {**compile_kwargs, "optimizer": optimizer}
+
+
+def _alone_and_padded(model, inputs, expected, axes, output_axes, padded, tolerance):
+    lengths = padding.sizes(inputs, axes)
+    for index in range(lengths["B"]):
+        alone = checks.numbers(model(padding.one(inputs, axes, index)))
+        right = {path: value[index : index + 1] for path, value in expected.items()}
+        checks.compare(f"Example {index} alone", alone, right, tolerance)
+    for amounts in padded:
+        longer = checks.numbers(model(padding.pad(inputs, axes, amounts)))
+        got = padding.cut(longer, output_axes, lengths)
+        checks.compare(f"Padded by {dict(amounts)}", got, expected, tolerance)
+
+
+def _precise(model, got, expected, policy):
+    for variable in model.trainable_variables:
+        if keras.backend.standardize_dtype(variable.dtype) != "float32":
+            checks.fail(f"With {policy} the weight {variable.path!r} is {variable.dtype}")
+    checks.finite(f"With {policy}", got)
+    checks.compare(f"With {policy}", got, expected, TOLERANCES.get(policy, 0.1))

@@ -1,0 +1,126 @@
+"""Padding and slicing of inputs whose axes have names."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+
+Axes = Mapping[str, Any]
+
+
+def paths(structure: Any) -> dict[str, np.ndarray]:
+    """`{"x": a, "memories": [b, c]}` as `{"x": a, "memories/0": b, "memories/1": c}`.
+
+    Example:
+        >>> from tfmrc.testing.padding import paths
+        >>> sorted(paths({"x": 1, "memories": [2, 3]}))
+        ['memories/0', 'memories/1', 'x']
+    """
+    if isinstance(structure, Mapping):
+        children = list(structure.items())
+    elif isinstance(structure, list | tuple):
+        children = list(enumerate(structure))
+    else:
+        return {"": structure}
+    return {
+        f"{name}/{path}".rstrip("/"): leaf
+        for name, child in children
+        for path, leaf in paths(child).items()
+    }
+
+
+def map_with_axes(function, structure: Any, axes: Any) -> Any:
+    """`function(leaf, its axes as a list of names)` on every leaf."""
+    if isinstance(structure, Mapping):
+        return {name: map_with_axes(function, structure[name], axes[name]) for name in structure}
+    if isinstance(structure, list | tuple):
+        return [
+            map_with_axes(function, part, names)
+            for part, names in zip(structure, axes, strict=True)
+        ]
+    names = axes.split()
+    if len(names) != len(structure.shape):
+        raise ValueError(
+            "The axes of an array are named one by one, blanks between them. "
+            f"Received: axes={axes!r}, shape={tuple(structure.shape)}"
+        )
+    return function(structure, names)
+
+
+def pad(structure: Any, axes: Any, amounts: Mapping[str, int], seed: int = 0) -> Any:
+    """Makes named axes longer: False for booleans, 0 for integers, noise for floats.
+
+    Noise, because whatever stands at padding must not matter.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.testing.padding import pad
+        >>> pad({"ids": np.array([[5, 6]])}, {"ids": "B L"}, {"L": 2})["ids"].tolist()
+        [[5, 6, 0, 0]]
+    """
+    random = np.random.default_rng(seed)
+
+    def longer(array, names):
+        array = np.asarray(array)
+        shape = [n + amounts.get(name, 0) for n, name in zip(array.shape, names, strict=True)]
+        if array.dtype.kind == "f":
+            result = random.normal(size=shape).astype(array.dtype)
+        else:
+            result = np.zeros(shape, array.dtype)
+        result[tuple(slice(n) for n in array.shape)] = array
+        return result
+
+    return map_with_axes(longer, structure, axes)
+
+
+def cut(structure: Any, axes: Any, sizes: Mapping[str, int]) -> Any:
+    """Takes back what `pad` added: the first `sizes[name]` places of each named axis."""
+    return map_with_axes(
+        lambda array, names: np.asarray(array)[tuple(slice(sizes.get(name)) for name in names)],
+        structure,
+        axes,
+    )
+
+
+def one(structure: Any, axes: Any, index: int, batch: str = "B") -> Any:
+    """Example `index` alone, in a batch of one."""
+    return map_with_axes(
+        lambda array, names: np.asarray(array)[
+            tuple(slice(index, index + 1) if name == batch else slice(None) for name in names)
+        ],
+        structure,
+        axes,
+    )
+
+
+def sizes(structure: Any, axes: Any) -> dict[str, int]:
+    """Name of an axis to its size."""
+    found: dict[str, int] = {}
+
+    def note(array, names):
+        found.update(zip(names, array.shape, strict=True))
+        return array
+
+    map_with_axes(note, structure, axes)
+    return found
+
+
+def symbolic(structure: Any, axes: Any | None, free: Sequence[str], path: str = "") -> Any:
+    """Keras inputs of these shapes, with None for the batch and for the axes in `free`."""
+    if isinstance(structure, Mapping):
+        return {
+            name: symbolic(part, axes and axes[name], free, f"{path}_{name}".lstrip("_"))
+            for name, part in structure.items()
+        }
+    if isinstance(structure, list | tuple):
+        return [
+            symbolic(part, axes and axes[index], free, f"{path}_{index}")
+            for index, part in enumerate(structure)
+        ]
+    array = np.asarray(structure)
+    names = axes.split() if axes else ["B", *map(str, range(1, array.ndim))]
+    shape = [None if name in free else n for n, name in zip(array.shape, names, strict=True)]
+    return keras.Input(
+        batch_shape=shape, dtype=keras.backend.standardize_dtype(array.dtype), name=path
+    )

@@ -1,12 +1,35 @@
 """Schedules, the optimizer, moving averages, resuming, strategies and ensembles."""
 
 from tfmrc.training import replicas
+from tfmrc.training.averages import AveragedWeights, averaged_weights, load_weights, save_weights
+from tfmrc.training.checkpoint import Checkpoint
+from tfmrc.training.csv_log import CsvLog
+from tfmrc.training.ensemble import vote, vote_all
+from tfmrc.training.keep_best import KeepBest
 from tfmrc.training.loss_scale import LossScale
 from tfmrc.training.optimizer import AdamW
 from tfmrc.training.recipe import masque
 from tfmrc.training.schedule import WarmupCosine
+from tfmrc.training.standard_callbacks import callbacks
 from tfmrc.training.strategies import check_batch_size, mirrored
 
-__all__ = ["AdamW", "LossScale", "WarmupCosine", "check_batch_size", "masque", "mirrored"]
+__all__ = [
+    "AdamW",
+    "AveragedWeights",
+    "Checkpoint",
+    "CsvLog",
+    "KeepBest",
+    "LossScale",
+    "WarmupCosine",
+    "averaged_weights",
+    "callbacks",
+    "check_batch_size",
+    "load_weights",
+    "masque",
+    "mirrored",
+    "save_weights",
+    "vote",
+    "vote_all",
+]
 
 replicas.register()

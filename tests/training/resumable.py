@@ -1,0 +1,132 @@
+"""A run with everything in it, which can kill itself.
+
+Arguments: the folder of the run, the kind of data ("positioned", "plain" or "arrays"), the number
+of replicas, where to kill ("epoch:batch", "validation:epoch", "write:count" or "never").
+"""
+
+import os
+import signal
+import sys
+
+import keras
+import numpy as np
+
+from tests.training import toy
+from tfmrc import training
+from tfmrc.training import state_file
+
+BATCHES, STEPS, EPOCHS = 7, 5, 4
+
+
+class Kill(keras.callbacks.Callback):
+    """Sends SIGKILL to its own process."""
+
+    def __init__(self, where):
+        super().__init__()
+        self.kind, _, self.number = where.partition(":")
+        self.epoch = 0
+
+    def now(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch = epoch
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if (self.kind, self.number) == (str(self.epoch), str(batch)):
+            self.now()
+
+    def on_test_batch_begin(self, batch, logs=None):
+        if (self.kind, self.number) == ("validation", str(self.epoch)):
+            self.now()
+
+
+def kill_in_write(kill, count):
+    """Dies when the temporary file is there and the real one is not."""
+    writes, replace = [], os.replace
+
+    def counted(source, target):
+        if str(target).endswith(".npz"):
+            writes.append(target)
+            if len(writes) == count:
+                kill.now()
+        replace(source, target)
+
+    state_file.os.replace = counted
+
+
+def training_data(kind, checkpoint):
+    if kind == "arrays":
+        # one batch after the other, as `fit` gives them without shuffling
+        rows = list(toy.batches(STEPS))
+        return keras.tree.map_structure(lambda *leaves: np.concatenate(leaves), *rows)
+    import tensorflow as tf
+
+    rows = toy.dataset(BATCHES if kind == "positioned" else STEPS)
+    if kind == "plain":
+        return (rows.map(lambda *row: row, num_parallel_calls=tf.data.AUTOTUNE).prefetch(2),)
+
+    def make(start_step):
+        return (
+            rows.shuffle(BATCHES, seed=3, reshuffle_each_iteration=True).repeat().skip(start_step)
+        )
+
+    return (checkpoint.dataset(make),)
+
+
+def main(folder, kind, replicas, where):
+    validation = next(toy.batches(1, seed=9))
+    run = training.callbacks(
+        folder, every_steps=2, patience=10, tensorboard=False, averages=True, monitor="val_loss"
+    )
+    kill = Kill(where)
+    if kill.kind == "write":
+        kill_in_write(kill, int(kill.number))
+
+    def build():
+        model = toy.model(dropout=0.3)
+        # a new run begins with known weights; a resumed one with any
+        rng = np.random.default_rng(os.getpid() if run.checkpoint.step else 5)
+        model.set_weights([rng.normal(size=w.shape) * 0.3 for w in model.get_weights()])
+        arguments = training.masque(
+            STEPS * EPOCHS, learning_rate=0.03, warmup_steps=3, ema=0.9, clip_norm=0.5, model=model
+        )
+        arguments["optimizer"] = training.LossScale(arguments["optimizer"], dynamic_growth_steps=6)
+        model.compile(**arguments)
+        return model
+
+    if int(replicas) > 1:
+        import tensorflow as tf
+
+        tf.config.set_logical_device_configuration(
+            tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
+        )
+        with training.mirrored(2, batch_size=8).scope():
+            model = build()
+    else:
+        model = build()
+    x, *rest = training_data(kind, run.checkpoint)
+    y, weight = rest if rest else (None, None)
+    history = model.fit(
+        x,
+        y,
+        sample_weight=weight,
+        batch_size=8 if rest else None,
+        shuffle=False,
+        epochs=EPOCHS,
+        steps_per_epoch=STEPS if kind == "positioned" else None,
+        validation_data=validation,
+        validation_batch_size=4,
+        callbacks=[kill, *run],
+        verbose=0,
+    )
+    final = {f"weight/{i}": w for i, w in enumerate(model.get_weights())}
+    final |= {f"history/{k}": np.array(v) for k, v in history.history.items()}
+    final["epochs"] = np.array(history.epoch)
+    if keras.backend.backend() != "tensorflow" and "tensorflow" in sys.modules:
+        raise RuntimeError("TensorFlow was imported on another backend")
+    np.savez(f"{folder}/final.npz", **final)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,37 @@
+from tfmrc import training
+
+
+def log(path, first, *rows):
+    callback = training.CsvLog(path)
+    callback.on_train_begin()
+    for epoch, row in enumerate(rows, first):
+        callback.on_epoch_begin(epoch)
+        callback.on_epoch_end(epoch, row)
+
+
+def test_rows_and_columns(tmp_path):
+    path = tmp_path / "new" / "log.csv"
+    log(path, 0, {"loss": 0.1 + 0.2, "val_loss": 1}, {"loss": 0.25})
+    assert path.read_text() == "epoch,loss,val_loss\n0,0.30000000000000004,1.0\n1,0.25,\n"
+
+
+def test_resumed_run_has_each_epoch_once(tmp_path):
+    path = tmp_path / "log.csv"
+    log(path, 0, {"loss": 3}, {"loss": 2}, {"loss": 1})
+    log(path, 1, {"loss": 2.5}, {"loss": 1.5})
+    assert path.read_text() == "epoch,loss\n0,3.0\n1,2.5\n2,1.5\n"
+
+
+def test_column_that_comes_later(tmp_path):
+    path = tmp_path / "log.csv"
+    log(path, 0, {"loss": 3})
+    log(path, 1, {"loss": 2, "accuracy": 0.5})
+    assert path.read_text() == "epoch,accuracy,loss\n0,,3.0\n1,0.5,2.0\n"
+
+
+def test_new_run_begins_a_new_table(tmp_path):
+    path = tmp_path / "log.csv"
+    log(path, 0, {"loss": 3}, {"loss": 2})
+    log(path, 0, {"gain": 1})
+    assert path.read_text() == "epoch,gain\n0,1.0\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["log.csv"]

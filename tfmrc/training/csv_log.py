@@ -1,0 +1,73 @@
+"""A table of the epochs, one row each, also after a kill."""
+
+import csv
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import keras
+
+
+class CsvLog(keras.callbacks.Callback):
+    """Writes the logs of every epoch as a row of a CSV file.
+
+    Columns are the epoch (counted from 0) and whatever the logs contain; a column that appears
+    later is added, and is empty in the rows before. When `fit` starts at an epoch, rows of this
+    epoch and of later ones are taken out, so a resumed run has each epoch once and a new run in
+    the same folder begins a new table. The file is replaced as a whole: it is never half written.
+
+    Args:
+        path: the file; its folder is made.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> from tfmrc import training
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"
+    >>> log = training.CsvLog(path)
+    >>> log.on_epoch_begin(0)
+    >>> log.on_epoch_end(0, {"loss": 0.5})
+    >>> log.on_epoch_end(1, {"loss": 0.25})
+    >>> print(path.read_text().strip())
+    epoch,loss
+    0,0.5
+    1,0.25
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        super().__init__()
+        self.path = Path(path)
+        self._rows: list[dict[str, str]] | None = None
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._rows = None
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        if self._rows is None:
+            self._rows = [row for row in self._read() if int(row["epoch"]) < epoch]
+            self._write()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        row = {"epoch": str(epoch)}
+        row |= {key: repr(float(value)) for key, value in (logs or {}).items()}
+        self._rows = [*(self._rows or []), row]
+        self._write()
+
+    def _read(self) -> list[dict[str, str]]:
+        if not self.path.exists():
+            return []
+        with open(self.path, newline="", encoding="utf-8") as file:
+            return [{k: v for k, v in row.items() if v != ""} for row in csv.DictReader(file)]
+
+    def _write(self) -> None:
+        rows = self._rows or []
+        names = sorted({name for row in rows for name in row} - {"epoch"})
+        text = io.StringIO()
+        writer = csv.DictWriter(text, ["epoch", *names], restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self.path.with_name(f".{self.path.name}.tmp")
+        temporary.write_text(text.getvalue(), encoding="utf-8")
+        os.replace(temporary, self.path)

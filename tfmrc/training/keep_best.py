@@ -1,0 +1,116 @@
+"""The best weights of a run on disk, and an end when there are no better ones."""
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import keras
+
+from tfmrc.training.averages import average_pairs, averaged_weights, load_weights, save_weights
+
+
+class KeepBest(keras.callbacks.Callback):
+    """Keeps the weights of the best epoch in a file, and stops when no epoch is better.
+
+    What is kept are the weights that were validated: the moving averages where the optimizer
+    keeps them, the weights themselves otherwise. When `fit` ends they are put into the model.
+    The best weights lie on disk and the numbers in the state that `Checkpoint` saves, so a
+    resumed run keeps and stops as an unbroken one does.
+
+    Args:
+        path: file for the weights, ends in `.weights.h5`.
+        monitor: the number to watch, a name in the logs of an epoch.
+        mode: "min" or "max": which is better.
+        patience: epochs without a better one after which training stops; None for never.
+        min_delta: by how much better an epoch must be.
+        restore: whether the best weights are put into the model when `fit` ends.
+
+    Raises:
+        ValueError: `mode` is neither, `path` has another ending, or the number is not in the
+            logs of an epoch.
+
+    Example:
+
+    >>> import tempfile
+    >>> from tfmrc import training
+    >>> best = training.KeepBest(tempfile.mkdtemp() + "/best.weights.h5", patience=2)
+    >>> best.get_state()
+    {'best': None, 'best_epoch': None, 'wait': 0}
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        monitor: str = "val_loss",
+        mode: str = "min",
+        patience: int | None = None,
+        min_delta: float = 0.0,
+        restore: bool = True,
+    ) -> None:
+        super().__init__()
+        if mode not in ("min", "max"):
+            raise ValueError(f"`mode` must be 'min' or 'max'. Received: mode={mode!r}")
+        if not str(path).endswith(".weights.h5"):
+            raise ValueError(f"`path` must end in .weights.h5. Received: path={str(path)!r}")
+        self.path = Path(path)
+        self.monitor = monitor
+        self.mode = mode
+        self.patience = patience
+        self.min_delta = min_delta
+        self.restore = restore
+        self._reset()
+
+    def _reset(self) -> None:
+        self.best: float | None = None
+        self.best_epoch: int | None = None
+        self.wait = 0
+
+    def get_state(self) -> dict[str, Any]:
+        """Best number, its epoch, and epochs since."""
+        return {"best": self.best, "best_epoch": self.best_epoch, "wait": self.wait}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Takes back what `get_state` gave."""
+        self.best, self.best_epoch, self.wait = state["best"], state["best_epoch"], state["wait"]
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._reset()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        logs = logs or {}
+        if self.monitor not in logs:
+            raise ValueError(
+                f"The logs of epoch {epoch} have {sorted(logs)}; give `fit` validation data, or "
+                f"name one of these. Received: monitor={self.monitor!r}"
+            )
+        value = float(logs[self.monitor])
+        if self._is_better(value):
+            self.best, self.best_epoch, self.wait = value, epoch, 0
+            self._write()
+            return
+        self.wait += 1
+        if self.patience is not None and self.wait >= self.patience:
+            self.model.stop_training = True
+
+    def _is_better(self, value: float) -> bool:
+        if math.isnan(value):
+            return False
+        if self.best is None:
+            return True
+        gain = self.best - value if self.mode == "min" else value - self.best
+        return gain > self.min_delta
+
+    def _write(self) -> None:
+        model = self.model
+        try:
+            average_pairs(model)
+        except ValueError:
+            save_weights(model, self.path)
+            return
+        with averaged_weights(model):
+            save_weights(model, self.path)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        if self.restore and self.best_epoch is not None:
+            load_weights(self.model, self.path)

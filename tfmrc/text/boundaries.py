@@ -51,6 +51,8 @@ class _Neighbourhood:
         self.points = points
         self.classes = classes
         self.spaces = classes == ch.SPACE
+        # The first string begins after nothing, the others after the space that ends a string.
+        self.after_space = tf.pad(self.spaces, [[1, 0]], constant_values=True)[:-1]
         self.upper = classes == ch.UPPER
         self.digits = classes == ch.DIGIT
         self.letters = self.upper | (classes == ch.LETTER)
@@ -104,12 +106,12 @@ def _runs(text: _Neighbourhood) -> tf.Tensor:
 def _leading_marks(text: _Neighbourhood) -> tf.Tensor:
     """A mark that begins a token: .5, -5, @name, and 's where a space stands before it."""
     classes, before, after = text.classes, text.before, text.after
-    fresh = before(text.spaces) | before(text.points == ord("(")) | before(text.points == ord("["))
+    fresh = text.after_space | before(text.points == ord("(")) | before(text.points == ord("["))
     fresh |= before(text.classes == ch.SYMBOL) & ~before(text.words, 2)
     point = text.periods & ~before(text.words) & ~before(text.periods) & after(text.digits)
     minus = (classes == ch.HYPHEN) & fresh & after(text.digits)
     name = (classes == ch.AT) & fresh & after(text.words)
-    return before(point | minus | name | (before(text.spaces) & _clitics(text)))
+    return before(point | minus | name | (text.after_space & _clitics(text)))
 
 
 def _single_letter_abbreviations(text: _Neighbourhood) -> tf.Tensor:

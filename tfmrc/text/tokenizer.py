@@ -9,13 +9,15 @@ from tfmrc.text import characters as ch
 from tfmrc.text.boundaries import joined_to_previous
 from tfmrc.text.rows import row_of_values
 
+REPLACEMENT = 0xFFFD
+
 
 class Tokens(NamedTuple):
     """The tokens of N strings; every field is ragged `[N, tokens]`.
 
     Attributes:
         surface: string, the characters as they stand in the input.
-        compared: string, the form that words are compared by: NFKC, lower case.
+        compared: string, the form that words are compared by: NFKC, lower case (NUL is U+FFFD).
         starts: int32, the first character's place in the input, in code points.
         ends: int32, the place after the last character.
     """
@@ -125,7 +127,9 @@ def _words(points, lengths):
         return tf.strings.unicode_encode(ragged, "UTF-8")
 
     capital = (points >= ord("A")) & (points <= ord("Z"))
-    lowered = encode(tf.where(capital, points + (ord("a") - ord("A")), points))
+    lowered = tf.where(capital, points + (ord("a") - ord("A")), points)
+    # The operation that lowers text beyond ASCII stops at a NUL.
+    lowered = encode(tf.where(points == 0, REPLACEMENT, lowered))
     beyond_ascii = tf.where(tf.cast(tf.strings.length(lowered), tf.int64) > lengths)
     normal = tf_text.normalize_utf8(tf.gather_nd(lowered, beyond_ascii), "NFKC")
     normal = tf.strings.lower(normal, encoding="utf-8")

@@ -1,15 +1,10 @@
 """The loader itself, on a small SavedModel with tensorflow-text operations and a table."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-LOADER = Path(__file__).with_name("c_api_loader.py")
+from tests.serving.readers import run_loader
 
 
 class Words(tf.Module):
@@ -58,17 +53,7 @@ def toy(tmp_path_factory):
 
 
 def answers(folder, requests):
-    done = subprocess.run(
-        [sys.executable, str(LOADER), str(folder)],
-        input="".join(json.dumps(request) + "\n" for request in requests),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return run_loader("c_api_loader.py", folder, requests)
 
 
 def test_strings_go_in_and_all_types_come_out(toy):

@@ -1,6 +1,6 @@
 """What a reader answers: text, the source of every word, and how sure the model is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,7 +115,7 @@ class Answer:
         if relevance is not None:
             relevance = tuple(float(value) for value in relevance[:num_passages])
         possibility = column.get("possibility")
-        shared = {
+        shared: dict[str, Any] = {
             "relevance": relevance,
             "possibility": None if possibility is None else float(possibility),
             "truncated": bool(column["truncated"]),
@@ -143,7 +143,7 @@ def _string(value: str | bytes) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _words(column: Mapping[str, Sequence[Any]]) -> tuple[Word, ...]:
+def _words(column: Mapping[str, Any]) -> tuple[Word, ...]:
     names = ("words", "sources", "passage_indices", "starts", "ends", "mixture")
     rows = zip(*(column[name] for name in names), strict=True)
     words = []

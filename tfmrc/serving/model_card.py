@@ -98,7 +98,13 @@ def _markdown(card: Mapping[str, Any]) -> str:
         + ".",
     ]
     for title in ("inputs", "outputs"):
-        lines += ["", f"## {title.capitalize()}", "", "| name | type | meaning |", "| --- | --- | --- |"]
+        lines += [
+            "",
+            f"## {title.capitalize()}",
+            "",
+            "| name | type | meaning |",
+            "| --- | --- | --- |",
+        ]
         for name, tensor in card[title].items():
             shape = ", ".join("?" if size is None else str(size) for size in tensor["shape"])
             lines.append(f"| `{name}` | {tensor['dtype']} [{shape}] | {tensor['meaning']} |")

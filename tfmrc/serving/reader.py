@@ -154,7 +154,9 @@ class Reader:
                     f"Received: passages={several!r}"
                 )
         width = max((len(several) for several in passages), default=0)
-        rows = [[_encoded(p) for p in several] + [b""] * (width - len(several)) for several in passages]
+        rows = [
+            [_encoded(p) for p in several] + [b""] * (width - len(several)) for several in passages
+        ]
         outputs = self._reading(DecodingOptions(**options))(
             tf.constant([_encoded(q) for q in question], tf.string, [len(question)]),
             tf.constant(rows, tf.string, [len(question), width]),

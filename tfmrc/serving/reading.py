@@ -1,6 +1,5 @@
 """From strings to answers in one graph: what a reader runs and what is exported."""
 
-from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -21,7 +20,7 @@ INPUT_SIGNATURE = (
 )
 
 
-def make_reading(model: Any, features: Any, options: DecodingOptions) -> Callable:
+def make_reading(model: Any, features: Any, options: DecodingOptions) -> Any:
     """A `tf.function` from `question [B]`, `passages [B, K]`, `style [B]` to a dict of tensors.
 
     Outputs (`T` is the batch's longest answer, `K` the model's number of passages):
@@ -84,7 +83,7 @@ def make_reading(model: Any, features: Any, options: DecodingOptions) -> Callabl
             )
         source = features.source(question, passages, style)
         found = read_numbers({name: source[name] for name in MODEL_INPUTS})
-        outputs = {
+        outputs: dict[str, tf.Tensor] = {
             name: tf.cast(found[name], tf.float32)
             for name in ("relevance", "possibility")
             if name in found

@@ -9,8 +9,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import keras
-
 import tfmrc
 
 __all__ = ["FORMAT", "load_parts", "save_parts", "tool_versions"]
@@ -82,7 +80,8 @@ def load_parts(folder: str | PathLike[str]) -> tuple[Any, Any, dict[str, Any]]:
 
 
 def _class_of(config: Mapping[str, Any], part: str, folder: Path) -> Any:
-    name = config.get(part, {}).get("class") if isinstance(config.get(part), dict) else None
+    entry = config.get(part)
+    name = str(entry.get("class")) if isinstance(entry, dict) else ""
     room = importlib.import_module(ROOMS[part])
     if name not in room.__all__:
         raise ValueError(

@@ -1,0 +1,99 @@
+"""Asks a served model over HTTP; standard library only."""
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from typing import Any
+
+from tfmrc.serving.answer import Answer
+
+__all__ = ["Client"]
+
+
+class Client:
+    """Asks a model that TensorFlow Serving, or `tfmrc.serving.Server`, serves by REST.
+
+    Args:
+        name: the model's name.
+        url: where the server listens.
+        version: a version; None for the one that the server prefers.
+        timeout: seconds after which a request is given up.
+
+    Example:
+
+    >>> from tfmrc.serving import Client
+    >>> Client("masque", url="http://127.0.0.1:8501")
+    <Client http://127.0.0.1:8501/v1/models/masque>
+    """
+
+    def __init__(
+        self,
+        name: str,
+        url: str = "http://127.0.0.1:8501",
+        version: int | None = None,
+        timeout: float = 60.0,
+    ):
+        self.url = f"{url.rstrip('/')}/v1/models/{name}"
+        if version is not None:
+            self.url += f"/versions/{version}"
+        self.timeout = timeout
+
+    def __repr__(self) -> str:
+        return f"<Client {self.url}>"
+
+    def status(self) -> dict[str, Any]:
+        """The server's word on the model's versions."""
+        return self._send(self.url, None)
+
+    def answer(self, question: str, passages: Sequence[str], style: str) -> Answer:
+        """Answers one question; see `tfmrc.serving.Reader.answer`.
+
+        Raises:
+            ValueError: if the server refuses the request; the message is the server's.
+            ConnectionError: if there is no server.
+        """
+        return self.predict([question], [passages], [style])[0]
+
+    def predict(
+        self,
+        questions: Sequence[str],
+        passages: Sequence[Sequence[str]],
+        styles: Sequence[str],
+    ) -> list[Answer]:
+        """Answers several questions in one request.
+
+        Raises:
+            ValueError: if the server refuses the request; the message is the server's.
+            ConnectionError: if there is no server.
+        """
+        width = max((len(several) for several in passages), default=0)
+        inputs = {
+            "question": list(questions),
+            "passages": [[*several, *[""] * (width - len(several))] for several in passages],
+            "style": list(styles),
+        }
+        outputs = self._send(f"{self.url}:predict", {"inputs": inputs})["outputs"]
+        return [
+            Answer.from_outputs(outputs, row, num_passages=len(several))
+            for row, several in enumerate(passages)
+        ]
+
+    def _send(self, url: str, value: Any) -> dict[str, Any]:
+        body = None if value is None else json.dumps(value).encode()
+        request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=self.timeout) as reply:
+                return json.load(reply)
+        except urllib.error.HTTPError as error:
+            raise ValueError(f"{url} answered {error.code}: {_message(error)}") from error
+        except urllib.error.URLError as error:
+            raise ConnectionError(f"There is no server at {url}: {error.reason}") from error
+
+
+def _message(error: urllib.error.HTTPError) -> str:
+    body = error.read().decode("utf-8", "replace")
+    try:
+        return str(json.loads(body)["error"])
+    except (ValueError, KeyError, TypeError):
+        return body[:500]

@@ -1,0 +1,201 @@
+"""A small server that speaks TensorFlow Serving's REST form, for a laptop and for tests."""
+
+import json
+import re
+import threading
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from tfmrc.serving.signature import RequestError, SavedSignature
+
+__all__ = ["Server"]
+
+MAX_BODY = 64 * 2**20
+ROUTE = re.compile(
+    r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d+))?(?P<action>:\w+|/metadata)?/?"
+)
+Status = tuple[int, dict[str, Any]]
+
+
+class Server:
+    """Serves exported models by HTTP, as TensorFlow Serving's REST interface does.
+
+    `POST /v1/models/NAME:predict` takes `{"instances": [{"question": ..., "passages": [...],
+    "style": ...}, ...]}` (answered by `predictions`) or `{"inputs": {"question": [...], ...}}`
+    (answered by `outputs`); `GET /v1/models/NAME` tells the state, `GET /v1/models/NAME/metadata`
+    the signature. Bytes are written `{"b64": "..."}`. Unlike TensorFlow Serving it accepts rows of
+    different numbers of passages. One request is computed at a time; for more, use TensorFlow
+    Serving, which reads the same folders.
+
+    Args:
+        models: for each name the folder of an export (`<name>` for its newest version, or
+            `<name>/<version>`).
+        host: address to listen on; by default this machine alone is answered.
+        port: 0 for any that is free.
+
+    Raises:
+        FileNotFoundError: if a folder holds no SavedModel.
+        OSError: if the port is in use.
+
+    Use it as a context manager to serve in the background, or call `serve_forever`.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, str | PathLike[str]],
+        host: str = "127.0.0.1",
+        port: int = 8501,
+    ):
+        self.models = {name: SavedSignature(path) for name, path in models.items()}
+        handler = type("Handler", (_Handler,), {"answer": staticmethod(self._answer)})
+        self._http = ThreadingHTTPServer((host, port), handler)
+        self._http.daemon_threads = True
+        self._thread: threading.Thread | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it listens: `http://host:port`."""
+        host, port = self._http.server_address[:2]
+        return f"http://{host!s}:{port}"
+
+    def __repr__(self) -> str:
+        return f"<Server {self.url}: {', '.join(self.models)}>"
+
+    def serve_forever(self) -> None:
+        """Serves until the process is interrupted."""
+        try:
+            self._http.serve_forever()
+        except KeyboardInterrupt:
+            print()
+        finally:
+            self._http.server_close()
+
+    def __enter__(self) -> "Server":
+        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _answer(self, method: str, path: str, body: bytes) -> Status:
+        route = ROUTE.fullmatch(path.partition("?")[0])
+        if not route:
+            return 404, {"error": "The paths are /v1/models/NAME, .../metadata and ...:predict."}
+        name, action = route["name"], route["action"]
+        model = self.models.get(name)
+        if model is None or route["version"] not in (None, model.path.name):
+            served = ", ".join(f"{n} version {m.path.name}" for n, m in self.models.items())
+            return 404, {"error": f"Not served here: {path}. Served: {served}."}
+        if method == "GET" and action is None:
+            return 200, _state(model)
+        if method == "GET" and action == "/metadata":
+            return 200, _metadata(name, model)
+        if method == "POST" and action == ":predict":
+            return 200, _predict(model, body)
+        return 405, {"error": f"{method} is not possible here. Predict by POST to {name}:predict."}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    answer: Callable[[str, str, bytes], Status]
+    protocol_version = "HTTP/1.1"
+    server_version = "tfmrc"
+
+    def do_GET(self) -> None:
+        self._handle(b"")
+
+    def do_POST(self) -> None:
+        size = self.headers.get("Content-Length", "")
+        if not size.isdecimal() or int(size) > MAX_BODY:
+            self.close_connection = True
+            status = 413 if size.isdecimal() else 411
+            self._reply(
+                status, {"error": f"The body may have {MAX_BODY} bytes and must say how many."}
+            )
+            return
+        self._handle(self.rfile.read(int(size)))
+
+    def _handle(self, body: bytes) -> None:
+        try:
+            self._reply(*self.answer(self.command, self.path, body))
+        except RequestError as error:
+            self._reply(error.status, {"error": str(error)})
+        except Exception as error:  # one bad request must not end the server
+            self._reply(500, {"error": f"{type(error).__name__}: {error}"})
+
+    def _reply(self, status: int, value: Mapping[str, Any]) -> None:
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Silent: requests may hold what their senders do not want in a log."""
+
+
+def _predict(model: SavedSignature, body: bytes) -> dict[str, Any]:
+    try:
+        request = json.loads(body)
+    except ValueError as error:
+        raise RequestError(f"The body is not JSON: {error}") from error
+    if not isinstance(request, dict):
+        raise RequestError('The body must be an object with "instances" or "inputs".')
+    if request.get("signature_name", "serving_default") != "serving_default":
+        raise RequestError("The only signature is serving_default.", 404)
+    if ("instances" in request) == ("inputs" in request):
+        raise RequestError('The body must hold either "instances" or "inputs".')
+    if "inputs" in request:
+        if not isinstance(request["inputs"], dict):
+            raise RequestError('"inputs" must be an object: a list for each input.')
+        return {"outputs": {k: _json(v) for k, v in model(request["inputs"]).items()}}
+    instances = request["instances"]
+    if not isinstance(instances, list) or not all(isinstance(item, dict) for item in instances):
+        raise RequestError('"instances" must be a list of objects.')
+    if not instances:
+        raise RequestError('"instances" is empty.')
+    for item in instances:
+        if set(item) != set(instances[0]):
+            raise RequestError("All instances must have the same inputs.")
+    outputs = model({name: [item[name] for item in instances] for name in instances[0]})
+    columns = {name: _json(values) for name, values in outputs.items()}
+    rows = [{name: column[i] for name, column in columns.items()} for i in range(len(instances))]
+    return {"predictions": rows}
+
+
+def _json(values: np.ndarray) -> Any:
+    if values.dtype != object:
+        return values.tolist()
+    strings = [value.decode("utf-8", "replace") for value in values.ravel()]
+    return np.array(strings, dtype=object).reshape(values.shape).tolist()
+
+
+def _state(model: SavedSignature) -> dict[str, Any]:
+    status = {"error_code": "OK", "error_message": ""}
+    entry = {"version": model.path.name, "state": "AVAILABLE", "status": status}
+    return {"model_version_status": [entry]}
+
+
+def _metadata(name: str, model: SavedSignature) -> dict[str, Any]:
+    def described(specs: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            key: {
+                "dtype": "DT_" + spec.dtype.name.upper(),
+                "shape": [-1 if size is None else int(size) for size in spec.shape],
+            }
+            for key, spec in specs.items()
+        }
+
+    sides = {"inputs": described(model.inputs), "outputs": described(model.outputs)}
+    return {
+        "model_spec": {"name": name, "version": model.path.name},
+        "metadata": {"signature_def": {"serving_default": sides}},
+    }

@@ -1,0 +1,123 @@
+"""A loaded SavedModel as a function of JSON values."""
+
+import base64
+import threading
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_text  # noqa: F401  registers the operations of the exported graph
+
+__all__ = ["RequestError", "SavedSignature", "newest_version"]
+
+
+class RequestError(ValueError):
+    """A request that cannot be answered; `status` is the HTTP status to reply with."""
+
+    def __init__(self, message: str, status: int = 400):
+        super().__init__(message)
+        self.status = status
+
+
+def newest_version(path: str | PathLike[str]) -> Path:
+    """The version's folder: the path itself, or the greatest number below it.
+
+    Raises:
+        FileNotFoundError: if there is no SavedModel.
+    """
+    path = Path(path)
+    if (path / "saved_model.pb").is_file():
+        return path
+    versions = [
+        p for p in path.glob("*/") if p.name.isdecimal() and (p / "saved_model.pb").is_file()
+    ]
+    if not versions:
+        raise FileNotFoundError(
+            f"There is no SavedModel in {path}, nor in a numbered folder below it. "
+            "Make one with `Reader.export`."
+        )
+    return max(versions, key=lambda p: int(p.name))
+
+
+class SavedSignature:
+    """The signature `serving_default` of a SavedModel, fed with JSON values.
+
+    Args:
+        path: folder of the version, or of the model (then the greatest version is taken).
+
+    Raises:
+        FileNotFoundError: if there is no SavedModel.
+    """
+
+    def __init__(self, path: str | PathLike[str]):
+        self.path = newest_version(path)
+        self._model = tf.saved_model.load(str(self.path))
+        self._function = self._model.signatures["serving_default"]
+        self.inputs: dict[str, tf.TensorSpec] = self._function.structured_input_signature[1]
+        self.outputs: dict[str, tf.TensorSpec] = self._function.structured_outputs
+        # One request at a time: each already uses all cores.
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<SavedSignature {self.path}: {', '.join(self.inputs)}>"
+
+    def __call__(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Runs the signature on nested lists.
+
+        Raises:
+            RequestError: if inputs are missing, unknown, of a wrong shape or type, or if the
+                graph refuses them.
+        """
+        unknown, missing = set(inputs) - set(self.inputs), set(self.inputs) - set(inputs)
+        if unknown or missing:
+            raise RequestError(
+                f"The inputs are {', '.join(sorted(self.inputs))}. "
+                f"Received: {', '.join(sorted(inputs)) or 'none'}"
+            )
+        tensors = {name: _tensor(inputs[name], spec, name) for name, spec in self.inputs.items()}
+        try:
+            with self._lock:
+                outputs = self._function(**tensors)
+        except tf.errors.InvalidArgumentError as error:
+            raise RequestError(error.message.splitlines()[0]) from error
+        return {name: value.numpy() for name, value in outputs.items()}
+
+
+def _tensor(value: Any, spec: tf.TensorSpec, name: str) -> tf.Tensor:
+    if spec.dtype == tf.string:
+        value = _strings(value, spec.shape.rank, name)
+    try:
+        array = np.array(
+            value, dtype=object if spec.dtype == tf.string else spec.dtype.as_numpy_dtype
+        )
+        if spec.dtype == tf.string and array.ndim < spec.shape.rank:  # nothing but empty lists
+            array = array.reshape(array.shape + (0,) * (spec.shape.rank - array.ndim))
+        tensor = tf.constant(array, spec.dtype)
+    except (TypeError, ValueError) as error:
+        raise RequestError(f"`{name}` is not a {spec.dtype.name} tensor: {error}") from error
+    if not spec.shape.is_compatible_with(tensor.shape):
+        raise RequestError(f"`{name}` must have the shape {spec.shape}. Received: {tensor.shape}")
+    return tensor
+
+
+def _strings(value: Any, rank: int, name: str) -> Any:
+    """Nested lists of bytes; rows of the last axis are filled up with empty strings."""
+    if rank == 0:
+        if isinstance(value, dict) and set(value) == {"b64"}:
+            try:
+                return base64.b64decode(value["b64"], validate=True)
+            except (TypeError, ValueError) as error:
+                raise RequestError(f"`{name}` holds invalid base64: {error}") from error
+        if not isinstance(value, str):
+            raise RequestError(f"`{name}` must hold strings. Received: {type(value).__name__}")
+        return value.encode("utf-8", "replace")
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise RequestError(f"`{name}` must be {rank} lists deep. Received: {value!r:.80}")
+    rows = [_strings(item, rank - 1, name) for item in value]
+    if rank == 2:
+        width = max((len(row) for row in rows), default=0)
+        rows = [row + [b""] * (width - len(row)) for row in rows]
+    return rows

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from tfmrc.text import Tokenizer
+from tfmrc.text import MasqueFeatures, Tokenizer, Vocabulary
 
 
 class Word(NamedTuple):
@@ -36,3 +36,13 @@ def text_of(tensor) -> list:
         return [decode(item) for item in value] if isinstance(value, list) else value.decode()
 
     return decode(tf.convert_to_tensor(tensor).numpy().tolist())
+
+
+WORDS = ["the", "king", "met", "queen", "and"]
+
+
+def features(**arguments):
+    """Features of a small vocabulary: the 4, king 5, met 6 generable; queen 7, and 8 known."""
+    settings = dict(styles=("qa", "nlg"), num_passages=2, generation_vocabulary_size=7)
+    buckets = arguments.pop("num_oov_buckets", 0)
+    return MasqueFeatures(Vocabulary(WORDS, buckets), **(settings | arguments))

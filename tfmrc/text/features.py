@@ -120,6 +120,8 @@ class MasqueFeatures(tf.Module):
         question = tf.convert_to_tensor(question, tf.string)
         passages = tf.convert_to_tensor(passages, tf.string)
         count, length = self.num_passages, self.passage_length
+        style_ids = self._styles.lookup(style)
+        question = _same_batch(question, passages, style_ids)
         dropped = tf.reduce_any(passages[:, count:] != "", axis=1)
         passages = _exactly(passages, count)
         present = tf.cast(passages != "", tf.int32)
@@ -151,7 +153,7 @@ class MasqueFeatures(tf.Module):
             "question_ids": ids[:, :question_size],
             "passage_ids": passage_ids + present[:, :, None] * begins,
             "extended_ids": source_shaped(extended),
-            "style_ids": self._styles.lookup(style),
+            "style_ids": style_ids,
             "words": source_shaped(tokens.surface),
             "compared": source_shaped(tokens.compared),
             "starts": source_shaped(tokens.starts),
@@ -287,6 +289,17 @@ class MasqueFeatures(tf.Module):
         sizes.pop("num_oov_buckets")
         arguments = ", ".join(f"{name}={value!r}" for name, value in sizes.items())
         return f"<MasqueFeatures {arguments}, vocabulary={self.vocabulary!r}>"
+
+
+def _same_batch(question: tf.Tensor, passages: tf.Tensor, style: tf.Tensor) -> tf.Tensor:
+    """The questions, once it is sure that there are as many of the others."""
+    sizes = tf.stack([tf.shape(values)[0] for values in (question, passages, style)])
+    check = tf.debugging.Assert(
+        tf.reduce_all(sizes == sizes[0]),
+        ["A batch has as many questions, rows of passages and styles. Received: ", sizes],
+    )
+    with tf.control_dependencies([] if check is None else [check]):
+        return tf.identity(question)
 
 
 def _exactly(values: Any, count: int, fill: Any = "") -> tf.Tensor:

@@ -1,5 +1,7 @@
 """The words that have a row in the embedding table, by falling frequency."""
 
+import os
+import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Sequence
@@ -60,9 +62,9 @@ class Vocabulary(tf.Module):
         self.num_oov_buckets = int(num_oov_buckets)
         # The tables read a file, so that a SavedModel holds the words once, as its asset. The
         # file must live as long as the tables can still be exported.
-        folder = tempfile.TemporaryDirectory(prefix="tfmrc-vocabulary-")
-        self._clean_up = weakref.finalize(self, folder.cleanup)
-        path = str(self.save(Path(folder.name) / FILE_NAME))
+        folder = tempfile.mkdtemp(prefix="tfmrc-vocabulary-")
+        weakref.finalize(self, _remove, folder, os.getpid())
+        path = str(self.save(Path(folder) / FILE_NAME))
         with tf.init_scope():
             self._id_of = tf.lookup.StaticHashTable(
                 tf.lookup.TextFileInitializer(
@@ -207,6 +209,11 @@ class Vocabulary(tf.Module):
         shown = " ".join(self._words[:8]) + (" …" if self.size > 8 else "")
         buckets = f" and {self.num_oov_buckets} rows for unknown words" * bool(self.num_oov_buckets)
         return f"<Vocabulary {self.size} words ({shown}){buckets}>"
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # not in a process that was forked from the owner
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _checked(words: Sequence[str], source: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tfmrc.data.example import Example
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     print(table(rows))
     if chosen.json:
-        found = {name: asdict(counts) for name, counts in rows}
+        found = {name: vars(counts) for name, counts in rows}
         chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return 0
 

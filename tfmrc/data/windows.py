@@ -148,13 +148,18 @@ def _choose(counts: list[int], size: int, most: int, overlap: bool) -> list[Plac
             chosen.append((first, reach(first)))
             first = reach(first)
         return chosen
-    step = max(0, before[total] - size) / max(1, number - 1)
+    earliest = [next(i for i in range(total + 1) if needed[i] <= n) for n in range(number + 1)]
+    step = before[earliest[1]] / max(1, number - 1)
     chosen.append((0, reach(0)))
     while chosen[-1][1] < total:
-        left = number - len(chosen)
         first, end = chosen[-1]
-        even = bisect_right(before, step * len(chosen)) - 1
-        enough = next(i for i in range(total + 1) if needed[i] <= left)
-        first = min(max(first + 1, even, enough), end)
+        even = _nearest(before, step * len(chosen))
+        first = min(max(first + 1, even, earliest[number - len(chosen)]), end)
         chosen.append((first, reach(first)))
     return chosen
+
+
+def _nearest(numbers: list[int], value: float) -> int:
+    """The place of the number that is nearest to the value, in a growing list."""
+    place = bisect_right(numbers, value)
+    return place - (place > 0 and value - numbers[place - 1] <= numbers[place] - value)

@@ -1,0 +1,90 @@
+"""The DREAM reader: dialogues, choices, errors."""
+
+import json
+
+import pytest
+
+from tests.data.builders import dream, write
+from tfmrc.data import RecordError, read_dream
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_dialogues(tmp_path, name):
+    examples = list(read_dream(write(tmp_path / name, dream())))
+    assert [example.id for example in examples] == ["5-1-1", "5-1-2", "5-2-1"]
+    first, second, third = examples
+    assert first.passages == ("M: Did you see the heron?\nW: Yes, it was asleep by the pond.",)
+    assert second.passages == first.passages
+    assert second.answers == {"dream": ("Sleeping.",)}
+    assert (third.group, third.answerable, third.relevance) == ("5-2", True, None)
+
+
+def test_long_dialogues_are_cut_between_turns(tmp_path):
+    content = dream()[:1]
+    content[0][0] = [f"{'MW'[n % 2]}: This is turn {n}." for n in range(8)]
+    stream = read_dream(write(tmp_path / "a.json", content), passage_words=14, num_passages=10)
+    example = next(iter(stream))
+    turns = [passage.split("\n") for passage in example.passages]
+    assert [part[0] for part in turns] == content[0][0][: len(turns)]
+    assert {len(part) for part in turns} == {2}
+    assert turns[-1][-1] == content[0][0][-1]
+    cut = read_dream(write(tmp_path / "a.json", content), passage_words=14, num_passages=2)
+    assert [len(example.passages) for example in cut] == [2, 2]
+    assert cut.report.notes == {"dialogues too long for 2 passages of 14 words": 1}
+
+
+CASES = {
+    "question": lambda q: q.update(question=""),
+    "answer": lambda q: q.update(answer="In the air."),
+    "answer ": lambda q: q.pop("answer"),
+    "choice": lambda q: q.update(choice="By the pond."),
+}
+
+
+@pytest.mark.parametrize("field", CASES)
+def test_a_broken_question_is_named_or_skipped(tmp_path, field):
+    content = dream()
+    CASES[field](content[0][1][0])
+    path = write(tmp_path / "a.json", content)
+    with pytest.raises(RecordError, match=r"a\.json: dialogue '5-1', question 1: ") as caught:
+        list(read_dream(path))
+    assert caught.value.field == field.strip()
+    stream = read_dream(path, on_error="skip")
+    assert [example.id for example in stream] == ["5-1-2", "5-2-1"]
+    assert stream.skipped == 1
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        [["M: Hi."], []],
+        [["M: Hi."], [], 3],
+        [[" "], [], "5-1"],
+        [[5], [], "5-1"],
+        ["M: Hi.", [], "5-1"],
+        [["M: Hi."], {}, "5-1"],
+    ],
+)
+def test_a_broken_dialogue_is_named_or_skipped(tmp_path, record):
+    content = dream()
+    content[0] = record
+    path = write(tmp_path / "a.json", content)
+    with pytest.raises(RecordError, match="dialogue 1|dialogue '5-1'"):
+        list(read_dream(path))
+    stream = read_dream(path, on_error="skip")
+    assert [example.id for example in stream] == ["5-2-1"]
+    assert stream.skipped == 1
+
+
+def test_a_cut_file(tmp_path):
+    text = json.dumps(dream())
+    path = write(tmp_path / "a.json", text[:-40])
+    with pytest.raises(RecordError, match="after 1 of item: the file ends too early"):
+        list(read_dream(path, on_error="skip"))
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", ""])
+def test_files_without_dialogues(tmp_path, content):
+    with pytest.raises(RecordError, match=r"a\.json"):
+        list(read_dream(write(tmp_path / "a.json", content)))

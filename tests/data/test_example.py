@@ -1,0 +1,150 @@
+"""Example and Span: what they accept, and their file of JSON lines."""
+
+import gzip
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.data.builders import write
+from tfmrc.data import Example, RecordError, Span, read_examples, write_examples
+
+GOOD = Example(
+    id="1",
+    question="Who flew? 😀",
+    passages=("An owl flew.", ""),
+    answers={"qa": ("An owl", "owl")},
+    answerable=True,
+    relevance=(True, False),
+    spans=(Span(0, 0, 6),),
+    query_type="PERSON",
+    group="Owls",
+)
+
+
+def test_lists_become_tuples():
+    example = Example("1", "Who?", ["An owl."], {"qa": ["owl"]}, True, [True], [Span(0, 3, 6)])
+    assert example.passages == ("An owl.",)
+    assert example.answers == {"qa": ("owl",)}
+    assert example.relevance == (True,)
+    assert example.span_text(example.spans[0]) == "owl"
+
+
+def test_is_frozen_hashable_and_pickles():
+    with pytest.raises(FrozenInstanceError):
+        GOOD.question = "Why?"
+    assert len({GOOD, replace(GOOD)}) == 1
+    assert pickle.loads(pickle.dumps(GOOD)) == GOOD
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"id": 1}, "Received: id=1"),
+        ({"question": None}, "Received: question=None"),
+        ({"question": "\ud800"}, "no valid Unicode"),
+        ({"passages": "An owl flew."}, "sequence of strings. Received: passages='An owl flew.'"),
+        ({"passages": ("a", b"b")}, r"Received: passages\[1\]=b'b'"),
+        ({"answers": ("An owl",)}, "must map styles"),
+        ({"answers": {"qa": "An owl"}}, "Received: answers\\['qa'\\]='An owl'"),
+        ({"answers": {"qa": ()}}, "at least one answer"),
+        ({"answers": {"qa": ("owl", " ")}}, "none of them blank"),
+        ({"answerable": 1}, "Received: answerable=1"),
+        ({"answerable": False}, "not answerable has no answers"),
+        ({"relevance": (True,)}, r"len\(relevance\)=1, len\(passages\)=2"),
+        ({"relevance": (1, 0)}, "a boolean for each passage"),
+        ({"relevance": 1}, "a boolean for each passage"),
+        ({"spans": ((0, 0, 6),)}, "holds Span objects"),
+        ({"spans": (Span(2, 0, 6),)}, "passage that is not there"),
+        ({"spans": (Span(0, 0, 13),)}, r"len\(passages\[0\]\)=12"),
+        ({"group": 3}, "Received: group=3"),
+    ],
+)
+def test_contradictions_are_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        replace(GOOD, **change)
+
+
+@pytest.mark.parametrize("place", [(0, 3, 3), (0, 4, 3), (-1, 0, 1), (0, -1, 1), (0, 0, 1.0)])
+def test_span_refuses_impossible_places(place):
+    with pytest.raises(ValueError, match="Received"):
+        Span(*place)
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+answers = texts.filter(str.strip)
+
+
+@given(
+    st.builds(
+        Example,
+        id=texts,
+        question=texts,
+        passages=st.lists(texts, max_size=3),
+        answers=st.dictionaries(texts, st.lists(answers, min_size=1, max_size=2), max_size=2),
+        answerable=st.sampled_from([True, None]),
+        query_type=st.none() | texts,
+        group=st.none() | texts,
+    )
+)
+def test_json_round_trip(example):
+    line = example.to_json()
+    assert "\n" not in line
+    assert Example.from_json(line) == example
+
+
+@pytest.mark.parametrize("name", ["examples.jsonl", "examples.jsonl.gz"])
+def test_file_round_trip(tmp_path, name):
+    examples = [GOOD, Example("2", "line\u2028separator\x85", ())]
+    assert write_examples(tmp_path / name, examples) == 2
+    stream = read_examples(tmp_path / name)
+    assert list(stream) == examples
+    assert list(stream) == examples, "a stream can be read again"
+    assert stream.report.read == 2
+
+
+def test_compressed_file_has_no_time_stamp(tmp_path):
+    write_examples(tmp_path / "a.gz", [GOOD])
+    assert (tmp_path / "a.gz").read_bytes()[4:8] == bytes(4)
+
+
+def test_bom_and_crlf_are_read(tmp_path):
+    path = write(tmp_path / "a.jsonl", b"\xef\xbb\xbf" + GOOD.to_json().encode() + b"\r\n\r\n")
+    assert list(read_examples(path)) == [GOOD]
+
+
+BROKEN = ["{", "[]", '{"id": "1"}', '{"id": "1", "question": "?", "passages": [], "extra": 1}']
+BROKEN += ['{"id": "1", "question": "?", "passages": [], "spans": [[0, 1]]}']
+BROKEN += ['{"id": "1", "question": "?", "passages": 5}']
+
+
+@pytest.mark.parametrize("line", BROKEN)
+def test_broken_lines_are_named_or_skipped(tmp_path, line):
+    path = write(tmp_path / "a.jsonl", f"{GOOD.to_json()}\n{line}\n{GOOD.to_json()}\n")
+    with pytest.raises(RecordError, match=r"a\.jsonl: line 2: "):
+        list(read_examples(path))
+    stream = read_examples(path, on_error="skip")
+    assert list(stream) == [GOOD, GOOD]
+    assert stream.skipped == 1
+    assert "line 2" in str(stream.report)
+
+
+def test_cut_gzip_raises_even_when_skipping(tmp_path):
+    whole = gzip.compress(b"\n".join(GOOD.to_json().encode() for _ in range(2000)))
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(RecordError, match="damaged or cut short"):
+        list(read_examples(path, on_error="skip"))
+
+
+def test_text_that_is_no_utf8(tmp_path):
+    path = write(tmp_path / "a.jsonl", b'{"id": "\xff"}\n')
+    with pytest.raises(RecordError, match="no UTF-8"):
+        list(read_examples(path))
+
+
+def test_unknown_policy(tmp_path):
+    with pytest.raises(ValueError, match="Received: on_error='ignore'"):
+        read_examples(tmp_path / "a.jsonl", on_error="ignore")

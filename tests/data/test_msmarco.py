@@ -1,0 +1,208 @@
+"""The MS MARCO reader: three forms of the same records, subsets, styles, errors."""
+
+import json
+
+import pytest
+
+from tests.data.builders import marco_columns, marco_records, write
+from tfmrc.data import RecordError, read_msmarco
+
+
+def lines(records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def columns(records):
+    return json.dumps(marco_columns(records))
+
+
+def spaced_columns(records):
+    return json.dumps(marco_columns(records), indent=2).replace("\n", "\r\n")
+
+
+FORMS = {"columns": columns, "spaced": spaced_columns, "lines": lines}
+
+
+@pytest.fixture(params=FORMS)
+def form(request):
+    return FORMS[request.param]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_the_forms_hold_the_same_examples(tmp_path, form, name, mark):
+    stream = read_msmarco(write(tmp_path / name, mark + form(marco_records()).encode()))
+    both, one, none, empty = stream
+    assert both.id == "11" and both.question == "what do herons eat"
+    assert both.query_type == "ENTITY" and both.group is None
+    assert both.passages == tuple(f"Passage {n} on herons." for n in range(3))
+    assert both.relevance == (False, True, False)
+    assert both.answers == {"qa": ("Small fish", "Fish"), "nlg": ("Herons eat small fish.",)}
+    assert both.answerable is True
+    assert one.answers == {"qa": ("About 90 cm",)}
+    assert (none.answers, none.answerable) == ({}, False)
+    assert (empty.answers, empty.answerable) == ({}, False)
+    assert list(stream) == [both, one, none, empty], "a second pass reads the same"
+
+
+@pytest.mark.parametrize(
+    ("subset", "ids"), [("ALL", "11 12 13 14"), ("ANS", "11 12"), ("NLG", "11")]
+)
+def test_subsets(tmp_path, form, subset, ids):
+    stream = read_msmarco(write(tmp_path / "a.json", form(marco_records())), subset=subset)
+    assert [example.id for example in stream] == ids.split()
+    left_out = 4 - len(ids.split())
+    assert sum(stream.report.notes.values()) == left_out
+
+
+def test_styles_are_chosen_after_the_subset(tmp_path, form):
+    path = write(tmp_path / "a.json", form(marco_records()))
+    [example] = read_msmarco(path, subset="NLG", styles=("qa",))
+    assert example.answers == {"qa": ("Small fish", "Fish")}
+    assert [e.answers for e in read_msmarco(path, subset="ANS", styles=("nlg",))][1] == {}
+
+
+def test_the_evaluation_file_has_no_answers(tmp_path, form):
+    records = marco_records()
+    for record in records:
+        del record["answers"], record["wellFormedAnswers"]
+        for passage in record["passages"]:
+            del passage["is_selected"]
+    for example in read_msmarco(write(tmp_path / "a.json", form(records))):
+        assert (example.answers, example.answerable, example.relevance) == ({}, None, None)
+
+
+def test_v1_has_no_well_formed_answers(tmp_path):
+    records = marco_records()
+    for record in records:
+        del record["wellFormedAnswers"]
+    found = list(read_msmarco(write(tmp_path / "a.json", lines(records))))
+    assert [example.answerable for example in found] == [True, True, False, False]
+
+
+def test_blank_answers_and_passages_are_noted(tmp_path, form):
+    records = marco_records()
+    records[0]["answers"] = [" ", "Fish"]
+    records[1]["answers"] = [""]
+    records[1]["passages"][1]["passage_text"] = " "
+    stream = read_msmarco(write(tmp_path / "a.json", form(records)))
+    first, second, *_ = stream
+    assert first.answers["qa"] == ("Fish",)
+    assert (second.answers, second.answerable) == ({}, None)
+    assert second.passages[1] == " " and second.relevance == (True, True)
+    list(stream)
+    assert stream.report.notes == {
+        "queries with blank qa answers": 2,
+        "queries with blank passages": 1,
+    }
+
+
+def test_an_answer_in_one_style_only_is_an_answer(tmp_path, form):
+    records = marco_records()
+    records[2]["wellFormedAnswers"] = ["The village owns the pond."]
+    found = list(read_msmarco(write(tmp_path / "a.json", form(records)), subset="NLG"))
+    assert found[1].answers == {"nlg": ("The village owns the pond.",)} and found[1].answerable
+
+
+def test_unknown_selection(tmp_path, form):
+    records = marco_records()
+    records[0]["passages"][2]["is_selected"] = -1
+    assert next(iter(read_msmarco(write(tmp_path / "a.json", form(records))))).relevance is None
+
+
+CASES = {
+    "query": lambda r: r.update(query=" "),
+    "query ": lambda r: r.pop("query"),
+    "query_id": lambda r: r.pop("query_id"),
+    "query_id ": lambda r: r.update(query_id=None),
+    "query_type": lambda r: r.update(query_type=4),
+    "passages": lambda r: r.update(passages=[]),
+    "passages ": lambda r: r.update(passages="none"),
+    "passages  ": lambda r: [p.update(passage_text="") for p in r["passages"]],
+    "passage_text": lambda r: r["passages"][0].pop("passage_text"),
+    "is_selected": lambda r: r["passages"][0].update(is_selected=2),
+    "answers": lambda r: r.update(answers="Fish"),
+    "wellFormedAnswers": lambda r: r.update(wellFormedAnswers=[5]),
+}
+
+
+@pytest.mark.parametrize("field", CASES)
+def test_a_broken_record_is_named_or_skipped(tmp_path, form, field):
+    records = marco_records()
+    CASES[field](records[1])
+    path = write(tmp_path / "a.json", form(records))
+    with pytest.raises(RecordError) as caught:
+        list(read_msmarco(path))
+    assert caught.value.field == field.strip()
+    assert caught.value.record.startswith("line 2" if form is lines else "row '1'")
+    stream = read_msmarco(path, on_error="skip")
+    assert [example.id for example in stream] == ["11", "13", "14"]
+    assert stream.skipped == 1
+
+
+def test_a_row_that_only_small_columns_have(tmp_path):
+    content = marco_columns()
+    del content["passages"]["1"]
+    path = write(tmp_path / "a.json", content)
+    with pytest.raises(RecordError, match="row '1'"):
+        list(read_msmarco(path))
+    stream = read_msmarco(path, on_error="skip")
+    assert [example.id for example in stream] == ["11", "13", "14"]
+    assert stream.skipped == 1
+
+
+def test_columns_in_other_orders(tmp_path):
+    content = marco_columns()
+    content["query"] = dict(reversed(content["query"].items()))
+    content = dict(reversed(content.items()))
+    found = [(e.id, e.question) for e in read_msmarco(write(tmp_path / "a.json", content))]
+    assert found == [(str(r["query_id"]), r["query"]) for r in marco_records()]
+
+
+@pytest.mark.parametrize("policy", ["raise", "skip"])
+@pytest.mark.parametrize("cut", ["answers", "passages", "query_id", "wellFormedAnswers"])
+def test_cut_columns_raise(tmp_path, policy, cut):
+    text = json.dumps(marco_columns())
+    path = write(tmp_path / "a.json", text[: text.index(f'"{cut}"') + len(cut) + 10])
+    with pytest.raises(RecordError, match=f"column '{cut}': the file ends too early"):
+        list(read_msmarco(path, on_error=policy))
+
+
+def test_damage_inside_a_column(tmp_path):
+    text = json.dumps(marco_columns()).replace('"is_selected": 1,', '"is_selected" 1,', 1)
+    path = write(tmp_path / "a.json", text)
+    with pytest.raises(RecordError, match="column 'passages', after row '': the file is no JSON"):
+        list(read_msmarco(path, on_error="skip"))
+
+
+def test_a_missing_column(tmp_path):
+    content = marco_columns()
+    del content["passages"]
+    with pytest.raises(RecordError, match="columns: passages: is missing"):
+        list(read_msmarco(write(tmp_path / "a.json", content)))
+
+
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_a_broken_line(tmp_path, number):
+    text = lines(marco_records()).splitlines()
+    text[number - 1] = text[number - 1][:40]
+    path = write(tmp_path / "a.json", "\n".join(text))
+    with pytest.raises(RecordError, match=f"line {number}: no JSON"):
+        list(read_msmarco(path))
+    stream = read_msmarco(path, on_error="skip")
+    assert len(list(stream)) == 3
+    assert stream.skipped == 1
+
+
+@pytest.mark.parametrize("content", ["", "[]", "\n", '{"passages": {}}'])
+def test_files_without_records(tmp_path, content):
+    with pytest.raises(RecordError, match=r"a\.json: "):
+        list(read_msmarco(write(tmp_path / "a.json", content)))
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"subset": "DEV"}, {"styles": ("nqa",)}, {"styles": "qa"}, {"on_error": "stop"}]
+)
+def test_unknown_arguments(tmp_path, arguments):
+    with pytest.raises(ValueError, match=f"Received: {next(iter(arguments))}="):
+        read_msmarco(tmp_path / "a.json", **arguments)

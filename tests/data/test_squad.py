@@ -1,0 +1,119 @@
+"""The SQuAD reader: versions, offsets, errors."""
+
+import json
+
+import pytest
+
+from tests.data.builders import HERON, squad, write
+from tfmrc.data import RecordError, Span, read_squad
+
+
+def test_v2(tmp_path):
+    examples = list(read_squad(write(tmp_path / "a.json", squad())))
+    assert [example.id for example in examples] == ["h1", "h2", "w1", "m1"]
+    heron, impossible, wall, mill = examples
+    assert heron.passages == (HERON,)
+    assert heron.answers == {"span": ("small fish", "fish")}
+    assert [heron.span_text(span) for span in heron.spans] == ["small fish", "fish"]
+    assert (heron.answerable, heron.relevance, heron.group) == (True, (True,), "Pond")
+    assert (impossible.answerable, impossible.relevance) == (False, (False,))
+    assert impossible.answers == {} and impossible.spans == ()
+    assert mill.group == "Mill"
+    assert wall.spans == (Span(0, 31, 34),), "offsets count characters, not bytes"
+
+
+def test_v1_is_all_answerable(tmp_path):
+    path = write(tmp_path / "a.json", squad("1.1"))
+    assert [example.answerable for example in read_squad(path, style="qa")] == [True] * 3
+    assert all(set(example.answers) == {"qa"} for example in read_squad(path, style="qa"))
+
+
+def test_answers_that_are_not_told(tmp_path):
+    content = squad("1.1")
+    content["data"][1]["paragraphs"][0]["qas"][0]["answers"] = []
+    last = list(read_squad(write(tmp_path / "a.json", content)))[-1]
+    assert (last.answerable, last.relevance, last.answers) == (None, None, {})
+
+
+@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"\r\n"])
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_compressed_marked_and_spaced(tmp_path, name, before):
+    data = json.dumps(squad(), indent=1).replace("\n", "\r\n").encode()
+    if before == b"\r\n":
+        data += before
+        before = b""
+    assert len(list(read_squad(write(tmp_path / name, before + data)))) == 4
+
+
+def broken(change):
+    content = squad()
+    change(content["data"][0])
+    return content
+
+
+def question(article):
+    return article["paragraphs"][0]["qas"][0]
+
+
+CASES = {
+    "answer_start": lambda a: question(a)["answers"][0].update(answer_start=3),
+    "answer_start ": lambda a: question(a)["answers"][0].update(answer_start=-5),
+    "answer_start  ": lambda a: question(a)["answers"][0].update(answer_start="40"),
+    "question": lambda a: question(a).update(question="  "),
+    "text": lambda a: question(a)["answers"][0].update(text=""),
+    "answers": lambda a: question(a).update(answers=[]),
+    "answers ": lambda a: question(a).update(is_impossible=True),
+    "answers  ": lambda a: question(a).pop("answers"),
+    "is_impossible": lambda a: question(a).update(is_impossible="no"),
+    "id": lambda a: question(a).pop("id"),
+}
+
+
+@pytest.mark.parametrize("field", CASES)
+def test_a_broken_question_is_named_or_skipped(tmp_path, field):
+    path = write(tmp_path / "a.json", broken(CASES[field]))
+    with pytest.raises(RecordError, match=r"a\.json: .*") as caught:
+        list(read_squad(path))
+    assert caught.value.field == field.strip()
+    place = "article 'Pond', paragraph 1, question 1" if field == "id" else "id 'h1'"
+    assert caught.value.record == place
+    stream = read_squad(path, on_error="skip")
+    assert [example.id for example in stream] == ["h2", "w1", "m1"]
+    assert stream.skipped == 1
+    assert stream.report.fields == {field.strip(): 1}
+
+
+def test_an_empty_paragraph_is_one_broken_record(tmp_path):
+    path = write(tmp_path / "a.json", broken(lambda a: a["paragraphs"][0].update(context="")))
+    with pytest.raises(RecordError, match="article 'Pond', paragraph 1: context: holds no text"):
+        list(read_squad(path))
+    stream = read_squad(path, on_error="skip")
+    assert [example.id for example in stream] == ["w1", "m1"]
+
+
+def test_an_article_of_another_form(tmp_path):
+    content = squad()
+    content["data"][0] = ["Pond"]
+    stream = read_squad(write(tmp_path / "a.json", content), on_error="skip")
+    assert [example.id for example in stream] == ["m1"]
+    assert "article 1" in str(stream.report)
+
+
+@pytest.mark.parametrize("policy", ["raise", "skip"])
+def test_a_cut_file_raises_and_says_where(tmp_path, policy):
+    text = json.dumps(squad())
+    path = write(tmp_path / "a.json", text[: text.index('"Mill"')])
+    stream = read_squad(path, on_error=policy)
+    with pytest.raises(RecordError, match=r"after 1 of data\.item: the file ends too early"):
+        list(stream)
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"data": []}', "not json", '{"data": [}'])
+def test_files_without_articles(tmp_path, content):
+    with pytest.raises(RecordError, match=r"a\.json"):
+        list(read_squad(write(tmp_path / "a.json", content)))
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        list(read_squad(tmp_path / "nothing.json"))

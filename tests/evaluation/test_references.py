@@ -53,11 +53,11 @@ def test_narrativeqa(tmp_path: Path) -> None:
         "document_id,set,question,answer1,answer2,question_tokenized\n"
         'd1,valid,"Who, then?",Ode,Old Ode,who\n'
         "d2,test,Why?,Rain,The rain,why\n"
+        "d2,test,How?,Well,So,how\n"
     )
     found = read_references(path, split="test")
-    assert list(found.values()) == [
-        Reference("d2-1", ("Rain", "The rain"), "Why?", answerable=True)
-    ]
+    assert list(found) == ["d2-1", "d2-2"]
+    assert found["d2-1"] == Reference("d2-1", ("Rain", "The rain"), "Why?", answerable=True)
     path.write_text("id,text\n1,x\n")
     with pytest.raises(ValueError, match="no columns .*'answer1'"):
         read_references(path)

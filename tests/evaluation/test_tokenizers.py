@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfmrc.evaluation import get_tokenizer
+from tfmrc.evaluation import get_tokenizer, score_answers
 
 ENGLISH = get_tokenizer("english")
 
@@ -48,6 +48,32 @@ def test_whitespace_keeps_everything_else() -> None:
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(ValueError, match="Received: tokenizer='french'"):
         get_tokenizer("french")
+
+
+def test_spacy_keeps_white_space_as_the_official_script_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two spaces are a token of their own, empty once stripped, and ROUGE-L counts it.
+
+    "old  mill" is then 3 words, "old mill" 2, with 2 in common: P = 2/3, R = 1.
+    """
+    import importlib.metadata
+    import re
+    import sys
+    from types import SimpleNamespace
+
+    def cut(text: str) -> list[SimpleNamespace]:
+        return [SimpleNamespace(text=token) for token in re.findall(r"\S+|(?<= ) +", text)]
+
+    stand_in = SimpleNamespace(blank=lambda language: SimpleNamespace(tokenizer=cut))
+    monkeypatch.setitem(sys.modules, "spacy", stand_in)
+    monkeypatch.setattr(importlib.metadata, "version", lambda package: "3")
+    get_tokenizer.cache_clear()
+    scores = score_answers({"q": "old  mill"}, {"q": ["old mill"]}, "plain", tokenizer="spacy")
+    assert scores["rouge_l"].value == pytest.approx(2.44 * (2 / 3) / (1 + 1.44 * 2 / 3))
+    assert scores["bleu_1"].value == pytest.approx(1.0)
+    assert scores["bleu_1"].tokenisation == "spaCy 3 blank English, lower-cased"
+    get_tokenizer.cache_clear()
 
 
 def test_missing_spacy_is_named_with_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:

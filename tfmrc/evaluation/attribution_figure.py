@@ -32,7 +32,9 @@ def plot_attribution(
     from matplotlib.figure import Figure
 
     rows = check_words(words, sources, weights, None)
-    figure = Figure(figsize=(max(4.0, 0.62 * len(rows) + 1.4), 3.2), layout="constrained")
+    figure = Figure(
+        figsize=(min(max(4.0, 0.62 * len(rows) + 1.4), 40.0), 3.2), layout="constrained"
+    )
     panel = figure.add_subplot()
     table = np.array([row.weights for row in rows]).reshape(-1, 3)
     floor = np.zeros(len(rows))
@@ -47,8 +49,8 @@ def plot_attribution(
             label=label,
         )
         floor += table[:, column]
-    texts = [row.text.replace("$", r"\$") for row in rows]
-    panel.set_xticks(range(len(rows)), texts, rotation=45, ha="right")
+    texts = [row.text for row in rows]
+    panel.set_xticks(range(len(rows)), texts, rotation=45, ha="right", parse_math=False)
     for tick, row in zip(panel.get_xticklabels(), rows, strict=True):
         tick.set_color(SOURCE_COLOURS[row.source])
     panel.set(ylabel="mixture weight", ylim=(0, 1.0))

@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--seed", type=int, default=0)
 
     convert = command("convert", file_commands.convert, "write an official form of our JSON lines")
-    _predictions(convert)
+    _predictions(convert, scores=False)
     convert.add_argument(
         "--form", required=True, choices=("msmarco", "squad", "squad-no-answer", "lines")
     )
@@ -120,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     words = command(
         "attribution", file_commands.attribution, "where the words of one answer came from"
     )
-    _predictions(words)
+    _predictions(words, scores=False)
     words.add_argument("--id", required=True)
     words.add_argument("--output", type=Path, required=True, help="an .html file, or a picture")
     words.add_argument("--source", type=Path, help="JSON lines with the question and passages")
@@ -132,10 +132,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _predictions(parser: argparse.ArgumentParser) -> None:
+def _predictions(parser: argparse.ArgumentParser, scores: bool = True) -> None:
     parser.add_argument("--predictions", type=Path, required=True)
     parser.add_argument("--style", help="which answers, where a file has several styles")
-    parser.add_argument("--json", type=Path, help="write the scores here too ('-': only JSON)")
+    if scores:
+        parser.add_argument("--json", type=Path, help="write the scores here too ('-': only JSON)")
 
 
 def _files(parser: argparse.ArgumentParser) -> None:

@@ -154,7 +154,7 @@ def save_figure(figure: "Figure", path: str | Path, title: str = "") -> list[Pat
     base = base.with_suffix("") if base.suffix in (".png", ".svg") else base
     base.parent.mkdir(parents=True, exist_ok=True)
     if title:
-        figure.suptitle(title)
+        figure.suptitle(title, parse_math=False)
     files = [base.with_name(base.name + ending) for ending in (".png", ".svg")]
     with rc_context({"svg.hashsalt": "tfmrc"}):
         figure.savefig(files[0], dpi=150)
@@ -185,10 +185,13 @@ def _bars(names: Sequence[str], table: Mapping[str, Sequence[Any]], label: str) 
         for place, (value, reach) in zip(places, bars, strict=True):
             if reach:
                 panel.errorbar(place, value, reach, color="black", capsize=2, linewidth=1)
-    panel.set_xticks(np.arange(len(names)), names, rotation=30 if len(names) > 6 else 0)
+    turn = 30 if len(names) > 6 else 0
+    panel.set_xticks(np.arange(len(names)), names, rotation=turn, parse_math=False)
     panel.set(ylabel=label)
     if len(table) > 1:
-        panel.legend(frameon=False)
+        key = panel.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        for text in key.get_texts():
+            text.set_parse_math(False)
     return figure
 
 

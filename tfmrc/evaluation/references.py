@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,7 @@ def read_references(
     to lists; `question`, `query_type`, `answerable`, `relevance` or `passages[].is_selected` are
     used where present; MS MARCO's reference files and v1.1 are of this form), SQuAD's JSON
     (v1.1, v2.0, adversarial), MS MARCO v2.1's JSON of columns, and NarrativeQA's `qaps.csv`.
+    NarrativeQA has no ids: `<document>-<number>`, counted from 1 in each document.
     `.gz` is read as it is. MS MARCO v2.1 is held in memory whole; the line form is not.
 
     Args:
@@ -163,17 +165,19 @@ def _msmarco_columns(path: Path, columns: dict[str, Any], style: str | None) -> 
 
 
 def _narrativeqa(path: Path, split: str | None) -> Iterator[Reference]:
-    """Rows of `qaps.csv`; the file has no ids, so an id is the document's and the row's number."""
+    """Rows of `qaps.csv`, which has no ids: the document's, and the question's number in it."""
+    counts: Counter[str] = Counter()
     with open_text(path) as file:
         rows = csv.DictReader(file)
         needed = {"document_id", "set", "question", "answer1", "answer2"}
         absent = sorted(needed - set(rows.fieldnames or ()))
         if absent:
             raise ValueError(f"{path}: not NarrativeQA's qaps.csv. Received: no columns {absent}")
-        for number, row in enumerate(rows):
+        for row in rows:
             if split is None or row["set"] == split:
+                counts[row["document_id"]] += 1
                 yield Reference(
-                    id=f"{row['document_id']}-{number}",
+                    id=f"{row['document_id']}-{counts[row['document_id']]}",
                     answers=(row["answer1"], row["answer2"]),
                     question=row["question"],
                     answerable=True,

@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from keras import Variable, ops
+
+from tests.layers import weights
+from tests.layers.agreement import arrays, close, same_gradients
+from tests.reference import transformer
+from tfmrc.layers import RecurrentEncoderBlock, TransformerEncoderBlock
+from tfmrc.testing import run_layer_test
+
+# The second example is padding altogether.
+MASK = np.array([[1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1]], bool)
+KINDS = [TransformerEncoderBlock, RecurrentEncoderBlock]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_layer(kind):
+    run_layer_test(
+        kind,
+        {"num_heads": 2, "intermediate_dim": 5, "dropout": 0.2, "stddev": 0.5},
+        {**arrays({"x": (3, 4, 4)}), "padding_mask": MASK},
+        axes={"x": "B N d", "padding_mask": "B N"},
+        output_axes="B N d",
+        padded=("N",),
+        expected_output_shape=(3, 4, 4),
+        expected_num_trainable_weights=8 + 4 + (4 if kind is TransformerEncoderBlock else 6),
+        without_gradient=("key/bias",),
+    )
+
+
+def reference(v):
+    block = weights.encoder_block(v)
+    return np.stack(
+        [
+            transformer.encoder_block(x, mask, block, 2, weights.EPSILON)
+            for x, mask in zip(v["x"], MASK, strict=True)
+        ]
+    )
+
+
+@pytest.mark.equation("masque-01")
+def test_values_and_gradients():
+    layer = TransformerEncoderBlock(num_heads=2, intermediate_dim=5)
+    x = Variable(arrays({"x": (3, 4, 4)})["x"])
+    layer(x, padding_mask=MASK)
+    weights.randomise(layer)
+    variables = {"x": x, **weights.named(layer)}
+    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
+    close(layer(x, padding_mask=MASK), reference(values))
+    mix = np.random.default_rng(1).normal(size=(3, 4, 4)).astype("float32")
+    same_gradients(
+        lambda: ops.sum(layer(x, padding_mask=MASK) * mix),
+        variables,
+        lambda v: float((reference(v) * mix).sum()),
+        places=6,
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_passages_of_an_example_do_not_see_each_other(kind):
+    layer = kind(num_heads=2, intermediate_dim=5)
+    x = arrays({"x": (2, 3, 4, 4)})["x"]
+    mask = np.stack([MASK, MASK[::-1]])
+    together = np.array(layer(x, padding_mask=mask))
+    weights.randomise(layer)
+    together = np.array(layer(x, padding_mask=mask))
+    for b, k in np.ndindex(2, 3):
+        alone = layer(x[b, k : k + 1], padding_mask=mask[b, k : k + 1])
+        close(together[b, k][mask[b, k]], np.array(alone)[0][mask[b, k]])
+
+
+def lstm(x, kernel, recurrent, bias):
+    """Keras' gates: input, forget, candidate, output."""
+    sigmoid = lambda z: 1.0 / (1.0 + np.exp(-z))  # noqa: E731
+    units = len(recurrent)
+    h, c, outputs = np.zeros(units), np.zeros(units), []
+    for word in x:
+        i, f, g, o = np.split(word @ kernel + h @ recurrent + bias, 4)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        outputs.append(h)
+    return np.array(outputs)
+
+
+def test_backward_direction_of_the_recurrent_block_begins_at_the_last_real_word():
+    layer = RecurrentEncoderBlock(num_heads=2, intermediate_dim=5)
+    x = arrays({"x": (3, 4, 4)})["x"]
+    layer(x, padding_mask=MASK)
+    weights.randomise(layer)
+    v = weights.values(layer)
+    got = np.array(layer.run_second(ops.convert_to_tensor(x), MASK))
+    for b, length in ((0, 3), (2, 4)):
+        words = x[b, :length].astype(float)
+        forward, backward = (
+            lstm(
+                words[::direction],
+                *(v[f"lstm/{name}_lstm/lstm_cell/{w}"] for w in
+                  ("kernel", "recurrent_kernel", "bias")),
+            )[::direction]
+            for name, direction in (("forward", 1), ("backward", -1))
+        )  # fmt: skip
+        close(got[b, :length], np.concatenate([forward, backward], -1))
+
+
+def test_odd_width_of_the_recurrent_block_is_refused():
+    with pytest.raises(ValueError, match="even width"):
+        RecurrentEncoderBlock(num_heads=1, intermediate_dim=2)(np.ones((1, 2, 3)))

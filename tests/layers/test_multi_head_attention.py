@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+from keras import Variable, ops
+
+from tests.layers import weights
+from tests.layers.agreement import arrays, close, same_gradients
+from tests.reference import transformer
+from tfmrc.layers import MultiHeadAttention
+from tfmrc.testing import run_layer_test
+
+# The third example has nothing to attend to.
+MASK = np.array([[1, 1, 0, 1, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]], bool)
+SHAPES = {"query": (3, 2, 4), "memory": (3, 5, 6)}
+
+
+def reference(v, mask):
+    return np.stack(
+        [
+            transformer.multi_head_attention(
+                query, memory, {n.replace("/", "_"): a for n, a in v.items() if "/" in n}, 2, seen
+            )
+            for query, memory, seen in zip(v["query"], v["memory"], mask, strict=True)
+        ]
+    )
+
+
+def built(num_heads=2):
+    layer = MultiHeadAttention(num_heads)
+    inputs = {name: Variable(a) for name, a in arrays(SHAPES).items()}
+    layer(**inputs)
+    weights.randomise(layer)
+    variables = {**inputs, **weights.named(layer)}
+    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
+    return layer, inputs, variables, values
+
+
+def test_layer():
+    run_layer_test(
+        MultiHeadAttention,
+        {"num_heads": 2, "dropout": 0.2, "stddev": 0.5},
+        {**arrays(SHAPES), "attention_mask": MASK},
+        axes={"query": "B M d", "memory": "B N e", "attention_mask": "B N"},
+        output_axes="B M d",
+        padded=("M", "N"),
+        expected_output_shape=(3, 2, 4),
+        expected_num_trainable_weights=8,
+        without_gradient=("key/bias",),
+    )
+
+
+def test_values_and_gradients_under_a_padding_mask():
+    layer, inputs, variables, values = built()
+    mask = np.broadcast_to(MASK[:, None], (3, 2, 5))
+    close(layer(**inputs, attention_mask=MASK), reference(values, mask))
+    mix = np.random.default_rng(1).normal(size=(3, 2, 4)).astype("float32")
+    same_gradients(
+        lambda: ops.sum(layer(**inputs, attention_mask=MASK) * mix),
+        variables,
+        lambda v: float((reference(v, mask) * mix).sum()),
+    )
+
+
+def test_a_mask_of_its_own_for_every_query():
+    layer, inputs, _, values = built()
+    mask = np.random.default_rng(5).random((3, 2, 5)) < 0.5
+    close(layer(**inputs, attention_mask=mask), reference(values, mask))
+    close(layer(**inputs), reference(values, np.ones_like(mask)))
+
+
+def test_empty_row_gives_the_bias_of_the_output():
+    layer, inputs, _, values = built()
+    got = np.array(layer(**inputs, attention_mask=MASK))[2]
+    np.testing.assert_allclose(got, np.tile(values["output/bias"], (2, 1)), atol=1e-6)
+
+
+def test_further_leading_axes():
+    layer, _, _, _ = built()
+    x = arrays({"q": (2, 3, 2, 4), "m": (2, 3, 5, 6)})
+    mask = np.random.default_rng(2).random((2, 3, 5)) < 0.6
+    got = np.array(layer(x["q"], x["m"], attention_mask=mask))
+    for b in range(2):
+        close(got[b], np.array(layer(x["q"][b], x["m"][b], attention_mask=mask[b])))
+
+
+def test_steps_with_a_cache_give_causal_attention():
+    layer = MultiHeadAttention(2)
+    x = arrays({"x": (3, 6, 4)})["x"]
+    layer(x, x)
+    weights.randomise(layer)
+    causal = np.tril(np.ones((6, 6), bool))[None]
+    whole = np.array(layer(x, x, attention_mask=causal))
+    # Three sequences as one example's three beams, in a cache with room to spare.
+    cache = layer.empty_cache(1, 3, 9, 4)
+    for t in range(6):
+        y, cache = layer.step(x[None, :, t], cache, t)
+        close(y[0], whole[:, t])
+
+
+def test_heads_must_divide_the_width():
+    with pytest.raises(ValueError, match="Received: num_heads=3"):
+        MultiHeadAttention(3)(np.ones((1, 2, 4)), np.ones((1, 2, 4)))
+
+
+def test_dropout_of_the_weights_keeps_their_mean():
+    layer = MultiHeadAttention(1, dropout=0.5)
+    x = np.ones((1, 1, 2), "float32")
+    memory = np.ones((1, 4000, 2), "float32")
+    layer(x, memory)
+    weights.randomise(layer)
+    close(layer(x, memory, training=True), layer(x, memory), 0.1)

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from keras import Variable, ops
+
+from tests.layers import weights
+from tests.layers.agreement import arrays, close, same_gradients
+from tests.reference import basic
+from tfmrc.layers import Residual
+from tfmrc.testing import run_layer_test
+
+
+def reference(v):
+    return basic.residual(
+        v["change"], v["x"], v["normalization/gamma"], v["normalization/beta"], weights.EPSILON
+    )
+
+
+def test_layer():
+    run_layer_test(
+        Residual,
+        {"dropout": 0.3},
+        arrays({"x": (2, 3, 4), "change": (2, 3, 4)}),
+        axes={"x": "B N d", "change": "B N d"},
+        output_axes="B N d",
+        padded=("N",),
+        expected_output_shape=(2, 3, 4),
+        expected_num_trainable_weights=2,
+    )
+
+
+@pytest.mark.equation("masque-01")
+def test_values_and_gradients():
+    layer = Residual()
+    inputs = {name: Variable(a) for name, a in arrays({"x": (2, 5), "change": (2, 5)}).items()}
+    layer(**inputs)
+    weights.randomise(layer)
+    variables = {**inputs, **weights.named(layer)}
+    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
+    close(layer(**inputs), reference(values))
+    mix = np.random.default_rng(1).normal(size=(2, 5)).astype("float32")
+    same_gradients(
+        lambda: ops.sum(layer(**inputs) * mix),
+        variables,
+        lambda v: float((reference(v) * mix).sum()),
+    )
+
+
+def test_dropout_falls_on_the_change_and_not_on_what_goes_round():
+    layer = Residual(dropout=0.9)
+    x = np.random.default_rng(0).normal(size=(1, 64)).astype("float32")
+    nothing = np.zeros_like(x)
+    np.testing.assert_allclose(layer(x, nothing, training=True), layer(x, nothing), atol=1e-6)
+    assert not np.allclose(layer(x, x, training=True), layer(x, x), atol=1e-3)
+
+
+def test_equal_numbers_give_no_nan():
+    ones = np.ones((2, 8), "float32")
+    np.testing.assert_allclose(Residual()(ones, ones), 0.0, atol=1e-6)

@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+from keras import Variable, ops
+
+from tests.reference import basic
+from tfmrc.ops.masking import (
+    LOG_ZERO,
+    masked_log_softmax,
+    masked_logsumexp,
+    masked_max,
+    masked_softmax,
+)
+from tfmrc.testing import gradients
+
+SCORES = np.array([[1.0, -2.0, 0.5, 3.0], [0.0, 4.0, 4.0, -1.0], [9.0, 9.0, 9.0, 9.0]], "float32")
+MASK = np.array([[1, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 0]], bool)
+
+
+def test_softmax_is_the_references_with_zeros_for_an_empty_row():
+    got = np.array(masked_softmax(SCORES, MASK))
+    np.testing.assert_allclose(got, basic.softmax(SCORES, MASK), atol=1e-6)
+    np.testing.assert_array_equal(got[2], 0.0)
+    np.testing.assert_array_equal(got[~MASK], 0.0)
+
+
+def test_softmax_without_a_mask_and_along_another_axis():
+    np.testing.assert_allclose(masked_softmax(SCORES), basic.softmax(SCORES), atol=1e-6)
+    np.testing.assert_allclose(
+        masked_softmax(SCORES, MASK, axis=0), basic.softmax(SCORES.T, MASK.T).T, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("shift", [-3e4, 0.0, 3e4])
+def test_a_shift_of_all_scores_changes_nothing(shift):
+    # Scores far below any "large negative number" must still win over padding.
+    moved = (SCORES + np.float32(shift)).astype("float32")
+    np.testing.assert_allclose(
+        masked_softmax(moved, MASK), basic.softmax(SCORES, MASK), rtol=2e-2, atol=1e-6
+    )
+    assert np.array(masked_softmax(moved, MASK))[2].sum() == 0.0
+
+
+def test_infinite_padding_does_no_harm():
+    scores = np.where(MASK, SCORES, np.inf).astype("float32")
+    np.testing.assert_allclose(masked_softmax(scores, MASK), basic.softmax(SCORES, MASK), atol=1e-6)
+    assert np.isfinite(np.array(masked_log_softmax(scores, MASK))).all()
+
+
+def test_log_softmax_and_logsumexp():
+    got = np.array(masked_log_softmax(SCORES, MASK))
+    with np.errstate(divide="ignore"):
+        expected = np.log(basic.softmax(SCORES, MASK))
+    np.testing.assert_allclose(got[MASK], expected[MASK], atol=1e-6)
+    np.testing.assert_array_equal(got[~MASK], np.float32(LOG_ZERO))
+    sums = np.array(masked_logsumexp(SCORES, MASK))
+    np.testing.assert_allclose(sums[0], np.log(np.exp([1.0, -2.0, 3.0]).sum()), rtol=1e-6)
+    np.testing.assert_allclose(sums[1], 4.0, rtol=1e-6)
+    assert sums[2] == np.float32(LOG_ZERO)
+    assert masked_logsumexp(SCORES, MASK, axis=0, keepdims=True).shape == (1, 4)
+    np.testing.assert_allclose(
+        masked_logsumexp(SCORES), np.log(np.exp(SCORES.astype(float)).sum(-1)), rtol=1e-6
+    )
+
+
+def test_maximum_takes_no_padding_and_is_zero_where_nothing_is_real():
+    got = np.array(masked_max(-np.abs(SCORES), MASK, axis=1))
+    np.testing.assert_array_equal(got, [-1.0, -4.0, 0.0])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_keeps_its_dtype_and_normalises_in_float32(dtype):
+    scores = ops.cast(np.linspace(-8, 8, 3000, dtype="float32")[None], dtype)
+    mask = np.arange(3000)[None] < 2500
+    weights = masked_softmax(scores, mask)
+    assert weights.dtype == scores.dtype
+    total = float(ops.sum(ops.cast(weights, "float32")))
+    assert total == pytest.approx(1.0, abs=5e-3)
+    assert masked_logsumexp(scores, mask).dtype == "float32"
+    low = ops.cast(-SCORES * 1000, dtype)
+    assert np.isfinite(np.array(ops.cast(masked_max(low, MASK, axis=1), "float32"))).all()
+
+
+@pytest.mark.parametrize("function", [masked_softmax, masked_log_softmax, masked_logsumexp])
+def test_gradient_is_finite_zero_at_padding_and_right(function):
+    x = Variable(SCORES)
+    weights = np.random.default_rng(0).normal(size=np.array(function(SCORES, MASK)).shape)
+
+    def scalar():
+        y = function(x, MASK)
+        return ops.sum(ops.where(y > LOG_ZERO / 2, y, 0.0) * weights.astype("float32"))
+
+    (gradient,) = gradients(scalar, [x])
+    assert np.isfinite(gradient).all()
+    np.testing.assert_array_equal(gradient[~MASK], 0.0)
+    p = basic.softmax(SCORES, MASK)
+    if function is masked_softmax:
+        expected = p * (weights - (weights * p).sum(-1, keepdims=True))
+    elif function is masked_log_softmax:
+        real = np.where(MASK, weights, 0.0)
+        expected = real - p * real.sum(-1, keepdims=True)
+    else:
+        expected = weights[:, None] * p
+    np.testing.assert_allclose(gradient, expected, atol=1e-5)
+
+
+def test_gradient_of_the_maximum():
+    x = Variable(SCORES[:2])
+    (gradient,) = gradients(lambda: ops.sum(masked_max(x, MASK[:2], axis=1)), [x])
+    np.testing.assert_array_equal(gradient, [[0, 0, 0, 1], [0, 0, 1, 0]])

@@ -76,6 +76,7 @@ def test_answers(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert result["scores"]["rouge_l"]["interval"]["samples"] == 20
     assert result["by"]["rouge_l"]["PERSON"] == {"value": 1.0, "size": 1}
     assert result["counts"]["unanswerable"] == 1
+    assert result["by"]["bleu_1"]["NUMERIC"]["size"] == 1
     assert "ROUGE-L" in capsys.readouterr().out
 
 

@@ -16,7 +16,7 @@ from tfmrc.evaluation.predictions import read_predictions
 from tfmrc.evaluation.ranking import score_ranking
 from tfmrc.evaluation.references import Reference, read_references
 from tfmrc.evaluation.resampling import bootstrap, paired_bootstrap
-from tfmrc.evaluation.score import Scores
+from tfmrc.evaluation.score import Score, Scores
 from tfmrc.evaluation.squad import score_squad
 from tfmrc.evaluation.tables import show_rows, show_scores
 
@@ -190,10 +190,21 @@ def _finish(
         }
     if not _only_json(options):
         show_scores(scores, intervals)
-        for name, parts in groups.items():
-            rows = [[g, f"{100 * float(part):.2f}", str(part.size)] for g, part in parts.items()]
-            show_rows([by or "", scores[name].label, "n"], rows)
+        if groups:
+            _show_groups(by or "", scores, groups)
     return result
+
+
+def _show_groups(by: str, scores: Scores, groups: Mapping[str, Mapping[str, Score]]) -> None:
+    """One row a group, one column a score; the numbers of examples of the first score."""
+    names = list(dict.fromkeys(group for parts in groups.values() for group in parts))
+    sizes = next(iter(groups.values()))
+    rows = []
+    for group in names:
+        cells = [parts.get(group) for parts in groups.values()]
+        shown = ["–" if part is None else f"{100 * float(part):.2f}" for part in cells]
+        rows.append([group, str(sizes[group].size) if group in sizes else "–", *shown])
+    show_rows([by, "n", *(scores[name].label for name in groups)], rows)
 
 
 def _only_json(options: Namespace) -> bool:

@@ -87,18 +87,11 @@ def test_backward_direction_of_the_recurrent_block_begins_at_the_last_real_word(
     x = arrays({"x": (3, 4, 4)})["x"]
     layer(x, padding_mask=MASK)
     weights.randomise(layer)
-    v = weights.values(layer)
     got = np.array(layer.run_second(ops.convert_to_tensor(x), MASK))
     for b, length in ((0, 3), (2, 4)):
         words = x[b, :length].astype(float)
-        forward, backward = (
-            lstm(
-                words[::direction],
-                *(v[f"lstm/{name}_lstm/lstm_cell/{w}"] for w in
-                  ("kernel", "recurrent_kernel", "bias")),
-            )[::direction]
-            for name, direction in (("forward", 1), ("backward", -1))
-        )  # fmt: skip
+        forward = lstm(words, *layer.second.forward_layer.get_weights())
+        backward = lstm(words[::-1], *layer.second.backward_layer.get_weights())[::-1]
         close(got[b, :length], np.concatenate([forward, backward], -1))
 
 

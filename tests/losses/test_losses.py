@@ -1,0 +1,166 @@
+import keras
+import numpy as np
+import pytest
+from keras import Variable, ops
+
+from tests.layers.agreement import same_gradients
+from tests.reference import losses as reference
+from tfmrc.losses import SequenceLogLikelihood, SmoothedBinaryCrossentropy
+from tfmrc.ops.masking import LOG_ZERO
+from tfmrc.testing import gradients
+
+RANDOM = np.random.default_rng(0)
+LOG_P = np.log(RANDOM.uniform(0.01, 1.0, size=(4, 5))).astype("float32")
+LENGTHS = (5, 2, 0, 3)
+TARGETS = np.array([[7] * n + [0] * (5 - n) for n in LENGTHS], "int32")
+ANSWERABLE = np.array([1.0, 1.0, 0.0, 0.0])
+LOGITS = (3 * RANDOM.normal(size=(4, 3))).astype("float32")
+RELEVANCE = np.array([[1, 0, 0], [0, 0, 1], [0, 0, 0], [1, 1, 0]], "float32")
+THERE = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1]], bool)
+
+
+def words(log_p):
+    return [list(row[:n]) for row, n in zip(log_p, LENGTHS, strict=True)]
+
+
+def decoder_weights():
+    """What the features give: a B / N_answerable."""
+    return (ANSWERABLE * 4 / ANSWERABLE.sum()).astype("float32")
+
+
+@pytest.mark.equation("masque-23")
+def test_decoder_loss_is_the_mean_over_the_answerable_examples():
+    loss = SequenceLogLikelihood()
+    got = float(loss(TARGETS, LOG_P, sample_weight=decoder_weights()))
+    assert got == pytest.approx(reference.decoder(words(LOG_P), ANSWERABLE > 0), rel=1e-6)
+    x = Variable(LOG_P)
+    same_gradients(
+        lambda: loss(TARGETS, x, sample_weight=decoder_weights()),
+        {"x": x},
+        lambda v: reference.decoder(words(v["x"]), ANSWERABLE > 0),
+        places=20,
+    )
+
+
+@pytest.mark.equation("masque-23")
+def test_decoder_loss_of_each_example_is_the_mean_over_its_own_words():
+    each = np.array(SequenceLogLikelihood(reduction=None)(TARGETS, LOG_P))
+    np.testing.assert_allclose(each, [-np.mean(w) if w else 0.0 for w in words(LOG_P)], rtol=1e-6)
+
+
+def test_padding_of_the_target_counts_for_nothing():
+    loss = SequenceLogLikelihood(reduction=None)
+    impossible = np.where(TARGETS == 0, np.float32(LOG_ZERO), LOG_P)
+    np.testing.assert_array_equal(loss(TARGETS, impossible), loss(TARGETS, LOG_P))
+    longer = np.pad(TARGETS, [(0, 0), (0, 3)]), np.pad(LOG_P, [(0, 0), (0, 3)])
+    np.testing.assert_allclose(loss(*longer), loss(TARGETS, LOG_P), rtol=1e-6)
+    x = Variable(impossible)
+    (gradient,) = gradients(lambda: ops.sum(loss(TARGETS, x)), [x])
+    np.testing.assert_array_equal(gradient[TARGETS == 0], 0.0)
+
+
+def test_no_answerable_example_gives_zero():
+    loss = SequenceLogLikelihood()
+    assert float(loss(TARGETS, LOG_P, sample_weight=np.zeros(4, "float32"))) == 0.0
+
+
+@pytest.mark.equation("masque-24")
+def test_ranker_loss_is_the_mean_over_the_passages_that_are_there():
+    loss = SmoothedBinaryCrossentropy()
+    weight = (THERE * THERE.size / THERE.sum()).astype("float32")
+    logits = np.where(THERE, LOGITS, np.float32(LOG_ZERO))
+    got = float(loss(RELEVANCE * THERE, logits, sample_weight=weight))
+    assert got == pytest.approx(reference.ranker(RELEVANCE, LOGITS, THERE), rel=1e-5)
+    assert float(loss(RELEVANCE, LOGITS)) == pytest.approx(
+        reference.ranker(RELEVANCE, LOGITS), rel=1e-5
+    )
+    x = Variable(LOGITS)
+    same_gradients(
+        lambda: loss(RELEVANCE, x, sample_weight=weight),
+        {"x": x},
+        lambda v: reference.ranker(RELEVANCE, v["x"], THERE),
+    )
+
+
+@pytest.mark.equation("masque-25")
+def test_classifier_loss_is_the_mean_over_the_examples_whose_label_is_known():
+    loss = SmoothedBinaryCrossentropy()
+    known = np.array([True, True, False, True])
+    weight = (known * 4 / known.sum()).astype("float32")
+    logits, labels = LOGITS[:, 0], RELEVANCE[:, 0]
+    got = float(loss(labels, logits, sample_weight=weight))
+    assert got == pytest.approx(reference.classifier(labels, logits, known), rel=1e-5)
+    x = Variable(logits)
+    same_gradients(
+        lambda: loss(labels, x, sample_weight=weight),
+        {"x": x},
+        lambda v: reference.classifier(labels, v["x"], known),
+    )
+
+
+@pytest.mark.equation("masque-24")
+@pytest.mark.equation("masque-25")
+def test_positive_labels_alone_are_smoothed():
+    loss = SmoothedBinaryCrossentropy(reduction=None)
+    best = np.log(0.9 / 0.1)
+    at = np.array([best - 1, best, best + 1, -20.0], "float32")
+    positive, negative = loss(np.ones(4), at), loss(np.zeros(4), at)
+    assert np.argmin(positive) == 1  # a positive example is best at 0.9, not at 1
+    assert np.argmin(negative) == 3 and float(negative[3]) < 1e-8
+    hard = SmoothedBinaryCrossentropy(positive_label=1.0, reduction=None)
+    np.testing.assert_allclose(hard(np.ones(4), at), np.log1p(np.exp(-at)), rtol=1e-5)
+
+
+def test_extreme_logits_stay_finite():
+    loss = SmoothedBinaryCrossentropy(reduction=None)
+    x = Variable(np.array([1e4, -1e4, LOG_ZERO, 0.0], "float32"))
+    labels = np.array([0.0, 1.0, 0.0, 1.0])
+    np.testing.assert_allclose(loss(labels, x), [1e4, 9e3, 0.0, np.log(2)], rtol=1e-6)
+    (gradient,) = gradients(lambda: ops.sum(loss(labels, x)), [x])
+    np.testing.assert_allclose(gradient, [1.0, -0.9, 0.0, -0.4], atol=1e-6)
+
+
+@pytest.mark.equation("masque-22")
+def test_total_loss_as_a_compiled_model_makes_it():
+    inputs = {
+        name: keras.Input(shape, name=name)
+        for name, shape in (("decoder", (5,)), ("ranker", (3,)), ("classifier", ()))
+    }
+    model = keras.Model(inputs, {name: 1.0 * x for name, x in inputs.items()})
+    model.compile(
+        loss={
+            "decoder": SequenceLogLikelihood(),
+            "ranker": SmoothedBinaryCrossentropy(),
+            "classifier": SmoothedBinaryCrossentropy(),
+        },
+        loss_weights={"decoder": 1.0, "ranker": 0.5, "classifier": 0.1},
+    )
+    x = {"decoder": LOG_P, "ranker": LOGITS, "classifier": LOGITS[:, 1]}
+    y = {"decoder": TARGETS, "ranker": RELEVANCE, "classifier": ANSWERABLE.astype("float32")}
+    weight = {
+        "decoder": decoder_weights(),
+        "ranker": (THERE * THERE.size / THERE.sum()).astype("float32"),
+        "classifier": np.ones(4, "float32"),
+    }
+    got = model.test_on_batch(x, y, sample_weight=weight, return_dict=True)["loss"]
+    expected = reference.total(
+        reference.decoder(words(LOG_P), ANSWERABLE > 0),
+        reference.ranker(RELEVANCE, LOGITS, THERE),
+        reference.classifier(ANSWERABLE, LOGITS[:, 1]),
+    )
+    assert float(got) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "loss", [SequenceLogLikelihood(), SmoothedBinaryCrossentropy(positive_label=0.8)]
+)
+def test_config_round_trip(loss):
+    again = keras.losses.deserialize(keras.losses.serialize(loss))
+    assert type(again) is type(loss)
+    assert again.get_config() == loss.get_config()
+
+
+@pytest.mark.parametrize("label", [0.0, 1.1, -1])
+def test_labels_out_of_range_are_refused(label):
+    with pytest.raises(ValueError, match="Received: positive_label="):
+        SmoothedBinaryCrossentropy(positive_label=label)

@@ -63,6 +63,7 @@ def test_sums_of_counts_give_the_corpus_score() -> None:
     assert doubled[0] == pytest.approx(row.value, abs=1e-12)
 
 
+@pytest.mark.slow  # it starts the program a second time
 def test_agrees_with_the_wrapper_of_pycocoevalcap() -> None:
     row = _scored()
     if row is None or row.per_example is None:

@@ -64,3 +64,19 @@ def highway(x: Array, layers: list[dict[str, Array]]) -> Array:
         gate = sigmoid(linear(x, layer["gate_kernel"], layer["gate_bias"]))
         x = transformed * gate + x * (1.0 - gate)
     return x
+
+
+def positions(
+    x: Array, gamma: Array, beta: Array, scale: Array, epsilon: float, base: float = 10000.0
+) -> Array:
+    """`LN(x) + scale * wave` for words `x` [N, d] in order: what stands in for ELMo's order.
+
+    The wave of Vaswani et al., the sines of all frequencies before the cosines.
+    """
+    half = x.shape[-1] // 2
+    wave = np.zeros(x.shape)
+    for n in range(len(x)):
+        for i in range(half):
+            angle = n / base ** (i / half)
+            wave[n, i], wave[n, half + i] = math.sin(angle), math.cos(angle)
+    return layer_norm(x, gamma, beta, epsilon) + np.asarray(scale, np.float64) * wave

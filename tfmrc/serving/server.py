@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from tensorflow.core.framework.types_pb2 import DataType
 
 from tfmrc.serving.signature import RequestError, SavedSignature
 
@@ -186,16 +187,22 @@ def _state(model: SavedSignature) -> dict[str, Any]:
 
 def _metadata(name: str, model: SavedSignature) -> dict[str, Any]:
     def described(specs: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            key: {
-                "dtype": "DT_" + spec.dtype.name.upper(),
-                "shape": [-1 if size is None else int(size) for size in spec.shape],
-            }
-            for key, spec in specs.items()
-        }
+        return {key: _tensor_info(spec) for key, spec in specs.items()}
 
-    sides = {"inputs": described(model.inputs), "outputs": described(model.outputs)}
+    sides = {
+        "inputs": described(model.inputs),
+        "outputs": described(model.outputs),
+        "method_name": "tensorflow/serving/predict",
+    }
     return {
         "model_spec": {"name": name, "version": model.path.name},
-        "metadata": {"signature_def": {"serving_default": sides}},
+        "metadata": {"signature_def": {"signature_def": {"serving_default": sides}}},
+    }
+
+
+def _tensor_info(spec: Any) -> dict[str, Any]:
+    sizes = [{"size": "-1" if size is None else str(size), "name": ""} for size in spec.shape]
+    return {
+        "dtype": DataType.Name(spec.dtype.as_datatype_enum),
+        "tensor_shape": {"dim": sizes, "unknown_rank": False},
     }

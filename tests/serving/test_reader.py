@@ -1,0 +1,156 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.serving.readers import ANSWERS, EXPORT_OPTIONS, REQUEST, STYLES, make_reader
+from tfmrc import Reader, text
+from tfmrc.serving import DecodingOptions
+
+EXAMPLES = [
+    SimpleNamespace(question=question, passages=[p for p in passages if p])
+    for question, passages in zip(REQUEST["question"], REQUEST["passages"], strict=True)
+]
+
+
+def test_the_small_reader_learned_its_answers(reader):
+    for example, style, expected in zip(EXAMPLES, REQUEST["style"], ANSWERS, strict=True):
+        assert reader.answer(example.question, example.passages, style).text == expected
+
+
+def test_a_copied_word_stands_where_the_answer_says(reader):
+    copied = 0
+    for example, style in zip(EXAMPLES, REQUEST["style"], strict=True):
+        answer = reader.answer(example.question, example.passages, style, num_beams=2)
+        for word in answer.words:
+            np.testing.assert_allclose(sum(word.mixture), 1.0, rtol=1e-3)
+            if word.source == "vocabulary":
+                assert (word.passage, word.start, word.end) == (None, None, None)
+                continue
+            passage = example.question if word.passage is None else example.passages[word.passage]
+            assert (word.source == "question") == (word.passage is None)
+            assert passage[word.start : word.end].lower() == word.text.lower()
+            copied += 1
+    assert copied >= 4
+
+
+def test_the_score_is_the_log_probability_of_the_words(reader):
+    features, model = reader.features, reader.model
+    outputs = reader.read(REQUEST["question"], REQUEST["passages"], REQUEST["style"])
+    source = features.source(*(tf.constant(REQUEST[name]) for name in REQUEST))
+    target = features.target(tf.constant(outputs["answer"]), source)
+    names = ("question_ids", "passage_ids", "extended_ids", "style_ids")
+    log_p = model({**{name: source[name] for name in names}, **target})["decoder"]
+    total = tf.reduce_sum(tf.where(target["target_ids"] > 0, log_p, 0.0), axis=1)
+    np.testing.assert_allclose(outputs["score"], total, rtol=1e-4, atol=1e-4)
+
+
+def test_several_hypotheses_come_best_first(reader):
+    example = EXAMPLES[1]
+    answer = reader.answer(example.question, example.passages, num_beams=4, num_return=3)
+    assert len(answer.alternatives) == 2
+    scores = [answer.score, *(other.score for other in answer.alternatives)]
+    assert scores == sorted(scores, reverse=True)
+    assert len({answer.text, *(other.text for other in answer.alternatives)}) == 3
+
+
+def test_a_batch_gives_what_single_questions_give(reader):
+    together = list(reader.predict(EXAMPLES, batch_size=3, style="nlg"))
+    for example, expected in zip(EXAMPLES, together, strict=True):
+        alone = reader.answer(example.question, example.passages, "nlg")
+        assert alone.text == expected.text
+        assert [w.start for w in alone.words] == [w.start for w in expected.words]
+        np.testing.assert_allclose(alone.score, expected.score, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(alone.relevance, expected.relevance, rtol=1e-4, atol=1e-6)
+        assert len(alone.relevance) == len(example.passages)
+
+
+def test_predict_reads_examples_only_as_answers_are_taken(reader):
+    read = []
+
+    def stream():
+        for i, example in enumerate(EXAMPLES * 2):
+            read.append(i)
+            yield example
+
+    answers = reader.predict(stream(), batch_size=2)
+    assert read == []
+    next(answers)
+    assert read == [0, 1]
+    assert len(list(answers)) == 7
+
+
+def test_lengths_are_kept_and_cuts_are_said(reader):
+    example = EXAMPLES[0]
+    short = reader.answer(example.question, example.passages, max_length=1)
+    assert len(short.words) == 1
+    assert not short.complete
+    assert not short.truncated
+    longer = reader.answer(example.question, example.passages, min_length=5, max_length=6)
+    assert len(longer.words) in (5, 6)
+    many = reader.answer(example.question, [*example.passages, "A fourth."])
+    assert many.truncated
+    assert len(many.relevance) == 3
+
+
+@pytest.mark.parametrize("options", [{}, EXPORT_OPTIONS])
+def test_compiled_gives_the_same_answers(reader, options):
+    request = (REQUEST["question"], REQUEST["passages"], REQUEST["style"])
+    plain = reader.read(*request, **options)
+    compiled = reader.read(*request, **options, jit_compile=True)
+    np.testing.assert_array_equal(plain["answer"], compiled["answer"])
+    np.testing.assert_array_equal(plain["starts"], compiled["starts"])
+    np.testing.assert_array_equal(plain["sources"], compiled["sources"])
+    np.testing.assert_allclose(plain["score"], compiled["score"], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("parts", "outputs"),
+    [
+        ({"decoder": False}, {"relevance", "possibility", "truncated"}),
+        ({"decoder": False, "classifier": False}, {"relevance", "truncated"}),
+    ],
+)
+def test_a_model_gives_what_it_has(parts, outputs):
+    reader = make_reader(**parts)
+    found = reader.read(["How high?"], [["It is 7 metres high.", "It is."]])
+    assert set(found) == outputs
+    answer = reader.answer("How high?", ["It is 7 metres high.", "It is."])
+    assert answer.text == "" and len(answer.relevance) == 2
+
+
+def test_a_model_without_ranker_and_classifier_answers():
+    reader = make_reader(ranker=False, classifier=False, combined_attention=False)
+    answer = reader.answer("How high?", ["It is 7 metres high."], max_length=3)
+    assert answer.words
+    assert answer.relevance is None and answer.possibility is None
+
+
+def test_wrong_calls_are_explained(reader):
+    with pytest.raises(ValueError, match="one of qa, nlg. Received: style='verse'"):
+        reader.answer("How high?", ["It is."], style="verse")
+    with pytest.raises(ValueError, match="put a single passage in a list"):
+        reader.answer("How high?", "It is 7 metres high.")
+    with pytest.raises(ValueError, match="Received: batch_size=0"):
+        next(reader.predict(EXAMPLES, batch_size=0))
+    with pytest.raises(ValueError, match="Received: num_return=2, num_beams=1"):
+        reader.answer("How high?", ["It is."], num_return=2)
+    with pytest.raises(ValueError, match="ranker='gold'"):
+        make_reader(ranker="gold").answer("How high?", ["It is."])
+
+
+def test_model_and_features_must_agree(reader):
+    fewer = text.MasqueFeatures(
+        reader.features.vocabulary, STYLES, num_passages=2, generation_vocabulary_size=12
+    )
+    with pytest.raises(ValueError, match="different num_passages. Received: model=3, features=2"):
+        Reader(reader.model, fewer)
+    other = text.MasqueFeatures(text.Vocabulary(["a"]), STYLES, num_passages=3)
+    with pytest.raises(ValueError, match="different vocabulary_size"):
+        Reader(reader.model, other)
+
+
+def test_options_are_compared_by_value():
+    assert DecodingOptions(num_beams=2) == DecodingOptions(num_beams=2)
+    assert hash(DecodingOptions(num_beams=2)) == hash(DecodingOptions(num_beams=2))

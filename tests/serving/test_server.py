@@ -1,0 +1,149 @@
+import base64
+import http.client
+import json
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from tests.serving.readers import REQUEST, assert_same_outputs
+from tfmrc.serving import Client, Server
+from tfmrc.serving.signature import SavedSignature, newest_version
+
+INSTANCE = {"question": "How high?", "passages": ["It is 7 metres high."], "style": "qa"}
+
+
+@pytest.fixture(scope="module")
+def server(exported):
+    with Server({"hills": exported.parent}, port=0) as running:
+        yield running
+
+
+def send(server, method, path, value=None, body=None):
+    address = urlsplit(server.url)
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=60)
+    try:
+        body = body if body is not None else value is not None and json.dumps(value)
+        connection.request(method, path, body or None)
+        reply = connection.getresponse()
+        return reply.status, json.loads(reply.read())
+    finally:
+        connection.close()
+
+
+def predict(server, value, path="/v1/models/hills:predict"):
+    return send(server, "POST", path, value)
+
+
+def test_columns_in_columns_out(server, answer_arrays):
+    status, reply = predict(server, {"inputs": REQUEST, "signature_name": "serving_default"})
+    assert status == 200
+    assert_same_outputs(reply["outputs"], answer_arrays)
+
+
+def test_rows_in_rows_out(server, answer_arrays):
+    rows = [dict(zip(REQUEST, row, strict=True)) for row in zip(*REQUEST.values(), strict=True)]
+    rows[1]["passages"] = rows[1]["passages"][:1]  # the rest of this row are empty strings
+    path = "/v1/models/hills/versions/7:predict"
+    status, reply = predict(server, {"instances": rows}, path)
+    assert status == 200
+    found = {name: [row[name] for row in reply["predictions"]] for name in answer_arrays}
+    assert_same_outputs(found, answer_arrays)
+
+
+def test_bytes_travel_as_base64(server):
+    def encoded(raw):
+        return {"b64": base64.b64encode(raw).decode()}
+
+    plain = predict(server, {"instances": [INSTANCE]})
+    packed = {**INSTANCE, "question": encoded(b"How high?")}
+    assert predict(server, {"instances": [packed]}) == plain
+    status, _ = predict(server, {"instances": [{**INSTANCE, "question": encoded(b"\xff\xfe")}]})
+    assert status == 200
+
+
+def test_state_and_signature_are_told(server):
+    status, reply = send(server, "GET", "/v1/models/hills")
+    assert status == 200
+    assert reply["model_version_status"][0]["state"] == "AVAILABLE"
+    assert reply["model_version_status"][0]["version"] == "7"
+    status, reply = send(server, "GET", "/v1/models/hills/metadata")
+    signature = reply["metadata"]["signature_def"]["signature_def"]["serving_default"]
+    passages, relevance = signature["inputs"]["passages"], signature["outputs"]["relevance"]
+    assert (passages["dtype"], relevance["dtype"]) == ("DT_STRING", "DT_FLOAT")
+    assert [dim["size"] for dim in passages["tensor_shape"]["dim"]] == ["-1", "-1"]
+    assert [dim["size"] for dim in relevance["tensor_shape"]["dim"]] == ["-1", "3"]
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "value"),
+    [
+        (400, "not JSON", None),
+        (400, "must be an object", [1]),
+        (400, 'either "instances" or "inputs"', {}),
+        (400, 'either "instances" or "inputs"', {"inputs": {}, "instances": []}),
+        (400, "is empty", {"instances": []}),
+        (400, "list of objects", {"instances": ["x"]}),
+        (400, "same inputs", {"instances": [INSTANCE, {"question": "x"}]}),
+        (400, "passages, question, style", {"instances": [{"question": "x"}]}),
+        (400, "must hold strings", {"instances": [{**INSTANCE, "question": 7}]}),
+        (400, "2 lists deep", {"instances": [{**INSTANCE, "passages": "x"}]}),
+        (400, "base64", {"instances": [{**INSTANCE, "question": {"b64": "?"}}]}),
+        (400, "limerick", {"instances": [{**INSTANCE, "style": "limerick"}]}),
+        (400, "as many rows", {"inputs": {**REQUEST, "style": ["qa"]}}),
+        (404, "serving_default", {"signature_name": "other", "instances": [INSTANCE]}),
+    ],
+)
+def test_a_bad_request_is_explained(server, status, words, value):
+    if value is None:
+        found, reply = send(server, "POST", "/v1/models/hills:predict", body=b"{")
+    else:
+        found, reply = predict(server, value)
+    assert found == status
+    assert words in reply["error"]
+    assert predict(server, {"instances": [INSTANCE]})[0] == 200, "the server lives on"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/", 404),
+        ("GET", "/v1/models/valleys", 404),
+        ("GET", "/v1/models/hills/versions/8", 404),
+        ("GET", "/v1/models/hills:predict", 405),
+        ("POST", "/v1/models/hills", 405),
+    ],
+)
+def test_wrong_paths(server, method, path, status):
+    found, reply = send(server, method, path, body=b"{}" if method == "POST" else None)
+    assert found == status
+    assert reply["error"]
+
+
+def test_the_client_gives_the_reader_s_answers(server, reader):
+    client = Client("hills", server.url)
+    options = {"num_beams": 3, "num_return": 2, "length_penalty": 0.7, "max_length": 9}
+    passages = REQUEST["passages"][0][:2]
+    served = client.answer(REQUEST["question"][0], passages, "qa")
+    expected = reader.answer(REQUEST["question"][0], passages, "qa", **options)
+    assert served.text == expected.text
+    assert [(w.text, w.source, w.start) for w in served.words] == [
+        (w.text, w.source, w.start) for w in expected.words
+    ]
+    np.testing.assert_allclose(served.relevance, expected.relevance, rtol=1e-4, atol=1e-6)
+    assert len(served.alternatives) == 1
+    assert client.status()["model_version_status"][0]["state"] == "AVAILABLE"
+    with pytest.raises(ValueError, match="answered 400: .*limerick"):
+        client.answer("How high?", ["It is."], "limerick")
+    with pytest.raises(ConnectionError, match="There is no server at"):
+        Client("hills", "http://127.0.0.1:1").status()
+
+
+def test_the_newest_version_is_served(tmp_path):
+    for version in ("2", "10", "3.part"):
+        (tmp_path / version).mkdir()
+        (tmp_path / version / "saved_model.pb").touch()
+    assert newest_version(tmp_path).name == "10"
+    assert newest_version(tmp_path / "2").name == "2"
+    with pytest.raises(FileNotFoundError, match="There is no SavedModel in"):
+        SavedSignature(tmp_path / "none")

@@ -13,6 +13,9 @@ from tfmrc.data.fields import json_error
 from tfmrc.data.stream import RecordError, open_binary
 
 CHUNK = 1 << 22
+BUFFER = 1 << 13
+"""Bytes that a column is parsed by: all rows that they hold are in memory, for every column."""
+
 LOOKAHEAD = 1000
 """How many rows a column may run ahead of the leading one, where their orders differ."""
 
@@ -115,7 +118,7 @@ class _Cursor:
 
     def __init__(self, file: IO[bytes], path: str | PathLike, name: str, place: tuple[int, int]):
         self.name, self._path = name, path
-        self._rows = ijson.kvitems(_Part(file, *place), "", use_float=True)
+        self._rows = ijson.kvitems(_Part(file, *place), "", use_float=True, buf_size=BUFFER)
         self._passed: dict[str, Any] = {}
         self._last = ""
 

@@ -1,0 +1,147 @@
+"""Readers hold a record, an article or a window, never a file."""
+
+import json
+import random
+import tracemalloc
+
+import pytest
+
+from tests.data.builders import PLAIN, csv_text, write
+from tfmrc.data import json_columns as columns
+from tfmrc.data import (
+    read_dream,
+    read_examples,
+    read_msmarco,
+    read_narrativeqa,
+    read_squad,
+    squad_for_masque,
+)
+from tfmrc.data.batches import Batches
+
+BOUND = 1_000_000
+"""Bytes of Python objects that a pass may hold; the small file alone is larger than that."""
+SIZES = (1_200_000, 3_600_000)
+
+
+def sentences(rng, count):
+    words = [f"{rng.choice('bdfgklmnprst')}{rng.choice('aeiou')}{n}" for n in range(300)]
+    return " ".join(" ".join(rng.choices(words, k=12)).capitalize() + "." for _ in range(count))
+
+
+def marco_record(number, rng):
+    passages = [
+        {"is_selected": int(n == 2), "passage_text": sentences(rng, 4), "url": f"u{n}"}
+        for n in range(10)
+    ]
+    return {
+        "query_id": number,
+        "query": f"what is {number}",
+        "query_type": "ENTITY",
+        "passages": passages,
+        "answers": [sentences(rng, 1)],
+        "wellFormedAnswers": "[]",
+    }
+
+
+def marco_records(size, rng):
+    total, number = 0, 0
+    while total < size:
+        record = marco_record(number, rng)
+        total += len(json.dumps(record))
+        number += 1
+        yield record
+
+
+def marco_lines(path, size, rng):
+    with path.open("w") as file:
+        for record in marco_records(size, rng):
+            file.write(json.dumps(record) + "\n")
+    return read_msmarco(path)
+
+
+def marco_columns(path, size, rng):
+    records = list(marco_records(size, rng))
+    table = {name: {str(n): r[name] for n, r in enumerate(records)} for name in records[0]}
+    return read_msmarco(write(path, table))
+
+
+def squad(path, size, rng):
+    articles = []
+    for number in range(size // 6_000):
+        paragraphs = []
+        for p in range(10):
+            context = sentences(rng, 8)
+            answers = [{"text": context[:9], "answer_start": 0}]
+            qas = [{"id": f"{number}-{p}", "question": "What?", "answers": answers}]
+            paragraphs.append({"context": context, "qas": qas})
+        articles.append({"title": str(number), "paragraphs": paragraphs})
+    return read_squad(write(path, {"version": "1.1", "data": articles}))
+
+
+def masque(path, size, rng):
+    squad(path, size, rng)
+    return squad_for_masque(path, passage_words=1_000)
+
+
+def dream(path, size, rng):
+    question = {"question": "What?", "choice": ["This.", "That."], "answer": "This."}
+    turns = [["M: " + sentences(rng, 3) for _ in range(3)] for _ in range(size // 700)]
+    return read_dream(
+        write(path, [[t, [question], str(n)] for n, t in enumerate(turns)]), passage_words=1_000
+    )
+
+
+def narrativeqa(path, size, rng):
+    documents = [f"document{n}" for n in range(size // 2_000)]
+    summaries = [("document_id", "set", "summary")]
+    summaries += [(d, "train", sentences(rng, 9)) for d in documents]
+    other = write(path.with_suffix(".summaries"), csv_text(summaries))
+    rng.shuffle(documents)
+    qaps = [("document_id", "set", *PLAIN)]
+    qaps += [(d, "train", "What?", "This.", "That.") for d in documents for _ in range(20)]
+    return read_narrativeqa(write(path, csv_text(qaps)), other, passage_words=1_000)
+
+
+def examples(path, size, rng):
+    with path.open("w") as file:
+        for number in range(size // 3_000):
+            record = {"id": str(number), "question": "?", "passages": [sentences(rng, 50)]}
+            file.write(json.dumps(record) + "\n")
+    return read_examples(path)
+
+
+WRITERS = (marco_lines, marco_columns, squad, masque, dream, narrativeqa, examples)
+
+
+def peak(stream):
+    next(iter(stream))  # what is imported and compiled only once
+    tracemalloc.start()
+    count = sum(1 for _ in stream)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return held, count
+
+
+@pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.__name__)
+def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, writer):
+    monkeypatch.setattr(columns, "CHUNK", 1 << 16)
+    held, counts = [], []
+    for size in SIZES:
+        rng = random.Random(1)
+        found, count = peak(writer(tmp_path / f"{size}.json", size, rng))
+        held.append(found)
+        counts.append(count)
+    assert counts[1] > 2.5 * counts[0]
+    assert max(held) < BOUND
+    assert held[1] - held[0] < 0.1 * (SIZES[1] - SIZES[0]), "names and places of groups at most"
+
+
+def test_batches_of_a_stream_hold_one_window(tmp_path):
+    stream = examples(tmp_path / "a.json", SIZES[1], random.Random(1))
+    batches = Batches(stream, ["qa"], 4, shuffle=True, window=10)
+    tracemalloc.start()
+    count = sum(len(batch) for batch in batches.of_pass(0))
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == SIZES[1] // 3_000
+    assert held < BOUND

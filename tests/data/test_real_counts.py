@@ -1,0 +1,67 @@
+"""The real files give the counts that their provenance page names."""
+
+import pytest
+
+from tfmrc.data import (
+    read_dream,
+    read_narrativeqa,
+    read_squad,
+    split_by_group,
+    squad_for_masque,
+)
+from tfmrc.data.statistics import Statistics
+
+pytestmark = [pytest.mark.slow, pytest.mark.shared_data]
+
+
+@pytest.mark.parametrize(
+    ("name", "questions", "answerable", "articles", "paragraphs"),
+    [("train", 18_191, 15_755, 56, 2_839), ("dev", 9_362, 8_077, 36, 1_417)],
+)
+def test_squad(shared_data, name, questions, answerable, articles, paragraphs):
+    stream = read_squad(shared_data / "squad" / f"{name}.json")
+    counts = Statistics.of(stream)
+    assert (counts.questions, counts.answerable, counts.groups) == (questions, answerable, articles)
+    assert counts.unanswerable == questions - answerable
+    assert len({(e.group, e.passages) for e in stream}) == paragraphs
+    assert stream.skipped == 0 and not stream.report.notes
+
+
+@pytest.mark.parametrize("name", ["train", "dev"])
+def test_squad_for_masque(shared_data, name):
+    stream = squad_for_masque(shared_data / "squad" / f"{name}.json")
+    for example in stream:
+        assert len(example.passages) == 10
+        assert any(example.relevance) == example.answerable
+        assert all(example.span_text(s) in example.answers["span"] for s in example.spans)
+        assert all(example.relevance[s.passage] for s in example.spans)
+    cut = stream.report.notes["questions whose answer no passage holds whole"]
+    assert cut <= 0.001 * stream.report.read
+    assert set(stream.report.notes) <= {"questions whose answer no passage holds whole"}
+
+
+@pytest.mark.parametrize(
+    ("split", "questions", "documents"), [("train", 8_050, 270), ("valid", 3_461, 115)]
+)
+def test_narrativeqa(shared_data, split, questions, documents):
+    folder = shared_data / "narrativeqa"
+    stream = read_narrativeqa(folder / "qaps.csv", folder / "summaries.csv", split=split)
+    counts = Statistics.of(stream)
+    assert (counts.questions, counts.answerable, counts.groups) == (questions, questions, documents)
+    assert all(1 <= len(example.passages) <= 10 for example in stream)
+    assert stream.report.notes["summaries too long for 10 passages of 130 words"] <= 2
+
+
+@pytest.mark.parametrize(
+    ("name", "questions", "dialogues"), [("train", 6_116, 3_869), ("dev", 2_040, 1_288)]
+)
+def test_dream(shared_data, name, questions, dialogues):
+    counts = Statistics.of(read_dream(shared_data / "dream" / f"{name}.json"))
+    assert (counts.questions, counts.answerable, counts.groups) == (questions, questions, dialogues)
+
+
+def test_a_split_by_article(shared_data):
+    train, early = split_by_group(read_squad(shared_data / "squad" / "train.json"), 0.1, seed=1)
+    first, second = Statistics.of(train), Statistics.of(early)
+    assert first.questions + second.questions == 18_191
+    assert first.groups + second.groups == 56 and second.groups > 0

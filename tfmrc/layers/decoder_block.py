@@ -63,9 +63,7 @@ class TransformerDecoderBlock(keras.layers.Layer):
         self.memory_residuals = [
             Residual(dropout, name=f"memory_residual_{i}", **options) for i in range(num_memories)
         ]
-        self.feed_forward = FeedForward(
-            intermediate_dim, stddev, name="feed_forward", **options
-        )
+        self.feed_forward = FeedForward(intermediate_dim, stddev, name="feed_forward", **options)
         self.feed_forward_residual = Residual(dropout, name="feed_forward_residual", **options)
 
     def build(self, x_shape, memories_shape):

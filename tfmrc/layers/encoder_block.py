@@ -110,15 +110,14 @@ class RecurrentEncoderBlock(TransformerEncoderBlock):
 
     def build(self, x_shape):
         if x_shape[-1] % 2:
-            raise ValueError(
-                f"Two directions need an even width. Received: x.shape={x_shape}"
-            )
+            raise ValueError(f"Two directions need an even width. Received: x.shape={x_shape}")
         self.second = keras.layers.Bidirectional(
             keras.layers.LSTM(
                 x_shape[-1] // 2,
                 return_sequences=True,
                 kernel_initializer=normal(self.stddev),
                 dtype=self.dtype_policy,
+                name="lstm",
             ),
             dtype=self.dtype_policy,
             name="lstm",

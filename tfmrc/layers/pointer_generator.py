@@ -103,16 +103,12 @@ class PointerGenerator(keras.layers.Layer):
         log_priors = [None] * self.num_sources if log_priors is None else log_priors
         projected = self.project(memories) if projected is None else projected
         ids = self._by_source(source_ids, memories)
-        masks = [
-            _copyable(i, prior) for i, prior in zip(ids, log_priors, strict=True)
-        ]
+        masks = [_copyable(i, prior) for i, prior in zip(ids, log_priors, strict=True)]
         log_attentions, contexts = [], []
         for attention, memory, mask, prior, fixed in zip(
             self.attentions, memories, masks, log_priors, projected, strict=True
         ):
-            log_weights, context = attention(
-                states, memory, mask, log_prior=prior, projected=fixed
-            )
+            log_weights, context = attention(states, memory, mask, log_prior=prior, projected=fixed)
             log_attentions.append(log_weights)
             contexts.append(context)
         parts = {

@@ -44,7 +44,9 @@ class SmoothedBinaryCrossentropy(keras.losses.Loss):
     def call(self, y_true, y_pred):
         logits = ops.cast(y_pred, "float32")
         labels = ops.cast(y_true, "float32") * self.positive_label
-        return ops.maximum(logits, 0.0) - logits * labels + ops.log1p(ops.exp(-ops.abs(logits)))
+        # softplus, not max(x, 0) and |x|: their gradients are wrong at a logit of exactly 0, which
+        # an example without passages has.
+        return ops.softplus(logits) - logits * labels
 
     def get_config(self):
         return {**super().get_config(), "positive_label": self.positive_label}

@@ -21,7 +21,10 @@ from tfmrc.layers import (
 )
 from tfmrc.layers.linear import normal
 from tfmrc.ops.ids import BOS, PAD
-from tfmrc.ops.masking import LOG_ZERO
+
+# The true relevance of a passage that does not matter, in place of 0: a reference word that only
+# such a passage holds stays possible, and where no passage matters all are read alike.
+GOLD_FLOOR = 1e-12
 
 BLOCKS = {
     "transformer": (TransformerEncoderBlock, TransformerDecoderBlock),
@@ -319,7 +322,7 @@ class Masque(keras.Model):
             memory["source_words"] = self.word_embedding(memory["source_ids"])  # [B, S, word_dim]
         if self.has_decoder and self.combined_attention:
             if self.gold_ranker:
-                log_relevance = ops.where(inputs["relevance_gold"] > 0.5, 0.0, LOG_ZERO)
+                log_relevance = ops.log(ops.maximum(inputs["relevance_gold"], GOLD_FLOOR))
             else:
                 log_relevance = ops.log_sigmoid(memory["ranker"])
             # Each word has its passage's relevance: [B, K] to [B, K L].
@@ -519,8 +522,7 @@ class Masque(keras.Model):
         contextual = self.contextual_embedding
         return {
             **self._config,
-            "contextual_embedding": contextual
-            and keras.saving.serialize_keras_object(contextual),
+            "contextual_embedding": contextual and keras.saving.serialize_keras_object(contextual),
             "name": self.name,
             "dtype": keras.dtype_policies.serialize(self.dtype_policy),
         }

@@ -98,7 +98,7 @@ def _passages(turns: list[str], size: int, most: int, report: Report) -> tuple[s
         units.append((len(text), len(text) + len(turn)))
         text += turn + "\n"
     found = windows(text, size, most, overlap=True, units=units)
-    if covered(text, found) < 1:
+    if len(found) == most and covered(text, found) < 1:
         report.note(f"dialogues too long for {most} passages of {size} words")
     return tuple(text[start:end].strip() for start, end in found)
 

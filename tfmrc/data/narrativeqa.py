@@ -143,7 +143,8 @@ class _Summaries:
         row = csv_row(self._file, self._path, self._begins[document], self._header)
         text = Place(self._path, f"document {document!r}").text(row, self._column)
         found = windows(text, size, most, overlap=True)
-        if covered(text, found) < 1 and document not in self._cut:
+        whole = len(found) < most or covered(text, found) == 1
+        if not whole and document not in self._cut:
             self._cut.add(document)
             self._report.note(f"summaries too long for {most} passages of {size} words")
         self._latest = (document, tuple(text[start:end] for start, end in found))

@@ -204,7 +204,7 @@ def test_setup_requirements_are_locked_and_explained() -> None:
     names = [name.lower() for name in re.findall(r'^    "([\w-]+)>=', setup, re.MULTILINE)]
     lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
     explained = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8").lower()
-    extras = {"keras-hub", "tensorflow-hub"}
+    extras = {"keras-hub", "tensorflow-hub", "spacy"}
     assert len(names) > 15
     for name in names:
         assert f"`{name}`" in explained, f"docs/dependencies.md does not say why {name} is there"

@@ -1,6 +1,9 @@
 """The command line: `tfmrc COMMAND ...`, one subcommand for each step from data to answers."""
 
+import importlib
+import os
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -42,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parsers[""].parse_args(_with_config(given))
     command: str = parsed.command
     try:
+        _import_tensorflow()
         _COMMANDS[command](parsers[command], parsed[command])
         return 0
     except KeyboardInterrupt:
@@ -50,6 +54,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"tfmrc {command}: {error}", file=sys.stderr)
         return 1
+
+
+def _import_tensorflow() -> None:
+    """Import TensorFlow without the lines that its libraries write while they load.
+
+    `train` says itself which devices there are. If the import fails, the lines are shown.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as lines:
+        kept = os.dup(2)
+        os.dup2(lines.fileno(), 2)
+        try:
+            importlib.import_module("tensorflow")
+        except ImportError:
+            lines.seek(0)
+            os.write(kept, lines.read())
+            raise
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
 
 
 def _with_config(given: list[str]) -> list[str]:
@@ -128,7 +153,7 @@ def _parsers() -> dict[str, Any]:
         "RUN [--to savedmodels/NAME/VERSION]",
         "Write a run's model as a SavedModel on plain strings, as TensorFlow Serving reads it.",
     )
-    export.add_argument("--to", type=str | None, help="default: savedmodels/NAME/1")
+    export.add_argument("--to", type=str | None, help="default: the next of savedmodels/NAME")
     answer = add(
         "answer",
         "SAVEDMODEL --question TEXT --passage TEXT [--passage TEXT ...] --style STYLE",
@@ -205,7 +230,7 @@ def _answer(parser: Any, options: Any) -> None:
             style=tf.constant([options.style]),
         )
     except tf.errors.OpError as error:
-        raise ValueError(error.message) from None
+        raise ValueError(error.message.split("assertion failed: ")[-1].split("\n")[0]) from None
     arrays = {name: value.numpy() for name, value in outputs.items()}
     answer = Answer.from_outputs(arrays, 0, len(options.passage))
     if options.json:

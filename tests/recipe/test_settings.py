@@ -7,9 +7,9 @@ from tfmrc.recipe import settings
 TEXT = """
 name: small
 sources:
-- {format: squad, style: span, train: a.json, options: {num_passages: 2}}
-- {format: dream, style: free}
-- {format: squad, style: span}
+- {format: squad, styles: [span], train: a.json, options: {num_passages: 2}}
+- {format: dream, styles: [free]}
+- {format: squad, styles: [span]}
 model: {hidden_dim: 8, dropout: 0.1}
 training: {steps: 3}
 """
@@ -27,7 +27,7 @@ def test_load_fills_defaults_and_reads_nested_values(file: Path) -> None:
     assert recipe.name == "small"
     assert recipe.styles == ("span", "free")
     assert recipe.sources[0] == settings.Source(
-        "squad", "span", train="a.json", options={"num_passages": 2}
+        "squad", ("span",), train="a.json", options={"num_passages": 2}
     )
     assert recipe.training == settings.Training(steps=3)
     assert recipe.evaluation == settings.Evaluation()

@@ -1,5 +1,6 @@
 """What a recipe's YAML file may say: one typed description for the file, the flags and the help."""
 
+import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -13,21 +14,33 @@ class Source:
 
     Args:
         format: how its files are read.
-        style: the style that its answers are given.
+        styles: the styles of its answers; one but for MS MARCO (qa and nlg) and for examples.
         train: training file below the data folder; null: not trained on.
         test: file below the data folder that figures are reported on; null: not reported.
-        train_groups: train on this many groups only (articles, stories), drawn by the seed.
-        test_groups: report on this many groups only, drawn by the seed.
+        train_share: train on this share of the groups (articles, stories) only.
+        test_share: report on this share of the groups only.
+        answerable_only: leave out questions without an answer (for models without classifier).
+        title: name of the reported data in the report.
+        rules: how answers are scored (`tfmrc.evaluation.RULES`).
+        paper: a system of the paper -> score -> the paper's figure, set beside ours.
         options: further arguments of the reader.
+        train_options: arguments for the training file alone.
+        test_options: arguments for the reported file alone.
     """
 
     format: Format
-    style: str
+    styles: tuple[str, ...]
     train: str | None = None
     test: str | None = None
-    train_groups: int | None = None
-    test_groups: int | None = None
+    train_share: float = 1.0
+    test_share: float = 1.0
+    answerable_only: bool = False
+    title: str = ""
+    rules: str = "plain"
+    paper: dict[str, dict[str, float]] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
+    train_options: dict[str, Any] = field(default_factory=dict)
+    test_options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -38,13 +51,11 @@ class Vocabulary:
         size: at most this many words, by falling frequency.
         min_count: words seen less often are left out.
         num_oov_buckets: rows shared by all other words.
-        vectors: GloVe text file below the data folder, for the rows' first values; null: none.
     """
 
     size: int = 20_000
     min_count: int = 1
     num_oov_buckets: int = 0
-    vectors: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,7 @@ class Training:
         checkpoint_every: steps between two checkpoints; what a kill can lose.
         max_minutes: stop training after this time; null: never.
         dtype: float32, mixed_bfloat16 or mixed_float16.
+        stream: read the training files anew in every pass instead of holding their examples.
     """
 
     steps: int = 2_000
@@ -82,6 +94,7 @@ class Training:
     checkpoint_every: int = 200
     max_minutes: float | None = None
     dtype: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
+    stream: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,12 +102,11 @@ class Evaluation:
     """How the test examples are answered and scored.
 
     Args:
-        limit: at most this many test examples of a source, drawn by the seed; null: all.
+        limit: at most this many test examples of a source, drawn by their ids; null: all.
         batch_size: examples decoded together.
         num_beams: 1: greedy.
         length_penalty: of the beam search.
         max_length: words of an answer at most.
-        paper: name of a figure -> the paper's value, set beside ours in the report.
     """
 
     limit: int | None = None
@@ -102,7 +114,6 @@ class Evaluation:
     num_beams: int = 1
     length_penalty: float = 0.0
     max_length: int = 30
-    paper: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,7 +123,7 @@ class Recipe:
     Args:
         name: name of the run's folder and of its export.
         sources: the datasets; their styles, in this order, are the model's styles.
-        title: a line for the report.
+        title: what is run, for the report.
         seed: of splits, weights, dropout and order.
         vocabulary: the words.
         features: arguments of `tfmrc.text.MasqueFeatures` (--features.num_passages 4).
@@ -134,7 +145,7 @@ class Recipe:
     @property
     def styles(self) -> tuple[str, ...]:
         """The styles of all sources, each once, in order."""
-        return tuple(dict.fromkeys(source.style for source in self.sources))
+        return tuple(dict.fromkeys(style for source in self.sources for style in source.styles))
 
 
 def load(path: str | Path, *overrides: str) -> Recipe:
@@ -156,7 +167,7 @@ def load(path: str | Path, *overrides: str) -> Recipe:
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "config.yaml")
-    ...     _ = file.write_text("{name: x, sources: [{format: squad, style: span}]}")
+    ...     _ = file.write_text("{name: x, sources: [{format: squad, styles: [span]}]}")
     ...     load(file, "--training.steps=7").training.steps
     7
     """
@@ -185,12 +196,33 @@ def recipe_of(parser: Any, parsed: Any) -> Recipe:
 
 def save(recipe: Recipe, path: str | Path) -> None:
     """Write a recipe as the YAML that `load` reads."""
-    import dataclasses
-
     import yaml
 
     text = yaml.safe_dump(_plain(dataclasses.asdict(recipe)), sort_keys=False, allow_unicode=True)
     Path(path).write_text(text, encoding="utf-8")
+
+
+def flat(recipe: Recipe) -> dict[str, Any]:
+    """All settings by their dotted names.
+
+    Example:
+
+    >>> flat(Recipe("x", (), training=Training(steps=7)))["training.steps"]
+    7
+    """
+    found: dict[str, Any] = {}
+
+    def visit(name: str, value: Any) -> None:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            place = f"{name}{key}"
+            if isinstance(item, dict | list | tuple) and item:
+                visit(f"{place}.", item)
+            else:
+                found[place] = item
+
+    visit("", dataclasses.asdict(recipe))
+    return found
 
 
 def _plain(value: Any) -> Any:

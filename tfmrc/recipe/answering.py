@@ -1,0 +1,87 @@
+"""Answer examples with a trained reader, into a file that a stopped run goes on with."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tfmrc.data import Example
+from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
+from tfmrc.recipe.settings import Evaluation
+from tfmrc.serving import Answer, Reader
+
+
+def options_of(chosen: Evaluation) -> dict[str, Any]:
+    """A recipe's settings as the reader's options of the search."""
+    return {
+        "num_beams": chosen.num_beams,
+        "length_penalty": chosen.length_penalty,
+        "max_length": chosen.max_length,
+    }
+
+
+def prediction_of(example_id: str, answer: Answer, style: str) -> Prediction:
+    """An answer as a line of a prediction file."""
+    scores = {
+        "score": answer.score,
+        "possibility": answer.possibility,
+        "relevance": None if answer.relevance is None else list(answer.relevance),
+        "truncated": answer.truncated,
+    }
+    words = tuple(
+        {
+            "text": word.text,
+            "source": word.source,
+            "passage": word.passage,
+            "start": word.start,
+            "end": word.end,
+            "mixture": list(word.mixture),
+        }
+        for word in answer.words
+    )
+    kept = {name: value for name, value in scores.items() if value is not None}
+    return Prediction(example_id, answer.text, style, kept, words)
+
+
+def answer_all(
+    reader: Reader,
+    examples: Sequence[Example],
+    style: str,
+    path: Path,
+    chosen: Evaluation,
+) -> dict[str, Prediction]:
+    """Answer examples in a style; those that the file already answers are not asked again.
+
+    Args:
+        reader: answers.
+        examples: what to answer; their ids differ.
+        style: of the answers.
+        path: file of JSON lines, written as the answers come.
+        chosen: size of the batches and options of the search.
+
+    Returns:
+        The predictions by id, in the order of the examples.
+    """
+    with PredictionWriter(path, resume=True) as writer:
+        left = [example for example in examples if (example.id, style) not in writer.done]
+        answers = reader.predict(left, chosen.batch_size, style, **options_of(chosen))
+        for example, answer in zip(left, _shown(answers, len(left), style), strict=True):
+            writer.write(prediction_of(example.id, answer, style))
+    known = read_predictions(path, style=style)
+    return {example.id: known[example.id] for example in examples}
+
+
+def _shown(answers: Any, total: int, style: str) -> Any:
+    """Progress on the terminal: a bar there, a line now and then in a log."""
+    from rich.progress import track
+
+    label = f"answering {total:,} questions ({style})"
+    if sys.stdout.isatty():
+        yield from track(answers, label, total=total)
+        return
+    print(label, flush=True)
+    every = max(1, total // 10)
+    for number, answer in enumerate(answers, 1):
+        if number % every == 0:
+            print(f"  {number:,}", flush=True)
+        yield answer

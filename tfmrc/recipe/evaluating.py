@@ -1,0 +1,200 @@
+"""Score a trained recipe on its test examples, beside two baselines and the paper's figures."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tfmrc import evaluation
+from tfmrc.data import Example
+from tfmrc.evaluation import Prediction, Report
+from tfmrc.recipe import folder as places
+from tfmrc.recipe.answering import answer_all, options_of
+from tfmrc.recipe.machine import in_words
+from tfmrc.recipe.settings import Recipe, Source
+from tfmrc.recipe.sources import data_folder, limited, splits
+from tfmrc.serving import Reader
+
+BASELINES = {
+    "first sentence": lambda example: evaluation.first_sentence(example.passages),
+    "most similar sentence": lambda example: evaluation.most_similar_sentence(
+        example.question, example.passages
+    ),
+}
+NUM_ATTRIBUTIONS = 3
+
+
+def evaluate(
+    recipe: Recipe, data: str | Path | None = None, run: str | Path | None = None
+) -> list[Path]:
+    """Answer a recipe's test examples and score the answers.
+
+    For each source with a test file, the run's folder gets `evaluation/SOURCE/` with `metrics.json`
+    (each figure with its scorer, version, tokenisation, size, split and seed), `report.md` (the
+    table, the paper's figures beside ours), `predictions.jsonl`, and pictures as PNG and SVG:
+    learning curves, precision and recall of the answer possibility, answer lengths by question
+    word, and for a few answers the mixture weights of every word.
+
+    Args:
+        recipe: the recipe.
+        data: the data folder; TFMRC_DATA unless given.
+        run: the run's folder; `runs/NAME` unless given.
+
+    Returns:
+        The folders that were written.
+
+    Raises:
+        ValueError: the run is not trained, or the data is not there.
+    """
+    folder = places.run_folder(recipe, run)
+    training = places.read_json(folder / places.TRAINING, "train")
+    reader = Reader.load(folder / places.READER)
+    written = []
+    for number, part in enumerate(splits(recipe, data_folder(data))):
+        if part.test is None:
+            continue
+        name = f"{number + 1}-{part.source.format}-{'-'.join(part.source.styles)}"
+        target = folder / places.EVALUATION / name
+        examples = limited(part.test, recipe.evaluation.limit)
+        _evaluate_source(recipe, part.source, examples, reader, training, target)
+        evaluation.plot_learning_curves(folder / "log.csv", target / "learning_curves")
+        written.append(target)
+    return written
+
+
+def _evaluate_source(
+    recipe: Recipe,
+    source: Source,
+    examples: Sequence[Example],
+    reader: Reader,
+    training: dict[str, Any],
+    target: Path,
+) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    report = Report(
+        recipe.title or recipe.name,
+        dataset=source.title or source.format,
+        split=_split(source, recipe, len(examples)),
+        seed=recipe.seed,
+        details=_details(recipe, training),
+        paper=source.paper,
+    )
+    lengths: list[tuple[str, str, str]] = []
+    for style in source.styles:
+        prefix = style if len(source.styles) > 1 else ""
+        path = target / f"predictions-{style}-{_digest(recipe, training)}.jsonl"
+        predictions = answer_all(reader, examples, style, path, recipe.evaluation)
+        references = {
+            example.id: list(example.answers[style])
+            for example in examples
+            if style in example.answers
+        }
+        systems = {recipe.name: {key: found.answer for key, found in predictions.items()}} | {
+            name: {example.id: answer(example) for example in examples}
+            for name, answer in BASELINES.items()
+        }
+        for name, answers in systems.items():
+            kept = {key: answers[key] for key in references}
+            scores = evaluation.score_answers(kept, references, source.rules, meteor=True)
+            report.add(name, scores, prefix=prefix)
+        if source.format == "squad":
+            kept = {key: systems[recipe.name][key] for key in references}
+            report.add(recipe.name, evaluation.score_squad(kept, references), prefix=prefix)
+        lengths += _lengths(examples, predictions, references, style)
+    _add_parts(report, recipe.name, examples, predictions, target)
+    if lengths:
+        rows = evaluation.answer_lengths(lengths)
+        evaluation.plot_answer_lengths(rows, target / "answer_lengths")
+    _plot_attributions(examples, predictions, target)
+    report.write(target)
+    print(report.markdown())
+
+
+def _add_parts(
+    report: Report,
+    system: str,
+    examples: Sequence[Example],
+    predictions: Mapping[str, Prediction],
+    target: Path,
+) -> None:
+    """Scores of ranker and classifier, where the model has them and the data says what is right."""
+    found = {key: prediction.scores for key, prediction in predictions.items()}
+    relevance = {e.id: e.relevance for e in examples if e.relevance is not None}
+    if relevance and all("relevance" in found[key] for key in relevance):
+        # passages beyond what the model reads rank last
+        ranked = {
+            key: _padded(found[key]["relevance"], len(labels)) for key, labels in relevance.items()
+        }
+        report.add(system, evaluation.score_ranking(ranked, relevance))
+        given = {key: [0.0] * len(labels) for key, labels in relevance.items()}
+        report.add("passages in the order given", evaluation.score_ranking(given, relevance))
+    answerable = {e.id: e.answerable for e in examples if e.answerable is not None}
+    known = any(answerable.values()) and not all(answerable.values())
+    if known and all("possibility" in found[key] for key in answerable):
+        possibility = {key: float(found[key]["possibility"]) for key in answerable}
+        report.add(system, evaluation.score_answerability(possibility, answerable))
+        always = dict.fromkeys(answerable, 1.0)
+        report.add("always answerable", evaluation.score_answerability(always, answerable))
+        curve = evaluation.precision_recall_curve(possibility, answerable)
+        evaluation.plot_precision_recall(curve, target / "answer_possibility")
+
+
+def _padded(scores: Sequence[float], length: int) -> list[float]:
+    return [*scores, *[-1.0] * (length - len(scores))]
+
+
+def _lengths(
+    examples: Sequence[Example],
+    predictions: Mapping[str, Prediction],
+    references: Mapping[str, Sequence[str]],
+    style: str,
+) -> list[tuple[str, str, str]]:
+    rows = []
+    for example in examples:
+        if example.id in references:
+            group = example.query_type or evaluation.question_word(example.question)
+            rows.append((style, group, predictions[example.id].answer))
+            rows.append((f"{style}, reference", group, references[example.id][0]))
+    return rows
+
+
+def _plot_attributions(
+    examples: Sequence[Example], predictions: Mapping[str, Prediction], target: Path
+) -> None:
+    chosen = [e for e in examples if e.answers and predictions[e.id].provenance]
+    for number, example in enumerate(chosen[:NUM_ATTRIBUTIONS], 1):
+        words = predictions[example.id].provenance
+        evaluation.plot_attribution(
+            [word["text"] for word in words],
+            [word["source"] for word in words],
+            [word["mixture"] for word in words],
+            target / f"mixture_weights_{number}",
+            title=example.question,
+        )
+
+
+def _split(source: Source, recipe: Recipe, size: int) -> str:
+    options = "".join(f", {name} {value}" for name, value in source.test_options.items())
+    share = "" if source.test_share >= 1 else f", {source.test_share:.0%} of the groups"
+    limit = recipe.evaluation.limit
+    drawn = "" if limit is None or size < limit else ", drawn by id"
+    return f"{source.test}{options}{share}, {size:,} questions{drawn}"
+
+
+def _details(recipe: Recipe, training: dict[str, Any]) -> dict[str, Any]:
+    search = options_of(recipe.evaluation)
+    return {
+        "Training": f"{training['steps']:,} steps of {recipe.training.batch_size} in "
+        f"{training['seconds'] / 60:.1f} minutes, ended by: {training['ended_by']}",
+        "Weights": f"{training['weights']:,}",
+        "Machine": in_words(training["machine"]),
+        "Search": ", ".join(f"{name} {value}" for name, value in search.items()),
+        "Versions": ", ".join(f"{k} {v}" for k, v in training["machine"]["versions"].items()),
+    }
+
+
+def _digest(recipe: Recipe, training: dict[str, Any]) -> str:
+    """Answers are taken up again only if training and search are the same."""
+    facts = [training, options_of(recipe.evaluation)]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:8]

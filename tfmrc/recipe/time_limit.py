@@ -1,0 +1,53 @@
+"""A callback that ends a training after some time, also across a kill and a resume."""
+
+import time
+from typing import Any
+
+import keras
+
+
+class TimeLimit(keras.callbacks.Callback):
+    """Stops `fit` when it has run for so many minutes, those before a resume included.
+
+    Validation counts. The epoch that is cut short ends as any epoch: with validation and a
+    checkpoint.
+
+    Args:
+        minutes: None for no limit; the time is counted all the same.
+
+    Example:
+
+    >>> TimeLimit(minutes=15).get_state()
+    {'seconds': 0.0}
+    """
+
+    def __init__(self, minutes: float | None) -> None:
+        super().__init__()
+        self.minutes = minutes
+        self.reached = False
+        self._before = 0.0
+        self._began: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long `fit` has run."""
+        return self._before + (0.0 if self._began is None else time.monotonic() - self._began)
+
+    def get_state(self) -> dict[str, Any]:
+        """The time so far, for a checkpoint."""
+        return {"seconds": self.seconds}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Takes back what `get_state` gave."""
+        self._before = float(state["seconds"])
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._began = time.monotonic()
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        if self.minutes is not None and self.seconds >= 60 * self.minutes:
+            self.reached = True
+            self.model.stop_training = True
+
+    def on_train_end(self, logs: Any = None) -> None:
+        self._before, self._began = self.seconds, None

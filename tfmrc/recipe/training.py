@@ -1,0 +1,168 @@
+"""Train a recipe: `fit` with checkpoints, a bound in time, and the best weights kept."""
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tfmrc import serving, text, training
+from tfmrc.data import Record, batched, padding_share, records
+from tfmrc.recipe import folder as places
+from tfmrc.recipe.building import build_features, build_model
+from tfmrc.recipe.machine import in_words, machine
+from tfmrc.recipe.preparing import prepare_in
+from tfmrc.recipe.settings import Recipe
+from tfmrc.recipe.sources import Mixed, Splits, data_folder, limited, splits
+from tfmrc.recipe.time_limit import TimeLimit
+from tfmrc.training.recipe import output_names
+
+
+def train(
+    recipe: Recipe,
+    data: str | Path | None = None,
+    run: str | Path | None = None,
+    fresh: bool = False,
+) -> Path:
+    """Train a recipe, or go on where a stopped run of it stands.
+
+    The folder of the run afterwards holds, beside what `prepare` writes, `log.csv` (a row for
+    each look at the validation examples), `reader/` (model, features and the averaged weights of
+    the best look) and `training.json` (what it took).
+
+    Args:
+        recipe: the recipe.
+        data: the data folder; TFMRC_DATA unless given.
+        run: the run's folder; `runs/NAME` unless given.
+        fresh: drop what the folder holds.
+
+    Returns:
+        The run's folder.
+
+    Raises:
+        ValueError: the data is not there or broken, settings contradict each other, or the folder
+            holds a run of other settings.
+    """
+    chosen = recipe.training
+    if chosen.steps % chosen.validate_every:
+        raise ValueError(
+            "Training ends with a look at the validation examples, so `steps` must be a multiple "
+            f"of `validate_every`. Received: steps={chosen.steps}, "
+            f"validate_every={chosen.validate_every}"
+        )
+    sources = splits(recipe, data_folder(data))
+    folder = places.open_run(recipe, run, fresh)
+    if (folder / places.TRAINING).is_file():
+        print(f"{folder} is trained already; --fresh trains anew.")
+        return folder
+    found = prepare_in(folder, recipe, sources)
+    keras.utils.set_random_seed(recipe.seed)
+    vocabulary = text.Vocabulary.load(folder / places.VOCABULARY, recipe.vocabulary.num_oov_buckets)
+    features = build_features(recipe, vocabulary)
+    with _devices(chosen.batch_size):
+        model = build_model(recipe, features)
+        model.compile(**_compile_arguments(recipe, model))
+
+    callbacks = training.callbacks(
+        folder,
+        averages=chosen.ema > 0,
+        patience=chosen.patience,
+        every_steps=chosen.checkpoint_every,
+    )
+    limit = TimeLimit(chosen.max_minutes)
+    callbacks.checkpoint.callbacks.append(limit)
+    if callbacks.checkpoint.step:
+        print(f"Going on after step {callbacks.checkpoint.step:,} of {chosen.steps:,}.")
+    examples = _training_records(recipe, sources, found)
+    batches = callbacks.checkpoint.dataset(
+        lambda start_step: batched(
+            examples,
+            features,
+            chosen.batch_size,
+            shuffle=True,
+            seed=recipe.seed,
+            drop_remainder=True,
+            repeat=True,
+            start_step=start_step,
+        )
+    )
+    batches = _with_parts_of(model, batches)
+    validation = _with_parts_of(
+        model, batched(_validation_records(recipe, sources), features, chosen.batch_size)
+    )
+    print(f"{model.count_params():,} weights; {in_words(machine())}", flush=True)
+    history = model.fit(
+        batches,
+        epochs=chosen.steps // chosen.validate_every,
+        steps_per_epoch=chosen.validate_every,
+        validation_data=validation,
+        shuffle=False,  # the batches are shuffled already
+        verbose=1 if sys.stdout.isatty() else 2,
+        callbacks=[*callbacks[:-1], limit, callbacks.checkpoint],
+    )
+    facts = {
+        "steps": callbacks.checkpoint.step,
+        "seconds": round(limit.seconds, 1),
+        "ended_by": _end(history, limit, callbacks.checkpoint.step, chosen.steps),
+        "best_look": callbacks.best.best_epoch,
+        "best_val_loss": callbacks.best.best,
+        "weights": model.count_params(),
+        "seed": recipe.seed,
+        "validation_padding": padding_share(validation),
+        "machine": machine(),
+    }
+    places.write_json(folder / places.TRAINING, facts)
+    serving.Reader(model, features).save_to(folder / places.READER, metrics={"training": facts})
+    print(f"Trained {facts['steps']:,} steps in {facts['seconds'] / 60:.1f} minutes: {folder}")
+    return folder
+
+
+def _with_parts_of(model: keras.Model, dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Labels and weights of the parts that the model has: Keras wants no others."""
+    names = output_names(model)
+
+    def choose(x: Any, y: Any, sample_weight: Any) -> Any:
+        return x, {name: y[name] for name in names}, {name: sample_weight[name] for name in names}
+
+    return dataset.map(choose)
+
+
+def _devices(batch_size: int) -> Any:
+    if len(tf.config.list_physical_devices("GPU")) < 2:
+        return nullcontext()
+    return training.mirrored(batch_size=batch_size).scope()
+
+
+def _compile_arguments(recipe: Recipe, model: Any) -> dict[str, Any]:
+    chosen = recipe.training
+    return training.masque(
+        steps=chosen.steps,
+        learning_rate=chosen.learning_rate,
+        warmup_steps=chosen.warmup_steps,
+        weight_decay=chosen.weight_decay,
+        ema=chosen.ema,
+        clip_norm=chosen.clip_norm,
+        model=model,
+    )
+
+
+def _training_records(recipe: Recipe, sources: list[Splits], found: dict[str, Any]) -> Any:
+    parts = [part for part in sources if part.source.train is not None]
+    if not recipe.training.stream:
+        return [record for part in parts for record in records(part.train, part.source.styles)]
+    lengths = tuple(facts["train"]["examples"] for facts in found["sources"] if "train" in facts)
+    return lambda: Mixed(tuple(records(p.train, p.source.styles) for p in parts), lengths)
+
+
+def _validation_records(recipe: Recipe, sources: list[Splits]) -> list[Record]:
+    limit = recipe.training.validation_limit
+    chosen = [(part, limited(part.validation, limit)) for part in sources]
+    return [record for part, kept in chosen for record in records(kept, part.source.styles)]
+
+
+def _end(history: Any, limit: TimeLimit, step: int, steps: int) -> str:
+    if step >= steps:
+        return "all steps done"
+    return "time limit" if limit.reached else "no better validation loss"

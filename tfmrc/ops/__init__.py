@@ -1,0 +1,30 @@
+"""Tensor functions on `keras.ops`: masks, similarity, copying, and the ids of special words."""
+
+from tfmrc.ops.copying import copy_log_probability, scatter_copies
+from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD, UNK
+from tfmrc.ops.masking import (
+    LOG_ZERO,
+    masked_log_softmax,
+    masked_logsumexp,
+    masked_max,
+    masked_softmax,
+)
+from tfmrc.ops.positions import sinusoid
+from tfmrc.ops.similarity import trilinear_similarity
+
+__all__ = [
+    "BOS",
+    "EOS",
+    "LOG_ZERO",
+    "NUM_SPECIAL",
+    "PAD",
+    "UNK",
+    "copy_log_probability",
+    "masked_log_softmax",
+    "masked_logsumexp",
+    "masked_max",
+    "masked_softmax",
+    "scatter_copies",
+    "sinusoid",
+    "trilinear_similarity",
+]

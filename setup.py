@@ -1,4 +1,4 @@
-"""Packaging of tfmrc. Tool settings live in pyproject.toml, exact versions in requirements*.lock."""
+"""Packaging of tfmrc; tool settings are in pyproject.toml, exact versions in requirements*.lock."""
 
 import re
 from pathlib import Path

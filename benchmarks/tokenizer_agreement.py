@@ -21,7 +21,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from tfmrc.text import Tokenizer
+from tfmrc.text import Tokenizer, join_words
 
 Span = tuple[int, int]
 SOURCES = {
@@ -87,6 +87,46 @@ def rates(shared: int, ours: int, theirs: int) -> dict[str, float]:
         "recall": round(shared / max(theirs, 1), 5),
         "f1": round(2 * shared / max(ours + theirs, 1), 5),
     }
+
+
+def answers_on_boundaries(path: Path, nlp) -> dict:
+    """The share of SQuAD answers that begin and end where a token does, for both tokenisers."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    paragraphs = [p for article in content["data"] for p in article["paragraphs"]]
+    tokens = Tokenizer().tokenize([p["context"] for p in paragraphs])
+    total, held = 0, Counter()
+    places = zip(paragraphs, tokens.starts.to_list(), tokens.ends.to_list(), strict=True)
+    for paragraph, starts, ends in places:
+        theirs = spacy_spans(nlp.tokenizer(paragraph["context"]))
+        sides = {"ours": (set(starts), set(ends))}
+        sides["spacy"] = ({s for s, _ in theirs}, {e for _, e in theirs})
+        for question in paragraph["qas"]:
+            for answer in question["answers"]:
+                text = answer["text"]
+                start = answer["answer_start"] + len(text) - len(text.lstrip())
+                total += 1
+                for side, (begins, finishes) in sides.items():
+                    held[side] += start in begins and start + len(text.strip()) in finishes
+    return {"answers": total} | {side: round(count / total, 5) for side, count in held.items()}
+
+
+def answers(path: Path) -> list[str]:
+    """All answers of a SQuAD or DREAM file, single spaces between words."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if isinstance(content, list):
+        found = [question["answer"] for _, questions, *_ in content for question in questions]
+    else:
+        paragraphs = [p for article in content["data"] for p in article["paragraphs"]]
+        found = [a["text"] for p in paragraphs for q in p["qas"] for a in q["answers"]]
+    return [" ".join(text.split()) for text in found]
+
+
+def rebuilt(strings: list[str]) -> dict:
+    """The share of strings that `join_words` makes again of their tokens."""
+    surface = Tokenizer().tokenize(tf.constant(strings)).surface
+    joined = join_words(surface.to_tensor("")).numpy()
+    same = sum(one.decode() == text for one, text in zip(joined, strings, strict=True))
+    return {"answers": len(strings), "same": round(same / len(strings), 5)}
 
 
 def measure(name: str, strings: list[str], nlp, num_differences: int) -> dict:
@@ -160,7 +200,14 @@ def main(arguments: list[str] | None = None) -> None:
         path = options.data / place
         if path.is_file():
             strings = list(texts(path))[: options.limit]
-            results.append(measure(name, strings, nlp, options.differences))
+            result = measure(name, strings, nlp, options.differences)
+            if place.startswith("squad"):
+                result["answers_on_boundaries"] = answers_on_boundaries(path, nlp)
+                print(f"  answers on token boundaries: {result['answers_on_boundaries']}")
+            if path.suffix == ".json":
+                result["answers_rebuilt"] = rebuilt(answers(path))
+                print(f"  answers that come back from their tokens: {result['answers_rebuilt']}")
+            results.append(result)
     if not results:
         raise SystemExit(f"No file of {', '.join(SOURCES.values())} is in {options.data}.")
     if options.output:

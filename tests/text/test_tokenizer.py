@@ -13,7 +13,7 @@ RULES = {
     "list of numbers": ("1, 2,3", "1|,|2,3"),
     "sign": ("-5 (-6) 3-4 x-5 −7", "-5|(|-6|)|3|-|4|x-5|−7"),
     "percent": ("50% of 2.5%", "50|%|of|2.5|%"),
-    "currency": ("$5 €1.20 US$75 5$", "$|5|€|1.20|US$|75|5|$"),
+    "currency": ("$5 €1.20 US$75 5$", "$|5|€|1.20|US|$|75|5|$"),
     "ratio and time": ("3:2 at 10:30, see: this", "3:2|at|10:30|,|see|:|this"),
     "slash": ("9/11 and/or", "9/11|and|/|or"),
     "negation": ("don't Can't WON'T ain’t", "do|n't|Ca|n't|WO|N'T|ai|n’t"),

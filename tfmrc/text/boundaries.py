@@ -92,15 +92,14 @@ def _inside_words(text: _Neighbourhood) -> tf.Tensor:
 
 
 def _runs(text: _Neighbourhood) -> tf.Tensor:
-    """Marks of several characters, and marks that end a word: ... -- `` '' C++ US$."""
+    """Marks of several characters, and marks that end a word: ... -- `` '' C++."""
     same = text.points == text.before(text.points)
     grave = text.points == ord("`")
     straight = text.points == ord("'")
     pair = same & (grave | straight)
     pair &= ~text.before(pair)
     plus = (text.classes == ch.PLUS) & text.before(text.letters | (text.classes == ch.PLUS))
-    dollar = (text.points == ord("$")) & text.before(text.upper)
-    return (same & (text.periods | (text.classes == ch.HYPHEN))) | pair | plus | dollar
+    return (same & (text.periods | (text.classes == ch.HYPHEN))) | pair | plus
 
 
 def _leading_marks(text: _Neighbourhood) -> tf.Tensor:

@@ -9,7 +9,8 @@ from tfmrc.text.vocabulary import Vocabulary
 
 # Whole tokens, as regular expressions of RE2.
 _CLOSING = r"[,.;:!?%)\]}»”’…°′″]+|''|n['’]t|['’](?:s|m|d|re|ve|ll)"
-_OPENING = r"[(\[{«“‘£€¥₹#]|[A-Z]*\$|``"
+_OPENING = r"[(\[{«“‘£€¥₹$#]|``"
+_COUNTRY = r"[A-Z]{2,3}"  # US$75
 _WORD = r".*[\pL\pN].*"
 _LINK = r"[-‐‑/–—]"
 _UNSPACED = (
@@ -93,7 +94,7 @@ def join_words(words: Any) -> tf.Tensor:
     closing &= ~after(degrees)
     unspaced = match(_UNSPACED)
     tight = first | closing | link | degrees | (unspaced & before(unspaced))
-    tight |= before(opening) | before(link)
+    tight |= before(opening) | before(link) | ((word == "$") & before(match(_COUNTRY)))
     pieces = tf.where(tight, word, " " + word)
     return tf.reshape(tf.strings.unsorted_segment_join(pieces, row, rows), shape[:-1])
 

@@ -7,14 +7,17 @@ import tensorflow as tf
 
 from tfmrc.ops.ids import BOS, EOS
 from tfmrc.text.detokenize import join_words, words_of_ids
-from tfmrc.text.extended_ids import source_extended_ids, target_extended_ids
+from tfmrc.text.extended_ids import source_extended_ids
 from tfmrc.text.labels import UNKNOWN, masque_labels
-from tfmrc.text.layout import cut_rows, longest, spread
+from tfmrc.text.layout import exactly
+from tfmrc.text.source import lay_out
 from tfmrc.text.styles import Styles
+from tfmrc.text.target import decoder_targets
 from tfmrc.text.tokenizer import Tokenizer
 from tfmrc.text.vocabulary import FILE_NAME, Vocabulary
 
 Tensors = dict[str, tf.Tensor]
+DEVICE = "/CPU:0"  # strings live there; a server's accelerator is for the model
 MODEL_INPUTS = ("question_ids", "passage_ids", "extended_ids", "style_ids")
 
 
@@ -117,50 +120,38 @@ class MasqueFeatures(tf.Module):
         Raises:
             tf.errors.InvalidArgumentError: a style is unknown, or the batch sizes differ.
         """
-        question = tf.convert_to_tensor(question, tf.string)
-        passages = tf.convert_to_tensor(passages, tf.string)
-        count, length = self.num_passages, self.passage_length
-        style_ids = self._styles.lookup(style)
-        question = _same_batch(question, passages, style_ids)
-        dropped = tf.reduce_any(passages[:, count:] != "", axis=1)
-        passages = _exactly(passages, count)
-        present = tf.cast(passages != "", tf.int32)
-        batch = tf.shape(question)[0]
-        strings = tf.concat([question[:, None], passages], axis=1)
-        limits = tf.tile([self.question_length] + [length] * count, [batch])
-        tokens = cut_rows(self.tokenizer.tokenize(tf.reshape(strings, [-1])), limits)
-
-        lengths = tf.reshape(tokens.lengths, [batch, 1 + count])
-        question_size = longest(lengths[:, 0])
-        passage_size = longest(lengths[:, 1:] + present)
-        size = question_size + count * passage_size
-        example, slot = tokens.row // (1 + count), tokens.row % (1 + count)
-        position = tokens.place + tf.where(
-            slot == 0, 0, question_size + (slot - 1) * passage_size + 1
-        )
-
-        def source_shaped(values):
-            return spread(values, example, position, (batch, size))
-
-        input_ids = self.vocabulary.lookup(tokens.compared)
-        ids = source_shaped(input_ids)
-        passage_ids = tf.reshape(ids[:, question_size:], [batch, count, passage_size])
-        begins = tf.one_hot(0, passage_size, dtype=tf.int32) * BOS
-        extended = source_extended_ids(
-            input_ids, tokens.compared, example, position, self.generation_vocabulary_size
-        )
-        return {
-            "question_ids": ids[:, :question_size],
-            "passage_ids": passage_ids + present[:, :, None] * begins,
-            "extended_ids": source_shaped(extended),
-            "style_ids": style_ids,
-            "words": source_shaped(tokens.surface),
-            "compared": source_shaped(tokens.compared),
-            "starts": source_shaped(tokens.starts),
-            "ends": source_shaped(tokens.ends),
-            "truncated": dropped
-            | tf.reduce_any(tf.reshape(tokens.cut, [batch, 1 + count]), axis=1),
-        }
+        with tf.device(DEVICE):
+            question = tf.convert_to_tensor(question, tf.string)
+            passages = tf.convert_to_tensor(passages, tf.string)
+            style_ids = self._styles.lookup(style)
+            question = _same_batch(question, passages, style_ids)
+            source = lay_out(
+                self.tokenizer,
+                question,
+                exactly(passages, self.num_passages),
+                self.question_length,
+                self.passage_length,
+            )
+            words = source.tokens.compared
+            input_ids = self.vocabulary.lookup(words)
+            extended_ids = source_extended_ids(
+                input_ids, words, source.example, source.position, self.generation_vocabulary_size
+            )
+            ids = source.spread(input_ids)
+            begins = tf.one_hot(0, source.passage_size, dtype=tf.int32) * BOS
+            begins = tf.cast(source.present, tf.int32)[:, :, None] * begins
+            dropped = tf.reduce_any(passages[:, self.num_passages :] != "", axis=1)
+            return {
+                "question_ids": source.question_part(ids),
+                "passage_ids": source.passage_part(ids) + begins,
+                "extended_ids": source.spread(extended_ids),
+                "style_ids": style_ids,
+                "words": source.spread(source.tokens.surface),
+                "compared": source.spread(words),
+                "starts": source.spread(source.tokens.starts),
+                "ends": source.spread(source.tokens.ends),
+                "truncated": source.truncated | dropped,
+            }
 
     def target(self, answer: Any, source: Tensors) -> Tensors:
         """Decoder inputs and targets.
@@ -174,26 +165,16 @@ class MasqueFeatures(tf.Module):
             `[B, T]`: the extended ids of the words (`UNK` for a word that can be neither generated
             nor copied), then `EOS`; `PAD` after that in both. T is that of the batch's longest.
         """
-        found = self.tokenizer.tokenize(answer)
-        tokens = cut_rows(found, tf.fill([found.starts.nrows(tf.int32)], self.answer_length))
-        rows = tf.range(tf.size(tokens.lengths))
-        shape = (tf.size(rows), longest(tokens.lengths + 1))
-        input_ids = self.vocabulary.lookup(tokens.compared)
-        extended = target_extended_ids(
-            input_ids,
-            tokens.compared,
-            tokens.row,
-            source["extended_ids"],
-            source["compared"],
-            self.generation_vocabulary_size,
-        )
-        answer_ids = spread(input_ids, tokens.row, tokens.place + 1, shape)
-        begins = tf.one_hot(tf.zeros_like(rows), shape[1], dtype=tf.int32) * BOS
-        ends = tf.one_hot(tokens.lengths, shape[1], dtype=tf.int32) * EOS
-        return {
-            "answer_ids": answer_ids + begins,
-            "target_ids": spread(extended, tokens.row, tokens.place, shape) + ends,
-        }
+        with tf.device(DEVICE):
+            return decoder_targets(
+                self.tokenizer,
+                self.vocabulary,
+                answer,
+                source["extended_ids"],
+                source["compared"],
+                self.answer_length,
+                self.generation_vocabulary_size,
+            )
 
     def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
         """One batch for `model.fit`.
@@ -220,9 +201,9 @@ class MasqueFeatures(tf.Module):
         """
         source = self.source(records["question"], records["passages"], records["style"])
         target = self.target(records["answer"], source)
-        passages = _exactly(records["passages"], self.num_passages)
+        passages = exactly(records["passages"], self.num_passages)
         relevance = records.get("relevance", tf.fill(tf.shape(passages), UNKNOWN))
-        relevance = _exactly(tf.cast(relevance, tf.int32), self.num_passages, UNKNOWN)
+        relevance = exactly(tf.cast(relevance, tf.int32), self.num_passages, UNKNOWN)
         labels, weights = masque_labels(
             present=passages != "",
             has_answer=target["target_ids"][:, 0] != EOS,
@@ -300,11 +281,3 @@ def _same_batch(question: tf.Tensor, passages: tf.Tensor, style: tf.Tensor) -> t
     )
     with tf.control_dependencies([] if check is None else [check]):
         return tf.identity(question)
-
-
-def _exactly(values: Any, count: int, fill: Any = "") -> tf.Tensor:
-    """The first `count` columns; missing ones hold `fill`."""
-    values = tf.convert_to_tensor(values)
-    missing = tf.maximum(count - tf.shape(values)[1], 0)
-    filling = tf.fill([tf.shape(values)[0], missing], tf.constant(fill, values.dtype))
-    return tf.ensure_shape(tf.concat([values[:, :count], filling], axis=1), [None, count])

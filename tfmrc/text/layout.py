@@ -1,6 +1,6 @@
 """From the tokens of many strings to rectangular tensors."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -86,3 +86,17 @@ def spread(values: tf.Tensor, row: tf.Tensor, column: tf.Tensor, shape: tuple) -
         tf.stack(shape), tf.constant("" if values.dtype == tf.string else 0, values.dtype)
     )
     return tf.tensor_scatter_nd_update(empty, tf.stack([row, column], axis=1), values)
+
+
+def exactly(values: Any, count: int, fill: Any = "") -> tf.Tensor:
+    """The first `count` columns of a matrix; missing ones hold `fill`.
+
+    Example:
+        >>> from tfmrc.text.layout import exactly
+        >>> exactly([[1, 2, 3]], 2, 0).numpy().tolist(), exactly([[1]], 2, -1).numpy().tolist()
+        ([[1, 2]], [[1, -1]])
+    """
+    values = tf.convert_to_tensor(values)
+    missing = tf.maximum(count - tf.shape(values)[1], 0)
+    filling = tf.fill([tf.shape(values)[0], missing], tf.constant(fill, values.dtype))
+    return tf.ensure_shape(tf.concat([values[:, :count], filling], axis=1), [None, count])

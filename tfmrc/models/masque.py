@@ -217,9 +217,7 @@ class Masque(keras.Model):
         )
         self.shared_encoder = encoders(num_shared_blocks, "shared_encoder")
         self.dual_attention = DualAttention(name="dual_attention", **options)
-        self.question_projection = linear(hidden_dim, name="question_projection", **options)
         self.passage_projection = linear(hidden_dim, name="passage_projection", **options)
-        self.question_encoder = encoders(num_question_blocks, "question_modelling")
         self.passage_encoder = encoders(num_passage_blocks, "passage_modelling")
         self.join_words = keras.layers.Reshape((-1,), name="join_words", dtype="float32")
         self.join_passages = keras.layers.Reshape(
@@ -232,7 +230,9 @@ class Masque(keras.Model):
             AnswerPossibility(name="answer_possibility", **options) if classifier else None
         )
         self.has_decoder = decoder
-        if decoder:
+        if decoder:  # the ranker and the classifier read the passages alone
+            self.question_projection = linear(hidden_dim, name="question_projection", **options)
+            self.question_encoder = encoders(num_question_blocks, "question_modelling")
             self.style_embedding = keras.layers.Embedding(
                 num_styles,
                 word_dim + (contextual_embedding.forward_dim if contextual_embedding else 0),
@@ -298,29 +298,31 @@ class Masque(keras.Model):
             question = block(question, padding_mask=question_mask)
             passages = block(passages, padding_mask=passage_mask)
         passages, question = self.dual_attention(passages, question, passage_mask, question_mask)
-        question = self.question_projection(question)
-        for block in self.question_encoder:
-            question = block(question, padding_mask=question_mask)
         passages = self.passage_projection(passages)
         for block in self.passage_encoder:
             passages = block(passages, padding_mask=passage_mask)
 
-        memory = {
+        memory = {"style_ids": inputs["style_ids"]}
+        if self.passage_ranker is not None:
+            memory["ranker"] = self.passage_ranker(passages, passage_mask)
+        if self.answer_possibility is not None:
+            memory["classifier"] = self.answer_possibility(passages, passage_mask)
+        if not self.has_decoder:
+            return memory
+        question = self.question_projection(question)
+        for block in self.question_encoder:
+            question = block(question, padding_mask=question_mask)
+        source_ids = ops.concatenate([question_ids, self.join_words(passage_ids)], axis=1)
+        memory |= {
             "question": question,
             "passages": self.join_passages(passages),  # [B, K L, d]
             "question_mask": question_mask,
             "passage_mask": self.join_words(passage_mask),  # [B, K L]
             "extended_ids": inputs["extended_ids"],
-            "source_ids": ops.concatenate([question_ids, self.join_words(passage_ids)], axis=1),
-            "style_ids": inputs["style_ids"],
+            "source_ids": source_ids,
+            "source_words": self.word_embedding(source_ids),  # [B, S, word_dim]
         }
-        if self.passage_ranker is not None:
-            memory["ranker"] = self.passage_ranker(passages, passage_mask)
-        if self.answer_possibility is not None:
-            memory["classifier"] = self.answer_possibility(passages, passage_mask)
-        if self.has_decoder:
-            memory["source_words"] = self.word_embedding(memory["source_ids"])  # [B, S, word_dim]
-        if self.has_decoder and self.combined_attention:
+        if self.combined_attention:
             if self.gold_ranker:
                 log_relevance = ops.log(ops.maximum(inputs["relevance_gold"], GOLD_FLOOR))
             else:

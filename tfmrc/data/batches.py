@@ -133,9 +133,10 @@ class Batches:
         remainder = order[whole:]
         order = order[:whole]
         if self._bucket:
+            # By the source alone: batches sorted by their answers too would hold one style, or
+            # nothing but unanswerable questions, and the classifier would learn the batch.
             lengths = np.array([window[place].length // STEP for place in order], np.int64)
-            answers = np.array([len(window[place].answer) for place in order], np.int64)
-            order = order[np.lexsort((answers, lengths))]
+            order = order[np.argsort(lengths, kind="stable")]
         batches = order.reshape(-1, size)
         if self._shuffle:
             rng.shuffle(batches)

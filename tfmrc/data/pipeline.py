@@ -60,9 +60,9 @@ def batched(
 
     A list is shuffled as a whole. A stream is never held: it is shuffled within windows of
     ``window`` batches. With ``bucket`` the records of a window are sorted by the characters of
-    the question and the longest passage, then by those of the answer, so that records of like
-    length share a batch; without ``shuffle`` too, so leave it out where the order of the examples
-    must be kept.
+    the question and the longest passage, so that records of like length share a batch, while
+    styles and unanswerable questions stay mixed; without ``shuffle`` too, so leave it out where
+    the order of the examples must be kept.
 
     Args:
         examples: a list of examples or records, a reader's stream, a function that gives them

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from tfmrc import cli, data, recipe
+from tfmrc.evaluation import read_predictions
+from tfmrc.recipe.building import build_model
 from tfmrc.recipe.time_limit import TimeLimit
 from tfmrc.serving import Reader
 
@@ -22,7 +24,7 @@ sources:
   train: train.jsonl
   test: test.jsonl
   title: eight names
-  paper: {Masque: {rouge_l: 50.0}}
+  paper: {Masque: {long_rouge_l: 50.0}}
 vocabulary: {size: 60, num_oov_buckets: 4}
 features: {num_passages: 2, passage_length: 12, question_length: 8, answer_length: 8}
 model:
@@ -101,7 +103,7 @@ def test_reader_holds_the_averaged_weights_of_the_best_look(folder: Path) -> Non
     reader = Reader.load(folder / "run" / "reader")
     again = recipe.load(folder / "run" / "config.yaml")
     assert reader.features.styles == again.styles == ("short", "long")
-    best = keras.models.clone_model(reader.model)
+    best = build_model(again, reader.features)
     best.load_weights(folder / "run" / "best.weights.h5")
     for ours, theirs in zip(reader.model.weights, best.weights, strict=True):
         np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
@@ -130,12 +132,15 @@ def test_evaluation_scores_both_styles_beside_baselines_and_paper(evaluated: Pat
     }
     ours = metrics["systems"]["small"]["scores"]
     assert {"short_rouge_l", "long_rouge_l", "map", "mrr", "answerable_f1"} <= set(ours)
-    assert ours["short_rouge_l"]["size"] == sum(example(n).answerable for n in range(100, 105))
+    chosen = read_predictions(next(evaluated.glob("predictions-short-*.jsonl")))
+    answerable = [key for key in chosen if example(int(key[1:])).answerable]
+    assert len(chosen) == 5
+    assert ours["short_rouge_l"]["size"] == len(answerable)
     assert ours["short_rouge_l"]["seed"] == 1
     similar = metrics["systems"]["most similar sentence"]["scores"]
     assert similar["long_rouge_l"]["value"] == pytest.approx(1.0)
     report = (evaluated / "report.md").read_text()
-    assert "50.00" in report and "6 steps of 4" in report
+    assert "| 50.00 |" in report and "6 steps of 4" in report
     pictures = {path.name for path in evaluated.glob("*.png")}
     assert {"learning_curves.png", "answer_lengths.png", "answer_possibility.png"} <= pictures
 
@@ -149,7 +154,8 @@ def test_answers_that_are_written_are_not_asked_again(evaluated: Path, folder: P
     assert cli.main(["evaluate", str(folder / "run"), "--data", str(folder)]) == 0
     again = path.read_text().splitlines()
     assert json.loads(again[1])["answer"] == "kept"
-    assert [json.loads(line) for line in again[2:]] == [json.loads(line) for line in lines[2:]]
+    for ours, theirs in zip(again[2:], lines[2:], strict=True):
+        assert json.loads(ours)["answer"] == json.loads(theirs)["answer"]
 
 
 def test_predict_and_export_and_answer_agree(
@@ -176,6 +182,7 @@ def test_predict_and_export_and_answer_agree(
     assert "short" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_killed_training_ends_with_the_same_weights(folder: Path) -> None:
     chosen = recipe.load(folder / "config.yaml")
     killed = folder / "killed"

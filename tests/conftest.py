@@ -5,9 +5,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("MPLBACKEND", "Agg")
+if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores
+    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
+
+# A slow machine is no failure; the same examples at every run.
+settings.register_profile("tfmrc", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("tfmrc")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -54,7 +56,7 @@ class TransformerDecoderBlock(keras.layers.Layer):
         self.dropout = dropout
         self.stddev = stddev
         options = {"dtype": self.dtype_policy}
-        self.past = None
+        self.past: Any = None
         self.past_residual = Residual(dropout, name="past_residual", **options)
         self.memory_attentions = [
             MultiHeadAttention(num_heads, dropout, stddev, name=f"memory_attention_{i}", **options)

@@ -66,7 +66,8 @@ class MultiHeadAttention(keras.layers.Layer):
         self.output_projection.build(query_shape)
 
     def call(self, query, memory, attention_mask=None, training=None):
-        return self.attend(query, *self.project(memory), attention_mask, training=training)
+        keys, values = self.project(memory)
+        return self.attend(query, keys, values, attention_mask, training=training)
 
     def project(self, memory):
         """Keys and values `[..., H, n, d / H]` of a memory: what decoding computes once."""

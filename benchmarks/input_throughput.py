@@ -15,6 +15,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +89,8 @@ def batches(
     name: str, stream: Iterable[data.Example], features: MasqueFeatures, size: int, steps: int
 ) -> Result:
     """From the raw file to batches: every stage runs, nothing is kept between runs."""
-    counted = texts_of(stream)
-    per_example = len(counted) / max(1, sum(1 for _ in stream))
-    words_per_example = num_words(counted) / (len(counted) / per_example)
+    first = list(islice(stream, steps * size))
+    words_per_example = num_words(texts_of(first)) / max(1, len(first))
     dataset = data.batched(stream, features, size, styles=features.styles)
     for _ in dataset.take(1):  # traces the graph
         pass

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -221,3 +222,15 @@ def test_two_replicas_share_each_global_batch():
         [sys.executable, "-c", REPLICAS], capture_output=True, text=True, cwd=ROOT, timeout=280
     )
     assert run.stdout.strip() == "equal", run.stderr[-2000:]
+
+
+def test_buckets_keep_styles_and_unanswerable_questions_mixed():
+    # Every question is written twice, once without an answer; styles differ in length.
+    mixed = []
+    for number in range(64):
+        answered = example(number, words=4)
+        mixed += [answered, replace(answered, id=f"u{number}", answers={}, answerable=False)]
+    for x, _, _ in batched(mixed, Plain(), 16, shuffle=True, seed=3):
+        empty = np.mean(x["answer"].numpy() == b"")
+        first_style = np.mean(x["style"].numpy() == b"qa")
+        assert 0.1 < empty < 0.9 and 0.1 < first_style < 0.9

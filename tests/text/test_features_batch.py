@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.text.helpers import features
+from tfmrc.text import MasqueFeatures, Vocabulary
 from tfmrc.text.labels import masque_labels
 
 RECORDS = {
@@ -89,3 +90,27 @@ def test_labels_alone():
     assert weights["decoder"].numpy().tolist() == [1]
     assert weights["ranker"].numpy().tolist() == [[2, 0]]
     assert weights["classifier"].numpy().tolist() == [0]
+
+
+def test_rotation_moves_unknown_words_alone_and_keeps_equal_words_equal():
+    features = MasqueFeatures(
+        Vocabulary(["the", "king"], num_oov_buckets=50), num_passages=1, answer_length=4
+    )
+    records = {
+        "question": ["Ada met Bo", "Ada"],
+        "passages": [["the Ada king Bo"], ["Bo Ada"]],
+        "style": ["qa", "qa"],
+        "answer": ["Bo the Ada", "Ada"],
+    }
+    first = features.vocabulary.size
+    still, _, _ = features.batch(records | {"rotation": [0, 50]})
+    moved, _, _ = features.batch(records | {"rotation": [7, 2**31 - 2]})
+    for name in ("question_ids", "passage_ids", "answer_ids"):
+        before, after = still[name].numpy(), moved[name].numpy()
+        assert (before[0] < first).tolist() == (after[0] < first).tolist()
+        for row, steps in enumerate((7, 2**31 - 2)):
+            known = before[row] < first
+            expected = first + (before[row] - first + steps % 50) % 50
+            np.testing.assert_array_equal(after[row], np.where(known, before[row], expected))
+    for name in ("extended_ids", "target_ids"):
+        np.testing.assert_array_equal(still[name], moved[name])

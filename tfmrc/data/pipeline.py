@@ -19,6 +19,7 @@ _SIGNATURE = {
     "answer": tf.TensorSpec([None], tf.string),
     "answerable": tf.TensorSpec([None], tf.int32),
     "relevance": tf.TensorSpec([None, None], tf.int32),
+    "rotation": tf.TensorSpec([None], tf.int32),
 }
 
 
@@ -46,6 +47,7 @@ def batched(
     repeat: bool = False,
     start_step: int = 0,
     window: int = WINDOW,
+    rotate_unknown: bool = False,
 ) -> tf.data.Dataset:
     """Batches of ``(x, y, sample_weight)`` for `model.fit`.
 
@@ -78,6 +80,8 @@ def batched(
         repeat: whether to go on without end.
         start_step: batches to leave out at the beginning, without making them.
         window: batches of a window.
+        rotate_unknown: whether the unknown words of a record fall into other buckets each time
+            that it is seen (see `MasqueFeatures.batch`); for training.
 
     Returns:
         The dataset, prefetched; its cardinality is known for lists.
@@ -120,9 +124,14 @@ def batched(
     passes = count()
 
     def generate() -> Iterator[dict[str, Any]]:
-        found = batches.forever(start_step) if repeat else batches.of_pass(next(passes))
-        for batch in found:
-            yield strings(batch)
+        number = 0 if repeat else next(passes)
+        found = batches.forever(start_step) if repeat else batches.of_pass(number)
+        for step, batch in enumerate(found, start_step):
+            rotation = np.zeros(len(batch), np.int32)
+            if rotate_unknown:
+                rng = np.random.default_rng([seed, number, step])
+                rotation = rng.integers(2**31 - 1, size=len(batch), dtype=np.int32)
+            yield strings(batch) | {"rotation": rotation}
 
     dataset = tf.data.Dataset.from_generator(generate, output_signature=_SIGNATURE)
     dataset = dataset.map(features.batch, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)

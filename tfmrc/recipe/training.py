@@ -86,6 +86,7 @@ def train(
             drop_remainder=True,
             repeat=True,
             start_step=start_step,
+            rotate_unknown=True,
         )
     )
     batches = _with_parts_of(model, batches)

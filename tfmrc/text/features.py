@@ -182,7 +182,9 @@ class MasqueFeatures(tf.Module):
         Args:
             records: `question`, `style`, `answer` string `[B]`, `passages` string `[B, K']`; and
                 where they are known `answerable` int `[B]` and `relevance` int `[B, K']`: 1 yes,
-                0 no, -1 unknown (a missing entry is unknown).
+                0 no, -1 unknown (a missing entry is unknown). `rotation` int `[B]` moves all
+                unknown words of an example that many buckets on: a word is still the same word
+                in question, passages and answer, but no bucket's vector can be learnt by heart.
 
         Returns:
             `(x, y, sample_weight)`.
@@ -211,9 +213,19 @@ class MasqueFeatures(tf.Module):
             answerable=records.get("answerable", tf.fill(tf.shape(passages)[:1], UNKNOWN)),
         )
         x = {name: source[name] for name in MODEL_INPUTS} | target
+        if "rotation" in records and self.vocabulary.num_oov_buckets:
+            for name in ("question_ids", "passage_ids", "answer_ids"):
+                x[name] = self._rotated(x[name], records["rotation"])
         if self.gold_relevance:
             x["relevance_gold"] = tf.cast((passages != "") & (relevance != 0), tf.float32)
         return x, {"decoder": target["target_ids"], **labels}, weights
+
+    def _rotated(self, input_ids: tf.Tensor, rotation: Any) -> tf.Tensor:
+        first, count = self.vocabulary.size, self.vocabulary.num_oov_buckets
+        shape = tf.concat([tf.shape(rotation), tf.ones([tf.rank(input_ids) - 1], tf.int32)], axis=0)
+        steps = tf.reshape(tf.cast(rotation, tf.int32) % count, shape)
+        moved = first + (input_ids - first + steps) % count
+        return tf.where(input_ids < first, input_ids, moved)
 
     def detokenize(self, ids: Any, source: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
         """Extended ids to the answer and its words.

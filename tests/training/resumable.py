@@ -1,12 +1,16 @@
 """A run with everything in it, which can kill itself.
 
 Arguments: the folder of the run, the kind of data ("positioned", "plain" or "arrays"), the number
-of replicas, where to kill ("epoch:batch", "validation:epoch", "write:count" or "never").
+of replicas, and for each start of the run where to kill it ("epoch:batch", "validation:epoch",
+"write:count" or "never"). Each start is a process of its own, forked before TensorFlow or JAX has
+started any thread. Prints how each of them ended. With "here" alone it runs in this process.
 """
 
+import itertools
 import os
 import signal
 import sys
+import traceback
 
 import keras
 import numpy as np
@@ -66,15 +70,23 @@ def training_data(kind, checkpoint):
     if kind == "plain":
         return (rows.map(lambda *row: row, num_parallel_calls=tf.data.AUTOTUNE).prefetch(2),)
 
+    batches = list(toy.batches(BATCHES))
+
     def make(start_step):
-        return (
-            rows.shuffle(BATCHES, seed=3, reshuffle_each_iteration=True).repeat().skip(start_step)
-        )
+        """Pass after pass in its own order, as `tfmrc.data.batched(repeat=True)` gives them."""
+
+        def generate():
+            for step in itertools.count(start_step):
+                order = np.random.default_rng(step // BATCHES).permutation(BATCHES)
+                # a copy: TensorFlow's operations may write into the array that it was given
+                yield tf.nest.map_structure(np.copy, batches[order[step % BATCHES]])
+
+        return tf.data.Dataset.from_generator(generate, output_signature=rows.element_spec)
 
     return (checkpoint.dataset(make),)
 
 
-def main(folder, kind, replicas, where):
+def start(folder, kind, replicas, where):
     validation = next(toy.batches(1, seed=9))
     run = training.callbacks(
         folder, every_steps=2, patience=10, tensorboard=False, averages=True, monitor="val_loss"
@@ -126,6 +138,24 @@ def main(folder, kind, replicas, where):
     if keras.backend.backend() != "tensorflow" and "tensorflow" in sys.modules:
         raise RuntimeError("TensorFlow was imported on another backend")
     np.savez(f"{folder}/final.npz", **final)
+
+
+def main(folder, kind, replicas, *places):
+    if places == ("here",):
+        start(folder, kind, replicas, "never")
+        return
+    for where in places:
+        child = os.fork()
+        if not child:
+            code = 1
+            try:
+                start(folder, kind, replicas, where)
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(code)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 if __name__ == "__main__":

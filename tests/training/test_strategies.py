@@ -5,12 +5,21 @@ from tests.training import process
 from tfmrc import training
 
 
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory):
-    path = tmp_path_factory.mktemp("replicas") / "toy.npz"
-    process.run("two_replicas", path, "toy")
+def results(tmp_path_factory, name):
+    path = tmp_path_factory.mktemp("replicas") / "results.npz"
+    process.run("two_replicas", path, name)
     with np.load(path) as archive:
         return dict(archive)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return results(tmp_path_factory, "toy")
+
+
+@pytest.fixture(scope="module")
+def masque(tmp_path_factory):
+    return results(tmp_path_factory, "masque")
 
 
 def part(results, label):
@@ -18,9 +27,11 @@ def part(results, label):
 
 
 @pytest.mark.parametrize("kind", ["average", "slot", "log"])
-def test_two_replicas_train_like_one(toy, kind):
+@pytest.mark.parametrize("name", ["toy", "masque"])
+def test_two_replicas_train_like_one(request, name, kind):
     """Clipping at work in every step, sparse gradients, weights of the global batch, averages."""
-    one, two = part(toy, f"one/{kind}/"), part(toy, f"two/{kind}/")
+    found = request.getfixturevalue(name)
+    one, two = part(found, f"one/{kind}/"), part(found, f"two/{kind}/")
     assert one.keys() == two.keys() and one
     for name, value in one.items():
         np.testing.assert_allclose(two[name], value, rtol=1e-5, atol=1e-6, err_msg=name)

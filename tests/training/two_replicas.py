@@ -1,6 +1,6 @@
 """Trains one model on one device and on two replicas; writes weights and averages of both.
 
-Arguments: the file to write, the name of the model.
+Arguments: the file to write, the name of the model ("toy" or "masque").
 """
 
 import sys
@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tests.training import toy
+from tests.training import masque_batches, toy
 from tfmrc import training
 from tfmrc.layers.dropout import Dropout
 
@@ -82,6 +82,10 @@ def main(path, name):
         results["single mask"] = masks(tf.distribute.get_strategy())[0]
         keras_two = trained(make, data, two, "keras")
         results |= {f"keras two/{k}": v for k, v in keras_two.items()}
+    else:
+        make = masque_batches.model
+        rows = tf.data.Dataset.from_tensor_slices(masque_batches.rows(STEPS))
+        data = rows.batch(BATCH, drop_remainder=True)
     one = trained(make, data, tf.distribute.get_strategy())
     for label, values in (("one", one), ("two", trained(make, data, two))):
         results |= {f"{label}/{k}": v for k, v in values.items()}

@@ -80,10 +80,15 @@ def averaged_weights(model: keras.Model) -> Iterator[keras.Model]:
 def lend(model: keras.Model) -> list[tuple[Any, np.ndarray]]:
     """Puts the averages into the model; returns what `give_back` needs to undo it."""
     pairs = average_pairs(model)
-    kept = [(variable, np.array(keras.ops.convert_to_numpy(variable))) for variable, _ in pairs]
+    kept = [(variable, _copy(variable)) for variable, _ in pairs]
     for variable, average in pairs:
-        variable.assign(keras.ops.convert_to_numpy(average))
+        variable.assign(_copy(average))
     return kept
+
+
+def _copy(variable: Any) -> np.ndarray:
+    # What TensorFlow shows as an array is the variable's own memory: never assign that.
+    return np.array(keras.ops.convert_to_numpy(variable))
 
 
 def give_back(kept: list[tuple[Any, np.ndarray]]) -> None:

@@ -162,6 +162,7 @@ class Checkpoint(keras.callbacks.Callback):
         for temporary in self.folder.glob(".step-*.tmp"):
             temporary.unlink()
         arrays, self._facts = self._read()
+        self._forget()
         self._saved_step, self._saved_at = self._facts["step"], time.monotonic()
         if not arrays:
             return
@@ -260,9 +261,12 @@ class Checkpoint(keras.callbacks.Callback):
         self._facts["callbacks"] = [callback.get_state() for callback in self.callbacks]
         name = f"step-{self._facts['step']:010d}-{self._facts['epoch']:05d}.npz"
         write_state(self.folder / name, arrays, self._facts)
+        self._forget()
+        self._saved_step, self._saved_at = self._facts["step"], time.monotonic()
+
+    def _forget(self) -> None:
         for path in self._files()[self.keep :]:
             path.unlink()
-        self._saved_step, self._saved_at = self._facts["step"], time.monotonic()
 
     @staticmethod
     def _parts(model: keras.Model) -> dict[str, list[Any]]:

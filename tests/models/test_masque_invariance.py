@@ -1,0 +1,110 @@
+"""What must not matter does not: the batch, padding, the order of the passages."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.layers.weights import randomise
+from tests.models import examples
+from tests.models.examples import FOUR, G
+
+X = examples.batch(FOUR)
+LENGTHS = [len(q.answer) + 1 for q in FOUR]
+
+
+@pytest.fixture(scope="module", params=["transformer", "lstm"])
+def model(request):
+    model = examples.small(block=request.param)
+    randomise(model, seed=3, scale=0.4)
+    return model
+
+
+def run(model, questions, **options):
+    """Log-probabilities of each answer's own words, and the logits of passages and answers."""
+    x = examples.batch(questions, **options)
+    outputs = {name: np.array(a) for name, a in model(x).items()}
+    words = [row[: len(q.answer) + 1] for row, q in zip(outputs["decoder"], questions, strict=True)]
+    return words, outputs["ranker"], outputs["classifier"]
+
+
+def test_an_example_alone_gives_what_it_gives_in_a_batch(model):
+    words, ranker, classifier = run(model, FOUR)
+    for b, question in enumerate(FOUR):
+        alone = run(model, [question])  # with axes as short as this example allows
+        np.testing.assert_allclose(alone[0][0], words[b], rtol=1e-4, atol=2e-5)
+        np.testing.assert_allclose(alone[1][0], ranker[b], rtol=1e-4, atol=2e-5)
+        np.testing.assert_allclose(alone[2][0], classifier[b], rtol=1e-4, atol=2e-5)
+
+
+def test_more_padding_on_every_axis_changes_nothing(model):
+    words, ranker, classifier = run(model, FOUR)
+    longer = run(model, FOUR, longer=3)
+    for left, right in zip(longer[0], words, strict=True):
+        np.testing.assert_allclose(left, right, rtol=1e-4, atol=2e-5)
+    np.testing.assert_allclose(longer[1], ranker, rtol=1e-4, atol=2e-5)
+    np.testing.assert_allclose(longer[2], classifier, rtol=1e-4, atol=2e-5)
+
+
+def test_order_of_the_passages_moves_their_relevance_and_nothing_of_the_answer(model):
+    order = [2, 0, 1]
+    three = replace(FOUR[1], passages=[*FOUR[1].passages[:2], [11, 4, -3]])
+    moved = replace(three, passages=[three.passages[k] for k in order])
+    words, ranker, _ = run(model, [three])
+    again, ranked, _ = run(model, [moved])
+    np.testing.assert_allclose(ranked[0], ranker[0][order], rtol=1e-4, atol=2e-5)
+    np.testing.assert_allclose(again[0], words[0], rtol=1e-4, atol=2e-5)
+
+
+def said(hypotheses, x, row):
+    """Ids of the answers of one example with places in the source turned into words."""
+    source = np.concatenate([x["question_ids"][row], x["passage_ids"][row].reshape(-1)])
+    return [
+        [int(i) if i < G else ("source", int(source[i - G])) for i in ids if i]
+        for ids in np.array(hypotheses.ids)[row]
+    ]
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+def test_generated_answers_do_not_depend_on_the_batch(model, beams):
+    options = {"max_length": 5, "num_beams": beams, "num_return": beams}
+    together = model.generate(model.encode(examples.source_only(X)), **options)
+    for b in (0, 3):
+        x = examples.batch([FOUR[b]])
+        alone = model.generate(model.encode(examples.source_only(x)), **options)
+        assert said(alone, x, 0) == said(together, X, b)
+        np.testing.assert_allclose(alone.score[0], together.score[b], rtol=1e-4)
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+def test_score_of_an_answer_is_its_teacher_forced_log_probability(model, beams):
+    memory = model.encode(examples.source_only(X))
+    found = model.generate(memory, max_length=5, num_beams=beams, num_return=beams)
+    for n in range(beams):
+        ids = np.array(found.ids)[:, n]
+        each = np.array(model.explain(memory, ids)["log_probability"])
+        right = np.where(ids != 0, each, 0.0).sum(-1)
+        np.testing.assert_allclose(np.array(found.log_probability)[:, n], right, rtol=1e-4)
+
+
+def test_one_beam_is_greedy(model):
+    memory = model.encode(examples.source_only(X))
+    greedy = np.array(model.generate(memory, max_length=4).ids)[:, 0]
+    previous = np.full((4, 1), 2, "int32")
+    cache, over = model.start(memory, 1, 4), np.zeros(4, bool)
+    for t in range(4):
+        log_p, cache = model.step(memory, cache, previous, t)
+        log_p = np.array(log_p)[:, 0]
+        log_p[:, :3] = -np.inf  # PAD, UNK and BOS are no answer
+        best = log_p.argmax(-1)
+        np.testing.assert_array_equal(greedy[:, t], np.where(over, 0, best))
+        over |= best == 3
+        previous = best[:, None].astype("int32")
+
+
+def test_leaves_of_the_cache_have_examples_and_beams_first(model):
+    import keras
+
+    cache = model.start(model.encode(examples.source_only(X)), 2, 6)
+    for leaf in keras.tree.flatten(cache):
+        assert tuple(leaf.shape)[:2] == (4, 2)

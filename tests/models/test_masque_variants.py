@@ -1,0 +1,214 @@
+"""Every variant by argument: builds, trains, gives each weight a gradient, decodes."""
+
+from dataclasses import replace
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from tests.layers.weights import randomise
+from tests.models import examples
+from tests.models.contextual import StandIn
+from tests.models.examples import FOUR, NUM_BUCKETS, NUM_WORDS
+from tfmrc.losses import SequenceLogLikelihood, SmoothedBinaryCrossentropy
+from tfmrc.models import Masque
+from tfmrc.ops.ids import PAD, UNK
+from tfmrc.ops.masking import LOG_ZERO
+from tfmrc.testing import gradients, run_model_test
+
+LOSSES = {
+    "decoder": (SequenceLogLikelihood, 1.0),
+    "ranker": (SmoothedBinaryCrossentropy, 0.5),
+    "classifier": (SmoothedBinaryCrossentropy, 0.1),
+}
+# A key's bias moves all scores of a query alike, so its true gradient is zero.
+WITHOUT = ("key/bias",)
+
+
+def compiled(parts):
+    return {
+        "optimizer": keras.optimizers.Adam(1e-3),
+        "loss": {part: LOSSES[part][0]() for part in parts},
+        "loss_weights": {part: LOSSES[part][1] for part in parts},
+    }
+
+
+def data(parts, questions=FOUR, **options):
+    x = examples.batch(questions, **options)
+    y, weight = examples.labels(questions, x)
+    return x, {part: y[part] for part in parts}, {part: weight[part] for part in parts}
+
+
+SHORT = (replace(FOUR[0], answer=[5, -1, 15]), replace(FOUR[1], answer=[-2, 10]), *FOUR[2:])
+ALL = ("decoder", "ranker", "classifier")
+VARIANTS = {
+    "one style": ({"num_styles": 1}, ALL),
+    "lstm": ({"block": "lstm"}, ALL),
+    "no ranker": ({"ranker": False}, ("decoder", "classifier")),
+    "no classifier": ({"classifier": False}, ("decoder", "ranker")),
+    "no ranker, no classifier": ({"ranker": False, "classifier": False}, ("decoder",)),
+    "no decoder": ({"decoder": False}, ("ranker", "classifier")),
+    "ranker alone": ({"decoder": False, "classifier": False}, ("ranker",)),
+    "gold ranker": ({"ranker": "gold"}, ("decoder", "classifier")),
+    "plain attention": ({"combined_attention": False}, ALL),
+    "output embedding of its own": ({"tie_output_embedding": False}, ALL),
+    "trained embedding": ({"embeddings_trainable": True}, ALL),
+    "contextual embedding": ({"contextual_embedding": StandIn}, ALL),
+    "no buckets": ({"vocabulary_size": NUM_WORDS, "num_oov_buckets": 0}, ALL),
+    "dropout": ({"dropout": 0.3}, ALL),
+}
+
+
+@pytest.fixture(scope="module", params=VARIANTS, ids=lambda name: name.replace(" ", "-"))
+def variant(request):
+    changes, parts = VARIANTS[request.param]
+    changes = {"num_decoder_blocks": 1, **changes}
+    if "contextual_embedding" in changes:
+        changes["contextual_embedding"] = StandIn(NUM_WORDS + NUM_BUCKETS, name="elmo")
+    model = examples.small(**changes)
+    randomise(model, seed=5, scale=0.3)
+    x, y, weight = data(parts, SHORT, buckets=changes.get("num_oov_buckets", NUM_BUCKETS))
+    if changes.get("num_styles") == 1:
+        x["style_ids"] = np.zeros_like(x["style_ids"])
+    if changes.get("ranker") == "gold":
+        x["relevance_gold"] = examples.labels(SHORT, x)[0]["ranker"]
+    return model, parts, x, y, weight
+
+
+def test_trains_after_a_round_trip_of_its_configuration(variant):
+    model, parts, x, y, weight = variant
+    again = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(model))
+    again.set_weights(model.get_weights())
+    outputs, right = again(x), model(x)
+    shapes = {"decoder": (4, 4), "ranker": (4, 3), "classifier": (4,)}
+    assert {name: tuple(a.shape) for name, a in outputs.items()} == {p: shapes[p] for p in parts}
+    for part in parts:
+        assert outputs[part].dtype == "float32"
+        np.testing.assert_allclose(outputs[part], right[part], atol=1e-5)
+
+    words = np.array(ops.convert_to_numpy(again.word_embedding.words))
+    before = {v.path: np.array(ops.convert_to_numpy(v)) for v in again.trainable_variables}
+    again.compile(**compiled(parts), run_eagerly=True)
+    losses = again.train_on_batch(x, y, weight, return_dict=True)
+    assert np.isfinite(losses["loss"]) and losses["loss"] < 100
+    for variable in again.trainable_variables:
+        after = ops.convert_to_numpy(variable)
+        assert np.isfinite(after).all(), variable.path
+        # Adam moves whatever has a gradient that is not zero.
+        if not variable.path.endswith(WITHOUT):
+            assert not np.array_equal(after, before[variable.path]), variable.path
+    still = np.array_equal(ops.convert_to_numpy(again.word_embedding.words), words)
+    assert still != again.word_embedding.words_trainable
+
+
+def test_steps_equal_teacher_forcing(variant):
+    model, parts, x, _, _ = variant
+    memory = model.encode(examples.source_only(x))
+    assert set(memory) >= {part for part in parts if part != "decoder"}
+    if "decoder" not in parts:
+        return
+    forced, targets = np.array(model(x)["decoder"]), x["target_ids"]
+    cache = model.start(memory, 2, targets.shape[1])
+    previous, alive = np.full((4, 2), 2, "int32"), np.ones(4, bool)
+    for t in range(targets.shape[1]):
+        log_p, cache = model.step(memory, cache, previous, t)
+        log_p = np.array(log_p)
+        np.testing.assert_allclose(np.exp(log_p).sum(-1), 1.0, atol=3e-5)
+        alive &= targets[:, t] != PAD
+        for b in np.flatnonzero(alive):
+            for beam in range(2):
+                got, right = log_p[b, beam, targets[b, t]], forced[b, t]
+                assert got == pytest.approx(right, rel=1e-3, abs=5e-5), (b, t)
+        alive &= targets[:, t] != UNK
+        previous = np.repeat(targets[:, t : t + 1], 2, axis=1)
+
+
+def test_all_that_any_model_owes():
+    x, y, weight = data(ALL)
+    one = {
+        "question_ids": "B J",
+        "passage_ids": "B K L",
+        "extended_ids": "B S",
+        "style_ids": "B",
+        "answer_ids": "B T",
+        "target_ids": "B T",
+    }
+    model = run_model_test(
+        Masque,
+        {**examples.SIZES, "initializer_stddev": 0.2},
+        x,
+        compile_kwargs=compiled(ALL),
+        targets=y,
+        sample_weight=weight,
+        axes=one,
+        output_axes={"decoder": "B T", "ranker": "B K", "classifier": "B"},
+        padded=[{"T": 2}],
+        expected_output_shape={"decoder": (4, 8), "ranker": (4, 3), "classifier": (4,)},
+        without_gradient=WITHOUT,
+    )
+    assert model.name == "masque"
+
+
+def test_passage_relevance_learns_from_the_answer_through_combined_attention():
+    x, _, _ = data(ALL)
+    for combined in (True, False):
+        model = examples.small(combined_attention=combined)
+        randomise(model, seed=5, scale=0.3)
+        weight = model.passage_ranker.score.kernel
+        (gradient,) = gradients(lambda model=model: ops.sum(model(x)["decoder"][:, :1]), [weight])
+        assert (gradient is not None and bool(np.any(gradient))) == combined
+
+
+def test_gold_relevance_shuts_the_other_passages_out():
+    model = examples.small(ranker="gold")
+    randomise(model, seed=5, scale=0.3)
+    x, _, _ = data(("decoder", "classifier"))
+    x["relevance_gold"] = examples.labels(FOUR, x)[0]["ranker"]
+    parts = model.explain(model.encode(examples.source_only(x)), x["target_ids"])
+    attention = np.array(parts["passage_attention"]).reshape(4, 8, 3, -1).sum(-1)
+    for b in (0, 1):
+        np.testing.assert_allclose(attention[b][:, x["relevance_gold"][b] == 0], 0.0, atol=1e-9)
+        np.testing.assert_allclose(attention[b].sum(-1), 1.0, atol=1e-5)
+    assert (attention[3] > 1e-3).all()  # where none is relevant, all are read alike
+
+
+def test_without_tying_source_words_are_copied_only():
+    model = examples.small(tie_output_embedding=False)
+    randomise(model, seed=5, scale=0.3)
+    x, _, _ = data(ALL)
+    parts = model.explain(model.encode(examples.source_only(x)), x["target_ids"])
+    generated = np.array(parts["log_parts"])[..., 0]
+    real = x["target_ids"] != PAD
+    copied_only = real & (x["target_ids"] >= examples.G)
+    assert copied_only.any()
+    assert (generated[copied_only] <= LOG_ZERO).all()
+    assert (generated[real & ~copied_only] > -50).all()
+
+
+def test_contextual_embedding_ignores_what_is_given_at_the_first_step():
+    model = examples.small(contextual_embedding=StandIn(NUM_WORDS + NUM_BUCKETS))
+    randomise(model, seed=5, scale=0.3)
+    x, _, _ = data(ALL)
+    memory = model.encode(examples.source_only(x))
+    found = []
+    for first in (2, 7):
+        cache = model.start(memory, 1, 3)
+        for t, ids in enumerate((np.full((4, 1), first), x["target_ids"][:, :1])):
+            log_p, cache = model.step(memory, cache, ids.astype("int32"), t)
+        found.append(np.array(log_p))
+    np.testing.assert_allclose(found[0], found[1], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"block": "gru"}, "Received: block='gru'"),
+        ({"ranker": "silver"}, "Received: ranker='silver'"),
+        ({"ranker": False, "classifier": False, "decoder": False}, "Received: ranker=False"),
+        ({"num_heads": 3}, "Received: num_heads=3"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        examples.small(**change)

@@ -1,6 +1,7 @@
 """Use a trained run: answer a file of questions, export a SavedModel."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from tfmrc import data
@@ -39,7 +40,7 @@ def predict(
         return
     kept: list[str] = []
 
-    def noted():
+    def noted() -> Iterator[data.Example]:
         for example in examples:
             kept.append(example.id)
             yield example

@@ -28,11 +28,9 @@ class Stateful(Protocol):
 
     def get_state(self) -> dict[str, Any]:
         """What JSON can say and `set_state` needs."""
-        ...
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Takes back what `get_state` gave."""
-        ...
 
 
 class Checkpoint(keras.callbacks.Callback):

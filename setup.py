@@ -40,7 +40,9 @@ TEST = [
     "pytest>=8.3",
     "pytest-timeout>=2.3",
     "pytest-xdist>=3.6",
+    "rouge-score>=0.1.2",
     "ruff>=0.11",
+    "sacrebleu>=2.4",
     "types-PyYAML>=6.0",
     "uv>=0.7",
 ]

@@ -9,6 +9,7 @@ from tfmrc.layers.encoder_block import RecurrentEncoderBlock, TransformerEncoder
 from tfmrc.layers.feed_forward import FeedForward
 from tfmrc.layers.highway import Highway
 from tfmrc.layers.linear import linear
+from tfmrc.layers.local_context import LocalContext
 from tfmrc.layers.multi_head_attention import MultiHeadAttention
 from tfmrc.layers.passage_ranker import PassageRanker
 from tfmrc.layers.pointer_generator import PointerGenerator
@@ -24,6 +25,7 @@ __all__ = [
     "DualAttention",
     "FeedForward",
     "Highway",
+    "LocalContext",
     "MultiHeadAttention",
     "PassageRanker",
     "PointerGenerator",

@@ -8,6 +8,7 @@ from tfmrc.layers import (
     AnswerPossibility,
     DualAttention,
     Highway,
+    LocalContext,
     PassageRanker,
     PointerGenerator,
     Positions,
@@ -77,6 +78,8 @@ class Masque(keras.Model):
             the sources can only be copied.
         block: "transformer", or "lstm" (the paper's "w/o Transformer").
         embeddings_trainable: whether the words' rows are trained. The papers do not say.
+        local_width: width of the window in which the reader's words see their neighbours before
+            the shared encoder (`LocalContext`); 0: none, as in the paper.
         contextual_embedding: a layer as above, or None.
         initializer_stddev: standard deviation of the initial weights.
 
@@ -144,6 +147,7 @@ class Masque(keras.Model):
         tie_output_embedding=True,
         block="transformer",
         embeddings_trainable=False,
+        local_width=0,
         contextual_embedding=None,
         initializer_stddev=0.02,
         name="masque",
@@ -182,6 +186,7 @@ class Masque(keras.Model):
             "tie_output_embedding": tie_output_embedding,
             "block": block,
             "embeddings_trainable": embeddings_trainable,
+            "local_width": local_width,
             "initializer_stddev": initializer_stddev,
         }
         self.num_passages = num_passages
@@ -214,6 +219,9 @@ class Masque(keras.Model):
         self.reader_projection = linear(hidden_dim, name="reader_projection", **options)
         self.reader_positions = (
             Positions(name="reader_positions", dtype=dtype) if has_positions else None
+        )
+        self.local_context = (
+            LocalContext(local_width, name="local_context", **options) if local_width else None
         )
         self.shared_encoder = encoders(num_shared_blocks, "shared_encoder")
         self.dual_attention = DualAttention(name="dual_attention", **options)
@@ -336,7 +344,8 @@ class Masque(keras.Model):
         if self.contextual_embedding is not None:
             words = ops.concatenate([words, self.contextual_embedding(ids, mask)], axis=-1)
         x = self.reader_projection(self.reader_highway(words))
-        return x if self.reader_positions is None else self.reader_positions(x)
+        x = x if self.reader_positions is None else self.reader_positions(x)
+        return x if self.local_context is None else self.local_context(x, mask)
 
     # === The decoder ===
 

@@ -140,6 +140,22 @@ def test_explanation_of_given_words(model, expected):
             assert total == pytest.approx(np.exp(forced[b, t]), rel=1e-3)
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_one_example_with_as_many_words_a_passage_as_passages(model, place):
+    # Keras' ops.add takes a right side of shape [1, K, 1] for a bias of the last axis if that has
+    # K numbers too: every broadcast over a batch of one must be right here.
+    passages = [[], [], []]
+    passages[place] = [4, -1]
+    x = examples.batch([examples.Question([5], passages, [4, -1])])
+    assert x["passage_ids"].shape == (1, 3, 3)
+    memory = model.encode(examples.source_only(x))
+    right = model.explain(memory, x["target_ids"])["log_probability"]
+    outputs = model(x)
+    np.testing.assert_allclose(outputs["decoder"], right, atol=2e-5)
+    for part in ("ranker", "classifier"):
+        np.testing.assert_allclose(outputs[part], memory[part], atol=2e-5)
+
+
 def test_the_reader_never_sees_the_style(model):
     other = {**X, "style_ids": 1 - X["style_ids"]}
     left, right = model(X), model(other)

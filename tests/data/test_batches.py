@@ -104,13 +104,12 @@ def test_buckets_hold_records_of_like_length():
     assert spread(True) < spread(False) / 4
 
 
-def test_within_a_step_of_length_answers_are_sorted():
-    examples = [
-        Example(str(n), "q" * (n % STEP), (), {"a": ("x" * (1 + n * 7 % 50),)}) for n in range(60)
-    ]
-    found = make(examples, 5, shuffle=False).of_pass(0)
-    lengths = [len(record.answer) for batch in islice(found, 4) for record in batch]
-    assert lengths == sorted(lengths)
+def test_buckets_do_not_look_at_the_answer():
+    kinds = ("", "x" * 50)
+    examples = [Example(str(n), "q" * (n % STEP), (), {"a": ("x" * 50,)}) for n in range(60)]
+    mixed = [Record(e, "a", kinds[n % 2]) for n, e in enumerate(examples)]
+    found = make(mixed, 10, window=6).of_pass(0)
+    assert {len({record.answer for record in batch}) for batch in found} == {2}
 
 
 def test_the_remainder_is_a_random_choice_not_the_longest():

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data.builders import write
-from tfmrc.data import RecordError, json_columns
-from tfmrc.data.json_columns import column_places, json_rows
+from tfmrc.data import RecordError, json_columns, json_scan
+from tfmrc.data.json_columns import json_rows
+from tfmrc.data.json_scan import column_places
 
 text = st.text(st.sampled_from('ab"\\{}[]:,é😀\n'), max_size=6)
 values = st.recursive(
@@ -27,11 +28,11 @@ values = st.recursive(
 )
 def test_places_are_those_of_the_values(content, chunk, ascii_only, indent):
     data = json.dumps(content, ensure_ascii=ascii_only, indent=indent).encode()
-    before, json_columns.CHUNK = json_columns.CHUNK, chunk
+    before, json_scan.CHUNK = json_scan.CHUNK, chunk
     try:
-        places = column_places(io.BytesIO(data), "x.json")
+        places = column_places(io.BytesIO(data).read, "x.json")
     finally:
-        json_columns.CHUNK = before
+        json_scan.CHUNK = before
     found = {name: json.loads(data[begin:end]) for name, (begin, end) in places.items()}
     assert found == {n: v for n, v in content.items() if isinstance(v, dict | list)}
 
@@ -40,7 +41,20 @@ def test_places_are_those_of_the_values(content, chunk, ascii_only, indent):
 def test_a_cut_object_is_an_error(length):
     data = b'{"a": {"0": "\\"}"}, "b": {"1": ["x", {}]}}'
     with pytest.raises(RecordError, match="ends too early"):
-        column_places(io.BytesIO(data[:length]), "x.json")
+        column_places(io.BytesIO(data[:length]).read, "x.json")
+
+
+@given(st.dictionaries(text, values, max_size=8), st.integers(1, 9), st.sampled_from([None, 1]))
+def test_rows_are_those_of_the_column(tmp_path_factory, column, buffer, indent):
+    path = tmp_path_factory.mktemp("rows") / "a.json"
+    write(path, json.dumps({"before": [1], "large": column}, indent=indent))
+    before, json_columns.BUFFER = json_columns.BUFFER, buffer
+    try:
+        rows = list(json_rows(path, "large", ("large",)))
+    finally:
+        json_columns.BUFFER = before
+    assert [record["large"] for record, _, wrong in rows if wrong is None] == list(column.values())
+    assert [place.record for _, place, _ in rows] == [f"row {key!r}" for key in column]
 
 
 def test_a_column_may_lack_rows_and_run_ahead(tmp_path, monkeypatch):
@@ -50,12 +64,16 @@ def test_a_column_may_lack_rows_and_run_ahead(tmp_path, monkeypatch):
         "large": {"a": "A", "b": "B", "c": "C", "d": "D"},
     }
     rows = list(json_rows(write(tmp_path / "a.json", content), "large", ("small", "other")))
-    assert rows == [
-        ("a", {"large": "A", "small": 1}),
-        ("b", {"large": "B", "small": 2}),
-        ("c", {"large": "C"}),
-        ("d", {"large": "D", "small": 4}),
-        ("x", {}),
+    assert [place.record for _, place, _ in rows] == [f"row {key!r}" for key in "abcdx"]
+    good = [record for record, _, wrong in rows if wrong is None]
+    assert good == [
+        {"large": "A", "small": 1},
+        {"large": "B", "small": 2},
+        {"large": "D", "small": 4},
+    ]
+    assert [(w.record, w.field) for _, _, w in rows if w] == [
+        ("row 'c'", "small"),
+        ("row 'x'", "large"),
     ]
 
 

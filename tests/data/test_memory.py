@@ -7,8 +7,9 @@ import tracemalloc
 import pytest
 
 from tests.data.builders import PLAIN, csv_text, write
-from tfmrc.data import json_columns as columns
 from tfmrc.data import (
+    json_columns,
+    json_scan,
     read_dream,
     read_examples,
     read_msmarco,
@@ -124,7 +125,8 @@ def peak(stream):
 
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.__name__)
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, writer):
-    monkeypatch.setattr(columns, "CHUNK", 1 << 16)
+    monkeypatch.setattr(json_scan, "CHUNK", 1 << 16)
+    monkeypatch.setattr(json_columns, "BUFFER", 1 << 12)
     held, counts = [], []
     for size in SIZES:
         rng = random.Random(1)
@@ -133,7 +135,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, writer):
         counts.append(count)
     assert counts[1] > 2.2 * counts[0]
     assert max(held) < BOUND
-    assert held[1] - held[0] < 0.1 * (SIZES[1] - SIZES[0]), "names and places of groups at most"
+    share = 0.2 if writer is narrativeqa else 0.03  # places of the summaries, names of groups
+    assert held[1] - held[0] < share * (SIZES[1] - SIZES[0])
 
 
 def test_batches_of_a_stream_hold_one_window(tmp_path):

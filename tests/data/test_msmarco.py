@@ -168,11 +168,43 @@ def test_cut_columns_raise(tmp_path, policy, cut):
         list(read_msmarco(path, on_error=policy))
 
 
-def test_damage_inside_a_column(tmp_path):
-    text = json.dumps(marco_columns()).replace('"is_selected": 1,', '"is_selected" 1,', 1)
-    path = write(tmp_path / "a.json", text)
-    with pytest.raises(RecordError, match="column 'passages', after row '': the file is no JSON"):
-        list(read_msmarco(path, on_error="skip"))
+@pytest.mark.parametrize(
+    ("column", "good", "bad"),
+    [
+        ("passages", '"is_selected": 1, "passage_text": "Passage 1', '"is_selected" 1, "x": "'),
+        ("query", '"what do herons eat"', '"what do" herons'),
+        ("answers", '["Small fish", "Fish"]', '["Small fish" "Fish"]'),
+        ("query_id", "11,", "1O,"),
+    ],
+)
+def test_damage_inside_a_column_costs_one_row(tmp_path, column, good, bad):
+    text = json.dumps(marco_columns())
+    assert good in text
+    path = write(tmp_path / "a.json", text.replace(good, bad, 1))
+    with pytest.raises(RecordError, match=f"a.json: row '0': {column}: no JSON"):
+        list(read_msmarco(path))
+    stream = read_msmarco(path, on_error="skip")
+    assert [example.id for example in stream] == ["12", "13", "14"]
+    assert stream.skipped == 1
+
+
+def test_a_row_without_a_key(tmp_path):
+    text = json.dumps(marco_columns()).replace('"query_type": {"0":', '"query_type": {0:')
+    stream = read_msmarco(write(tmp_path / "a.json", text), on_error="skip")
+    assert [example.id for example in stream] == ["12", "13", "14"]
+    assert stream.report.fields == {"query_type": 1}
+
+
+@pytest.mark.parametrize("column", ["query", "query_type", "answers", "wellFormedAnswers"])
+def test_a_row_that_a_small_column_lacks(tmp_path, column):
+    content = marco_columns()
+    del content[column]["2"]
+    path = write(tmp_path / "a.json", content)
+    with pytest.raises(RecordError, match=f"row '2': {column}: the column has no such row"):
+        list(read_msmarco(path))
+    stream = read_msmarco(path, on_error="skip")
+    assert [example.id for example in stream] == ["11", "12", "14"]
+    assert stream.skipped == 1
 
 
 def test_a_missing_column(tmp_path):

@@ -187,7 +187,6 @@ def test_buckets_save_padding(features):
 
     with_buckets, without = share(True), share(False)
     assert with_buckets["passage_ids"] < without["passage_ids"] - 0.05
-    assert with_buckets["target_ids"] < without["target_ids"]
 
 
 REPLICAS = """
@@ -246,9 +245,7 @@ def test_buckets_keep_styles_and_unanswerable_questions_mixed():
 
 def test_rotation_differs_from_time_to_time_and_is_resumed():
     def rotations(start):
-        dataset = batched(
-            EXAMPLES, Plain(), 4, repeat=True, start_step=start, rotate_unknown=True
-        )
+        dataset = batched(EXAMPLES, Plain(), 4, repeat=True, start_step=start, rotate_unknown=True)
         return [x["rotation"].numpy().tolist() for x, _, _ in dataset.take(24 - start)]
 
     unbroken = rotations(0)

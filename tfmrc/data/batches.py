@@ -11,7 +11,7 @@ WINDOW = 100
 """Batches of a window: inside it, records are shuffled and sorted by length."""
 
 STEP = 64
-"""Characters of question and passage that make a difference; below it, the answer's count."""
+"""Characters of question and passage that make a difference; below it, the order is random."""
 
 
 class Batches:
@@ -19,7 +19,7 @@ class Batches:
 
     A pass is cut into windows of ``window`` batches. With ``shuffle``, a list is put in random
     order as a whole, a stream within each window. With ``bucket``, records of a window are sorted
-    by length (in steps of 64 characters, then by the answer's) before they are cut into batches,
+    by length (in steps of 64 characters, of the source alone) before they are cut into batches,
     and with ``shuffle`` the batches of a window are put in random order. What is left over at the
     end of a pass is a random choice (the last ones without ``shuffle``), not the longest.
 

@@ -85,7 +85,7 @@ def read_msmarco(
 
     def read(report: Report) -> Iterator[Example]:
         found = False
-        records = _columns(path, known) if _is_columnar(path) else _lines(path, report)
+        records = _columns(path, report, known) if _is_columnar(path) else _lines(path, report)
         for place, record in records:
             found = True
             try:
@@ -123,9 +123,12 @@ def _is_columnar(path: str | PathLike) -> bool:
     return events == ["start_map", "map_key", "start_map"]
 
 
-def _columns(path: str | PathLike, known: dict) -> Iterator[tuple[Place, Any]]:
-    for key, record in json_rows(path, _LEADER, _COLUMNS, known):
-        yield Place(path, f"row {key!r}"), record
+def _columns(path: str | PathLike, report: Report, known: dict) -> Iterator[tuple[Place, Any]]:
+    for record, place, wrong in json_rows(path, _LEADER, _COLUMNS, known):
+        if wrong is None:
+            yield place, record
+        else:
+            report.error(wrong)
 
 
 def _lines(path: str | PathLike, report: Report) -> Iterator[tuple[Place, Any]]:

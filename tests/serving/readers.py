@@ -56,7 +56,7 @@ def make_reader(seed: int = 3, **sizes) -> Reader:
         "num_shared_blocks": 1,
         "num_question_blocks": 1,
         "num_passage_blocks": 1,
-        "num_decoder_blocks": 2,
+        "num_decoder_blocks": 1,
         "initializer_stddev": 0.1,
         "dropout": 0.0,
         **sizes,

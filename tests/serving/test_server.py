@@ -6,11 +6,12 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from tests.serving.readers import REQUEST, assert_same_outputs
+from tests.serving.readers import EXPORT_OPTIONS, REQUEST, assert_same_outputs
 from tfmrc.serving import Client, Server
 from tfmrc.serving.signature import SavedSignature, newest_version
 
 INSTANCE = {"question": "How high?", "passages": ["It is 7 metres high."], "style": "qa"}
+VERSE = {**INSTANCE, "style": "limerick"}
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +87,10 @@ def test_state_and_signature_are_told(server):
         (400, "list of objects", {"instances": ["x"]}),
         (400, "same inputs", {"instances": [INSTANCE, {"question": "x"}]}),
         (400, "passages, question, style", {"instances": [{"question": "x"}]}),
-        (400, "must hold strings", {"instances": [{**INSTANCE, "question": 7}]}),
+        (400, "hold strings", {"instances": [{**INSTANCE, "question": 7}]}),
         (400, "2 lists deep", {"instances": [{**INSTANCE, "passages": "x"}]}),
         (400, "base64", {"instances": [{**INSTANCE, "question": {"b64": "?"}}]}),
-        (400, "limerick", {"instances": [{**INSTANCE, "style": "limerick"}]}),
+        (400, "styles qa, nlg. Received: style=] [limerick]", {"instances": [VERSE]}),
         (400, "as many rows", {"inputs": {**REQUEST, "style": ["qa"]}}),
         (404, "serving_default", {"signature_name": "other", "instances": [INSTANCE]}),
     ],
@@ -122,10 +123,9 @@ def test_wrong_paths(server, method, path, status):
 
 def test_the_client_gives_the_reader_s_answers(server, reader):
     client = Client("hills", server.url)
-    options = {"num_beams": 3, "num_return": 2, "length_penalty": 0.7, "max_length": 9}
     passages = REQUEST["passages"][0][:2]
     served = client.answer(REQUEST["question"][0], passages, "qa")
-    expected = reader.answer(REQUEST["question"][0], passages, "qa", **options)
+    expected = reader.answer(REQUEST["question"][0], passages, "qa", **EXPORT_OPTIONS)
     assert served.text == expected.text
     assert [(w.text, w.source, w.start) for w in served.words] == [
         (w.text, w.source, w.start) for w in expected.words

@@ -1,6 +1,7 @@
 """A loaded SavedModel as a function of JSON values."""
 
 import base64
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -11,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  registers the operations of the exported graph
 
-__all__ = ["RequestError", "SavedSignature", "newest_version"]
+__all__ = ["RequestError", "SavedSignature", "newest_version", "status_message"]
 
 
 class RequestError(ValueError):
@@ -20,6 +21,12 @@ class RequestError(ValueError):
     def __init__(self, message: str, status: int = 400):
         super().__init__(message)
         self.status = status
+
+
+def status_message(error: tf.errors.OpError) -> str:
+    """What a failed assertion of the graph says, without the graph's own names around it."""
+    found = re.search(r"assertion failed: (.*?)(?:\n\s*\[\[|\Z)", error.message, re.DOTALL)
+    return found[1] if found else error.message
 
 
 def newest_version(path: str | PathLike[str]) -> Path:
@@ -82,13 +89,13 @@ class SavedSignature:
             with self._lock:
                 outputs = self._function(**tensors)
         except tf.errors.InvalidArgumentError as error:
-            raise RequestError(error.message.splitlines()[0]) from error
+            raise RequestError(status_message(error)) from error
         return {name: value.numpy() for name, value in outputs.items()}
 
 
 def _tensor(value: Any, spec: tf.TensorSpec, name: str) -> tf.Tensor:
     if spec.dtype == tf.string:
-        value = _strings(value, spec.shape.rank, name)
+        value = _strings(value, spec.shape.rank, f"`{name}` must be {spec.shape.rank} lists deep")
     try:
         array = np.array(
             value, dtype=object if spec.dtype == tf.string else spec.dtype.as_numpy_dtype
@@ -103,20 +110,20 @@ def _tensor(value: Any, spec: tf.TensorSpec, name: str) -> tf.Tensor:
     return tensor
 
 
-def _strings(value: Any, rank: int, name: str) -> Any:
+def _strings(value: Any, rank: int, wanted: str) -> Any:
     """Nested lists of bytes; rows of the last axis are filled up with empty strings."""
     if rank == 0:
         if isinstance(value, dict) and set(value) == {"b64"}:
             try:
                 return base64.b64decode(value["b64"], validate=True)
             except (TypeError, ValueError) as error:
-                raise RequestError(f"`{name}` holds invalid base64: {error}") from error
+                raise RequestError(f"Invalid base64: {error}. Received: {value!r:.80}") from error
         if not isinstance(value, str):
-            raise RequestError(f"`{name}` must hold strings. Received: {type(value).__name__}")
+            raise RequestError(f"{wanted} and hold strings. Received: {value!r:.80}")
         return value.encode("utf-8", "replace")
     if not isinstance(value, Sequence) or isinstance(value, str):
-        raise RequestError(f"`{name}` must be {rank} lists deep. Received: {value!r:.80}")
-    rows = [_strings(item, rank - 1, name) for item in value]
+        raise RequestError(f"{wanted} and hold strings. Received: {value!r:.80}")
+    rows = [_strings(item, rank - 1, wanted) for item in value]
     if rank == 2:
         width = max((len(row) for row in rows), default=0)
         rows = [row + [b""] * (width - len(row)) for row in rows]

@@ -336,7 +336,8 @@ class Masque(keras.Model):
             else:
                 log_relevance = ops.log_sigmoid(memory["ranker"])
             # Each word has its passage's relevance: [B, K] to [B, K L].
-            words = ops.zeros_like(passage_ids, dtype="float32") + log_relevance[..., None]
+            # A product, no sum: Keras takes a right side [1, K, 1] of `+` for a bias of K features.
+            words = ops.ones_like(passage_ids, dtype="float32") * log_relevance[..., None]
             memory["log_relevance"] = self.join_words(words)
         return memory
 

@@ -81,7 +81,7 @@ def train(reader: Reader, epochs: int = 110) -> Reader:
     weights["decoder"] = tf.ones([4])
     weights.pop("known_relevance", None)
     reader.model.compile(
-        optimizer=keras.optimizers.Adam(1e-2, clipnorm=1.0),
+        optimizer=keras.optimizers.Adam(5e-3, clipnorm=1.0),
         loss={
             "decoder": losses.SequenceLogLikelihood(),
             "ranker": losses.SmoothedBinaryCrossentropy(),

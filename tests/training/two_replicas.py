@@ -25,6 +25,10 @@ def compiled(make, optimizer=None):
         arguments["optimizer"] = keras.optimizers.AdamW(
             0.05, weight_decay=0.01, global_clipnorm=0.3, use_ema=True, ema_momentum=0.8
         )
+    if make is masque_batches.model:
+        # Some of its gradients are hardly more than the rounding of a sum in two parts, and Adam
+        # divides each by its own size: a large epsilon keeps the steps as small as the gradients.
+        arguments["optimizer"].epsilon = 1e-2
     model.compile(**arguments)
     return model
 

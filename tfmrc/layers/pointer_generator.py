@@ -122,6 +122,27 @@ class PointerGenerator(keras.layers.Layer):
             parts["log_probability"] = ops.maximum(total, LOG_ZERO)
         return parts
 
+    def compute_output_spec(
+        self, states, memories, common_logits, source_logits, target_ids=None, **_
+    ):
+        # Said, not inferred: an inferring backend gives every unknown size the same number, which
+        # S, the sum of two of them, cannot be.
+        batch, length = states.shape[:2]
+
+        def spec(*sizes):
+            return keras.KerasTensor((batch, length, *sizes), dtype="float32")
+
+        parts = {
+            "log_mixture": spec(1 + self.num_sources),
+            "log_attentions": [spec(memory.shape[1]) for memory in memories],
+            "common_logits": spec(common_logits.shape[-1]),
+            "source_logits": spec(source_logits.shape[-1]),
+            "log_normalizer": spec(),
+        }
+        if target_ids is not None:
+            parts |= {"log_parts": spec(1 + self.num_sources), "log_probability": spec()}
+        return parts
+
     def distribution(self, parts, source_ids):
         """`log P` over all extended ids: what one step of decoding needs.
 

@@ -434,7 +434,7 @@ class Masque(keras.Model):
             Log-probabilities `[B, W, G + S]` of all extended ids, and the new cache.
         """
         cache = dict(cache)
-        ids = self._input_ids(memory, ids)
+        ids = ops.where(ops.equal(t, 0), BOS, self._input_ids(memory, ids))
         words = self.word_embedding(ids)  # [B, W, word_dim]
         if self.contextual_embedding is not None:
             forward, cache["contextual"] = self.contextual_embedding.step(ids, cache["contextual"])

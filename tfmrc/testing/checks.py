@@ -126,11 +126,17 @@ def bounded_square(y_true: Any, y_pred: Any) -> Any:
 
 
 def fit(model: keras.Model, x: Any, y: Any = None, weight: Any = None, **compile_with: Any) -> None:
-    """One step of `fit` gives a finite loss and finite weights, and moves at least one of them."""
+    """A step of `fit` gives a finite loss and finite weights, and moves at least one of them.
+
+    In float16 a step may be left out until the scale of the loss is small enough: so some more.
+    """
     before = [np.array(ops.convert_to_numpy(v)) for v in model.trainable_variables]
     model.compile(**compile_with)
     size = len(keras.tree.flatten(x)[0])
-    history = model.fit(x, y, sample_weight=weight, batch_size=size, epochs=1, verbose=0)
+    scaled = isinstance(model.optimizer, keras.optimizers.LossScaleOptimizer)
+    history = model.fit(
+        x, y, sample_weight=weight, batch_size=size, epochs=8 if scaled else 1, verbose=0
+    )
     losses = {name: np.array(values) for name, values in history.history.items()}
     finite("A step of fit", losses)
     after = [np.array(ops.convert_to_numpy(v)) for v in model.trainable_variables]

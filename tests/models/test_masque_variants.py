@@ -56,6 +56,7 @@ VARIANTS = {
     "trained embedding": ({"embeddings_trainable": True}, ALL),
     "contextual embedding": ({"contextual_embedding": StandIn}, ALL),
     "no buckets": ({"vocabulary_size": NUM_WORDS, "num_oov_buckets": 0}, ALL),
+    "neighbours": ({"local_width": 3}, ALL),
     "dropout": ({"dropout": 0.3}, ALL),
 }
 

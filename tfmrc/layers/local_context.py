@@ -9,8 +9,8 @@ class LocalContext(keras.layers.Layer):
     """Lets every word see its neighbours: `x_i + W [x_{i-r}; ...; x_{i+r}] + b`, `r = width // 2`.
 
     A convolution with a residual connection. It gives a small model without a contextual
-    embedding what ELMo gives the papers' reader: a word in its surroundings, from the first
-    training step on. Beyond the ends, and at padding, neighbours are zeros.
+    embedding some of what ELMo gives the papers' reader: a word in its surroundings, from the
+    first training step on. Beyond the ends, and at padding, neighbours are zeros.
 
     Args:
         width: odd number of words in the window.

@@ -57,7 +57,6 @@ def test_spacy_keeps_white_space_as_the_official_script_does(
 
     "old  mill" is then 3 words, "old mill" 2, with 2 in common: P = 2/3, R = 1.
     """
-    import importlib.metadata
     import re
     import sys
     from types import SimpleNamespace
@@ -67,7 +66,7 @@ def test_spacy_keeps_white_space_as_the_official_script_does(
 
     stand_in = SimpleNamespace(blank=lambda language: SimpleNamespace(tokenizer=cut))
     monkeypatch.setitem(sys.modules, "spacy", stand_in)
-    monkeypatch.setattr(importlib.metadata, "version", lambda package: "3")
+    monkeypatch.setattr("tfmrc.evaluation.tokenizers.package_version", lambda package: "3")
     get_tokenizer.cache_clear()
     scores = score_answers({"q": "old  mill"}, {"q": ["old mill"]}, "plain", tokenizer="spacy")
     assert scores["rouge_l"].value == pytest.approx(2.44 * (2 / 3) / (1 + 1.44 * 2 / 3))

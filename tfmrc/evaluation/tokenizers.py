@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
+
+from tfmrc.evaluation.score import package_version
 
 # Units that stand apart from the number they follow ("5km" is two words, "sp2" and "1st" are one).
 _UNITS = (
@@ -79,7 +80,7 @@ def _spacy() -> Tokenizer:
         # official script's ROUGE-L counts it.
         return [token.text.strip() for token in cut(text)]
 
-    return Tokenizer("spacy", f"spaCy {metadata.version('spacy')} blank English", split)
+    return Tokenizer("spacy", f"spaCy {package_version('spacy')} blank English", split)
 
 
 @cache

@@ -21,6 +21,9 @@ class DualAttention(keras.layers.Layer):
 
     Args:
         stddev: standard deviation of the initial weight of the similarity.
+        match: mean of the initial weights of `q * p` in the similarity, times the root of d. With
+            1 the similarity starts as the scaled dot product: equal words attend to each other
+            from the first training step on. With 0, as in the paper, that is to be learned.
 
     Call arguments:
         passages: `[B, K, L, d]`.
@@ -45,14 +48,20 @@ class DualAttention(keras.layers.Layer):
     paper prints a similarity weight of 6d numbers; its formula, as the English one, has 3d.
     """
 
-    def __init__(self, stddev=0.02, **kwargs):
+    def __init__(self, stddev=0.02, match=0.0, **kwargs):
         super().__init__(**kwargs)
         self.stddev = stddev
+        self.match = match
 
     def build(self, passages_shape, question_shape):
-        self.similarity = self.add_weight(
-            shape=(3 * question_shape[-1],), initializer=normal(self.stddev), name="similarity"
-        )
+        dim = question_shape[-1]
+
+        def initial(shape, dtype=None):
+            product = ops.arange(3 * dim) >= 2 * dim
+            mean = ops.where(product, self.match / dim**0.5, 0.0)
+            return normal(self.stddev)(shape, dtype=dtype) + ops.cast(mean, dtype)
+
+        self.similarity = self.add_weight(shape=(3 * dim,), initializer=initial, name="similarity")
 
     def call(self, passages, question, passage_mask, question_mask):
         one_question = question[:, None]  # [B, 1, J, d]
@@ -74,7 +83,7 @@ class DualAttention(keras.layers.Layer):
         return (*passages_shape[:-1], width), (*question_shape[:-1], width)
 
     def get_config(self):
-        return {**super().get_config(), "stddev": self.stddev}
+        return {**super().get_config(), "stddev": self.stddev, "match": self.match}
 
 
 def _enriched(words, first, second):

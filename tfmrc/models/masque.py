@@ -78,6 +78,9 @@ class Masque(keras.Model):
             the sources can only be copied.
         block: "transformer", or "lstm" (the paper's "w/o Transformer").
         embeddings_trainable: whether the words' rows are trained. The papers do not say.
+        match: initial mean of the product's weights in the similarity of question and passages
+            (`DualAttention`); 0 as in the paper. With 1 a model without pre-trained word vectors
+            finds the question's words in the passages from the start.
         local_width: width of the window in which the passages' words see their neighbours between
             dual attention and modelling (`LocalContext`); 0: none, as in the paper. Where nothing
             else gives words their surroundings, a small model learns far sooner with it which of
@@ -149,6 +152,7 @@ class Masque(keras.Model):
         tie_output_embedding=True,
         block="transformer",
         embeddings_trainable=False,
+        match=0.0,
         local_width=0,
         contextual_embedding=None,
         initializer_stddev=0.02,
@@ -188,6 +192,7 @@ class Masque(keras.Model):
             "tie_output_embedding": tie_output_embedding,
             "block": block,
             "embeddings_trainable": embeddings_trainable,
+            "match": match,
             "local_width": local_width,
             "initializer_stddev": initializer_stddev,
         }
@@ -223,7 +228,7 @@ class Masque(keras.Model):
             Positions(name="reader_positions", dtype=dtype) if has_positions else None
         )
         self.shared_encoder = encoders(num_shared_blocks, "shared_encoder")
-        self.dual_attention = DualAttention(name="dual_attention", **options)
+        self.dual_attention = DualAttention(match=match, name="dual_attention", **options)
         self.passage_projection = linear(hidden_dim, name="passage_projection", **options)
         self.local_context = (
             LocalContext(local_width, name="local_context", **options) if local_width else None

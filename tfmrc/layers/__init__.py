@@ -2,6 +2,7 @@
 
 from tfmrc.layers.additive_attention import AdditiveAttention
 from tfmrc.layers.answer_possibility import AnswerPossibility
+from tfmrc.layers.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.decoder_block import RecurrentDecoderBlock, TransformerDecoderBlock
 from tfmrc.layers.dropout import Dropout
 from tfmrc.layers.dual_attention import DualAttention
@@ -16,11 +17,13 @@ from tfmrc.layers.pointer_generator import PointerGenerator
 from tfmrc.layers.positions import Positions
 from tfmrc.layers.residual import Residual
 from tfmrc.layers.source_vocabulary import SourceVocabulary
+from tfmrc.layers.variational_dropout import VariationalDropout
 from tfmrc.layers.word_embedding import WordEmbedding
 
 __all__ = [
     "AdditiveAttention",
     "AnswerPossibility",
+    "BidirectionalLSTM",
     "Dropout",
     "DualAttention",
     "FeedForward",
@@ -36,6 +39,7 @@ __all__ = [
     "SourceVocabulary",
     "TransformerDecoderBlock",
     "TransformerEncoderBlock",
+    "VariationalDropout",
     "WordEmbedding",
     "linear",
 ]

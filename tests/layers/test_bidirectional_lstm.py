@@ -1,0 +1,187 @@
+"""The bidirectional LSTM against loops in float64, with padding and an empty row."""
+
+import keras
+import numpy as np
+import pytest
+from keras import Variable, ops
+
+from tests.layers import weights
+from tests.layers.agreement import arrays, close, same_gradients
+from tests.reference.recurrent import lstm
+from tfmrc.layers import BidirectionalLSTM
+from tfmrc.ops import portable
+from tfmrc.testing import run_layer_test
+
+MASK = np.array([[1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1]], bool)
+UNITS = 3
+
+
+def made(**options):
+    layer = BidirectionalLSTM(UNITS, return_state=True, **options)
+    x = Variable(arrays({"x": (3, 4, 2)})["x"])
+    layer(x, padding_mask=MASK)
+    weights.randomise(layer)
+    return layer, {"x": x, **weights.named(layer)}
+
+
+def reference(v, causal=False, mask=MASK, state=None):
+    """Outputs, hidden and cell states, row by row and word by word."""
+    found = []
+    for row, (x, real) in enumerate(zip(v["x"], mask, strict=True)):
+        words = x[real]
+        parts = []
+        for name in ("forward", "backward")[: 2 - causal]:
+            cell = [
+                v[f"{name}/lstm_cell/{part}"] for part in ("kernel", "recurrent_kernel", "bias")
+            ]
+            first = (np.zeros(UNITS),) * 2 if state is None else (state[0][row], state[1][row])
+            turned = words[::-1] if name == "backward" else words
+            h, c = lstm(turned, *cell, *first)
+            outputs = np.zeros((len(x), UNITS))
+            outputs[real] = h[1:][::-1] if name == "backward" else h[1:]
+            parts.append((outputs, h[-1], c[-1]))
+        found.append([np.concatenate(part, -1) for part in zip(*parts, strict=True)])
+    return [np.stack(part) for part in zip(*found, strict=True)]
+
+
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"return_state": True}])
+def test_layer(options):
+    single = not options.get("return_state")
+    width = 3 if options.get("causal") else 6
+    shapes = [(3, 4, width), (3, width), (3, width)]
+    run_layer_test(
+        BidirectionalLSTM,
+        {"units": 3, "dropout": 0.2, "seed": 5, **options},
+        {**arrays({"x": (3, 4, 4)}), "padding_mask": MASK},
+        axes={"x": "B N d", "padding_mask": "B N"},
+        output_axes="B N u" if single else ("B N u", "B u", "B u"),
+        padded=("N",),
+        expected_output_shape=shapes[0] if single else shapes,
+        expected_num_trainable_weights=3 if options.get("causal") else 6,
+    )
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_values_and_gradients(causal):
+    layer, variables = made(causal=causal)
+    x = variables["x"]
+    values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
+    right = reference(values, causal)
+    for got, expected in zip(layer(x, padding_mask=MASK), right, strict=True):
+        close(got, expected)
+    random = np.random.default_rng(1)
+    mixes = [random.normal(size=part.shape).astype("float32") for part in right]
+
+    def scalar():
+        parts = layer(x, padding_mask=MASK)
+        return sum(ops.sum(p * m) for p, m in zip(parts, mixes, strict=True))
+
+    def expected(v):
+        parts = reference(v, causal)
+        return sum(float((p * m).sum()) for p, m in zip(parts, mixes, strict=True))
+
+    same_gradients(scalar, variables, expected)
+
+
+def test_initial_state_goes_in_and_gets_a_gradient():
+    layer, variables = made(causal=True)
+    states = {k: Variable(a) for k, a in arrays({"h": (3, 3), "c": (3, 3)}, 4).items()}
+    variables |= states
+    mix = np.random.default_rng(1).normal(size=(3, 4, 3)).astype("float32")
+
+    def scalar():
+        outputs, hidden, cell = layer(
+            variables["x"], padding_mask=MASK, initial_state=(states["h"], states["c"])
+        )
+        return ops.sum(outputs * mix) + ops.sum(hidden * cell)
+
+    def expected(v):
+        outputs, hidden, cell = reference(v, True, state=(v["h"], v["c"]))
+        return float((outputs * mix).sum() + (hidden * cell).sum())
+
+    same_gradients(scalar, variables, expected)
+
+
+def test_step_by_step_from_the_state_is_the_whole():
+    layer, variables = made(causal=True)
+    x = ops.convert_to_numpy(variables["x"])
+    whole, *last = layer(x)
+    state = tuple(np.zeros((3, UNITS), "float32") for _ in range(2))
+    for t in range(4):
+        output, *state = layer(x[:, t : t + 1], initial_state=state)
+        close(output[:, 0], whole[:, t])
+    for got, expected in zip(state, last, strict=True):
+        close(got, expected)
+
+
+def test_same_weights_same_numbers_as_keras():
+    layer, variables = made()
+    theirs = keras.layers.Bidirectional(keras.layers.LSTM(UNITS, return_sequences=True))
+    theirs.build((None, None, 2))
+    theirs.set_weights(layer.get_weights())
+    x = ops.convert_to_tensor(variables["x"])
+    close(layer(x)[0], np.array(theirs(x)))
+    rows = [0, 2]  # Keras has no word for a row of padding alone
+    masked = np.array(theirs(ops.take(x, rows, axis=0), mask=MASK[rows]))
+    close(np.array(layer(x, padding_mask=MASK)[0])[rows][MASK[rows]], masked[MASK[rows]])
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("mask", [MASK, None])
+def test_the_way_over_keras_gives_the_same_numbers(monkeypatch, causal, mask):
+    layer, variables = made(causal=causal)
+    x = ops.convert_to_tensor(variables["x"])
+    by_loop = [np.array(part) for part in layer(x, padding_mask=mask)]
+    calls = []
+    by_keras = layer.by_keras
+    monkeypatch.setattr(layer, "by_keras", lambda *a: calls.append(1) or by_keras(*a))
+    monkeypatch.setattr(portable, "has_gpu", lambda: True)
+    for got, expected in zip(layer(x, padding_mask=mask), by_loop, strict=True):
+        close(got, expected)
+    assert calls == [1]
+    with portable.portable():
+        layer(x, padding_mask=mask)
+    assert calls == [1], "what is to run everywhere must not hold cuDNN"
+    layer.use_cudnn = False
+    layer(x, padding_mask=mask)
+    assert calls == [1]
+
+
+def test_leading_axes_are_rows():
+    layer, _ = made()
+    x, mask = arrays({"x": (2, 3, 4, 2)})["x"], np.stack([MASK, MASK[::-1]])
+    flat = layer(x.reshape(6, 4, 2), padding_mask=mask.reshape(6, 4))
+    for got, expected in zip(layer(x, padding_mask=mask), flat, strict=True):
+        np.testing.assert_allclose(np.array(got).reshape(expected.shape), expected, atol=1e-6)
+
+
+def test_no_output_of_a_causal_layer_depends_on_a_later_word():
+    layer, variables = made(causal=True)
+    x = ops.convert_to_numpy(variables["x"])
+    changed = x.copy()
+    changed[:, 2:] += 1.0
+    before, after = np.array(layer(x)[0]), np.array(layer(changed)[0])
+    np.testing.assert_array_equal(before[:, :2], after[:, :2])
+    assert np.abs(before[:, 2:] - after[:, 2:]).min() > 0
+
+
+def test_dropout_is_the_same_at_every_word_and_another_in_every_row():
+    layer = BidirectionalLSTM(4, dropout=0.5, seed=3)
+    x = layer.input_dropout(np.ones((5, 6, 40), "float32"), training=True)
+    masks = np.array(x) > 0
+    assert (masks == masks[:, :1]).all()
+    assert len({tuple(mask[0]) for mask in masks}) == 5
+
+
+@pytest.mark.parametrize(
+    "options, message", [({"units": 0}, "units=0"), ({"units": 2, "use_cudnn": True}, "use_cudnn")]
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        BidirectionalLSTM(**options)
+
+
+def test_an_initial_state_of_two_directions_is_refused():
+    state = np.zeros((1, 2), "float32")
+    with pytest.raises(ValueError, match="causal=False"):
+        BidirectionalLSTM(2)(np.ones((1, 3, 2), "float32"), initial_state=(state, state))

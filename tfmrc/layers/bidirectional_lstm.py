@@ -21,9 +21,9 @@ class BidirectionalLSTM(keras.layers.Layer):
     outputs at padding are zeros, and a row without any word gives zeros and its initial state.
 
     Which computation runs: on a GPU cuDNN's by way of `keras.layers.LSTM`, unless `use_cudnn` is
-    False or the graph is traced inside `tfmrc.ops.portable()`, as exports are (a graph that holds
-    cuDNN's operation runs on GPUs alone). Everywhere else the loop of `tfmrc.ops.recurrence`. The
-    weights are the same ones, those of two `keras.layers.LSTM`.
+    False or the graph is traced inside `tfmrc.ops.portable.portable()`, as exports are (a graph
+    that holds cuDNN's operation runs on GPUs alone). Everywhere else the loop of
+    `tfmrc.ops.recurrence`. The weights are the same ones, those of two `keras.layers.LSTM`.
 
     Args:
         units: width of one direction.

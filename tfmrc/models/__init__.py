@@ -1,5 +1,6 @@
 """The models of the papers: functional Keras models, one file each."""
 
 from tfmrc.models.masque import Masque
+from tfmrc.models.san import SAN
 
-__all__ = ["Masque"]
+__all__ = ["SAN", "Masque"]

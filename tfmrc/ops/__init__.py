@@ -9,8 +9,10 @@ from tfmrc.ops.masking import (
     masked_max,
     masked_softmax,
 )
+from tfmrc.ops.maxout import maxout
 from tfmrc.ops.positions import sinusoid
 from tfmrc.ops.similarity import trilinear_similarity
+from tfmrc.ops.spans import best_spans
 
 __all__ = [
     "BOS",
@@ -19,11 +21,13 @@ __all__ = [
     "NUM_SPECIAL",
     "PAD",
     "UNK",
+    "best_spans",
     "copy_log_probability",
     "masked_log_softmax",
     "masked_logsumexp",
     "masked_max",
     "masked_softmax",
+    "maxout",
     "scatter_copies",
     "sinusoid",
     "trilinear_similarity",

@@ -1,0 +1,148 @@
+"""SAN as a whole: what any model owes, padding, steps at test time, tags, learning by heart."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from tests.models.contextual import OneWay
+from tfmrc.losses import PositionLogLikelihood
+from tfmrc.models import SAN
+from tfmrc.testing import run_model_test
+
+SMALL = {
+    "vocabulary_size": 12,
+    "word_dim": 6,
+    "units": 4,
+    "align_dim": 5,
+    "num_exact_match": 2,
+    "num_steps": 3,
+    "dropout": 0.0,
+}
+
+
+def batch(lengths=((3, 5), (2, 5), (3, 5)), tags=False, num_match=2, seed=0):
+    """Questions and passages of these lengths, padded."""
+    random = np.random.default_rng(seed)
+    m, n = (max(sizes) for sizes in zip(*lengths, strict=True))
+    x = {
+        "question_ids": np.zeros((len(lengths), m), "int32"),
+        "passage_ids": np.zeros((len(lengths), n), "int32"),
+        "exact_match": np.zeros((len(lengths), n, num_match), "float32"),
+    }
+    if tags:
+        x |= {name: np.zeros((len(lengths), n), "int32") for name in ("pos_ids", "ner_ids")}
+    for row, (question, passage) in enumerate(lengths):
+        x["question_ids"][row, :question] = random.integers(4, 12, question)
+        x["passage_ids"][row, :passage] = random.integers(4, 12, passage)
+        x["exact_match"][row, :passage] = random.integers(0, 2, (passage, num_match))
+        for name in ("pos_ids", "ner_ids"):
+            if tags:
+                x[name][row, :passage] = random.integers(0, 3, passage)
+    return x
+
+
+def probabilities(model, x, **options):
+    return {name: np.exp(np.array(v)) for name, v in model.find(x, **options).items()}
+
+
+def test_what_a_model_owes():
+    run_model_test(
+        SAN,
+        {**SMALL, "num_exact_match": 3, "num_pos": 2, "num_ner": 2, "tagger": "none 1"},
+        batch(tags=True, num_match=3),
+        compile_kwargs={
+            "optimizer": "sgd",
+            "loss": {"begin": PositionLogLikelihood(), "end": PositionLogLikelihood()},
+        },
+        targets={"begin": np.array([0, 1, -1]), "end": np.array([1, 1, -1])},
+        expected_output_shape={"begin": (3, 5), "end": (3, 5)},
+        without_gradient=("special",),
+        precisions=("mixed_float16",),
+    )
+
+
+@pytest.mark.parametrize("answer", ["stochastic", "one_step", "reasonet"])
+def test_padding_and_the_rest_of_the_batch_do_not_matter(answer):
+    model = SAN(**SMALL, answer=answer)
+    lengths = ((2, 3), (1, 5), (3, 1), (0, 4), (2, 0))
+    x = batch(lengths)
+    together = probabilities(model, x)
+    for row, (question, passage) in enumerate(lengths):
+        alone = {
+            "question_ids": x["question_ids"][row : row + 1, : max(question, 1)],
+            "passage_ids": x["passage_ids"][row : row + 1, : max(passage, 1)],
+            "exact_match": x["exact_match"][row : row + 1, : max(passage, 1)],
+        }
+        for name, found in probabilities(model, alone).items():
+            np.testing.assert_allclose(
+                found[0, :passage], together[name][row, :passage], rtol=1e-4, atol=1e-6
+            )
+            assert not together[name][row, passage:].any()
+            np.testing.assert_allclose(found.sum(), float(passage > 0), rtol=1e-5)
+
+
+def test_other_numbers_of_steps_than_in_training():
+    model = SAN(**SMALL)
+    x = batch()
+    five = probabilities(model, x, num_steps=5, return_steps=True)
+    assert five["step_begin"].shape == (3, 5, 5)
+    np.testing.assert_allclose(five["begin"], five["step_begin"].mean(axis=1), rtol=1e-4)
+    one = probabilities(model, x, num_steps=1)
+    np.testing.assert_allclose(one["begin"], five["step_begin"][:, 0], rtol=1e-4)
+    own = {name: np.exp(np.array(v)) for name, v in model(x).items()}
+    np.testing.assert_allclose(own["end"], probabilities(model, x, num_steps=3)["end"], rtol=1e-4)
+
+
+def test_a_contextual_embedding_is_read_by_both_layers_and_survives_the_config():
+    model = SAN(**SMALL, contextual_embedding=Contextual(OneWay(12, 3)))
+    first, second = model.contextual_encoding.layers
+    assert first.directions[0].cell.kernel.shape[0] == 4 + 3
+    assert second.directions[0].cell.kernel.shape[0] == 4 + 3
+    twin = SAN.from_config(model.get_config())
+    twin.set_weights(model.get_weights())
+    np.testing.assert_allclose(model(batch())["end"], twin(batch())["end"], rtol=1e-5)
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class Contextual(keras.layers.Layer):
+    """SAN asks for `layer(ids, mask)`."""
+
+    def __init__(self, inner, **kwargs):
+        super().__init__(**kwargs)
+        self.inner = inner
+
+    def call(self, ids, mask):
+        return ops.where(mask[..., None], self.inner(ids), 0.0)
+
+    def get_config(self):
+        return {**super().get_config(), "inner": keras.saving.serialize_keras_object(self.inner)}
+
+    @classmethod
+    def from_config(cls, config):
+        inner = keras.saving.deserialize_keras_object(config.pop("inner"))
+        return cls(inner, **config)
+
+
+@pytest.mark.parametrize("answer", ["stochastic", "reasonet"])
+def test_examples_by_heart_and_their_best_spans(answer):
+    model = SAN(**{**SMALL, "units": 8, "dropout": 0.1}, answer=answer, seed=1)
+    model.compile(keras.optimizers.Adam(0.02), loss={
+        "begin": PositionLogLikelihood(), "end": PositionLogLikelihood()})  # fmt: skip
+    keras.utils.set_random_seed(1)
+    x = batch(((3, 5), (2, 4), (3, 5)), seed=3)
+    y = {"begin": np.array([0, 3, 2]), "end": np.array([1, 3, 4])}
+    for _ in range(90):
+        model.train_on_batch(x, y)
+    begin, end, log_probability = map(np.array, model.spans(model.find(x), num_spans=2))
+    np.testing.assert_array_equal(begin[:, 0], y["begin"])
+    np.testing.assert_array_equal(end[:, 0], y["end"])
+    assert (np.exp(log_probability[:, 0]) > 0.5).all()
+    assert (log_probability[:, 0] > log_probability[:, 1]).all()
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="answer='best'"):
+        SAN(**SMALL, answer="best")
+    with pytest.raises(ValueError, match="num_exact_match=1"):
+        SAN(**{**SMALL, "num_exact_match": 1})

@@ -1,0 +1,60 @@
+"""What each passage word finds in the question, by similarity of word vectors."""
+
+import keras
+from keras import ops
+
+from tfmrc.ops.masking import masked_softmax
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class AlignedEmbedding(keras.layers.Layer):
+    """`f_align(p_i) = sum_j gamma_ij g(q_j)`, `gamma_ij = softmax_j(g(p_i) . g(q_j))`.
+
+    `g` is one rectified layer, the same for both sides: `g(x) = ReLU(W_0 x)`.
+
+    Padding: padded question words have no part; a question without words gives zeros. What stands
+    at padded passage words is meaningless.
+
+    Args:
+        dim: width of `g`.
+
+    Call arguments:
+        passage: word vectors `[B, n, w]`.
+        question: word vectors `[B, m, w]`.
+        question_mask: boolean `[B, m]`, True = real; None for all real.
+
+    Returns:
+        `[B, n, dim]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import AlignedEmbedding
+        >>> layer = AlignedEmbedding(dim=5)
+        >>> layer(np.ones((2, 4, 3), "float32"), np.ones((2, 2, 3), "float32")).shape
+        TensorShape([2, 4, 5])
+
+    Reference: Liu et al. 2018 (SAN), section 2, lexicon encoding layer, san-03, san-04; Chen et
+    al. 2017.
+    """
+
+    def __init__(self, dim=280, **kwargs):
+        super().__init__(**kwargs)
+        self.dim = dim
+        self.projection = keras.layers.Dense(
+            dim, activation="relu", use_bias=False, dtype=self.dtype_policy, name="projection"
+        )
+
+    def build(self, passage_shape, question_shape, question_mask_shape=None):
+        self.projection.build(passage_shape)
+
+    def call(self, passage, question, question_mask=None):
+        passage, question = self.projection(passage), self.projection(question)
+        scores = ops.matmul(passage, ops.transpose(question, (0, 2, 1)))  # [B, n, m]
+        mask = None if question_mask is None else question_mask[:, None]
+        return ops.matmul(masked_softmax(scores, mask), question)
+
+    def compute_output_shape(self, passage_shape, question_shape, question_mask_shape=None):
+        return (*passage_shape[:-1], self.dim)
+
+    def get_config(self):
+        return {**super().get_config(), "dim": self.dim}

@@ -1,0 +1,34 @@
+"""The largest of several neighbouring features."""
+
+from keras import ops
+
+
+def maxout(x, pool_size=2):
+    """`y_i = max(x_{ik}, ..., x_{ik + k - 1})` over the last axis, k = `pool_size`.
+
+    Args:
+        x: `[..., d]`, d a multiple of `pool_size`.
+        pool_size: how many features make one.
+
+    Returns:
+        `[..., d / pool_size]`.
+
+    Raises:
+        ValueError: d is no multiple of `pool_size`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.maxout import maxout
+        >>> print(np.array(maxout(np.array([[1.0, 3.0, -2.0, -5.0]]))))
+        [[ 3. -2.]]
+
+    Reference: Goodfellow et al. 2013; Liu et al. 2018 (SAN), section 2.
+    """
+    width = x.shape[-1]
+    if width % pool_size:
+        raise ValueError(
+            "The features must be a multiple of `pool_size`. "
+            f"Received: x.shape={x.shape}, pool_size={pool_size}"
+        )
+    shape = (*ops.shape(x)[:-1], width // pool_size, pool_size)
+    return ops.max(ops.reshape(x, shape), axis=-1)

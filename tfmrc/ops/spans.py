@@ -1,0 +1,54 @@
+"""Spans from the probabilities of where they begin and end."""
+
+from keras import ops
+
+from tfmrc.ops.masking import LOG_ZERO
+
+
+def best_spans(log_begin, log_end, max_length, num_spans=1):
+    """The spans with the greatest `P_begin[i] * P_end[j]`, `i <= j < i + max_length`.
+
+    Args:
+        log_begin: `[B, n]`, log-probabilities that the span begins at a word.
+        log_end: `[B, n]`, that it ends with a word.
+        max_length: most words of a span.
+        num_spans: K, how many spans.
+
+    Returns:
+        `begin` and `end` int32 `[B, K]`, both included, and `log_probability` `[B, K]`, best
+        first; equal ones in the order of the passage. Where a passage has fewer spans, or words
+        that cannot be part of one, the log-probability is about `LOG_ZERO`.
+
+    Raises:
+        ValueError: a size is below 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.spans import best_spans
+        >>> begin, end = np.log([[0.6, 0.1, 0.3]]), np.log([[0.1, 0.2, 0.7]])
+        >>> for found in best_spans(begin, end, max_length=2, num_spans=2):
+        ...     print(np.round(np.array(found), 2))
+        [[2 0]]
+        [[2 1]]
+        [[-1.56 -2.12]]
+
+    Reference: Liu et al. 2018 (SAN), section 4 (K-best spans by `P_begin * P_end`).
+    """
+    for name, size in (("max_length", max_length), ("num_spans", num_spans)):
+        if size < 1:
+            raise ValueError(f"Sizes are positive. Received: {name}={size}")
+    log_begin = ops.cast(log_begin, "float32")
+    log_end = ops.cast(log_end, "float32")
+    length = ops.shape(log_end)[1]
+    # A passage shorter than the longest span, or with fewer spans than are asked for, is filled up.
+    behind = ops.pad(log_end, [[0, 0], [0, max_length - 1]], constant_values=LOG_ZERO)
+    scores = ops.stack(
+        [log_begin + behind[:, extra : extra + length] for extra in range(max_length)], axis=-1
+    )
+    flat = ops.reshape(scores, (-1, length * max_length))
+    flat = ops.pad(flat, [[0, 0], [0, num_spans - 1]], constant_values=2 * LOG_ZERO)
+    log_probability, place = ops.top_k(flat, num_spans)
+    place = ops.minimum(ops.cast(place, "int32"), length * max_length - 1)
+    begin = place // max_length
+    end = ops.minimum(begin + place % max_length, length - 1)
+    return begin, end, log_probability

@@ -4,16 +4,21 @@ from tfmrc.layers.additive_attention import AdditiveAttention
 from tfmrc.layers.aligned_embedding import AlignedEmbedding
 from tfmrc.layers.answer_module import AnswerModule
 from tfmrc.layers.answer_possibility import AnswerPossibility
+from tfmrc.layers.answer_tagging import AnswerTagging
 from tfmrc.layers.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.decoder_block import RecurrentDecoderBlock, TransformerDecoderBlock
 from tfmrc.layers.dropout import Dropout
 from tfmrc.layers.dual_attention import DualAttention
 from tfmrc.layers.encoder_block import RecurrentEncoderBlock, TransformerEncoderBlock
 from tfmrc.layers.feed_forward import FeedForward
+from tfmrc.layers.gated_self_attention import GatedSelfAttention
 from tfmrc.layers.highway import Highway
+from tfmrc.layers.input_feeding_decoder import InputFeedingDecoder
 from tfmrc.layers.lexicon_encoding import LexiconEncoding
 from tfmrc.layers.linear import linear
 from tfmrc.layers.local_context import LocalContext
+from tfmrc.layers.luong_attention import LuongAttention
+from tfmrc.layers.maxout_pointer import MaxoutPointer
 from tfmrc.layers.memory_generation import MemoryGeneration
 from tfmrc.layers.multi_head_attention import MultiHeadAttention
 from tfmrc.layers.passage_ranker import PassageRanker
@@ -39,14 +44,19 @@ __all__ = [
     "AnswerPossibility",
     "AveragedAnswer",
     "BidirectionalLSTM",
+    "AnswerTagging",
     "Dropout",
     "DualAttention",
     "FeedForward",
+    "GatedSelfAttention",
     "Highway",
     "LastStepAnswer",
     "LexiconEncoding",
     "LocalContext",
     "MemoryGeneration",
+    "InputFeedingDecoder",
+    "LuongAttention",
+    "MaxoutPointer",
     "MultiHeadAttention",
     "OneStepAnswer",
     "PassageRanker",

@@ -1,6 +1,7 @@
 """Tensor functions on `keras.ops`: masks, similarity, copying, and the ids of special words."""
 
 from tfmrc.ops.copying import copy_log_probability, scatter_copies
+from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD, UNK
 from tfmrc.ops.masking import (
     LOG_ZERO,
@@ -13,6 +14,7 @@ from tfmrc.ops.maxout import maxout
 from tfmrc.ops.positions import sinusoid
 from tfmrc.ops.similarity import trilinear_similarity
 from tfmrc.ops.spans import best_spans
+from tfmrc.ops.words import first_places, is_first, scores_of_targets, scores_of_words
 
 __all__ = [
     "BOS",
@@ -23,12 +25,17 @@ __all__ = [
     "UNK",
     "best_spans",
     "copy_log_probability",
+    "coverage_overlap",
+    "first_places",
+    "is_first",
     "masked_log_softmax",
     "masked_logsumexp",
     "masked_max",
     "masked_softmax",
     "maxout",
     "scatter_copies",
+    "scores_of_targets",
+    "scores_of_words",
     "sinusoid",
     "trilinear_similarity",
 ]

@@ -1,0 +1,71 @@
+import keras
+from keras import ops
+
+from tfmrc.ops.masking import masked_softmax
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class LuongAttention(keras.layers.Layer):
+    """Multiplicative attention and the attentional state.
+
+    `r = U^T W_a d`, `a = softmax(r)`, `c = U a`, `d' = tanh(W_b [d; c])`. The keys `U^T W_a` do
+    not change from step to step: `project` makes them once.
+
+    Places at padding get no attention; a memory without a real place gives a context of zeros.
+
+    Args:
+        units: width of `d'`.
+
+    Call arguments:
+        states: `[B, T, d]`, the states `d` of the decoder.
+        memory: `[B, M, m]`, the words `U`.
+        memory_mask: boolean `[B, M]`, True = real.
+        keys: what `project(memory)` gave; made here where it is None.
+
+    Returns:
+        The attentional states `[B, T, units]`. `layer.scores(states, keys)` gives the raw scores
+        `r` `[B, T, M]` in float32.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import LuongAttention
+        >>> states, memory = np.ones((1, 2, 4), "float32"), np.ones((1, 3, 6), "float32")
+        >>> LuongAttention(units=4)(states, memory, np.ones((1, 3), bool)).shape
+        TensorShape([1, 2, 4])
+
+    Reference: Luong et al. 2015; Zhao et al. 2018, section 2.3, qg-09 to qg-12. No biases, as
+    printed.
+    """
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+
+    def build(self, states_shape, memory_shape):
+        options = {"use_bias": False, "dtype": self.dtype_policy}
+        self.key = keras.layers.Dense(states_shape[-1], name="key", **options)
+        self.key.build(memory_shape)
+        self.output_layer = keras.layers.Dense(
+            self.units, activation="tanh", name="output", **options
+        )
+        self.output_layer.build((None, states_shape[-1] + memory_shape[-1]))
+
+    def project(self, memory):
+        """The keys `[B, M, d]`, which no step changes."""
+        return self.key(memory)
+
+    def scores(self, states, keys):
+        """The raw scores `r` `[B, T, M]`, float32: what a pointer copies with."""
+        return ops.cast(ops.matmul(states, ops.swapaxes(keys, 1, 2)), "float32")
+
+    def call(self, states, memory, memory_mask, keys=None):
+        keys = self.project(memory) if keys is None else keys
+        weights = masked_softmax(self.scores(states, keys), memory_mask[:, None, :])
+        context = ops.matmul(ops.cast(weights, self.compute_dtype), memory)
+        return self.output_layer(ops.concatenate([states, context], axis=-1))
+
+    def compute_output_shape(self, states_shape, memory_shape=None):
+        return (*states_shape[:-1], self.units)
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}

@@ -1,0 +1,136 @@
+import keras
+from keras import ops
+
+from tfmrc.ops.copying import scatter_copies
+from tfmrc.ops.ids import BOS, PAD
+from tfmrc.ops.masking import LOG_ZERO, masked_logsumexp
+from tfmrc.ops.words import is_first, scores_of_targets, scores_of_words
+
+COMBINE = ("max", "sum")
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class MaxoutPointer(keras.layers.Layer):
+    """One softmax over words to generate and words to copy; equal words' probabilities add up.
+
+    The raw attention scores `r` are the copy scores: a word that stands in several places of the
+    source has the maximum of their scores (`combine="max"`, the maxout pointer) or their sum
+    (`combine="sum"`, the basic copy mechanism). Then
+
+        log P(y) = logaddexp(gen[y], copy[y]) - logsumexp(all gen, all distinct copy words)
+
+    where `gen[y]` is minus infinity for words outside the generable ones, `copy[y]` for words that
+    are not in the source. PAD and BOS are never generated. Without scores (`combine=None`) this is
+    the softmax of the generator alone.
+
+    A call gives the *parts* of the distribution, a dict of float32 tensors: `logits` `[B, T, G]`,
+    `copy_scores` `[B, T, M]` (a word's score at its first place, `LOG_ZERO` elsewhere) and
+    `log_normalizer` `[B, T]`; with targets also `log_parts` `[B, T, 2]`, the log-probabilities of
+    generating and of copying the target, and `log_probability` `[B, T]`, their sum. The
+    distribution over all words is only joined by `distribution`, for one step of decoding.
+
+    Args:
+        combine: "max", "sum" or None.
+
+    Call arguments:
+        logits: `[B, T, G]` scores of the generable words.
+        scores: `[B, T, M]` raw scores of the source's places; None without copying.
+        source_ids: int `[B, M]` extended ids, PAD where nothing can be copied; None without
+            copying.
+        target_ids: int `[B, T]` extended ids whose probability is asked for.
+
+    Returns:
+        The parts, as above.
+
+    Raises:
+        ValueError: `combine` is none of its choices.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import MaxoutPointer
+        >>> scores = np.log([[[1.0, 3.0, 2.0]]]).astype("float32")
+        >>> parts = MaxoutPointer("max")(
+        ...     np.zeros((1, 1, 6), "float32"), scores, np.array([[5, 8, 5]]), np.array([[5]])
+        ... )
+        >>> print(np.round(np.exp(parts["log_probability"]), 4))  # (1 + 2) / (4 + 2 + 3)
+        [[0.3333]]
+
+    Reference: Zhao et al. 2018, section 2.3, qg-08, qg-13, qg-14.
+    """
+
+    def __init__(self, combine="max", **kwargs):
+        super().__init__(**kwargs)
+        if combine is not None and combine not in COMBINE:
+            raise ValueError(f"`combine` is one of {COMBINE} or None. Received: combine={combine}")
+        self.combine = combine
+        self.built = True
+
+    def call(self, logits, scores=None, source_ids=None, target_ids=None):
+        rows = ops.arange(logits.shape[-1])
+        never = ops.logical_or(ops.equal(rows, PAD), ops.equal(rows, BOS))
+        logits = ops.where(never, LOG_ZERO, ops.cast(logits, "float32"))
+        parts = {"logits": logits, "log_normalizer": ops.logsumexp(logits, axis=-1)}
+        if self.combine is not None:
+            scores = ops.cast(scores, "float32")
+            copy_scores = scores_of_words(scores, source_ids, self.combine)
+            mask = is_first(source_ids)[:, None, :]
+            parts["copy_scores"] = copy_scores
+            parts["log_normalizer"] = ops.logaddexp(
+                parts["log_normalizer"], masked_logsumexp(copy_scores, mask)
+            )
+        if target_ids is not None:
+            log_parts = self._log_parts(parts, scores, source_ids, target_ids)
+            parts["log_parts"] = log_parts
+            parts["log_probability"] = ops.maximum(masked_logsumexp(log_parts), LOG_ZERO)
+        return parts
+
+    def _log_parts(self, parts, scores, source_ids, target_ids):
+        size = parts["logits"].shape[-1]
+        target_ids = ops.cast(target_ids, "int32")
+        place = ops.clip(target_ids, 0, size - 1)[..., None]
+        generated = ops.take_along_axis(parts["logits"], place, axis=-1)[..., 0]
+        generated = ops.where(target_ids < size, generated, LOG_ZERO)
+        if self.combine is None:
+            copied = ops.full_like(generated, LOG_ZERO)
+        else:
+            copied = scores_of_targets(scores, source_ids, target_ids, self.combine)
+        both = ops.stack([generated, copied], axis=-1)
+        impossible = both <= LOG_ZERO / 2
+        return ops.where(impossible, LOG_ZERO, both - parts["log_normalizer"][..., None])
+
+    def distribution(self, parts, source_ids):
+        """`log P` over all extended ids: what one step of decoding needs.
+
+        Args:
+            parts: what a call gave for the beams' words of one step, `[B, W, ...]`.
+            source_ids: `[B, M]` extended ids.
+
+        Returns:
+            `[B, W, G + M]`, `LOG_ZERO` where a word is impossible.
+        """
+        size = ops.shape(parts["logits"])[-1] + ops.shape(source_ids)[1]
+        log_normalizer = parts["log_normalizer"][..., None]
+        total = ops.exp(parts["logits"] - log_normalizer)
+        total = ops.pad(total, [[0, 0], [0, 0], [0, ops.shape(source_ids)[1]]])
+        if self.combine is not None:
+            copied = ops.exp(parts["copy_scores"] - log_normalizer)
+            first = ops.where(is_first(source_ids), source_ids, PAD)
+            total = total + scatter_copies(copied, first, size)
+        return ops.where(total > 0, ops.log(ops.where(total > 0, total, 1.0)), LOG_ZERO)
+
+    def compute_output_spec(self, logits, scores=None, source_ids=None, target_ids=None):
+        # Said, not inferred: segments of unknown sizes cannot be inferred.
+        batch, length = logits.shape[:2]
+
+        def spec(*sizes):
+            return keras.KerasTensor((batch, length, *sizes), dtype="float32")
+
+        parts = {"logits": spec(logits.shape[-1]), "log_normalizer": spec()}
+        if self.combine is not None:
+            parts["copy_scores"] = spec(source_ids.shape[1])
+        if target_ids is not None:
+            parts |= {"log_parts": spec(2), "log_probability": spec()}
+        return parts
+
+    def get_config(self):
+        return {**super().get_config(), "combine": self.combine}

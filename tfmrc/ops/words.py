@@ -1,0 +1,105 @@
+"""Scores of places brought together by word: every distinct word of a source counts once.
+
+Words are extended ids, as in `tfmrc.ops.copying`. What is known of a word stands at the place of
+its first occurrence, so that nothing of the size of the vocabulary is built.
+"""
+
+from keras import ops
+
+from tfmrc.ops.ids import PAD
+from tfmrc.ops.masking import LOG_ZERO, masked_max
+
+
+def first_places(source_ids):
+    """The place of the first occurrence of each place's word.
+
+    Args:
+        source_ids: int `[B, M]` extended ids, PAD where nothing can be copied.
+
+    Returns:
+        int32 `[B, M]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.words import first_places
+        >>> print(np.array(first_places(np.array([[7, 9, 7, 0, 9]]))))
+        [[0 1 0 3 1]]
+    """
+    same = ops.equal(source_ids[:, :, None], source_ids[:, None, :])
+    return ops.cast(ops.argmax(ops.cast(same, "int8"), axis=-1), "int32")
+
+
+def is_first(source_ids, places=None):
+    """boolean `[B, M]`: a word stands here, and for the first time.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.words import is_first
+        >>> print(np.array(is_first(np.array([[7, 9, 7, 0, 9]]))))
+        [[ True  True False False False]]
+    """
+    places = first_places(source_ids) if places is None else places
+    first = ops.equal(places, ops.arange(ops.shape(source_ids)[1], dtype="int32"))
+    return ops.logical_and(first, ops.not_equal(source_ids, PAD))
+
+
+def scores_of_words(scores, source_ids, combine):
+    """The score of each distinct word: the sum or the maximum over the places that hold it.
+
+    Args:
+        scores: float32 `[B, T, M]`, the places' raw scores.
+        source_ids: int `[B, M]` extended ids, PAD where nothing can be copied.
+        combine: "sum" or "max".
+
+    Returns:
+        float32 `[B, T, M]`: a word's score at its first place, `LOG_ZERO` elsewhere.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.words import scores_of_words
+        >>> scores, ids = np.array([[[1.0, 5.0, 2.0]]], "float32"), np.array([[7, 9, 7]])
+        >>> print(np.array(scores_of_words(scores, ids, "sum"))[0, 0, :2])
+        [3. 5.]
+        >>> print(np.array(scores_of_words(scores, ids, "max"))[0, 0, :2])
+        [2. 5.]
+
+    Reference: Zhao et al. 2018 (maxout pointer), qg-13 and qg-14.
+    """
+    batch, steps, length = ops.shape(scores)
+    places = first_places(source_ids)
+    rows = ops.arange(batch, dtype="int32")[:, None] * length + places
+    by_place = ops.reshape(ops.transpose(scores, (0, 2, 1)), (batch * length, steps))
+    segments = ops.segment_max if combine == "max" else ops.segment_sum
+    words = segments(by_place, ops.reshape(rows, (-1,)), num_segments=batch * length)
+    words = ops.transpose(ops.reshape(words, (batch, length, steps)), (0, 2, 1))
+    return ops.where(is_first(source_ids, places)[:, None, :], words, LOG_ZERO)
+
+
+def scores_of_targets(scores, source_ids, target_ids, combine):
+    """The score of each target word, from the places that hold it alone.
+
+    Args:
+        scores: float32 `[B, T, M]`.
+        source_ids: int `[B, M]` extended ids.
+        target_ids: int `[B, T]` extended ids.
+        combine: "sum" or "max".
+
+    Returns:
+        float32 `[B, T]`; `LOG_ZERO` where the source does not hold the target.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.words import scores_of_targets
+        >>> scores, ids = np.array([[[1.0, 5.0, 2.0]]], "float32"), np.array([[7, 9, 7]])
+        >>> print(np.array(scores_of_targets(scores, ids, np.array([[7]]), "sum")))
+        [[3.]]
+
+    Reference: Zhao et al. 2018 (maxout pointer), qg-13 and qg-14.
+    """
+    same = ops.equal(target_ids[:, :, None], source_ids[:, None, :])
+    same = ops.logical_and(same, ops.not_equal(source_ids, PAD)[:, None, :])
+    if combine == "max":
+        total = masked_max(scores, same, axis=-1)
+    else:
+        total = ops.sum(ops.where(same, scores, 0.0), axis=-1)
+    return ops.where(ops.any(same, axis=-1), total, LOG_ZERO)

@@ -49,6 +49,12 @@ def expected(layer, v, b):
     return reference.decode(v["words"][b], start, layers, v["memory"][b], MASK[b], *attention)
 
 
+def scores(v, decoded, b):
+    """Raw scores of all steps `[T, M]`."""
+    w_a = v["attention/key/kernel"]
+    return np.array([reference.raw_scores(d, v["memory"][b], w_a) for d in decoded.plain])
+
+
 def values(layer):
     return {**{n: a.astype(float) for n, a in INPUTS.items()}, **weights.values(layer)}
 
@@ -69,23 +75,25 @@ def test_layer():
             "memory": "B M m",
             "memory_mask": "B M",
         },
-        output_axes=["B T u", "B T u"],
+        output_axes={"states": "B T u", "scores": "B T M"},
         padded=("T", "M"),
         expected_num_trainable_weights=7,
     )
 
 
-@pytest.mark.equation("qg-07", "qg-12")
+@pytest.mark.equation("qg-07", "qg-09", "qg-12")
 def test_values(built):
-    attended, plain = (np.array(x) for x in call(built, INPUTS))
+    outputs, v = call(built, INPUTS), values(built)
+    assert set(outputs) == ({"states", "scores"} if built.has_attention else {"states"})
     for b in range(B):
-        right = expected(built, values(built), b)
-        close(attended[b], right.attended)
-        close(plain[b], right.plain)
+        right = expected(built, v, b)
+        close(outputs["states"][b], right.attended)
+        if built.has_attention:
+            close(outputs["scores"][b], scores(v, right, b))
 
 
 def test_steps_of_several_beams_are_the_call(built):
-    attended, plain = (np.array(x) for x in call(built, INPUTS))
+    right = {name: np.array(x) for name, x in call(built, INPUTS).items()}
     # Three beams: example b's own words in the middle one, other words beside them.
     words = np.stack([np.roll(INPUTS["words"], i, axis=0) for i in (1, 0, 2)], axis=2)
     beams = built.start([np.repeat(s[:, None], 3, axis=1) for s in state(INPUTS)])
@@ -94,9 +102,9 @@ def test_steps_of_several_beams_are_the_call(built):
         keys = built.project(INPUTS["memory"])
         more = {"memory": INPUTS["memory"], "memory_mask": MASK, "keys": keys}
     for t in range(T):
-        beams = built.step(words[:, t], beams, **more)
-        close(np.array(beams[0])[:, 1], attended[:, t])
-        close(np.array(beams[-2])[:, 1], plain[:, t])
+        outputs, beams = built.step(words[:, t], beams, **more)
+        for name, value in right.items():
+            close(np.array(outputs[name])[:, 1], value[:, t])
 
 
 @pytest.mark.equation("qg-07", "qg-12")
@@ -104,17 +112,21 @@ def test_gradients(built):
     inputs = {name: Variable(a) for name, a in INPUTS.items()}
     if not built.has_attention:
         del inputs["memory"]
-    mix = np.random.default_rng(1).normal(size=(2, B, T, U))
+    random = np.random.default_rng(1)
+    mix = {"states": random.normal(size=(B, T, U)), "scores": random.normal(size=(B, T, M))}
 
     def scalar():
-        attended, plain = call(built, inputs)
-        return ops.sum(attended * mix[0].astype("float32") + plain * mix[1].astype("float32"))
+        outputs = call(built, inputs)
+        return sum(ops.sum(x * mix[name].astype("float32")) for name, x in outputs.items())
 
     def total(v):
-        rows = (expected(built, v, b) for b in range(B))
-        return float(
-            sum(np.sum(r.attended * mix[0, b] + r.plain * mix[1, b]) for b, r in enumerate(rows))
-        )
+        result = 0.0
+        for b in range(B):
+            right = expected(built, v, b)
+            result += np.sum(right.attended * mix["states"][b])
+            if built.has_attention:
+                result += np.sum(scores(v, right, b) * mix["scores"][b])
+        return float(result)
 
     same_gradients(scalar, {**inputs, **weights.named(built)}, total, places=6)
 
@@ -122,7 +134,7 @@ def test_gradients(built):
 def test_later_words_change_nothing_before(built):
     later = {**INPUTS, "words": INPUTS["words"].copy()}
     later["words"][:, 2:] += 1.0
-    before, after = (np.array(call(built, x)[0]) for x in (INPUTS, later))
+    before, after = (np.array(call(built, x)["states"]) for x in (INPUTS, later))
     np.testing.assert_array_equal(before[:, :2], after[:, :2])
     assert (before[:, 2] != after[:, 2]).any()
 
@@ -131,8 +143,8 @@ def test_dropout_works_between_layers_and_anew_at_every_step():
     layer = InputFeedingDecoder(units=200, num_layers=2, dropout=0.5, attention=False)
     words = np.zeros((1, 40, 2), "float32")
     start = [np.zeros((1, 200), "float32")] * 4
-    still = [np.array(x) for x in layer(words, start, training=False)]
-    np.testing.assert_array_equal(still[0], layer(words, start)[0])
+    still = layer(words, start, training=False)["states"]
+    np.testing.assert_array_equal(still, layer(words, start)["states"])
     # The upper layer hands on what the lower one gives: only h of the lower one, kept or not.
     upper, lower = layer.kernels[1], layer.biases[0]
     layer.kernels[0].assign(np.zeros(layer.kernels[0].shape))
@@ -141,7 +153,7 @@ def test_dropout_works_between_layers_and_anew_at_every_step():
     into[:200, 400:600] = np.eye(200) * 9
     upper.assign(into)
     layer.biases[1].assign(np.repeat([9.0, -9.0, 0.0, 9.0], 200))
-    dropped = np.array(layer(words, start, training=True)[0])[0] > 0.1
+    dropped = np.array(layer(words, start, training=True)["states"])[0] > 0.1
     assert 0.45 < dropped.mean() < 0.55
     assert (dropped[0] != dropped[1]).any() and (dropped[1] != dropped[2]).any()
 

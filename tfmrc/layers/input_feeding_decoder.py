@@ -33,8 +33,8 @@ class InputFeedingDecoder(keras.layers.Layer):
         keys: what `project(memory)` gave; made here where it is None.
 
     Returns:
-        The attentional states `d'` `[B, T, units]`, and the LSTM's own states `d`
-        `[B, T, units]`, of which `layer.attention.scores` makes the raw scores.
+        A dict: `states`, the attentional states `d'` `[B, T, units]`; with attention also
+        `scores`, the raw scores `r` of all words for each step, float32 `[B, T, M]`.
 
     Raises:
         ValueError: there is no layer.
@@ -45,11 +45,12 @@ class InputFeedingDecoder(keras.layers.Layer):
         >>> layer = InputFeedingDecoder(units=4, num_layers=2)
         >>> words, memory = np.ones((1, 3, 5), "float32"), np.ones((1, 6, 8), "float32")
         >>> state = [np.zeros((1, 4), "float32")] * 4
-        >>> attended, plain = layer(words, state, memory, np.ones((1, 6), bool))
-        >>> attended.shape, plain.shape
-        (TensorShape([1, 3, 4]), TensorShape([1, 3, 4]))
+        >>> outputs = layer(words, state, memory, np.ones((1, 6), bool))
+        >>> outputs["states"].shape, outputs["scores"].shape
+        (TensorShape([1, 3, 4]), TensorShape([1, 3, 6]))
 
-    Reference: Zhao et al. 2018, section 2.3, qg-07 and qg-12; Luong et al. 2015, section 3.3.
+    Reference: Zhao et al. 2018, section 2.3, qg-07 and qg-09 to qg-12; Luong et al. 2015,
+    section 3.3.
     """
 
     def __init__(self, units, num_layers=2, dropout=0.0, attention=True, **kwargs):
@@ -103,7 +104,12 @@ class InputFeedingDecoder(keras.layers.Layer):
         begin = [x[:, None] for x in self.start(state)]  # a beam of one
         inputs = steps if kept is None else (steps, kept)
         _, states = ops.scan(advance, begin, inputs)
-        return self._by_time(states[0][:, :, 0]), self._by_time(states[-2][:, :, 0])
+        outputs = {"states": self._by_time(states[0][:, :, 0])}
+        if self.has_attention:
+            # Once more and outside the loop: one product for all steps, and one for its gradient.
+            plain = self._by_time(states[-2][:, :, 0])
+            outputs["scores"] = self.attention.scores(plain, keys)
+        return outputs
 
     def start(self, state):
         """The state before the first word.
@@ -123,9 +129,14 @@ class InputFeedingDecoder(keras.layers.Layer):
             memory, memory_mask, keys: as in the call.
 
         Returns:
-            The new state; `d'` is its first entry, `d` its last but one.
+            The outputs of the call, `states` `[B, W, units]` and `scores` `[B, W, M]`, and the
+            new state.
         """
-        return self._advance(self._words_part(words), state, memory, memory_mask, keys)
+        state = self._advance(self._words_part(words), state, memory, memory_mask, keys)
+        outputs = {"states": state[0]}
+        if self.has_attention:
+            outputs["scores"] = self.attention.scores(state[-2], keys)
+        return outputs, state
 
     def _words_part(self, words):
         words = ops.cast(words, self.compute_dtype)
@@ -159,7 +170,11 @@ class InputFeedingDecoder(keras.layers.Layer):
 
     def compute_output_spec(self, words, state, memory=None, **_):
         shape = (*words.shape[:2], self.units)
-        return tuple(keras.KerasTensor(shape, dtype=self.compute_dtype) for _ in range(2))
+        outputs = {"states": keras.KerasTensor(shape, dtype=self.compute_dtype)}
+        if self.has_attention:
+            shape = (*words.shape[:2], memory.shape[1])
+            outputs["scores"] = keras.KerasTensor(shape, dtype="float32")
+        return outputs
 
     def get_config(self):
         return {

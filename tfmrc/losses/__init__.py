@@ -5,5 +5,9 @@ from tfmrc.losses.sequence_log_likelihood import SequenceLogLikelihood
 from tfmrc.losses.sequence_mean import SequenceMean
 from tfmrc.losses.smoothed_binary_crossentropy import SmoothedBinaryCrossentropy
 
-__all__ = ["PositionLogLikelihood", "SequenceLogLikelihood", "SmoothedBinaryCrossentropy"]
-__all__ = ["SequenceLogLikelihood", "SequenceMean", "SmoothedBinaryCrossentropy"]
+__all__ = [
+    "PositionLogLikelihood",
+    "SequenceLogLikelihood",
+    "SequenceMean",
+    "SmoothedBinaryCrossentropy",
+]

@@ -1,6 +1,7 @@
 """The models of the papers: functional Keras models, one file each."""
 
 from tfmrc.models.masque import Masque
+from tfmrc.models.maxout_pointer_qg import MaxoutPointerQG
 from tfmrc.models.san import SAN
 
-__all__ = ["SAN", "Masque"]
+__all__ = ["SAN", "Masque", "MaxoutPointerQG"]

@@ -3,7 +3,6 @@
 import keras
 from keras import ops
 
-from tfmrc import decoding
 from tfmrc.layers import (
     AnswerPossibility,
     DualAttention,
@@ -21,6 +20,7 @@ from tfmrc.layers import (
     linear,
 )
 from tfmrc.layers.linear import normal
+from tfmrc.models.generation import Generation
 from tfmrc.ops.ids import BOS, PAD
 
 # The true relevance of a passage that does not matter, in place of 0: a reference word that only
@@ -34,7 +34,7 @@ BLOCKS = {
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class Masque(keras.Model):
+class Masque(Generation, keras.Model):
     """Multi-style abstractive summarisation model for question answering.
 
     A reader brings the question and all passages together; a ranker and a classifier say which
@@ -462,47 +462,6 @@ class Masque(keras.Model):
         parts = self._distribute(memory, x, projected=memory["copy_projected"])
         return self.pointer_generator.distribution(parts, memory["extended_ids"]), cache
 
-    def generate(
-        self,
-        memory,
-        max_length,
-        num_beams=1,
-        num_return=1,
-        min_length=0,
-        length_penalty=0.0,
-    ):
-        """Answers: greedy search for one beam, else beam search (see `tfmrc.decoding`).
-
-        Args:
-            memory: what `encode` gave.
-            max_length: most words of an answer, its end included.
-            num_beams: beams an example.
-            num_return: answers an example.
-            min_length: fewest words of an answer.
-            length_penalty: exponent of the length penalty.
-
-        Returns:
-            `tfmrc.decoding.Hypotheses`, best first.
-        """
-        batch_size = ops.shape(memory["style_ids"])[0]
-        cache = self.start(memory, num_beams, max_length)
-        lengths = {"max_length": max_length, "min_length": min_length}
-
-        def step(ids, cache, t):
-            return self.step(memory, cache, ids, t)
-
-        if num_beams == 1 and num_return == 1 and not length_penalty:
-            return decoding.greedy_search(step, cache, batch_size, **lengths)
-        return decoding.beam_search(
-            step,
-            cache,
-            batch_size,
-            num_beams=num_beams,
-            num_return=num_return,
-            length_penalty=length_penalty,
-            **lengths,
-        )
-
     def explain(self, memory, target_ids):
         """Where each word of an answer comes from: one pass over given words.
 
@@ -527,14 +486,6 @@ class Masque(keras.Model):
             "question_attention": question_attention,
             "passage_attention": passage_attention,
         }
-
-    def _input_ids(self, memory, extended_ids):
-        """Extended ids `[B, n]` of words to the input ids of the same words."""
-        source_ids = memory["source_ids"]
-        place = extended_ids - self.num_generable
-        place = ops.clip(place, 0, ops.shape(source_ids)[1] - 1)
-        copied = ops.take_along_axis(source_ids, place, axis=1)
-        return ops.where(extended_ids < self.num_generable, extended_ids, copied)
 
     # === Saving ===
 

@@ -43,13 +43,14 @@ def is_first(source_ids, places=None):
     return ops.logical_and(first, ops.not_equal(source_ids, PAD))
 
 
-def scores_of_words(scores, source_ids, combine):
+def scores_of_words(scores, source_ids, combine, places=None):
     """The score of each distinct word: the sum or the maximum over the places that hold it.
 
     Args:
         scores: float32 `[B, T, M]`, the places' raw scores.
         source_ids: int `[B, M]` extended ids, PAD where nothing can be copied.
         combine: "sum" or "max".
+        places: what `first_places(source_ids)` gave; made here where it is None.
 
     Returns:
         float32 `[B, T, M]`: a word's score at its first place, `LOG_ZERO` elsewhere.
@@ -66,7 +67,7 @@ def scores_of_words(scores, source_ids, combine):
     Reference: Zhao et al. 2018 (maxout pointer), qg-13 and qg-14.
     """
     batch, steps, length = ops.shape(scores)
-    places = first_places(source_ids)
+    places = first_places(source_ids) if places is None else places
     rows = ops.arange(batch, dtype="int32")[:, None] * length + places
     by_place = ops.reshape(ops.transpose(scores, (0, 2, 1)), (batch * length, steps))
     segments = ops.segment_max if combine == "max" else ops.segment_sum

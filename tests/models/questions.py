@@ -1,0 +1,76 @@
+"""Small examples for question generation, and the batches that the features would make of them.
+
+Words are numbered as in `tests.models.examples`: below 9 generable, to 16 known, below 0 unknown.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tests.models.examples import NUM_BUCKETS, NUM_WORDS, G, input_id
+from tests.reference.basic import Array
+from tfmrc.models import MaxoutPointerQG
+from tfmrc.ops.ids import BOS, EOS, PAD, UNK
+
+SIZES: dict[str, Any] = {
+    "vocabulary_size": NUM_WORDS + NUM_BUCKETS,
+    "word_dim": 6,
+    "tag_dim": 3,
+    "hidden_dim": 5,
+    "num_layers": 2,
+    "generation_vocabulary_size": G,
+    "num_oov_buckets": NUM_BUCKETS,
+    "dropout": 0.0,
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A passage, the answer's words in it (from, behind) and the question."""
+
+    passage: Sequence[int]
+    answer: tuple[int, int]
+    question: Sequence[int]
+
+
+# Words of the questions: generable alone; in both; in the source alone, known and unknown, once
+# and several times; in neither.
+FOUR = (
+    Asked([5, 12, 7, -1, 12, 5, 12], (2, 3), [6, 5, 12, -1, 15, 8]),
+    Asked([-2, 10], (0, 1), [10, 4]),
+    Asked([9, 4, 9, 4], (1, 4), [4, 9, -3]),
+    Asked([16, -4, 5], (1, 2), [16]),
+)
+
+
+def batch(asked: Sequence[Asked], longer: int = 0) -> dict[str, Array]:
+    """The model's inputs, as short as can be, or with `longer` places of padding on every axis."""
+    b = len(asked)
+    m = max(len(a.passage) for a in asked) + longer
+    t = max(len(a.question) for a in asked) + 1 + longer
+    x = {
+        **{n: np.zeros((b, m), "int32") for n in ("passage_ids", "answer_tags", "extended_ids")},
+        **{n: np.full((b, t), PAD, "int32") for n in ("question_ids", "target_ids")},
+    }
+    for row, a in enumerate(asked):
+        x["passage_ids"][row, : len(a.passage)] = [input_id(w) for w in a.passage]
+        x["answer_tags"][row, a.answer[0] : a.answer[1]] = 1
+        first = {word: place for place, word in reversed(list(enumerate(a.passage)))}
+        x["extended_ids"][row, : len(a.passage)] = [
+            w if 0 < w < G else G + first[w] for w in a.passage
+        ]
+        targets = [w if 0 < w < G else G + first[w] if w in first else UNK for w in a.question]
+        x["target_ids"][row, : len(targets) + 1] = [*targets, EOS]
+        x["question_ids"][row, : len(targets) + 1] = [BOS, *(input_id(w) for w in a.question)]
+    return x
+
+
+def source_only(x: dict[str, Array]) -> dict[str, Array]:
+    """What `encode` takes."""
+    return {n: a for n, a in x.items() if n not in ("question_ids", "target_ids")}
+
+
+def small(**changes: Any) -> MaxoutPointerQG:
+    return MaxoutPointerQG(**{**SIZES, **changes})

@@ -1,0 +1,227 @@
+"""Every variant by argument: values, training, decoding, padding."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from tests.layers.weights import below, randomise, values
+from tests.models import questions
+from tests.models.questions import FOUR
+from tests.reference import question_generation as reference
+from tfmrc.losses import SequenceLogLikelihood, SequenceMean
+from tfmrc.models import MaxoutPointerQG
+from tfmrc.models.maxout_pointer_qg import VARIANTS
+from tfmrc.ops.ids import PAD, UNK
+from tfmrc.testing import run_model_test
+
+X = questions.batch(FOUR)
+TARGETS = X["target_ids"]
+FULL = "s2s-a-at-mp-gsa"
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def variant(request):
+    model = questions.small(**VARIANTS[request.param])
+    randomise(model, seed=3, scale=0.5)
+    return request.param, model
+
+
+def compiled(model, rate=1e-2, **options):
+    losses = {"decoder": SequenceLogLikelihood(), "coverage": SequenceMean()}
+    names = ["decoder", "coverage"][: 1 + model.has_coverage]
+    model.compile(keras.optimizers.Adam(rate), {n: losses[n] for n in names}, **options)
+    return {name: TARGETS for name in names}
+
+
+def expected(model, b):
+    """Log-probabilities of the targets of one example, in float64."""
+    v, config = values(model, strip=False), model.get_config()
+    a = FOUR[b]
+    ids = X["passage_ids"][b, : len(a.passage)]
+    rows = np.concatenate([v["word_embedding/special"], v["word_embedding/words"]])
+    rows[PAD] = 0.0
+    u = rows[ids]
+    if config["answer_tagging"]:
+        tags = v["answer_tagging/tags"][X["answer_tags"][b, : len(ids)]]
+        u = np.concatenate([u, tags], axis=-1)
+    state = []
+    for i in (1, 2):
+        last, outputs = {"h": [], "c": []}, []
+        for direction, order in (("forward", 1), ("backward", -1)):
+            cell = below(v, f"encoder_{i}/{direction}")
+            (kernel,) = (a for n, a in cell.items() if n.endswith("/kernel"))
+            (recurrent,) = (a for n, a in cell.items() if n.endswith("recurrent_kernel"))
+            (bias,) = (a for n, a in cell.items() if n.endswith("bias"))
+            both = np.concatenate([kernel, recurrent])
+            h = c = np.zeros(questions.SIZES["hidden_dim"])
+            found = []
+            for word in u[::order]:
+                h, c = reference.lstm(word, h, c, both, bias)
+                found.append(h)
+            outputs.append(found[::order])
+            last["h"].append(h)
+            last["c"].append(c)
+        u = np.concatenate([np.array(x) for x in outputs], axis=-1)
+        for name, key in (("hidden", "h"), ("cell", "c")):
+            bridge = below(v, f"bridge_{name}_{i}")
+            state.append(np.concatenate(last[key]) @ bridge["kernel"] + bridge["bias"])
+    real = np.ones(len(u), bool)
+    if config["self_attention"]:
+        g = below(v, "gated_self_attention")
+        kernels = (g[f"{n}/kernel"].T for n in ("matching", "fusion", "gate"))
+        u = reference.gated(u, real, *kernels)
+    d = below(v, "decoder")
+    lowest = np.concatenate([d["word_kernel"], d["kernel_1"]])
+    layers = [(lowest, d["bias_1"]), (d["kernel_2"], d["bias_2"])]
+    attention = ()
+    if config["attention"]:
+        attention = (u, real, d["attention/key/kernel"], d["attention/output/kernel"].T)
+    decoded = reference.decode(rows[X["question_ids"][b]], state, layers, *attention)
+    result = []
+    for t, target in enumerate(TARGETS[b, : len(a.question) + 1]):
+        logits = decoded.attended[t] @ v["generator/kernel"] + v["generator/bias"]
+        scores = np.zeros(len(u))
+        if config["copy"]:
+            scores = reference.raw_scores(decoded.plain[t], u, attention[2])
+        elif target >= len(logits):
+            target = UNK
+        source = X["extended_ids"][b, : len(ids)]
+        p = reference.distribution(logits, scores, source, config["copy"])
+        result.append(np.log(p[int(target)]))
+    return np.array(result)
+
+
+@pytest.mark.equation("qg-01", "qg-07", "qg-08", "qg-13", "qg-14")
+def test_log_probabilities_of_every_variant(variant):
+    _, model = variant
+    got = np.array(model(X)["decoder"])
+    for b, a in enumerate(FOUR):
+        np.testing.assert_allclose(
+            got[b, : len(a.question) + 1], expected(model, b), rtol=2e-4, atol=2e-5
+        )
+
+
+def test_steps_equal_teacher_forcing(variant):
+    _, model = variant
+    memory = model.encode(questions.source_only(X))
+    forced = np.array(model(X)["decoder"])
+    cache = model.start(memory, 2, TARGETS.shape[1])
+    previous = np.full((4, 2), 2, "int32")
+    for t in range(TARGETS.shape[1]):
+        log_p, cache = model.step(memory, cache, previous, t)
+        log_p = np.array(log_p)
+        np.testing.assert_allclose(np.exp(log_p).sum(-1), 1.0, atol=3e-5)
+        for b in np.flatnonzero(TARGETS[:, t] != PAD):
+            word = TARGETS[b, t]
+            word = word if model.copy or word < model.num_generable else UNK
+            np.testing.assert_allclose(log_p[b, :, word], forced[b, t], rtol=1e-4, atol=1e-4)
+        # A word that is UNK is read as its own bucket in training: such an example ends here.
+        previous = np.repeat(TARGETS[:, t : t + 1], 2, axis=1)
+        if (TARGETS[:, t] == UNK).any():
+            break
+    assert t >= 2
+
+
+def test_score_of_a_question_is_its_teacher_forced_log_probability(variant):
+    _, model = variant
+    memory = model.encode(questions.source_only(X))
+    for beams in (1, 3):
+        found = model.generate(memory, max_length=5, num_beams=beams, num_return=beams)
+        for n in range(beams):
+            ids = np.array(found.ids)[:, n]
+            assert not (ids == UNK).any()
+            each = np.array(model.explain(memory, ids)["log_probability"])
+            right = np.where(ids != PAD, each, 0.0).sum(-1)
+            np.testing.assert_allclose(np.array(found.log_probability)[:, n], right, rtol=1e-4)
+
+
+def test_round_trip_of_the_configuration_and_a_step_of_training(variant):
+    _, model = variant
+    again = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(model))
+    again.set_weights(model.get_weights())
+    np.testing.assert_allclose(again(X)["decoder"], model(X)["decoder"], atol=1e-5)
+    before = {v.path: np.array(ops.convert_to_numpy(v)) for v in again.trainable_variables}
+    y = compiled(again, run_eagerly=True)
+    assert np.isfinite(again.train_on_batch(X, y))
+    for variable in again.trainable_variables:  # Adam moves whatever has a gradient
+        after = ops.convert_to_numpy(variable)
+        assert not np.array_equal(after, before[variable.path]), variable.path
+
+
+def test_what_any_model_owes_its_user():
+    run_model_test(
+        MaxoutPointerQG,
+        {**questions.SIZES, "coverage": True, "num_layers": 1},
+        X,
+        compile_kwargs={
+            "optimizer": "adam",
+            "loss": {"decoder": SequenceLogLikelihood(), "coverage": SequenceMean()},
+        },
+        targets={"decoder": TARGETS, "coverage": TARGETS},
+        axes={n: "B T" if n in ("question_ids", "target_ids") else "B M" for n in X},
+        output_axes={"decoder": "B T", "coverage": "B T"},
+        padded=[{"M": 2}],
+    )
+
+
+def test_more_padding_changes_nothing(variant):
+    _, model = variant
+    longer = questions.batch(FOUR, longer=3)
+    # Places behind the passage move no extended id: they are places in the passage itself.
+    got, right = np.array(model(longer)["decoder"]), np.array(model(X)["decoder"])
+    np.testing.assert_allclose(got[:, : right.shape[1]], right, rtol=1e-4, atol=2e-5)
+
+
+def test_generated_questions_do_not_depend_on_the_batch(variant):
+    _, model = variant
+    options = {"max_length": 5, "num_beams": 3, "num_return": 2}
+    together = model.generate(model.encode(questions.source_only(X)), **options)
+    for b, a in enumerate(FOUR):
+        x = questions.batch([a])
+        alone = model.generate(model.encode(questions.source_only(x)), **options)
+        np.testing.assert_array_equal(alone.ids[0], together.ids[b])
+        np.testing.assert_allclose(alone.score[0], together.score[b], rtol=1e-4)
+
+
+def test_coverage_is_that_of_the_attention():
+    model = questions.small(coverage=True)
+    randomise(model, seed=3, scale=0.5)
+    memory = model.encode(questions.source_only(X))
+    attention = np.array(model.explain(memory, TARGETS)["attention"])
+    np.testing.assert_allclose(attention.sum(-1), 1.0, atol=1e-5)
+    got = np.array(model(X)["coverage"])
+    for b in (1, 3):  # the others hold a word that is read as another one when it is explained
+        n = len(FOUR[b].question) + 1
+        right = reference.coverage(attention[b, :n].astype(float))
+        np.testing.assert_allclose(got[b, :n], right, atol=1e-5)
+
+
+@pytest.mark.equation("qg-02")
+def test_self_attention_map():
+    model = questions.small()
+    weights = np.array(model.self_attention_weights(X))
+    assert weights.shape == (4, 7, 7)
+    np.testing.assert_allclose(weights.sum(-1)[0], 1.0, atol=1e-5)
+    np.testing.assert_array_equal(weights[1, :, 2:], 0.0)  # a passage of two words
+    with pytest.raises(ValueError, match="self_attention=False"):
+        questions.small(self_attention=False).self_attention_weights(X)
+
+
+def test_four_questions_by_heart():
+    model = questions.small(hidden_dim=16, word_dim=12, num_layers=1)
+    y = compiled(model, rate=3e-2)
+    for _ in range(60):
+        losses = model.train_on_batch(X, y, return_dict=True)
+    assert losses["loss"] < 0.05
+    memory = model.encode(questions.source_only(X))
+    known = (TARGETS != UNK).all(-1)
+    for beams in (1, 3):
+        ids = np.array(model.generate(memory, TARGETS.shape[1], num_beams=beams).ids)[:, 0]
+        np.testing.assert_array_equal(ids[known], TARGETS[known])
+
+
+def test_attention_is_needed_by_what_builds_on_it():
+    for change in ({}, {"copy": None}, {"copy": None, "self_attention": False, "coverage": True}):
+        with pytest.raises(ValueError, match="attention=False"):
+            questions.small(attention=False, **change)

@@ -1,0 +1,119 @@
+"""What a training step must not hold, what a decoding step must not redo; and JAX."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.models import questions
+from tests.models.test_masque_graph import graphs, shapes
+from tfmrc.losses import SequenceLogLikelihood
+from tfmrc.models import MaxoutPointerQG
+
+# Sizes that no sum or product of others equals, so that a shape tells what a tensor is.
+B, M, T, D, G, VOCABULARY = 2, 11, 7, 17, 53, 101
+SIZES = {
+    "vocabulary_size": VOCABULARY,
+    "word_dim": 19,
+    "hidden_dim": D,
+    "generation_vocabulary_size": G,
+    "dropout": 0.1,
+}
+
+
+def inputs():
+    random = np.random.default_rng(0)
+    words = random.integers(4, VOCABULARY, (B, M))
+    x = {
+        "passage_ids": words,
+        "answer_tags": random.integers(0, 2, (B, M)),
+        "extended_ids": np.where(words < G, words, G + np.arange(M)),
+        "question_ids": random.integers(4, VOCABULARY, (B, T)),
+        "target_ids": random.integers(4, G, (B, T)),
+    }
+    return {name: tf.constant(array, "int32") for name, array in x.items()}
+
+
+def test_training_holds_nothing_over_the_extended_vocabulary():
+    model = MaxoutPointerQG(**SIZES)
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            outputs = model(x, training=True)
+            loss = SequenceLogLikelihood()(x["target_ids"], outputs["decoder"])
+        return tape.gradient(loss, model.trainable_variables)
+
+    found = shapes(step, inputs())
+    assert (B, T, G) in found and (B, T, M) in found  # what it does hold
+    for shape, names in found.items():
+        assert not {G + M, VOCABULARY + M} & set(shape or ()), names[:3]
+        assert not {T, M, G} <= set(shape or ()), names[:3]
+
+
+def test_a_step_of_decoding_projects_no_memory_and_groups_no_words():
+    model = MaxoutPointerQG(**SIZES)
+    memory = model.encode(inputs())
+    beams = 13
+    cache = model.start(memory, beams, T)
+    step = tf.function(lambda memory, cache, ids, t: model.step(memory, cache, ids, t))
+    ids = tf.zeros((B, beams), "int32")
+    found = shapes(step, memory, cache, ids, tf.constant(1))
+    assert (B, M, M) not in found  # words are grouped once an example
+    assert (B, beams, M, D) not in found and (B, beams, M, 2 * D) not in found
+    concrete = step.get_concrete_function(memory, cache, ids, tf.constant(1))
+    for graph in graphs(concrete.graph):
+        for operation in graph.get_operations():
+            if operation.type in ("MatMul", "BatchMatMulV2"):
+                left, right = (list(value.shape) for value in operation.inputs[:2])
+                assert not (M in left and right[-2:] == [2 * D, D]), operation.name
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from tests.models import questions, test_maxout_pointer_qg as qg
+import keras
+model = questions.small(num_layers=1)
+y = qg.compiled(model)
+history = model.fit(qg.X, y, batch_size=4, epochs=2, verbose=0)
+assert keras.backend.backend() == "jax"
+assert "tensorflow" not in sys.modules, "TensorFlow was imported"
+found = model.generate(model.encode(questions.source_only(qg.X)), 4, num_beams=2)
+model.save_weights(sys.argv[1])
+np.savez(sys.argv[2], ids=np.array(found.ids), score=np.array(found.score),
+         losses=history.history["loss"], decoder=np.array(model(qg.X)["decoder"]))
+"""
+
+
+@pytest.fixture(scope="module")
+def trained_by_jax(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("jax")
+    weights, numbers = folder / "qg.weights.h5", folder / "numbers.npz"
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(weights), str(numbers)],
+        cwd=Path(__file__).resolve().parents[2],
+        env={**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return weights, np.load(numbers)
+
+
+def test_jax_trains_and_tensorflow_gives_the_same_outputs(trained_by_jax):
+    weights, numbers = trained_by_jax
+    assert numbers["losses"][1] < numbers["losses"][0]
+    model = questions.small(num_layers=1)
+    model.load_weights(weights)
+    x = questions.batch(questions.FOUR)
+    np.testing.assert_allclose(model(x)["decoder"], numbers["decoder"], rtol=1e-4, atol=2e-5)
+    found = model.generate(model.encode(questions.source_only(x)), 4, num_beams=2)
+    np.testing.assert_array_equal(found.ids, numbers["ids"])
+    np.testing.assert_allclose(found.score, numbers["score"], rtol=1e-4)

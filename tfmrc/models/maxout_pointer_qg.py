@@ -1,0 +1,354 @@
+"""Questions about a given answer, asked from a passage."""
+
+import keras
+from keras import ops
+
+from tfmrc.layers import (
+    AnswerTagging,
+    BidirectionalLSTM,
+    Dropout,
+    GatedSelfAttention,
+    InputFeedingDecoder,
+    MaxoutPointer,
+    WordEmbedding,
+)
+from tfmrc.models.generation import Generation
+from tfmrc.ops.coverage import coverage_overlap
+from tfmrc.ops.ids import BOS, PAD, UNK
+from tfmrc.ops.masking import masked_softmax
+from tfmrc.ops.words import first_places
+
+# The six models of the paper's Table 1, as arguments of `MaxoutPointerQG`.
+VARIANTS = {
+    "s2s": {"attention": False, "answer_tagging": False, "copy": None, "self_attention": False},
+    "s2s-a": {"attention": True, "answer_tagging": False, "copy": None, "self_attention": False},
+    "s2s-a-at": {"attention": True, "answer_tagging": True, "copy": None, "self_attention": False},
+    "s2s-a-at-cp": {
+        "attention": True, "answer_tagging": True, "copy": "sum", "self_attention": False
+    },
+    "s2s-a-at-mp": {
+        "attention": True, "answer_tagging": True, "copy": "max", "self_attention": False
+    },
+    "s2s-a-at-mp-gsa": {
+        "attention": True, "answer_tagging": True, "copy": "max", "self_attention": True
+    },
+}  # fmt: skip
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class MaxoutPointerQG(Generation, keras.Model):
+    """Question generation with a maxout pointer and gated self-attention.
+
+    A bidirectional LSTM reads the passage, whose words carry tags that say where the answer is;
+    gated self-attention brings the whole passage to every word; an LSTM with Luong attention and
+    input feeding writes the question, generating words and copying them from the passage under
+    one softmax. A functional Keras model: train it with `compile` and `fit`.
+
+    The last states of each encoder layer, both directions side by side, are projected to the
+    initial state of the decoder layer at the same height: an affine map of its own for each `h`
+    and `c`. Weights begin as Keras' layers begin them; the paper does not say how.
+
+    A passage without a word gives an example without attention; it disturbs no other one.
+
+    Args:
+        vocabulary_size: rows of the word embedding: special rows, words, unknown-word buckets.
+        word_dim: width of the word vectors.
+        tag_dim: width of the answer tags' vectors.
+        hidden_dim: width of the decoder and of each direction of the encoder.
+        num_layers: LSTM layers of the encoder, and of the decoder.
+        generation_vocabulary_size: how many of the first rows can be generated.
+        num_oov_buckets: how many of the last rows stand for unknown words; they can be copied and
+            not generated.
+        dropout: rate between the layers of encoder and decoder.
+        attention: whether the decoder sees the passage's words, and not its last state alone.
+        answer_tagging: whether the passage's words say if they belong to the answer.
+        copy: "max" (the maxout pointer), "sum" (the basic copy mechanism) or None. Without
+            copying, a target that only the passage holds counts as UNK.
+        self_attention: whether there is gated self-attention.
+        coverage: whether there is an output for the coverage loss of See et al. 2017. Their
+            further input of the attention, the coverage vector, is not part of this.
+        embeddings_trainable: whether the words' rows are trained (the paper: no).
+        initializer_stddev: standard deviation of the initial word and tag vectors.
+
+    Call arguments (a dict; what `tfmrc.text.QuestionFeatures` makes):
+        passage_ids: int `[B, M]` input ids, PAD after the end.
+        answer_tags: int `[B, M]`, 1 at the answer's words and 0 elsewhere.
+        extended_ids: int `[B, M]` extended ids, PAD where there is no word.
+        question_ids: int `[B, T]` input ids of the words before each target, BOS first.
+        target_ids: int `[B, T]` extended ids.
+        Every variant takes the same inputs, so that one dataset trains them all.
+
+    Returns:
+        A dict: `decoder` `[B, T]`, the log-probabilities of the targets; with `coverage` also
+        `coverage` `[B, T]`, the overlap of each step's attention with all before it. float32.
+
+    Raises:
+        ValueError: `copy` is none of its choices, or something needs attention and has none.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.models import MaxoutPointerQG
+        >>> model = MaxoutPointerQG(
+        ...     vocabulary_size=20, word_dim=8, hidden_dim=8, generation_vocabulary_size=10
+        ... )
+        >>> batch = {
+        ...     "passage_ids": np.array([[5, 12, 6, 12]]),
+        ...     "answer_tags": np.array([[0, 0, 1, 0]]),
+        ...     "extended_ids": np.array([[5, 11, 6, 11]]),
+        ...     "question_ids": np.array([[2, 12]]),
+        ...     "target_ids": np.array([[11, 3]]),
+        ... }
+        >>> model(batch)["decoder"].shape
+        TensorShape([1, 2])
+
+    Reference: Zhao et al. 2018, "Paragraph-level Neural Question Generation with Maxout Pointer
+    and Gated Self-attention Networks", qg-01 to qg-14.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        word_dim=300,
+        tag_dim=3,
+        hidden_dim=600,
+        num_layers=2,
+        generation_vocabulary_size=45_000,
+        num_oov_buckets=0,
+        dropout=0.3,
+        attention=True,
+        answer_tagging=True,
+        copy="max",
+        self_attention=True,
+        coverage=False,
+        embeddings_trainable=False,
+        initializer_stddev=0.1,
+        name="maxout_pointer_qg",
+        dtype=None,
+        **kwargs,
+    ):
+        if not attention and (copy or self_attention or coverage):
+            raise ValueError(
+                "Copying, self-attention and coverage need attention. Received: "
+                f"attention={attention}, copy={copy!r}, self_attention={self_attention}, "
+                f"coverage={coverage}"
+            )
+        dtype = keras.dtype_policies.get(dtype or keras.config.dtype_policy())
+        self._config = {
+            "vocabulary_size": vocabulary_size,
+            "word_dim": word_dim,
+            "tag_dim": tag_dim,
+            "hidden_dim": hidden_dim,
+            "num_layers": num_layers,
+            "generation_vocabulary_size": generation_vocabulary_size,
+            "num_oov_buckets": num_oov_buckets,
+            "dropout": dropout,
+            "attention": attention,
+            "answer_tagging": answer_tagging,
+            "copy": copy,
+            "self_attention": self_attention,
+            "coverage": coverage,
+            "embeddings_trainable": embeddings_trainable,
+            "initializer_stddev": initializer_stddev,
+        }
+        # Extended ids begin after the generable words; a table cannot generate more than it has.
+        self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
+        self.has_attention = attention
+        self.answer_tagging = answer_tagging
+        self.copy = copy
+        self.has_coverage = coverage
+
+        # === Layers ===
+        stddev = initializer_stddev
+        self.word_embedding = WordEmbedding(
+            vocabulary_size, word_dim, embeddings_trainable, stddev, name="word_embedding",
+            dtype=dtype,
+        )  # fmt: skip
+        self.answer_tags = (
+            AnswerTagging(tag_dim, stddev, name="answer_tagging", dtype=dtype)
+            if answer_tagging
+            else None
+        )
+        self.encoder = [
+            BidirectionalLSTM(
+                hidden_dim, return_state=True, name=f"encoder_{i + 1}", dtype=dtype
+            )
+            for i in range(num_layers)
+        ]  # fmt: skip
+        self.between = Dropout(dropout, name="between_encoders", dtype=dtype)
+        self.bridge = [
+            keras.layers.Dense(hidden_dim, name=f"bridge_{state}_{i + 1}", dtype=dtype)
+            for i in range(num_layers)
+            for state in ("hidden", "cell")
+        ]
+        self.gated_self_attention = (
+            GatedSelfAttention(name="gated_self_attention", dtype=dtype) if self_attention else None
+        )
+        self.decoder = InputFeedingDecoder(
+            hidden_dim, num_layers, dropout, attention, name="decoder", dtype=dtype
+        )
+        self.generator = keras.layers.Dense(self.num_generable, name="generator", dtype=dtype)
+        self.pointer = MaxoutPointer(copy, name="pointer", dtype=dtype)
+
+        # === Functional model ===
+        names = ("passage_ids", "answer_tags", "extended_ids", "question_ids", "target_ids")
+        inputs = {name: keras.Input((None,), dtype="int32", name=name) for name in names}
+        parts = self._write(self._read(inputs), inputs["question_ids"], inputs["target_ids"])
+        outputs = {"decoder": parts["log_probability"]}
+        if coverage:
+            outputs["coverage"] = coverage_overlap(parts["attention"])
+        super().__init__(inputs=inputs, outputs=outputs, name=name, **kwargs)
+        self.dtype_policy = dtype
+
+    # === The encoder ===
+
+    def _read(self, inputs):
+        """From ids to the memory: all that the decoder reads."""
+        passage_ids, extended_ids = inputs["passage_ids"], inputs["extended_ids"]
+        mask = ops.not_equal(passage_ids, PAD)
+        words, state = self._encode_words(passage_ids, inputs["answer_tags"], mask)
+        memory = {
+            "state": state,
+            "mask": mask,
+            "source_ids": passage_ids,
+            "extended_ids": extended_ids,
+        }
+        if self.has_attention:
+            if self.gated_self_attention is not None:
+                words = self.gated_self_attention(words, mask)
+            memory["words"] = words  # [B, M, 2 d]
+        if self.copy:
+            memory["places"] = first_places(extended_ids)
+        return memory
+
+    def _encode_words(self, passage_ids, answer_tags, mask):
+        """The words in their context `[B, M, 2 d]`, and the decoder's initial state."""
+        words, state = self.word_embedding(passage_ids), []
+        if self.answer_tags is not None:
+            words = self.answer_tags(words, answer_tags)
+        for number, layer in enumerate(self.encoder):
+            words = self.between(words) if number else words
+            words, hidden, cell = layer(words, padding_mask=mask)
+            to_hidden, to_cell = self.bridge[2 * number : 2 * number + 2]
+            state += [to_hidden(hidden), to_cell(cell)]
+        return words, state
+
+    def self_attention_weights(self, inputs):
+        """How each word of the passage sees the others: the paper's Figure 5.
+
+        Args:
+            inputs: a dict with `passage_ids` and `answer_tags`.
+
+        Returns:
+            `[B, M, M]`, row t the weights of word t (qg-02).
+
+        Raises:
+            ValueError: the model has no self-attention.
+        """
+        if self.gated_self_attention is None:
+            raise ValueError("There is no self-attention. Received: self_attention=False")
+        mask = ops.not_equal(inputs["passage_ids"], PAD)
+        words, _ = self._encode_words(inputs["passage_ids"], inputs["answer_tags"], mask)
+        return self.gated_self_attention.attention(words, mask)
+
+    # === The decoder ===
+
+    def _write(self, memory, question_ids, target_ids):
+        """All steps at once (teacher forcing): the parts of the targets' distribution."""
+        words = self.word_embedding(question_ids)
+        outputs = self.decoder(words, memory["state"], **self._attended(memory))
+        if not self.copy:  # what can only be copied is unknown
+            target_ids = ops.where(target_ids < self.num_generable, target_ids, UNK)
+        parts = dict(self._distribute(memory, outputs, target_ids))
+        if self.has_attention:
+            mask = memory["mask"][:, None, :]
+            parts["attention"] = masked_softmax(outputs["scores"], mask)
+        return parts
+
+    def _attended(self, memory):
+        if not self.has_attention:
+            return {}
+        return {
+            "memory": memory["words"],
+            "memory_mask": memory["mask"],
+            "keys": memory.get("keys"),
+        }
+
+    def _distribute(self, memory, outputs, target_ids=None):
+        logits = self.generator(outputs["states"])
+        if not self.copy:
+            return self.pointer(logits, target_ids=target_ids)
+        scores, places = outputs["scores"], memory["places"]
+        return self.pointer(logits, scores, memory["extended_ids"], target_ids, places=places)
+
+    # === Decoding step by step ===
+
+    def encode(self, inputs):
+        """All that does not change from step to step, computed once.
+
+        Args:
+            inputs: the model's inputs but for `question_ids` and `target_ids`.
+
+        Returns:
+            A dict whose tensors have the batch first.
+        """
+        memory = self._read(inputs)
+        if self.has_attention:
+            memory["keys"] = self.decoder.project(memory["words"])  # [B, M, d]
+        return memory
+
+    def start(self, memory, num_beams, max_length):
+        """The state before the first word of `num_beams` beams: a list of `[B, W, d]`."""
+        beams = [ops.repeat(x[:, None], num_beams, axis=1) for x in memory["state"]]
+        return self.decoder.start(beams)
+
+    def step(self, memory, cache, ids, t):
+        """One step of decoding.
+
+        Args:
+            memory: what `encode` gave.
+            cache: what `start` or the step before gave.
+            ids: int `[B, W]` extended ids of each beam's previous word; anything at `t = 0`.
+            t: the step, a scalar from 0.
+
+        Returns:
+            Log-probabilities `[B, W, G + M]` of all extended ids, and the new cache.
+        """
+        ids = ops.where(ops.equal(t, 0), BOS, self._input_ids(memory, ids))
+        words = self.word_embedding(ids)
+        outputs, cache = self.decoder.step(words, cache, **self._attended(memory))
+        parts = self._distribute(memory, outputs)
+        places = memory.get("places")
+        return self.pointer.distribution(parts, memory["extended_ids"], places), cache
+
+    def explain(self, memory, target_ids):
+        """Where each word of a question comes from: one pass over given words.
+
+        Args:
+            memory: what `encode` gave.
+            target_ids: int `[B, T]` extended ids of the question, PAD after its end.
+
+        Returns:
+            A dict: `log_probability` `[B, T]`; `log_parts` `[B, T, 2]`, the log-probabilities of
+            generating and of copying the word; with attention also `attention` `[B, T, M]`.
+        """
+        previous = self._input_ids(memory, target_ids)[:, :-1]
+        question_ids = ops.pad(previous, [[0, 0], [1, 0]], constant_values=BOS)
+        parts = self._write(memory, question_ids, target_ids)
+        names = ("log_probability", "log_parts", "attention")
+        return {name: parts[name] for name in names if name in parts}
+
+    # === Saving ===
+
+    def get_config(self):
+        return {
+            **self._config,
+            "name": self.name,
+            "dtype": keras.dtype_policies.serialize(self.dtype_policy),
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        if isinstance(config.get("dtype"), dict):
+            config["dtype"] = keras.dtype_policies.deserialize(config["dtype"])
+        return cls(**config)

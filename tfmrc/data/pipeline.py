@@ -19,6 +19,7 @@ _SIGNATURE = {
     "answer": tf.TensorSpec([None], tf.string),
     "answerable": tf.TensorSpec([None], tf.int32),
     "relevance": tf.TensorSpec([None, None], tf.int32),
+    "span": tf.TensorSpec([None, 3], tf.int32),
     "rotation": tf.TensorSpec([None], tf.int32),
 }
 
@@ -150,8 +151,9 @@ def strings(batch: Sequence[Record]) -> dict[str, Any]:
 
     Returns:
         ``question``, ``style``, ``answer`` `[B]` and ``passages`` `[B, K']` of UTF-8 bytes,
-        ``answerable`` `[B]` and ``relevance`` `[B, K']` int32: 1, 0 or -1 (unknown). A missing
-        passage is empty; a passage that is there but empty is a space.
+        ``answerable`` `[B]` and ``relevance`` `[B, K']` int32: 1, 0 or -1 (unknown). ``span``
+        `[B, 3]` int32: where the answer stands, its passage, start and end; -1 where that is not
+        told. A missing passage is empty; a passage that is there but empty is a space.
 
     Example:
 
@@ -159,20 +161,26 @@ def strings(batch: Sequence[Record]) -> dict[str, Any]:
     >>> strings([Record(Example("1", "Who?", ("An owl.",), answerable=False), "qa", "")])
     {'question': array([b'Who?'], dtype=object), 'passages': array([[b'An owl.']], dtype=object),
      'style': array([b'qa'], dtype=object), 'answer': array([b''], dtype=object),
-     'answerable': array([0], dtype=int32), 'relevance': array([[-1]], dtype=int32)}
+     'answerable': array([0], dtype=int32), 'relevance': array([[-1]], dtype=int32),
+     'span': array([[-1, -1, -1]], dtype=int32)}
     """
     size = len(batch)
     most = max((len(record.example.passages) for record in batch), default=0)
     passages = np.full([size, most], b"", object)
     relevance = np.full([size, most], UNKNOWN, np.int32)
     answerable = np.full([size], UNKNOWN, np.int32)
-    for row, (example, _, _) in enumerate(batch):
+    span = np.full([size, 3], UNKNOWN, np.int32)
+    for row, (example, _, answer) in enumerate(batch):
         for column, passage in enumerate(example.passages):
             passages[row, column] = (passage or " ").encode()
         if example.relevance is not None:
             relevance[row, : len(example.relevance)] = example.relevance
         if example.answerable is not None:
             answerable[row] = example.answerable
+        for found in example.spans:
+            if answer and example.passages[found.passage][found.start : found.end] == answer:
+                span[row] = found.passage, found.start, found.end
+                break
     return {
         "question": _bytes([record.example.question for record in batch]),
         "passages": passages,
@@ -180,6 +188,7 @@ def strings(batch: Sequence[Record]) -> dict[str, Any]:
         "answer": _bytes([record.answer for record in batch]),
         "answerable": answerable,
         "relevance": relevance,
+        "span": span,
     }
 
 

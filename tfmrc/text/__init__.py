@@ -2,7 +2,8 @@
 
 from tfmrc.text.detokenize import join_words
 from tfmrc.text.features import MasqueFeatures
+from tfmrc.text.question_features import QuestionFeatures
 from tfmrc.text.tokenizer import Tokenizer, Tokens
 from tfmrc.text.vocabulary import Vocabulary
 
-__all__ = ["MasqueFeatures", "Tokenizer", "Tokens", "Vocabulary", "join_words"]
+__all__ = ["MasqueFeatures", "QuestionFeatures", "Tokenizer", "Tokens", "Vocabulary", "join_words"]

@@ -1,27 +1,23 @@
 """What turns strings into Masque's numbers, in training and in the exported model alike."""
 
-from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
 from tfmrc.ops.ids import BOS, EOS
-from tfmrc.text.detokenize import join_words, words_of_ids
 from tfmrc.text.extended_ids import source_extended_ids
 from tfmrc.text.labels import UNKNOWN, masque_labels
 from tfmrc.text.layout import exactly
 from tfmrc.text.source import lay_out
 from tfmrc.text.styles import Styles
 from tfmrc.text.target import decoder_targets
-from tfmrc.text.tokenizer import Tokenizer
-from tfmrc.text.vocabulary import FILE_NAME, Vocabulary
+from tfmrc.text.vocabulary import Vocabulary
+from tfmrc.text.vocabulary_features import DEVICE, Tensors, VocabularyFeatures
 
-Tensors = dict[str, tf.Tensor]
-DEVICE = "/CPU:0"  # strings live there; a server's accelerator is for the model
 MODEL_INPUTS = ("question_ids", "passage_ids", "extended_ids", "style_ids")
 
 
-class MasqueFeatures(tf.Module):
+class MasqueFeatures(VocabularyFeatures):
     """Strings to Masque's inputs and targets, and ids back to strings; graph operations only.
 
     The source of an example is its question followed by its passages, `S = J + K * L` positions:
@@ -65,6 +61,11 @@ class MasqueFeatures(tf.Module):
     Reference: Nishida et al. 2019, sections 3.1 and 3.3 (V_ext).
     """
 
+    num_passages: int
+    passage_length: int
+    question_length: int
+    answer_length: int
+
     def __init__(
         self,
         vocabulary: Vocabulary,
@@ -76,25 +77,14 @@ class MasqueFeatures(tf.Module):
         generation_vocabulary_size: int = 5000,
         gold_relevance: bool = False,
     ):
-        super().__init__(name="masque_features")
-        sizes = dict(
-            num_passages=num_passages,
-            passage_length=passage_length,
-            question_length=question_length,
-            answer_length=answer_length,
-            generation_vocabulary_size=generation_vocabulary_size,
-        )
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(f"Sizes are positive. Received: {name}={size}")
-        self.vocabulary = vocabulary
-        self.tokenizer = Tokenizer()
+        sizes = {
+            "num_passages": num_passages,
+            "passage_length": passage_length,
+            "question_length": question_length,
+            "answer_length": answer_length,
+        }
+        super().__init__(vocabulary, generation_vocabulary_size, sizes, "masque_features")
         self._styles = Styles(styles)
-        self.num_passages = num_passages
-        self.passage_length = passage_length
-        self.question_length = question_length
-        self.answer_length = answer_length
-        self.generation_vocabulary_size = min(generation_vocabulary_size, vocabulary.size)
         self.gold_relevance = gold_relevance
 
     @property
@@ -220,28 +210,6 @@ class MasqueFeatures(tf.Module):
             x["relevance_gold"] = tf.cast((passages != "") & (relevance != 0), tf.float32)
         return x, {"decoder": target["target_ids"], **labels}, weights
 
-    def _rotated(self, input_ids: tf.Tensor, rotation: Any) -> tf.Tensor:
-        first, count = self.vocabulary.size, self.vocabulary.num_oov_buckets
-        shape = tf.concat([tf.shape(rotation), tf.ones([tf.rank(input_ids) - 1], tf.int32)], axis=0)
-        steps = tf.reshape(tf.cast(rotation, tf.int32) % count, shape)
-        moved = first + (input_ids - first + steps) % count
-        return tf.where(input_ids < first, input_ids, moved)
-
-    def detokenize(self, ids: Any, source: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
-        """Extended ids to the answer and its words.
-
-        Args:
-            ids: int32 `[B, …, T]`, for instance `[B, T]` or `[B, num_return, T]`.
-            source: what `source` gave for the same B examples.
-
-        Returns:
-            The answer, string `[B, …]`, and its words, string `[B, …, T]`. A generable word is
-            written as in the vocabulary, a copied one as it stood at its first occurrence; from
-            the first `EOS` on all words are "".
-        """
-        words = words_of_ids(ids, source["words"], self.vocabulary, self.generation_vocabulary_size)
-        return join_words(words), words
-
     def get_config(self) -> dict[str, Any]:
         """Plain values; the words are saved by `save_assets`."""
         return {
@@ -250,38 +218,9 @@ class MasqueFeatures(tf.Module):
             "passage_length": self.passage_length,
             "question_length": self.question_length,
             "answer_length": self.answer_length,
-            "generation_vocabulary_size": self.generation_vocabulary_size,
             "gold_relevance": self.gold_relevance,
-            "num_oov_buckets": self.vocabulary.num_oov_buckets,
+            **super().get_config(),
         }
-
-    @classmethod
-    def from_config(
-        cls, config: dict[str, Any], vocabulary: Vocabulary | str | Path
-    ) -> "MasqueFeatures":
-        """Builds the features again.
-
-        Args:
-            config: what `get_config` gave.
-            vocabulary: a vocabulary, or the folder that `save_assets` wrote to.
-        """
-        config = dict(config)
-        num_oov_buckets = config.pop("num_oov_buckets")
-        if not isinstance(vocabulary, Vocabulary):
-            vocabulary = Vocabulary.load(vocabulary, num_oov_buckets)
-        return cls(vocabulary, **config)
-
-    def save_assets(self, folder: str | Path) -> None:
-        """Writes `vocabulary.txt` into the folder, which is made if it is missing."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        self.vocabulary.save(folder / FILE_NAME)
-
-    def __repr__(self) -> str:
-        sizes = self.get_config()
-        sizes.pop("num_oov_buckets")
-        arguments = ", ".join(f"{name}={value!r}" for name, value in sizes.items())
-        return f"<MasqueFeatures {arguments}, vocabulary={self.vocabulary!r}>"
 
 
 def _same_batch(question: tf.Tensor, passages: tf.Tensor, style: tf.Tensor) -> tf.Tensor:

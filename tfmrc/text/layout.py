@@ -29,12 +29,13 @@ class FlatTokens(NamedTuple):
     cut: tf.Tensor
 
 
-def cut_rows(tokens: Tokens, limits: tf.Tensor) -> FlatTokens:
-    """The first `limits[r]` tokens of each row.
+def cut_rows(tokens: Tokens, limits: tf.Tensor, firsts: tf.Tensor | None = None) -> FlatTokens:
+    """The first `limits[r]` tokens of each row, or so many from number `firsts[r]` on.
 
     Args:
         tokens: ragged tokens of R strings.
         limits: int32 `[R]`.
+        firsts: int32 `[R]`, none above the row's number of tokens; 0 unless given.
 
     Example:
         >>> from tfmrc.text import Tokenizer
@@ -47,8 +48,9 @@ def cut_rows(tokens: Tokens, limits: tf.Tensor) -> FlatTokens:
     lengths = tf.cast(tokens.starts.row_lengths(), tf.int32)
     row = tf.cast(row_of_values(tokens.starts), tf.int32)
     first = tf.cast(tf.gather(tokens.starts.row_starts(), row), tf.int32)
-    place = tf.range(tf.size(row)) - first
-    kept = tf.where(place < tf.gather(limits, row))[:, 0]
+    firsts = tf.zeros_like(lengths) if firsts is None else firsts
+    place = tf.range(tf.size(row)) - first - tf.gather(firsts, row)
+    kept = tf.where((place >= 0) & (place < tf.gather(limits, row)))[:, 0]
     surface, compared, starts, ends = (tf.gather(field.values, kept) for field in tokens)
     return FlatTokens(
         surface,
@@ -57,7 +59,7 @@ def cut_rows(tokens: Tokens, limits: tf.Tensor) -> FlatTokens:
         ends,
         row=tf.gather(row, kept),
         place=tf.gather(place, kept),
-        lengths=tf.minimum(lengths, limits),
+        lengths=tf.minimum(lengths - firsts, limits),
         cut=lengths > limits,
     )
 

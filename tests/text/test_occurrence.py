@@ -1,0 +1,37 @@
+"""Finding a string in another, against Python."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfmrc.text.occurrence import first_occurrence, stands_at
+
+TEXT = st.text(alphabet="abé\U0001f600 ", max_size=12)
+
+
+def encode(texts):
+    return np.array([text.encode() for text in texts], object)
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5))
+def test_is_pythons_find(pairs):
+    texts, parts = zip(*pairs, strict=True)
+    expected = [text.find(part) if part else -1 for text, part in pairs]
+    got = first_occurrence(encode(texts), encode(parts)).numpy()
+    np.testing.assert_array_equal(got, expected)
+    there = stands_at(encode(texts), encode(parts), got).numpy()
+    np.testing.assert_array_equal(there, got >= 0)
+
+
+@given(TEXT, TEXT.filter(bool))
+def test_stands_where_it_stands_and_nowhere_else(text, part):
+    places = range(-2, len(text) + 3)
+    got = stands_at(encode([text] * len(places)), encode([part] * len(places)), list(places))
+    right = [0 <= p <= len(text) and text[p : p + len(part)] == part for p in places]
+    np.testing.assert_array_equal(got.numpy(), right)
+
+
+def test_long_text_and_bytes_that_are_not_utf8():
+    long = ("ab" * 200_000).encode() + b"c"
+    got = first_occurrence([long, b"a\xff\xfeb", b""], [b"bc", b"b", b"x"]).numpy()
+    np.testing.assert_array_equal(got, [399_999, 3, -1])

@@ -129,9 +129,7 @@ def test_batches_of_examples_with_the_answers_own_place():
     second = PASSAGE.rindex("1912")
     spans = (Span(0, second, second + 4),)
     examples = [
-        Example(
-            "1", "Who met?", (PASSAGE,), {"span": ("1912",)}, spans=(Span(0, second, second + 4),)
-        ),
+        Example("1", "Who met?", (PASSAGE,), {"span": ("1912",)}, spans=spans),
         Example("2", "Who met the king in the rain?", ("Ada did.",), {"span": ("Ada",)}),
     ]
     features = made(context="sentence")

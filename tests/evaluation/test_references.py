@@ -1,7 +1,10 @@
 """References from every official form (own small texts in the official field names)."""
 
+import gzip
 import json
+import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,3 +99,65 @@ def test_wrong_files_are_named(tmp_path: Path, text: str, message: str) -> None:
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
         read_references(path)
+
+
+def _marco(path: Path, rows: int, passage: str) -> Path:
+    passages = [{"is_selected": n % 2, "passage_text": passage, "url": "u"} for n in range(10)]
+    columns = {
+        "answers": {str(n): [f"answer {n}"] for n in range(rows)},
+        "passages": {str(n): passages for n in range(rows)},
+        "query": {str(n): "why" for n in range(rows)},
+        "query_id": {str(n): n for n in range(rows)},
+        "query_type": {str(n): "ENTITY" for n in range(rows)},
+        "wellFormedAnswers": {str(n): "[]" for n in range(rows)},
+    }
+    return _write(path, columns)
+
+
+def _squad(path: Path, paragraphs: int, context: str) -> Path:
+    answers = [{"text": "x", "answer_start": 0}]
+    parts = [
+        {"context": context, "qas": [{"id": str(n), "question": "?", "answers": answers}]}
+        for n in range(paragraphs)
+    ]
+    return _write(path, {"version": "1.1", "data": [{"title": "t", "paragraphs": parts}]})
+
+
+@pytest.mark.parametrize("write", [_marco, _squad])
+def test_memory_grows_with_the_references_and_not_with_the_file(tmp_path: Path, write: Any) -> None:
+    """A file ten times as large by its passages alone needs no more memory."""
+    held, sizes = [], []
+    for length in (200, 4000):
+        path = write(tmp_path / f"{length}.json", 300, "w " * length)
+        read_references(path)  # what is imported and compiled only once
+        tracemalloc.start()
+        found = read_references(path)
+        held.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        sizes.append(path.stat().st_size)
+        assert len(found) == 300
+    assert sizes[1] > 10 * sizes[0] and sizes[1] > 2_000_000
+    assert held[1] < held[0] + 200_000
+    assert held[1] < 1_000_000
+
+
+def test_files_cut_short_are_named(tmp_path: Path) -> None:
+    for write in (_marco, _squad):
+        path = write(tmp_path / "dev.json", 3, "text")
+        text = path.read_text()
+        path.write_text(text[: len(text) - 30])
+        with pytest.raises(ValueError, match=r"dev.json: not JSON, or cut short"):
+            read_references(path)
+    path.write_text('{"data": []}')
+    with pytest.raises(ValueError, match="not SQuAD's form"):
+        read_references(path)
+
+
+def test_gzip_and_columns_in_any_order(tmp_path: Path) -> None:
+    path = _marco(tmp_path / "dev.json", 2, "text")
+    columns = json.loads(path.read_text())
+    turned = {name: columns[name] for name in reversed(columns)}
+    packed = tmp_path / "dev.json.gz"
+    packed.write_bytes(gzip.compress(json.dumps(turned, indent=1).encode()))
+    assert read_references(packed) == read_references(path)
+    assert read_references(path)["1"].relevance == (False, True) * 5

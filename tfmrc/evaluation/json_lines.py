@@ -4,7 +4,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 
 def read_json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
@@ -31,6 +31,13 @@ def open_text(path: str | Path) -> IO[str]:
     if str(path).endswith(".gz"):
         return gzip.open(path, "rt", encoding="utf-8")
     return open(path, encoding="utf-8")
+
+
+def open_bytes(path: str | Path) -> IO[bytes]:
+    """The same for the bytes of a file."""
+    if str(path).endswith(".gz"):
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return open(path, "rb")
 
 
 def short(value: Any) -> str:

@@ -1,7 +1,6 @@
 """References from the official files, reduced to what scoring needs."""
 
 import csv
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.evaluation.json_lines import open_text, read_json_lines
+from tfmrc.evaluation.reference_files import column_records, form_of, squad_questions
 from tfmrc.evaluation.rules import NO_ANSWER
 
 
@@ -43,7 +43,8 @@ def read_references(
     used where present; MS MARCO's reference files and v1.1 are of this form), SQuAD's JSON
     (v1.1, v2.0, adversarial), MS MARCO v2.1's JSON of columns, and NarrativeQA's `qaps.csv`.
     NarrativeQA has no ids: `<document>-<number>`, counted from 1 in each document.
-    `.gz` is read as it is. MS MARCO v2.1 is held in memory whole; the line form is not.
+    `.gz` is read as it is. Every form is read as a stream: what is held is the references, not
+    the passages and paragraphs.
 
     Args:
         path: the file.
@@ -73,24 +74,10 @@ def read_references(
 def _records(path: Path, style: str | None, split: str | None) -> Iterator[Reference]:
     if path.name.removesuffix(".gz").endswith(".csv"):
         return _narrativeqa(path, split)
-    with open_text(path) as file:
-        whole = _object(file.readline())
-        if whole is None:  # one object over many lines, or a broken first line
-            file.seek(0)
-            whole = _object(file.read())
-    if whole is not None and isinstance(whole.get("data"), list):
-        return _squad(path, whole["data"])
-    if whole is not None and isinstance(whole.get("query_id"), dict):
-        return _msmarco_columns(path, whole, style)
-    return _lines(path, style)
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError:
-        return None
-    return value if isinstance(value, dict) else None
+    form = form_of(path)
+    if form == "squad":
+        return _squad(path)
+    return _msmarco_columns(path, style) if form == "columns" else _lines(path, style)
 
 
 def _lines(path: Path, style: str | None) -> Iterator[Reference]:
@@ -136,32 +123,29 @@ def _reference(where: str, key: str, record: dict[str, Any], style: str | None) 
     )
 
 
-def _squad(path: Path, articles: list[Any]) -> Iterator[Reference]:
-    for article in articles:
-        for paragraph in article["paragraphs"]:
-            for question in paragraph["qas"]:
-                if "id" not in question or "answers" not in question:
-                    raise ValueError(
-                        f"{path}: a question without 'id' or 'answers'. "
-                        f"Received: fields {sorted(question)}"
-                    )
-                answers = tuple(answer["text"] for answer in question["answers"])
-                yield Reference(
-                    id=str(question["id"]),
-                    answers=answers,
-                    question=question.get("question", ""),
-                    answerable=bool(answers) and not question.get("is_impossible", False),
-                )
+def _squad(path: Path) -> Iterator[Reference]:
+    for question in squad_questions(path):
+        if "id" not in question or "answers" not in question:
+            raise ValueError(
+                f"{path}: a question without 'id' or 'answers'. Received: fields {sorted(question)}"
+            )
+        answers = tuple(answer["text"] for answer in question["answers"])
+        yield Reference(
+            id=str(question["id"]),
+            answers=answers,
+            question=question.get("question", ""),
+            answerable=bool(answers) and not question.get("is_impossible", False),
+        )
 
 
-def _msmarco_columns(path: Path, columns: dict[str, Any], style: str | None) -> Iterator[Reference]:
-    for row, key in columns["query_id"].items():
-        record = {name: column.get(row) for name, column in columns.items()}
+def _msmarco_columns(path: Path, style: str | None) -> Iterator[Reference]:
+    for row, record in column_records(path):
+        where = f"{path}, row {row}"
         if record.get("answers") is None:
-            raise ValueError(f"{path}, row {row}: no answers (an evaluation file has none)")
+            raise ValueError(f"{where}: no answers (an evaluation file has none)")
         if record.get("wellFormedAnswers") == "[]":
             record["wellFormedAnswers"] = []
-        yield _reference(f"{path}, row {row}", str(key), record, style)
+        yield _reference(where, str(record["query_id"]), record, style)
 
 
 def _narrativeqa(path: Path, split: str | None) -> Iterator[Reference]:

@@ -32,8 +32,20 @@ def test_scores_at_a_threshold() -> None:
 
 def test_the_best_threshold_says_where_it_was_chosen() -> None:
     scores = score_answerability(CHANCES, TRUTH)
-    assert scores["answerable_f1"].value == pytest.approx(6 / 7)
-    assert scores["answerable_f1"].note == "threshold 0.6, the best on these data"
+    assert scores["best_answerable_f1"].value == pytest.approx(6 / 7)
+    assert scores["best_answerable_f1"].note == "threshold 0.6, the best on these data"
+    assert scores["best_answerable_precision"].value == pytest.approx(3 / 4)
+    assert scores["best_answerable_f1"].label == "Answerable F1, best threshold"
+    assert "answerable_f1" not in scores
+
+
+def test_a_threshold_from_elsewhere_stands_beside_the_best_one() -> None:
+    dev = precision_recall_curve({"x": 0.85, "y": 0.3}, {"x": True, "y": False})
+    scores = score_answerability(CHANCES, TRUTH, threshold=dev.best_threshold, chosen_on="dev")
+    # From 0.85 on only a is answered: P = 1, R = 1/3, F1 = 1/2.
+    assert scores["answerable_f1"].value == pytest.approx(1 / 2)
+    assert scores["answerable_f1"].note == "threshold 0.85, dev"
+    assert scores["best_answerable_f1"].value == pytest.approx(6 / 7)
 
 
 def test_missing_as_empty_is_not_answered() -> None:

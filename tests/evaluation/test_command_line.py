@@ -87,8 +87,27 @@ def test_ranking(files: Path) -> None:
 
 def test_answerability_with_its_figure(files: Path) -> None:
     result = _run(files, "answerability", "--plot", str(files / "pr"))
-    assert result["scores"]["answerable_f1"]["value"] == 1.0
+    assert result["scores"]["best_answerable_f1"]["value"] == 1.0
     assert (files / "pr.svg").exists() and (files / "pr.png").exists()
+
+
+def test_answerability_at_the_threshold_of_dev(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dev = {
+        "dev_run": [{"id": "x", "answer": "y", "scores": {"possibility": 0.8}}],
+        "dev_dev": [{"id": "x", "answers": ["y"]}],
+    }
+    for name, rows in dev.items():
+        (files / f"{name}.jsonl").write_text("".join(json.dumps(row) for row in rows))
+    paths = ["--dev-references", str(files / "dev_dev.jsonl")]
+    paths += ["--dev-predictions", str(files / "dev_run.jsonl")]
+    row = _run(files, "answerability", *paths)["scores"]["answerable_f1"]
+    # From 0.8 on only a (0.9) is answered, not b (0.7): P = 1, R = 1/2.
+    assert row["value"] == pytest.approx(2 / 3)
+    assert row["note"].startswith("threshold 0.8, the best on ")
+    _run(files, "answerability", "--threshold", "0.5", *paths, code=2)
+    assert "not with --threshold" in capsys.readouterr().err
 
 
 def test_squad(files: Path) -> None:

@@ -131,7 +131,9 @@ def test_evaluation_scores_both_styles_beside_baselines_and_paper(evaluated: Pat
         "always answerable",
     }
     ours = metrics["systems"]["small"]["scores"]
-    assert {"short_rouge_l", "long_rouge_l", "map", "mrr", "answerable_f1"} <= set(ours)
+    assert {"short_rouge_l", "long_rouge_l", "map", "mrr"} <= set(ours)
+    assert ours["answerable_f1"]["note"] == "threshold 0.5"
+    assert ours["best_answerable_f1"]["value"] >= ours["answerable_f1"]["value"]
     chosen = read_predictions(next(evaluated.glob("predictions-short-*.jsonl")))
     answerable = [key for key in chosen if example(int(key[1:])).answerable]
     assert len(chosen) == 5

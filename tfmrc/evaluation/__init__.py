@@ -18,16 +18,17 @@ from tfmrc.evaluation.answerability import (
     score_answerability,
 )
 from tfmrc.evaluation.answers import score_answers
-from tfmrc.evaluation.attribution import attribution_html, attribution_of
+from tfmrc.evaluation.attribution import attribution_of
 from tfmrc.evaluation.attribution_figure import plot_attribution
+from tfmrc.evaluation.attribution_page import attribution_html
 from tfmrc.evaluation.baselines import first_sentence, most_similar_sentence, sentences
+from tfmrc.evaluation.drawing import save_figure
 from tfmrc.evaluation.duplication import score_duplication
 from tfmrc.evaluation.figures import (
     plot_answer_lengths,
     plot_learning_curves,
     plot_precision_recall,
     plot_scores,
-    save_figure,
 )
 from tfmrc.evaluation.groups import AnswerLength, answer_lengths, question_word, score_by_group
 from tfmrc.evaluation.official import read_answers, write_official

@@ -1,7 +1,7 @@
 """Can the question be answered? F1 of the decision and the precision-recall curve."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -92,20 +92,26 @@ def score_answerability(
     references: Mapping[Any, bool],
     *,
     threshold: float | None = None,
+    chosen_on: str = "",
     missing: Missing = "error",
 ) -> Scores:
     """F1, precision and recall of answer possibility, answerable being the positive class.
 
+    `best_answerable_f1` is the F1 at the threshold that is best on these very data (an upper
+    estimate; Masque's Figure 4 reports it so). `answerable_f1` is the F1 at a threshold that was
+    fixed before, for instance by `precision_recall_curve(...).best_threshold` on the dev set. The
+    notes name the thresholds.
+
     Args:
         predictions: the probability that the question can be answered, by id.
         references: whether it can, by id.
-        threshold: answer from this probability on; None: the threshold with the best F1 on these
-            very data (the score's note says so).
+        threshold: answer from this probability on; None: no threshold was fixed before.
+        chosen_on: where it was chosen, for the note.
         missing: what an id without a prediction means; `"empty"` counts as "cannot be answered".
 
     Returns:
-        `Scores` with `answerable_f1`, `answerable_precision`, `answerable_recall` and
-        `average_precision`.
+        `Scores` with `best_answerable_f1`, its precision and recall, and `average_precision`; with
+        a threshold before them `answerable_f1`, `answerable_precision` and `answerable_recall`.
 
     Raises:
         ValueError: see `precision_recall_curve`.
@@ -113,16 +119,28 @@ def score_answerability(
     Example:
 
     >>> from tfmrc.evaluation import score_answerability
-    >>> scores = score_answerability({"a": 0.9, "b": 0.2}, {"a": True, "b": False}, threshold=0.5)
-    >>> scores["answerable_f1"].value
-    1.0
+    >>> found, truth = {"a": 0.4, "b": 0.2}, {"a": True, "b": False}
+    >>> scores = score_answerability(found, truth, threshold=0.5)
+    >>> scores["answerable_f1"].value, scores["answerable_f1"].note
+    (0.0, 'threshold 0.5')
+    >>> scores["best_answerable_f1"].value, scores["best_answerable_f1"].note
+    (1.0, 'threshold 0.4, the best on these data')
     """
     curve = precision_recall_curve(predictions, references, missing=missing)
     pairing = pair(predictions, references, missing=missing)
-    limit = curve.best_threshold if threshold is None else float(threshold)
-    note = f"threshold {limit:.4g}" + (", the best on these data" if threshold is None else "")
-    decided = {key: float(predictions.get(key, -np.inf)) >= limit for key in pairing.ids}
-    rows = decision_scores(decided, {key: references[key] for key in pairing.ids}, note)
+    truth = {key: references[key] for key in pairing.ids}
+
+    def rows_at(limit: float, note: str) -> list[Score]:
+        decided = {key: float(predictions.get(key, -np.inf)) >= limit for key in pairing.ids}
+        return decision_scores(decided, truth, f"threshold {limit:.4g}{note}")
+
+    rows = []
+    if threshold is not None:
+        rows += rows_at(float(threshold), f", {chosen_on}" if chosen_on else "")
+    rows += [
+        replace(row, name=f"best_{row.name}", label=f"{row.label}, best threshold")
+        for row in rows_at(curve.best_threshold, ", the best on these data")
+    ]
     area = Score(
         name="average_precision",
         label="Average precision",

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from tfmrc.evaluation.attribution import SOURCE_COLOURS, SOURCES, check_words
-from tfmrc.evaluation.figures import save_figure
+from tfmrc.evaluation.drawing import save_figure
 
 
 def plot_attribution(

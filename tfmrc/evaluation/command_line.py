@@ -86,7 +86,10 @@ def _parser() -> argparse.ArgumentParser:
     _files(possible)
     _resampling(possible)
     possible.add_argument("--field", default="possibility", help="the score to decide by")
-    possible.add_argument("--threshold", type=float, help="by default the best on these data")
+    possible.add_argument("--threshold", type=float, help="answer from here on: one fixed before")
+    possible.add_argument("--dev-predictions", type=Path, help="take the threshold best on these")
+    possible.add_argument("--dev-references", type=Path, help="what they are compared with")
+    possible.add_argument("--dev-split", help="NarrativeQA's set")
     possible.add_argument("--plot", type=Path, help="draw the precision-recall curve (PNG, SVG)")
 
     oracle = command("oracle", commands.oracle, "exact match and F1 of the best of K answers")

@@ -3,28 +3,30 @@
 import json
 from argparse import Namespace
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from tfmrc.evaluation.adversarial import score_adversarial_squad
 from tfmrc.evaluation.answerability import precision_recall_curve, score_answerability
 from tfmrc.evaluation.answers import score_answers
 from tfmrc.evaluation.duplication import score_duplication
-from tfmrc.evaluation.groups import answer_lengths, question_word, score_by_group
+from tfmrc.evaluation.groups import answer_lengths
 from tfmrc.evaluation.official import read_answers
 from tfmrc.evaluation.oracle import score_oracle
 from tfmrc.evaluation.predictions import read_predictions
 from tfmrc.evaluation.ranking import score_ranking
 from tfmrc.evaluation.references import Reference, read_references
-from tfmrc.evaluation.resampling import bootstrap, paired_bootstrap
-from tfmrc.evaluation.score import Score, Scores
+from tfmrc.evaluation.resampling import paired_bootstrap
+from tfmrc.evaluation.score import Scores
+from tfmrc.evaluation.showing import finish, only_json, say
 from tfmrc.evaluation.squad import score_squad
-from tfmrc.evaluation.tables import show_rows, show_scores
+from tfmrc.evaluation.tables import show_rows
 
 
 def answers(options: Namespace) -> dict[str, Any]:
     known = _references(options)
     predictions = read_answers(options.predictions, options.style)
-    return _finish(options, _score_answers(options, predictions, known), known)
+    return finish(options, _score_answers(options, predictions, known), known)
 
 
 def squad(options: Namespace) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def squad(options: Namespace) -> dict[str, Any]:
         no_answer=chances,
         missing=options.missing,
     )
-    return _finish(options, scores, known)
+    return finish(options, scores, known)
 
 
 def adversarial(options: Namespace) -> dict[str, Any]:
@@ -48,7 +50,7 @@ def adversarial(options: Namespace) -> dict[str, Any]:
         {key: reference.answers for key, reference in _references(options).items()},
         missing=options.missing,
     )
-    return _finish(options, scores)
+    return finish(options, scores)
 
 
 def ranking(options: Namespace) -> dict[str, Any]:
@@ -56,21 +58,28 @@ def ranking(options: Namespace) -> dict[str, Any]:
     labels = {k: r.relevance for k, r in known.items() if r.relevance is not None}
     if not labels:
         raise ValueError(f"{options.references}: no relevance. Received: {len(known)} references")
-    scores = score_ranking(_field(options), labels, cutoff=options.cutoff, missing=options.missing)
-    return _finish(options, scores)
+    scores = score_ranking(
+        _field(options, options.predictions), labels, cutoff=options.cutoff, missing=options.missing
+    )
+    return finish(options, scores)
 
 
 def answerability(options: Namespace) -> dict[str, Any]:
     known = _references(options)
     truth = {key: r.answerable for key, r in known.items() if r.answerable is not None}
-    given = _field(options)
-    scores = score_answerability(given, truth, threshold=options.threshold, missing=options.missing)
+    given = _field(options, options.predictions)
+    threshold, chosen_on = options.threshold, ""
+    if options.dev_predictions is not None:
+        threshold, chosen_on = _threshold_of_dev(options), f"the best on {options.dev_references}"
+    scores = score_answerability(
+        given, truth, threshold=threshold, chosen_on=chosen_on, missing=options.missing
+    )
     if options.plot is not None:
         from tfmrc.evaluation.figures import plot_precision_recall
 
         curve = precision_recall_curve(given, truth, missing=options.missing)
-        _say(options, plot_precision_recall(curve, options.plot))
-    return _finish(options, scores)
+        say(options, plot_precision_recall(curve, options.plot))
+    return finish(options, scores)
 
 
 def oracle(options: Namespace) -> dict[str, Any]:
@@ -82,11 +91,11 @@ def oracle(options: Namespace) -> dict[str, Any]:
         version=options.version,
         missing=options.missing,
     )
-    return _finish(options, scores)
+    return finish(options, scores)
 
 
 def duplication(options: Namespace) -> dict[str, Any]:
-    return _finish(options, score_duplication(read_answers(options.predictions, options.style)))
+    return finish(options, score_duplication(read_answers(options.predictions, options.style)))
 
 
 def lengths(options: Namespace) -> dict[str, Any]:
@@ -102,12 +111,12 @@ def lengths(options: Namespace) -> dict[str, Any]:
     if options.plot is not None:
         from tfmrc.evaluation.figures import plot_answer_lengths
 
-        _say(options, plot_answer_lengths(rows, options.plot))
+        say(options, plot_answer_lengths(rows, options.plot))
     table = [
         [r.style, r.group, f"{r.mean:.2f}", f"{r.deviation:.2f}", f"{r.error:.2f}", str(r.size)]
         for r in rows
     ]
-    if not _only_json(options):
+    if not only_json(options):
         show_rows(["style", "query type", "mean words", "deviation", "error", "n"], table)
     return {"lengths": [vars(row) for row in rows]}
 
@@ -127,7 +136,7 @@ def compare(options: Namespace) -> dict[str, Any]:
         test = paired_bootstrap(one, two, samples=options.samples, seed=options.seed)
         found[name] = {"first": one.to_json(), "second": two.to_json(), "test": vars(test)}
         table.append([one.label, f"{100 * float(one):.2f}", f"{100 * float(two):.2f}", str(test)])
-    if not _only_json(options):
+    if not only_json(options):
         show_rows(["score", "first", "second", "second - first, paired bootstrap"], table)
     return {"rules": first.rules, "scores": found}
 
@@ -136,12 +145,25 @@ def _references(options: Namespace) -> dict[str, Reference]:
     return read_references(options.references, style=options.style, split=options.split)
 
 
-def _field(options: Namespace) -> dict[str, Any]:
-    found = read_predictions(options.predictions, options.style)
+def _threshold_of_dev(options: Namespace) -> float:
+    """The threshold with the best F1 on another split, whose two files the options name."""
+    if options.threshold is not None or options.dev_references is None:
+        raise ValueError(
+            "--dev-predictions goes with --dev-references, and not with --threshold. Received: "
+            f"--threshold {options.threshold}, --dev-references {options.dev_references}"
+        )
+    known = read_references(options.dev_references, style=options.style, split=options.dev_split)
+    truth = {key: r.answerable for key, r in known.items() if r.answerable is not None}
+    given = _field(options, options.dev_predictions)
+    return precision_recall_curve(given, truth, missing=options.missing).best_threshold
+
+
+def _field(options: Namespace, path: Path) -> dict[str, Any]:
+    found = read_predictions(path, options.style)
     absent = [key for key, p in found.items() if p.scores.get(options.field) is None]
     if absent:
         raise ValueError(
-            f"{options.predictions}: {len(absent)} predictions have no score "
+            f"{path}: {len(absent)} predictions have no score "
             f"{options.field!r} (--field). Received: id={absent[0]!r} first"
         )
     return {key: p.scores[options.field] for key, p in found.items()}
@@ -158,59 +180,3 @@ def _score_answers(
         tokenizer=options.tokenizer,
         missing=options.missing,
     )
-
-
-def _finish(
-    options: Namespace, scores: Scores, known: Mapping[str, Reference] | None = None
-) -> dict[str, Any]:
-    """Show the scores, with intervals and a breakdown if asked; return all of it."""
-    result = scores.to_json()
-    result["predictions"] = str(options.predictions)
-    samples = getattr(options, "samples", 0)
-    intervals = {
-        name: bootstrap(row, samples=samples, seed=options.seed)
-        for name, row in scores.items()
-        if samples and row.statistics is not None and row.statistics.ids
-    }
-    for name, interval in intervals.items():
-        result["scores"][name]["interval"] = vars(interval)
-    by = getattr(options, "by", None)
-    groups = {}
-    if by and known is not None:
-        kinds = {
-            key: question_word(r.question) if by == "question-word" else r.query_type or "none"
-            for key, r in known.items()
-        }
-        for name, row in scores.items():
-            if row.statistics is not None and row.statistics.ids:
-                groups[name] = score_by_group(row, kinds)
-        result["by"] = {
-            name: {group: {"value": part.value, "size": part.size} for group, part in parts.items()}
-            for name, parts in groups.items()
-        }
-    if not _only_json(options):
-        show_scores(scores, intervals)
-        if groups:
-            _show_groups(by or "", scores, groups)
-    return result
-
-
-def _show_groups(by: str, scores: Scores, groups: Mapping[str, Mapping[str, Score]]) -> None:
-    """One row a group, one column a score; the numbers of examples of the first score."""
-    names = list(dict.fromkeys(group for parts in groups.values() for group in parts))
-    sizes = next(iter(groups.values()))
-    rows = []
-    for group in names:
-        cells = [parts.get(group) for parts in groups.values()]
-        shown = ["–" if part is None else f"{100 * float(part):.2f}" for part in cells]
-        rows.append([group, str(sizes[group].size) if group in sizes else "–", *shown])
-    show_rows([by, "n", *(scores[name].label for name in groups)], rows)
-
-
-def _only_json(options: Namespace) -> bool:
-    return str(options.json) == "-"
-
-
-def _say(options: Namespace, paths: list[Any]) -> None:
-    if not _only_json(options):
-        print(*paths, sep="\n")

@@ -3,18 +3,14 @@
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tfmrc.evaluation.answerability import PrecisionRecallCurve
+from tfmrc.evaluation.drawing import COLOURS, bars, panels, save_figure
 from tfmrc.evaluation.groups import AnswerLength
 from tfmrc.evaluation.resampling import Interval
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-COLOURS = ("#3b6fb6", "#d9822b", "#3a9a5b", "#a0509b", "#8a6d3b", "#666666")
 
 
 def plot_learning_curves(
@@ -49,8 +45,8 @@ def plot_learning_curves(
     if unknown:
         raise ValueError(f"{log}: no such columns, there are {list(columns)}. Received: {unknown}")
     wide = min(3, len(names))
-    figure, panels = _panels(len(names), wide)
-    for panel, name in zip(panels, names, strict=True):
+    figure, drawn = panels(len(names), wide)
+    for panel, name in zip(drawn, names, strict=True):
         for column, label, colour in ((name, "train", 0), (f"val_{name}", "validation", 1)):
             if column in columns:
                 panel.plot(
@@ -75,7 +71,7 @@ def plot_precision_recall(
         path: the pictures' name without ending.
         title: of the figure.
     """
-    figure, (panel,) = _panels(1)
+    figure, (panel,) = panels(1)
     recall = np.concatenate([[0.0], curve.recall])
     panel.plot(recall, np.concatenate([curve.precision[:1], curve.precision]), color=COLOURS[0])
     best = int(np.argmax(curve.f1))
@@ -101,17 +97,17 @@ def plot_answer_lengths(
         path: the pictures' name without ending.
         title: of the figure.
     """
-    bars = {(row.style, row.group): row for row in rows}
+    found = {(row.style, row.group): row for row in rows}
     groups = list(dict.fromkeys(row.group for row in rows))
     styles = list(dict.fromkeys(row.style for row in rows))
     table = {
         style: [
-            (bars[style, g].mean, bars[style, g].error) if (style, g) in bars else (0, 0)
+            (found[style, g].mean, found[style, g].error) if (style, g) in found else (0, 0)
             for g in groups
         ]
         for style in styles
     }
-    figure = _bars(groups, table, "words")
+    figure = bars(groups, table, "words")
     return save_figure(figure, path, title)
 
 
@@ -142,57 +138,8 @@ def plot_scores(
                 table[series].append((middle, reach))
             else:
                 table[series].append((100 * value, None))
-    figure = _bars(names, table, label)
+    figure = bars(names, table, label)
     return save_figure(figure, path, title)
-
-
-def save_figure(figure: "Figure", path: str | Path, title: str = "") -> list[Path]:
-    """Write a figure as `<path>.png` and `<path>.svg` (the same bytes for the same figure)."""
-    from matplotlib import rc_context
-
-    base = Path(path)
-    base = base.with_suffix("") if base.suffix in (".png", ".svg") else base
-    base.parent.mkdir(parents=True, exist_ok=True)
-    if title:
-        figure.suptitle(title, parse_math=False)
-    files = [base.with_name(base.name + ending) for ending in (".png", ".svg")]
-    with rc_context({"svg.hashsalt": "tfmrc"}):
-        figure.savefig(files[0], dpi=150)
-        figure.savefig(files[1], metadata={"Date": None})
-    return files
-
-
-def _panels(count: int, wide: int = 1) -> tuple["Figure", list[Any]]:
-    from matplotlib.figure import Figure
-
-    high = -(-count // wide)
-    figure = Figure(figsize=(5.2 * wide, 3.6 * high), layout="constrained")
-    panels = [figure.add_subplot(high, wide, place + 1) for place in range(count)]
-    for panel in panels:
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.grid(axis="y", alpha=0.3)
-    return figure, panels
-
-
-def _bars(names: Sequence[str], table: Mapping[str, Sequence[Any]], label: str) -> "Figure":
-    figure, (panel,) = _panels(1)
-    figure.set_size_inches(max(5.2, 1.1 + 0.35 * len(names) * (len(table) + 1)), 3.6)
-    width = 0.8 / max(1, len(table))
-    for number, (series, bars) in enumerate(table.items()):
-        places = np.arange(len(names)) + (number - (len(table) - 1) / 2) * width
-        colour = COLOURS[number % len(COLOURS)]
-        panel.bar(places, [bar[0] for bar in bars], width, color=colour, label=series)
-        for place, (value, reach) in zip(places, bars, strict=True):
-            if reach:
-                panel.errorbar(place, value, reach, color="black", capsize=2, linewidth=1)
-    turn = 30 if len(names) > 6 else 0
-    panel.set_xticks(np.arange(len(names)), names, rotation=turn, parse_math=False)
-    panel.set(ylabel=label)
-    if len(table) > 1:
-        key = panel.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-        for text in key.get_texts():
-            text.set_parse_math(False)
-    return figure
 
 
 def _read_log(log: Path) -> dict[str, np.ndarray]:

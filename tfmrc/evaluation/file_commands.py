@@ -4,7 +4,8 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from tfmrc.evaluation.attribution import attribution_html, attribution_of
+from tfmrc.evaluation.attribution import attribution_of
+from tfmrc.evaluation.attribution_page import attribution_html
 from tfmrc.evaluation.json_lines import read_json_lines
 from tfmrc.evaluation.official import write_official
 from tfmrc.evaluation.predictions import read_predictions

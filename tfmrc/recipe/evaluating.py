@@ -12,6 +12,7 @@ from tfmrc.evaluation import Prediction, Report
 from tfmrc.recipe import folder as places
 from tfmrc.recipe.answering import answer_all, options_of
 from tfmrc.recipe.machine import in_words
+from tfmrc.recipe.pictures import draw_attributions, lengths_of
 from tfmrc.recipe.settings import Recipe, Source
 from tfmrc.recipe.sources import data_folder, limited, splits
 from tfmrc.serving import Reader
@@ -22,7 +23,7 @@ BASELINES = {
         example.question, example.passages
     ),
 }
-NUM_ATTRIBUTIONS = 3
+THRESHOLD = 0.5  # the probability from which on a question counts as answerable
 
 
 def evaluate(
@@ -33,8 +34,9 @@ def evaluate(
     For each source with a test file, the run's folder gets `evaluation/SOURCE/` with `metrics.json`
     (each figure with its scorer, version, tokenisation, size, split and seed), `report.md` (the
     table, the paper's figures beside ours), `predictions.jsonl`, and pictures as PNG and SVG:
-    learning curves, precision and recall of the answer possibility, answer lengths by question
-    word, and for a few answers the mixture weights of every word.
+    learning curves, precision and recall of the answer possibility, answer lengths by query type or
+    question word, and for a few answers the mixture weights of every word (also as an HTML page
+    that shows where in the passages each word came from).
 
     Args:
         recipe: the recipe.
@@ -82,7 +84,7 @@ def _evaluate_source(
     )
     lengths: list[tuple[str, str, str]] = []
     for style in source.styles:
-        prefix = style if len(source.styles) > 1 else ""
+        prefix = style if len(source.styles) > 1 or source.format == "msmarco" else ""
         path = target / f"predictions-{style}-{_digest(recipe, training)}.jsonl"
         predictions = answer_all(reader, examples, style, path, recipe.evaluation)
         references = {
@@ -101,12 +103,12 @@ def _evaluate_source(
         if source.format == "squad":
             kept = {key: systems[recipe.name][key] for key in references}
             report.add(recipe.name, evaluation.score_squad(kept, references), prefix=prefix)
-        lengths += _lengths(examples, predictions, references, style)
+        lengths += lengths_of(examples, predictions, references, style)
     _add_parts(report, recipe.name, examples, predictions, target)
     if lengths:
         rows = evaluation.answer_lengths(lengths)
         evaluation.plot_answer_lengths(rows, target / "answer_lengths")
-    _plot_attributions(examples, predictions, target)
+    draw_attributions(examples, predictions, target)
     report.write(target)
     print(report.markdown())
 
@@ -133,45 +135,16 @@ def _add_parts(
     known = any(answerable.values()) and not all(answerable.values())
     if known and all("possibility" in found[key] for key in answerable):
         possibility = {key: float(found[key]["possibility"]) for key in answerable}
-        report.add(system, evaluation.score_answerability(possibility, answerable))
         always = dict.fromkeys(answerable, 1.0)
-        report.add("always answerable", evaluation.score_answerability(always, answerable))
+        for name, chances in ((system, possibility), ("always answerable", always)):
+            scores = evaluation.score_answerability(chances, answerable, threshold=THRESHOLD)
+            report.add(name, scores)
         curve = evaluation.precision_recall_curve(possibility, answerable)
         evaluation.plot_precision_recall(curve, target / "answer_possibility")
 
 
 def _padded(scores: Sequence[float], length: int) -> list[float]:
     return [*scores, *[-1.0] * (length - len(scores))]
-
-
-def _lengths(
-    examples: Sequence[Example],
-    predictions: Mapping[str, Prediction],
-    references: Mapping[str, Sequence[str]],
-    style: str,
-) -> list[tuple[str, str, str]]:
-    rows = []
-    for example in examples:
-        if example.id in references:
-            group = example.query_type or evaluation.question_word(example.question)
-            rows.append((style, group, predictions[example.id].answer))
-            rows.append((f"{style}, reference", group, references[example.id][0]))
-    return rows
-
-
-def _plot_attributions(
-    examples: Sequence[Example], predictions: Mapping[str, Prediction], target: Path
-) -> None:
-    chosen = [e for e in examples if e.answers and predictions[e.id].provenance]
-    for number, example in enumerate(chosen[:NUM_ATTRIBUTIONS], 1):
-        words = predictions[example.id].provenance
-        evaluation.plot_attribution(
-            [word["text"] for word in words],
-            [word["source"] for word in words],
-            [word["mixture"] for word in words],
-            target / f"mixture_weights_{number}",
-            title=example.question,
-        )
 
 
 def _split(source: Source, recipe: Recipe, size: int) -> str:

@@ -31,14 +31,19 @@ from tfmrc.evaluation.figures import (
     plot_scores,
 )
 from tfmrc.evaluation.groups import AnswerLength, answer_lengths, question_word, score_by_group
+from tfmrc.evaluation.heat_map import plot_heat_map
+from tfmrc.evaluation.metrics_files import OverSeeds, over_seeds, read_metrics
 from tfmrc.evaluation.official import read_answers, write_official
 from tfmrc.evaluation.oracle import score_oracle
 from tfmrc.evaluation.predictions import Prediction, PredictionWriter, read_predictions
 from tfmrc.evaluation.ranking import score_ranking
 from tfmrc.evaluation.references import Reference, read_references
 from tfmrc.evaluation.report import Report
+from tfmrc.evaluation.reproduction import RowState, find_runs, states
+from tfmrc.evaluation.reproduction_rows import Part, Row, read_rows
 from tfmrc.evaluation.resampling import Interval, PairedTest, bootstrap, paired_bootstrap
 from tfmrc.evaluation.rules import NO_ANSWER, RULES, Rules, get_rules
+from tfmrc.evaluation.samples import sample_table
 from tfmrc.evaluation.score import Score, Scores, Statistics
 from tfmrc.evaluation.squad import normalize_squad, score_squad
 from tfmrc.evaluation.tokenizers import Tokenizer, get_tokenizer
@@ -47,13 +52,17 @@ __all__ = [
     "AnswerLength",
     "Interval",
     "NO_ANSWER",
+    "OverSeeds",
     "PairedTest",
+    "Part",
     "PrecisionRecallCurve",
     "Prediction",
     "PredictionWriter",
     "RULES",
     "Reference",
     "Report",
+    "Row",
+    "RowState",
     "Rules",
     "Score",
     "Scores",
@@ -63,22 +72,28 @@ __all__ = [
     "attribution_html",
     "attribution_of",
     "bootstrap",
+    "find_runs",
     "first_sentence",
     "get_rules",
     "get_tokenizer",
     "most_similar_sentence",
     "normalize_squad",
+    "over_seeds",
     "paired_bootstrap",
     "plot_answer_lengths",
     "plot_attribution",
+    "plot_heat_map",
     "plot_learning_curves",
     "plot_precision_recall",
     "plot_scores",
     "precision_recall_curve",
     "question_word",
     "read_answers",
+    "read_metrics",
     "read_predictions",
     "read_references",
+    "read_rows",
+    "sample_table",
     "save_figure",
     "score_adversarial_squad",
     "score_answerability",
@@ -89,5 +104,6 @@ __all__ = [
     "score_ranking",
     "score_squad",
     "sentences",
+    "states",
     "write_official",
 ]

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tfmrc.evaluation import commands, file_commands
+from tfmrc.evaluation import commands, other_options
+from tfmrc.evaluation.other_options import predictions
 from tfmrc.evaluation.rules import RULES
 
 _ABOUT = """Score prediction files. Predictions are our JSON lines (id, answer, style, scores),
@@ -18,6 +19,7 @@ _EXAMPLES = """examples:
   python -m tfmrc.evaluation answers --predictions run.jsonl --references dev.jsonl --rules msmarco
   python -m tfmrc.evaluation squad --predictions run.json --references dev-v2.0.json --version 2.0
   python -m tfmrc.evaluation compare --predictions a.jsonl --second b.jsonl --references dev.jsonl
+  python -m tfmrc.evaluation reproduction
 """
 
 
@@ -61,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     _files(answers)
     _text(answers)
     _resampling(answers)
-    answers.add_argument("--by", choices=("question-word", "query-type"), help="break down too")
+    _groups(answers)
 
     squad = command("squad", commands.squad, "exact match and F1 of SQuAD v1.1 and v2.0")
     _files(squad)
@@ -70,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     squad.add_argument(
         "--no-answer", type=Path, help="JSON object from id to the probability of no answer (v2.0)"
     )
-    squad.add_argument("--by", choices=("question-word", "query-type"), help="break down too")
+    _groups(squad)
 
     adversarial = command("adversarial", commands.adversarial, "worst variant of AddSent files")
     _files(adversarial)
@@ -96,9 +98,10 @@ def _parser() -> argparse.ArgumentParser:
     _files(oracle)
     oracle.add_argument("-k", type=int, nargs="+", default=[1, 2, 3, 4])
     oracle.add_argument("--version", choices=("1.1", "2.0"), default="1.1")
+    oracle.add_argument("--plot", type=Path, help="draw a bar for each K (PNG, SVG)")
 
     repeats = command("duplication", commands.duplication, "how often words repeat in a text")
-    _predictions(repeats)
+    predictions(repeats)
     _resampling(repeats)
 
     lengths = command("lengths", commands.lengths, "answer length by style and query type")
@@ -112,38 +115,12 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--samples", type=int, default=1000)
     compare.add_argument("--seed", type=int, default=0)
 
-    convert = command("convert", file_commands.convert, "write an official form of our JSON lines")
-    _predictions(convert, scores=False)
-    convert.add_argument(
-        "--form", required=True, choices=("msmarco", "squad", "squad-no-answer", "lines")
-    )
-    convert.add_argument("--output", type=Path, required=True)
-    convert.add_argument("--references", type=Path, help="write in the order of this file")
-
-    words = command(
-        "attribution", file_commands.attribution, "where the words of one answer came from"
-    )
-    _predictions(words, scores=False)
-    words.add_argument("--id", required=True)
-    words.add_argument("--output", type=Path, required=True, help="an .html file, or a picture")
-    words.add_argument("--source", type=Path, help="JSON lines with the question and passages")
-
-    curves = command("curves", file_commands.curves, "learning curves from a CSV log")
-    curves.add_argument("--log", type=Path, required=True)
-    curves.add_argument("--output", type=Path, required=True)
-    curves.add_argument("--metrics", nargs="+")
+    other_options.add(command)
     return parser
 
 
-def _predictions(parser: argparse.ArgumentParser, scores: bool = True) -> None:
-    parser.add_argument("--predictions", type=Path, required=True)
-    parser.add_argument("--style", help="which answers, where a file has several styles")
-    if scores:
-        parser.add_argument("--json", type=Path, help="write the scores here too ('-': only JSON)")
-
-
 def _files(parser: argparse.ArgumentParser) -> None:
-    _predictions(parser)
+    predictions(parser)
     parser.add_argument("--references", type=Path, required=True)
     parser.add_argument("--split", help="NarrativeQA's set: train, valid or test")
     parser.add_argument("--missing", choices=("error", "empty", "leave_out"), default="error")
@@ -160,3 +137,8 @@ def _text(parser: argparse.ArgumentParser) -> None:
 def _resampling(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", type=int, default=0, help="bootstrap intervals (1000)")
     parser.add_argument("--seed", type=int, default=0, help="of the resampling")
+
+
+def _groups(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--by", choices=("question-word", "query-type"), help="break down too")
+    parser.add_argument("--plot", type=Path, help="draw the breakdown as bars (PNG, SVG)")

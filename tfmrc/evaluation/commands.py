@@ -16,7 +16,7 @@ from tfmrc.evaluation.oracle import score_oracle
 from tfmrc.evaluation.predictions import read_predictions
 from tfmrc.evaluation.ranking import score_ranking
 from tfmrc.evaluation.references import Reference, read_references
-from tfmrc.evaluation.resampling import paired_bootstrap
+from tfmrc.evaluation.resampling import Interval, paired_bootstrap
 from tfmrc.evaluation.score import Scores
 from tfmrc.evaluation.showing import finish, only_json, say
 from tfmrc.evaluation.squad import score_squad
@@ -91,6 +91,14 @@ def oracle(options: Namespace) -> dict[str, Any]:
         version=options.version,
         missing=options.missing,
     )
+    if options.plot is not None:
+        from tfmrc.evaluation.figures import plot_scores
+
+        bars: dict[str, dict[str, float | Interval]] = {
+            label: {f"K = {k}": float(scores[f"{name}@{k}"]) for k in options.k}
+            for name, label in (("exact_match", "Exact match"), ("f1", "F1"))
+        }
+        say(options, plot_scores(bars, options.plot))
     return finish(options, scores)
 
 

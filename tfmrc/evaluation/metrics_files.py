@@ -18,7 +18,9 @@ def read_metrics(path: str | Path) -> dict[str, Any]:
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        raise ValueError(f"{path}: not JSON ({error.msg}). Received: line {error.lineno}") from error
+        raise ValueError(
+            f"{path}: not JSON ({error.msg}). Received: line {error.lineno}"
+        ) from error
     if not isinstance(found, dict) or not isinstance(found.get("systems"), dict):
         raise ValueError(f"{path}: not a report's metrics.json. Received: no 'systems' in it")
     return found
@@ -72,9 +74,7 @@ def over_seeds(metrics: Sequence[dict[str, Any]]) -> list[OverSeeds]:
             if len(found) == len(values):
                 deviation = float(np.std(found, ddof=1))
                 mean = float(np.mean(found))
-                rows.append(
-                    OverSeeds(system, name, score["label"], mean, deviation, tuple(found))
-                )
+                rows.append(OverSeeds(system, name, score["label"], mean, deviation, tuple(found)))
     return rows
 
 

@@ -39,6 +39,13 @@ def finish(
             name: {group: {"value": part.value, "size": part.size} for group, part in parts.items()}
             for name, parts in groups.items()
         }
+    if getattr(options, "plot", None) is not None and by is not None:
+        from tfmrc.evaluation.figures import plot_scores
+
+        bars = {
+            scores[n].label: {g: float(p) for g, p in parts.items()} for n, parts in groups.items()
+        }
+        say(options, plot_scores(bars, options.plot))
     if not only_json(options):
         show_scores(scores, intervals)
         if groups:

@@ -12,7 +12,7 @@ from tfmrc.evaluation import Prediction, Report
 from tfmrc.recipe import folder as places
 from tfmrc.recipe.answering import answer_all, options_of
 from tfmrc.recipe.machine import in_words
-from tfmrc.recipe.pictures import draw_attributions, lengths_of
+from tfmrc.recipe.pictures import draw_attributions, lengths_of, write_samples
 from tfmrc.recipe.settings import Recipe, Source
 from tfmrc.recipe.sources import data_folder, limited, splits
 from tfmrc.serving import Reader
@@ -83,10 +83,12 @@ def _evaluate_source(
         paper=source.paper,
     )
     lengths: list[tuple[str, str, str]] = []
+    by_style: dict[str, Mapping[str, Prediction]] = {}
     for style in source.styles:
         prefix = style if len(source.styles) > 1 or source.format == "msmarco" else ""
         path = target / f"predictions-{style}-{_digest(recipe, training)}.jsonl"
         predictions = answer_all(reader, examples, style, path, recipe.evaluation)
+        by_style[style] = predictions
         references = {
             example.id: list(example.answers[style])
             for example in examples
@@ -109,6 +111,7 @@ def _evaluate_source(
         rows = evaluation.answer_lengths(lengths)
         evaluation.plot_answer_lengths(rows, target / "answer_lengths")
     draw_attributions(examples, predictions, target)
+    write_samples(examples, by_style, target, seed=recipe.seed, title=f"{report.title}: samples")
     report.write(target)
     print(report.markdown())
 

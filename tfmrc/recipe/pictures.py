@@ -1,14 +1,18 @@
-"""Pictures of a run's answers: their lengths, and where their words came from."""
+"""What a run's answers look like: samples, lengths, and where their words came from."""
 
+import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tfmrc import evaluation
 from tfmrc.data import Example
-from tfmrc.evaluation import Prediction
+from tfmrc.evaluation import Prediction, Reference
 
 NUM_ATTRIBUTIONS = 3
 """For so many answers the mixture weights are drawn."""
+
+NUM_SAMPLES = 10
+"""So many questions are shown with the answers of all styles."""
 
 
 def lengths_of(
@@ -54,3 +58,33 @@ def draw_attributions(
             title=f"{example.id}: {prediction.answer}",
         )
         path.with_suffix(".html").write_text(page, encoding="utf-8")
+
+
+def write_samples(
+    examples: Sequence[Example],
+    predictions: Mapping[str, Mapping[str, Prediction]],
+    target: Path,
+    *,
+    seed: int,
+    title: str,
+) -> None:
+    """Masque's Tables 6 and 7: `samples.md` with the answers of all styles side by side.
+
+    Args:
+        examples: what was answered; those that have references are drawn from.
+        predictions: by style and id.
+        target: the folder.
+        seed: of the drawing.
+        title: the page's heading.
+    """
+    some = [e for e in examples if any(style in e.answers for style in predictions)]
+    drawn = random.Random(seed).sample(some, min(NUM_SAMPLES, len(some)))
+    answers = {
+        style: {e.id: found[e.id].answer for e in drawn} for style, found in predictions.items()
+    }
+    references = {
+        style: {e.id: Reference(e.id, tuple(e.answers.get(style, ())), e.question) for e in drawn}
+        for style in predictions
+    }
+    page = evaluation.sample_table(answers, references, [e.id for e in drawn], title=title)
+    (target / "samples.md").write_text(page, encoding="utf-8")

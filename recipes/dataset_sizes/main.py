@@ -1,0 +1,135 @@
+"""Sizes of official files beside the papers' tables: Masque's Table 1, DAANET's Table 1."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import tfmrc
+from tfmrc.data import Example, RecordError
+from tfmrc.data.formats import file_format, read_file
+from tfmrc.data.sentences import words
+from tfmrc.evaluation import read_rows
+
+ROWS = Path(__file__).parents[1] / "reproduction.yaml"
+
+TITLES = {"msmarco": "MS MARCO", "narrativeqa": "NarrativeQA", "squad": "SQuAD", "dream": "DREAM"}
+
+COUNTS = ("questions", "answerable", "well_formed")
+MEANS = ("words_of_a_passage", "words_of_a_question", "words_of_an_answer")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Count the questions of a dataset's files, and set the papers' counts beside them.
+
+    `runs/dataset_sizes/NAME` gets `metrics.json` and `report.md`.
+
+    Args:
+        arguments: the words of the command line; by default the process's own.
+
+    Returns:
+        0, or 1 after a message on standard error.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m recipes.dataset_sizes.main", description=main.__doc__
+    )
+    parser.add_argument("name", choices=sorted(TITLES), help="the dataset")
+    parser.add_argument(
+        "files", nargs="+", metavar="SPLIT=FILE", help="qaps.csv: SPLIT names a set"
+    )
+    parser.add_argument("--run", type=Path, help="the folder (runs/dataset_sizes/NAME)")
+    chosen = parser.parse_args(arguments)
+    folder = chosen.run or Path("runs", "dataset_sizes", chosen.name)
+    try:
+        found = {
+            split: _counts(_read(Path(file), split))
+            for split, file in (_named(text) for text in chosen.files)
+        }
+    except (OSError, ValueError, RecordError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    metrics = _metrics(chosen.name, found, chosen.files)
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"
+    (folder / "metrics.json").write_text(text, encoding="utf-8")
+    table = _table(chosen.name, found, metrics["paper"])
+    (folder / "report.md").write_text(table, encoding="utf-8")
+    print(table)
+    return 0
+
+
+def _named(text: str) -> tuple[str, str]:
+    split, found, file = text.partition("=")
+    if not found:
+        raise ValueError(f"a file is given as SPLIT=FILE. Received: {text}")
+    return split, file
+
+
+def _read(path: Path, split: str) -> Iterable[Example]:
+    return read_file(path, split=split if file_format(path) == "narrativeqa" else None)
+
+
+def _counts(examples: Iterable[Example]) -> dict[str, float]:
+    counts = dict.fromkeys(COUNTS, 0)
+    lengths = dict.fromkeys(MEANS, 0)
+    passages = answers = 0
+    for example in examples:
+        counts["questions"] += 1
+        counts["answerable"] += example.answerable is True
+        counts["well_formed"] += "nlg" in example.answers
+        lengths["words_of_a_question"] += len(words(example.question))
+        for text in example.passages:
+            passages += 1
+            lengths["words_of_a_passage"] += len(words(text))
+        for references in example.answers.values():
+            answers += 1
+            lengths["words_of_an_answer"] += len(words(references[0]))
+    sizes = dict(zip(MEANS, (passages, counts["questions"], answers), strict=True))
+    return counts | {name: lengths[name] / max(1, sizes[name]) for name in MEANS}
+
+
+def _metrics(name: str, found: dict[str, dict[str, float]], files: Sequence[str]) -> dict[str, Any]:
+    scores = {
+        f"{split}_{kind}": {
+            "value": value,
+            "label": f"{split} {kind.replace('_', ' ')}",
+            "unit": "words" if kind in MEANS else "count",
+            "scorer": "tfmrc.data",
+            "version": f"tfmrc {tfmrc.__version__}",
+            "tokenisation": "words of tfmrc.data.sentences" if kind in MEANS else "none",
+            "size": counts["questions"],
+        }
+        for split, counts in found.items()
+        for kind, value in counts.items()
+    }
+    parts = [p for row in read_rows(ROWS) for p in row.parts if p.run == f"sizes_of_{name}"]
+    paper = {key: value for part in parts for key, value in part.paper.items()}
+    return {
+        "title": f"Sizes of {TITLES[name]}",
+        "dataset": TITLES[name],
+        "split": ", ".join(f"{split} {Path(file).name}" for split, file in map(_named, files)),
+        "seed": None,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "details": {},
+        "systems": {f"sizes_of_{name}": {"parts": [], "scores": scores}},
+        "paper": {"papers": paper},
+    }
+
+
+def _table(name: str, found: dict[str, dict[str, float]], papers: dict[str, Any]) -> str:
+    lines = [f"# Sizes of {TITLES[name]}", "", "| | ours | paper |", "| --- | ---: | ---: |"]
+    known = papers["papers"]
+    for split, counts in found.items():
+        for kind, value in counts.items():
+            beside = known.get(f"{split}_{kind}")
+            shown = f"{value:.1f}" if kind in MEANS else f"{value:,.0f}"
+            label = f"{split}, {kind.replace('_', ' ')}"
+            lines.append(f"| {label} | {shown} | {'–' if beside is None else f'{beside:,.0f}'} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -164,6 +164,9 @@ def _parsers() -> dict[str, Any]:
     answer.add_argument("--passage", action="append", required=True, help="once for each passage")
     answer.add_argument("--style", type=str, required=True, help="a style of the model")
     answer.add_argument("--json", action="store_true", help="print all that the model says")
+    answer.add_argument(
+        "--html", type=str | None, help="write a page that shows where each word came from"
+    )
     for name, made, line in (
         ("prepare", prepare, "read and split the data, count its words"),
         ("train", train, "train a recipe, or go on with it"),
@@ -233,6 +236,19 @@ def _answer(parser: Any, options: Any) -> None:
         raise ValueError(error.message.split("assertion failed: ")[-1].split("\n")[0]) from None
     arrays = {name: value.numpy() for name, value in outputs.items()}
     answer = Answer.from_outputs(arrays, 0, len(options.passage))
+    if options.html is not None:
+        from tfmrc import evaluation
+
+        words = evaluation.attribution_of([dataclasses.asdict(word) for word in answer.words])
+        page = evaluation.attribution_html(
+            **words,
+            question=options.question,
+            passages=options.passage[: len(answer.relevance or options.passage)],
+            relevance=answer.relevance,
+            title=answer.text or "(no answer)",
+            note=f"{options.savedmodel}, style {options.style}",
+        )
+        Path(options.html).write_text(page, encoding="utf-8")
     if options.json:
         print(json.dumps(dataclasses.asdict(answer), ensure_ascii=False, indent=2))
     else:

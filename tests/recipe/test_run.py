@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import keras
@@ -147,6 +148,17 @@ def test_evaluation_scores_both_styles_beside_baselines_and_paper(evaluated: Pat
     assert {"learning_curves.png", "answer_lengths.png", "answer_possibility.png"} <= pictures
 
 
+def test_evaluation_shows_samples_and_where_words_came_from(evaluated: Path) -> None:
+    samples = (evaluated / "samples.md").read_text()
+    chosen = read_predictions(next(evaluated.glob("predictions-long-*.jsonl")))
+    asked = [key for key in chosen if example(int(key[1:])).answerable]
+    assert all(f"## {key}: Who ran home?" in samples for key in asked)
+    name = NAMES[int(asked[0][1:]) % 8]
+    assert f"| {name} |" in samples and f"| {name} ran home. |" in samples
+    page = (evaluated / "mixture_weights_1.html").read_text()
+    assert "Who ran home?" in page and "<script" not in page
+
+
 def test_answers_that_are_written_are_not_asked_again(evaluated: Path, folder: Path) -> None:
     [path] = evaluated.glob("predictions-short-*.jsonl")
     lines = path.read_text().splitlines()
@@ -180,6 +192,11 @@ def test_predict_and_export_and_answer_agree(
     assert answer["text"] == predicted["answer"]
     assert answer["possibility"] == pytest.approx(predicted["scores"]["possibility"], abs=1e-5)
     assert len(answer["relevance"]) == 2
+    page = folder / "page.html"
+    assert cli.main([*question, "--style", "long", "--html", str(page)]) == 0
+    shown = page.read_text()
+    assert shown.count('<span class="word"') == len(answer["words"])
+    assert all(passage in re.sub("</?mark[^>]*>", "", shown) for passage in one.passages)
     assert cli.main([*question, "--style", "grand"]) == 1
     assert "short" in capsys.readouterr().err
 

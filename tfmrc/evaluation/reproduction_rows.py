@@ -1,9 +1,10 @@
 """The tables and figures of the papers as a YAML file declares them."""
 
-from argparse import ArgumentError
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+_Kind = TypeVar("_Kind")
 
 
 @dataclass(frozen=True)
@@ -79,17 +80,38 @@ def read_rows(path: str | Path) -> list[Row]:
     'Figure 1'
     """
     import yaml
-    from jsonargparse import ArgumentParser
 
-    parser = ArgumentParser(exit_on_error=False)
-    parser.add_argument("--rows", type=list[Row])
     try:
-        records: Any = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        rows: list[Row] = parser.instantiate(parser.parse_object({"rows": records})).rows
-    except (yaml.YAMLError, ArgumentError, TypeError) as error:
-        raise ValueError(f"{path}: {' '.join(str(error).split())}") from error
+        records = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path}: not YAML. Received: {' '.join(str(error).split())}") from error
+    rows = []
+    for number, record in enumerate(records if isinstance(records, list) else [records], 1):
+        where = f"{path}, row {number}"
+        parts = record.get("parts", ()) if isinstance(record, dict) else ()
+        made = [_made(Part, part, f"{where}, part {n}") for n, part in enumerate(parts, 1)]
+        rows.append(_made(Row, record, where, parts=tuple(made)))
     ids = [row.id for row in rows]
     twice = [key for key in ids if ids.count(key) > 1]
     if twice:
         raise ValueError(f"{path}: an id occurs twice. Received: id={twice[0]!r}")
     return rows
+
+
+def _made(kind: type[_Kind], record: Any, where: str, **ready: Any) -> _Kind:
+    """A `Part` or `Row` from a mapping; every field is of its default's type, else a string."""
+    if not isinstance(record, dict):
+        raise ValueError(f"{where}: not a mapping. Received: {record!r}")
+    given = {name: tuple(v) if isinstance(v, list) else v for name, v in record.items()} | ready
+    try:
+        made = kind(**given)
+    except TypeError as error:  # an unknown or a missing field
+        raise ValueError(f"{where}: {error}. Received: fields {sorted(given)}") from error
+    for entry in fields(kind):  # type: ignore[arg-type]
+        value = getattr(made, entry.name)
+        wanted = str if entry.default is MISSING else type(entry.default)
+        if entry.default_factory is not MISSING:
+            wanted = dict
+        if entry.name not in ready and not isinstance(value, wanted):
+            raise ValueError(f"{where}: no {wanted.__name__}. Received: {entry.name}={value!r}")
+    return made

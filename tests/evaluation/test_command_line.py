@@ -128,6 +128,16 @@ def test_oracle(files: Path) -> None:
     assert scores["exact_match@2"]["value"] == pytest.approx(2 / 3)
 
 
+def test_breakdown_and_oracle_as_bars(files: Path) -> None:
+    by = ["--by", "question-word", "--plot", str(files / "words")]
+    _run(files, "squad", "--version", "2.0", *by)
+    drawing = (files / "words.svg").read_text()
+    assert all(f"<!-- {text} -->" in drawing for text in ("who", "when", "why", "F1"))
+    _run(files, "oracle", "-k", "1", "2", "--version", "2.0", "--plot", str(files / "best"))
+    drawing = (files / "best.svg").read_text()
+    assert all(f"<!-- {text} -->" in drawing for text in ("K = 1", "K = 2", "Exact match"))
+
+
 def test_duplication(files: Path) -> None:
     assert _run(files, "duplication")["scores"]["duplication_rate"]["value"] == 0.0
 
@@ -146,6 +156,25 @@ def test_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert result["scores"]["rouge_l"]["second"]["value"] == 1.0
     assert result["scores"]["rouge_l"]["test"]["difference"] > 0
     assert "second - first" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("rules", "row", "difference"),
+    [("squad-2.0", "exact_match", 1 / 3), ("ranking", "mrr", 0.25), ("squad-1.1", "f1", 1 / 6)],
+)
+def test_compare_by_other_rules(files: Path, rules: str, row: str, difference: float) -> None:
+    """b: "spring" against "in spring" is F1 2/3, and its second passage is the relevant one."""
+    if rules != "squad-2.0":  # v1.1 and this ranking have answerable questions alone
+        lines = (files / "dev.jsonl").read_text().splitlines()[:2]
+        (files / "dev.jsonl").write_text("\n".join(lines))
+    text = (files / "run.jsonl").read_text().replace('"spring"', '"in spring"')
+    head, _, tail = text.partition('"in spring"')
+    (files / "other.jsonl").write_text(
+        head + '"in spring"' + tail.replace("[0.8, 0.1]", "[0.1, 0.8]", 1)
+    )
+    second = ["--second", str(files / "other.jsonl"), "--samples", "20"]
+    found = _run(files, "compare", "--rules", rules, *second)["scores"][row]
+    assert found["test"]["difference"] == pytest.approx(difference)
 
 
 def test_convert(files: Path) -> None:

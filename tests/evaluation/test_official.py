@@ -30,6 +30,16 @@ def test_squad(tmp_path: Path) -> None:
     assert json.loads(chances.read_text()) == {"7": 0.25, "q": 0.875, "r": 0.5}
 
 
+def test_below_the_threshold_is_no_answer(tmp_path: Path) -> None:
+    found = {
+        key: Prediction(key, "x", scores={"possibility": p}) for key, p in (("a", 0.5), ("b", 0.4))
+    }
+    path = write_official(found, tmp_path / "candidates.json", "msmarco", threshold=0.5)
+    assert read_answers(path) == {"a": "x", "b": NO_ANSWER}
+    path = write_official(found, tmp_path / "squad.json", "squad", threshold=0.5)
+    assert json.loads(path.read_text()) == {"a": "x", "b": ""}
+
+
 def test_lines_in_a_given_order(tmp_path: Path) -> None:
     path = write_official(FOUND, tmp_path / "out.txt", "lines", order=["r", "7"])
     assert path.read_text() == "\nthe mill\n"

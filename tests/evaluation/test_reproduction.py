@@ -1,6 +1,7 @@
 """The list of tables and figures: states from the runs that lie there, nothing invented."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ ROWS = ROOT / "recipes" / "reproduction.yaml"
 FULL = Part("full", "a_full", recipe="a/config.yaml", paper={"nlg_rouge_l": 69.77})
 ABLATION = Part("ablation", "a_less", recipe="a/config.yaml", flags="--model.ranker false")
 STAND_IN = Part("own data", "b", recipe="b/config.yaml", stand_in=True)
-ROW = Row("m-t3", "M", "Table 3", "ablations", (FULL, ABLATION, STAND_IN), ("MARCO",), ("rouge_l",))
+ROW = Row(
+    "m-t3", "M", "Table 3", "ablations", (FULL, ABLATION, STAND_IN), ("MARCO",), 0, ("rouge_l",)
+)
 
 
 @pytest.fixture
@@ -70,6 +73,27 @@ def test_states_one_after_another(tmp_path: Path, recipes: Path) -> None:
     assert _state(tmp_path, recipes).state == "run"
 
 
+def test_less_data_is_said(tmp_path: Path, recipes: Path) -> None:
+    row = Row("m-t3", "M", "Table 3", "x", (FULL, STAND_IN), ("MARCO",), 41, ("rouge_l",))
+    runs = tmp_path / "runs"
+    _metrics(runs / "b", "b", "own", {"rouge_l": 0.25})
+    _metrics(runs / "full", "a_full", "MARCO v2", {"nlg_rouge_l": 0.5})
+    assert _state(tmp_path, recipes, row).state == "run on less data"
+    almost = replace(row, size=40)
+    assert _state(tmp_path, recipes, almost).state == "run"
+
+
+def test_a_stand_in_is_one_on_other_data_only(tmp_path: Path, recipes: Path) -> None:
+    row = replace(ROW, parts=(FULL, replace(FULL, label="the same", stand_in=True)))
+    _metrics(tmp_path / "runs" / "x", "a_full", "MARCO", {"rouge_l": 0.5})
+    _metrics(tmp_path / "runs" / "y", "a_full", "own", {"rouge_l": 0.4})
+    found = _state(tmp_path, recipes, row).results
+    assert {(result.part.label, result.dataset) for result in found} == {
+        ("full", "MARCO"),
+        ("the same", "own"),
+    }
+
+
 def test_what_does_not_count(tmp_path: Path, recipes: Path) -> None:
     runs = tmp_path / "runs"
     _metrics(runs / "1", "a_full", "other data", {"nlg_rouge_l": 0.5})  # not the paper's data
@@ -93,7 +117,9 @@ def test_a_picture_must_be_there_and_any_data_may_do(tmp_path: Path, recipes: Pa
 
 
 def test_commands_and_missing_recipes_are_said(tmp_path: Path, recipes: Path) -> None:
-    lacking = Row("m-t4", "M", "Table 4", "x", (FULL, Part("ensemble")), ("MARCO",), ("rouge_l",))
+    lacking = Row(
+        "m-t4", "M", "Table 4", "x", (FULL, Part("ensemble")), ("MARCO",), 0, ("rouge_l",)
+    )
     found = _state(tmp_path, recipes)
     made = [command.replace(str(recipes), "recipes") for command in commands(found, recipes)]
     assert made == [

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tfmrc.evaluation import commands, other_options
+from tfmrc.evaluation import commands, comparing, other_options
 from tfmrc.evaluation.other_options import predictions
 from tfmrc.evaluation.rules import RULES
 
@@ -108,9 +108,10 @@ def _parser() -> argparse.ArgumentParser:
     _files(lengths)
     lengths.add_argument("--plot", type=Path, help="draw bars with error bars (PNG, SVG)")
 
-    compare = command("compare", commands.compare, "paired bootstrap test of two systems")
+    compare = command("compare", comparing.compare, "paired bootstrap test of two systems")
     _files(compare)
-    _text(compare)
+    _text(compare, comparing.FURTHER_RULES)
+    compare.add_argument("--field", default="relevance", help="the score to rank by (ranking)")
     compare.add_argument("--second", type=Path, required=True, help="the other prediction file")
     compare.add_argument("--samples", type=int, default=1000)
     compare.add_argument("--seed", type=int, default=0)
@@ -126,8 +127,8 @@ def _files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--missing", choices=("error", "empty", "leave_out"), default="error")
 
 
-def _text(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rules", choices=sorted(RULES), default="msmarco")
+def _text(parser: argparse.ArgumentParser, further: Sequence[str] = ()) -> None:
+    parser.add_argument("--rules", choices=[*sorted(RULES), *further], default="msmarco")
     parser.add_argument("--tokenizer", choices=("english", "whitespace", "spacy"))
     parser.add_argument(
         "--meteor", action=argparse.BooleanOptionalAction, help="by default as the rules say"

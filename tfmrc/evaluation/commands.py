@@ -2,35 +2,32 @@
 
 import json
 from argparse import Namespace
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from tfmrc.evaluation.adversarial import score_adversarial_squad
 from tfmrc.evaluation.answerability import precision_recall_curve, score_answerability
-from tfmrc.evaluation.answers import score_answers
+from tfmrc.evaluation.command_inputs import answer_scores, references_of, scores_of
 from tfmrc.evaluation.duplication import score_duplication
 from tfmrc.evaluation.groups import answer_lengths
 from tfmrc.evaluation.official import read_answers
 from tfmrc.evaluation.oracle import score_oracle
 from tfmrc.evaluation.predictions import read_predictions
 from tfmrc.evaluation.ranking import score_ranking
-from tfmrc.evaluation.references import Reference, read_references
-from tfmrc.evaluation.resampling import Interval, paired_bootstrap
-from tfmrc.evaluation.score import Scores
+from tfmrc.evaluation.references import read_references
+from tfmrc.evaluation.resampling import Interval
 from tfmrc.evaluation.showing import finish, only_json, say
 from tfmrc.evaluation.squad import score_squad
 from tfmrc.evaluation.tables import show_rows
 
 
 def answers(options: Namespace) -> dict[str, Any]:
-    known = _references(options)
+    known = references_of(options)
     predictions = read_answers(options.predictions, options.style)
-    return finish(options, _score_answers(options, predictions, known), known)
+    return finish(options, answer_scores(options, predictions, known), known)
 
 
 def squad(options: Namespace) -> dict[str, Any]:
-    known = _references(options)
+    known = references_of(options)
     chances = None
     if options.no_answer is not None:
         chances = json.loads(options.no_answer.read_text(encoding="utf-8"))
@@ -47,27 +44,30 @@ def squad(options: Namespace) -> dict[str, Any]:
 def adversarial(options: Namespace) -> dict[str, Any]:
     scores = score_adversarial_squad(
         read_answers(options.predictions, options.style),
-        {key: reference.answers for key, reference in _references(options).items()},
+        {key: reference.answers for key, reference in references_of(options).items()},
         missing=options.missing,
     )
     return finish(options, scores)
 
 
 def ranking(options: Namespace) -> dict[str, Any]:
-    known = _references(options)
+    known = references_of(options)
     labels = {k: r.relevance for k, r in known.items() if r.relevance is not None}
     if not labels:
         raise ValueError(f"{options.references}: no relevance. Received: {len(known)} references")
     scores = score_ranking(
-        _field(options, options.predictions), labels, cutoff=options.cutoff, missing=options.missing
+        scores_of(options, options.predictions),
+        labels,
+        cutoff=options.cutoff,
+        missing=options.missing,
     )
     return finish(options, scores)
 
 
 def answerability(options: Namespace) -> dict[str, Any]:
-    known = _references(options)
+    known = references_of(options)
     truth = {key: r.answerable for key, r in known.items() if r.answerable is not None}
-    given = _field(options, options.predictions)
+    given = scores_of(options, options.predictions)
     threshold, chosen_on = options.threshold, ""
     if options.dev_predictions is not None:
         threshold, chosen_on = _threshold_of_dev(options), f"the best on {options.dev_references}"
@@ -86,7 +86,7 @@ def oracle(options: Namespace) -> dict[str, Any]:
     found = read_predictions(options.predictions, options.style)
     scores = score_oracle(
         {key: [p.answer, *p.alternatives] for key, p in found.items()},
-        {key: reference.answers for key, reference in _references(options).items()},
+        {key: reference.answers for key, reference in references_of(options).items()},
         k=options.k,
         version=options.version,
         missing=options.missing,
@@ -107,7 +107,7 @@ def duplication(options: Namespace) -> dict[str, Any]:
 
 
 def lengths(options: Namespace) -> dict[str, Any]:
-    known = _references(options)
+    known = references_of(options)
     texts = read_answers(options.predictions, options.style)
     style = options.style or "predictions"
     rows = answer_lengths(
@@ -129,30 +129,6 @@ def lengths(options: Namespace) -> dict[str, Any]:
     return {"lengths": [vars(row) for row in rows]}
 
 
-def compare(options: Namespace) -> dict[str, Any]:
-    known = _references(options)
-    first, second = (
-        _score_answers(options, read_answers(path, options.style), known)
-        for path in (options.predictions, options.second)
-    )
-    found = {}
-    table = []
-    for name in first:
-        one, two = first[name], second[name]
-        if one.statistics is None or two.statistics is None or not one.statistics.ids:
-            continue
-        test = paired_bootstrap(one, two, samples=options.samples, seed=options.seed)
-        found[name] = {"first": one.to_json(), "second": two.to_json(), "test": vars(test)}
-        table.append([one.label, f"{100 * float(one):.2f}", f"{100 * float(two):.2f}", str(test)])
-    if not only_json(options):
-        show_rows(["score", "first", "second", "second - first, paired bootstrap"], table)
-    return {"rules": first.rules, "scores": found}
-
-
-def _references(options: Namespace) -> dict[str, Reference]:
-    return read_references(options.references, style=options.style, split=options.split)
-
-
 def _threshold_of_dev(options: Namespace) -> float:
     """The threshold with the best F1 on another split, whose two files the options name."""
     if options.threshold is not None or options.dev_references is None:
@@ -162,29 +138,5 @@ def _threshold_of_dev(options: Namespace) -> float:
         )
     known = read_references(options.dev_references, style=options.style, split=options.dev_split)
     truth = {key: r.answerable for key, r in known.items() if r.answerable is not None}
-    given = _field(options, options.dev_predictions)
+    given = scores_of(options, options.dev_predictions)
     return precision_recall_curve(given, truth, missing=options.missing).best_threshold
-
-
-def _field(options: Namespace, path: Path) -> dict[str, Any]:
-    found = read_predictions(path, options.style)
-    absent = [key for key, p in found.items() if p.scores.get(options.field) is None]
-    if absent:
-        raise ValueError(
-            f"{path}: {len(absent)} predictions have no score "
-            f"{options.field!r} (--field). Received: id={absent[0]!r} first"
-        )
-    return {key: p.scores[options.field] for key, p in found.items()}
-
-
-def _score_answers(
-    options: Namespace, predictions: Mapping[str, str], known: Mapping[str, Reference]
-) -> Scores:
-    return score_answers(
-        predictions,
-        {key: reference.answers for key, reference in known.items()},
-        options.rules,
-        meteor=options.meteor,
-        tokenizer=options.tokenizer,
-        missing=options.missing,
-    )

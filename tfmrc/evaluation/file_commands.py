@@ -15,7 +15,10 @@ from tfmrc.evaluation.references import read_references
 def convert(options: Namespace) -> None:
     found = read_predictions(options.predictions, options.style)
     order = None if options.references is None else read_references(options.references)
-    print(write_official(found, options.output, options.form, order=order))
+    path = write_official(
+        found, options.output, options.form, order=order, threshold=options.threshold
+    )
+    print(path)
 
 
 def attribution(options: Namespace) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -57,6 +58,7 @@ def write_official(
     form: Form,
     *,
     order: Iterable[str] | None = None,
+    threshold: float | None = None,
 ) -> Path:
     """Write predictions as an official script reads them.
 
@@ -70,6 +72,7 @@ def write_official(
         path: where to write.
         form: see above.
         order: the ids in the order wanted (`"lines"` has no ids); by default the file's own.
+        threshold: a prediction whose `possibility` is lower is written as no answer; None: none is.
 
     Raises:
         ValueError: an unknown form, an id of `order` without prediction, no `possibility`.
@@ -88,6 +91,10 @@ def write_official(
     if absent:
         raise ValueError(f"no prediction for {len(absent)} ids. Received: {absent[0]!r} first")
     chosen = [predictions[key] for key in ids]
+    if threshold is not None:
+        chosen = [
+            replace(p, answer=NO_ANSWER) if _possibility(p) < threshold else p for p in chosen
+        ]
     if form == "msmarco":
         text = "".join(json.dumps(_candidate(p), ensure_ascii=False) + "\n" for p in chosen)
     elif form == "squad":

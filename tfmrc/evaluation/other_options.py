@@ -19,6 +19,9 @@ def add(command: Command) -> None:
     )
     convert.add_argument("--output", type=Path, required=True)
     convert.add_argument("--references", type=Path, help="write in the order of this file")
+    convert.add_argument(
+        "--threshold", type=float, help="below this possibility an answer becomes no answer"
+    )
 
     words = command(
         "attribution", file_commands.attribution, "where the words of one answer came from"

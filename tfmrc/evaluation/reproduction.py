@@ -8,7 +8,12 @@ from typing import Any, Literal
 
 from tfmrc.evaluation.reproduction_rows import Part, Row
 
-State = Literal["no recipe", "not run", "run on other data", "run in part", "run"]
+State = Literal[
+    "no recipe", "not run", "run on other data", "run on less data", "run in part", "run"
+]
+
+WHOLE = 0.98
+"""The share of the paper's examples from which on its data counts as whole: a few may be lost."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,7 @@ class Result:
     size: int
     figures: Mapping[str, float]
     on_papers_data: bool
+    whole: bool
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,9 @@ def states(
     """The state of every row.
 
     A row is "run" when each of its parts was run on the paper's data, "run in part" when some of
-    them were, "run on other data" when there are only figures on data that the paper does not have.
+    them were; "run on less data" when only fewer examples of it were reported on, and "run on other
+    data" when there are only figures on data that the paper does not have. How large the models
+    were and how long they trained stands beside the figures.
 
     Args:
         rows: the tables and figures.
@@ -95,14 +103,15 @@ def _state(row: Row, runs: list[tuple[Path, Mapping[str, Any]]], recipes: Path) 
     results.sort(key=lambda result: result.written, reverse=True)
     proper = [part for part in row.parts if not part.stand_in]
     done = [
-        part
-        for part in proper
-        if any(result.part is part and result.on_papers_data for result in results)
+        part for part in proper if any(result.part is part and result.whole for result in results)
     ]
-    state: State = "run on other data"
+    state: State
     if done:
         state = "run" if len(done) == len(proper) else "run in part"
-    elif not results:
+    elif results:
+        papers = any(result.on_papers_data for result in results)
+        state = "run on less data" if papers else "run on other data"
+    else:
         state = "not run" if ready else "no recipe"
     lacking = tuple(part.label for part in proper if part not in ready)
     return RowState(row, state, lacking, tuple(results))
@@ -113,13 +122,12 @@ def _result(
 ) -> Result | None:
     """What a report says about a part; None if it lacks the system, a score or a picture.
 
-    Parts of the paper's row count on the paper's data alone: a run may report on several datasets.
+    A run may report on several datasets: the paper's parts count on its data, stand-ins on others.
     """
     system = metrics["systems"].get(name)
     dataset = str(metrics.get("dataset", ""))
-    named = any(dataset.lower().startswith(known.lower()) for known in row.data)
-    on_papers_data = named or not row.data
-    if system is None or not (on_papers_data or part.stand_in):
+    named = any(dataset.lower().startswith(known.lower()) for known in row.data) or not row.data
+    if system is None or named == part.stand_in:
         return None
     if not all((path.parent / picture).is_file() for picture in row.pictures):
         return None
@@ -133,6 +141,7 @@ def _result(
         found |= there
     found |= {key: system["scores"][key] for key in part.paper if key in system["scores"]}
     details = metrics.get("details", {})
+    size = max((s.get("size", 0) for s in (found or system["scores"]).values()), default=0)
     return Result(
         part=part,
         file=path,
@@ -143,11 +152,12 @@ def _result(
         trained=", ".join(
             f"{name.lower()} {details[name]}" for name in ("Weights", "Training") if name in details
         ),
-        size=max((score.get("size", 0) for score in found.values()), default=0),
+        size=size,
         figures={
             key: _figure(score) for key, score in found.items() if score.get("value") is not None
         },
-        on_papers_data=on_papers_data,
+        on_papers_data=named,
+        whole=named and size >= WHOLE * (part.size or row.size),
     )
 
 

@@ -19,6 +19,7 @@ class Part:
         flags: what is added to the recipe.
         commands: how it is run; by default `tfmrc train` and `tfmrc evaluate` of the recipe.
         paper: the paper's figures, by our names of the scores, in the paper's unit.
+        size: how many examples the paper reports on, where it is not the row's number.
         stand_in: it is no part of the paper's row, but shows the same on data at hand.
     """
 
@@ -29,6 +30,7 @@ class Part:
     flags: str = ""
     commands: tuple[str, ...] = ()
     paper: dict[str, float] = field(default_factory=dict)
+    size: int = 0
     stand_in: bool = False
 
     def how(self, recipes: str | Path = "recipes") -> tuple[str, ...]:
@@ -50,7 +52,8 @@ class Row:
         place: where it stands there (`"Table 4"`).
         shows: what it shows.
         parts: its systems, and stand-ins.
-        data: names of the paper's data, one of which a run's `dataset` must contain; empty: any.
+        data: names of the paper's data, with one of which a run's `dataset` must begin; empty: any.
+        size: how many examples the paper reports on; 0: it does not say, or it does not matter.
         scores: what a run must have to count; `STYLE_name` matches `name` too.
         pictures: files that must stand beside `metrics.json`.
     """
@@ -61,6 +64,7 @@ class Row:
     shows: str
     parts: tuple[Part, ...]
     data: tuple[str, ...] = ()
+    size: int = 0
     scores: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,9 @@ def _evaluate_source(
         for name, answers in systems.items():
             kept = {key: answers[key] for key in references}
             scores = evaluation.score_answers(kept, references, source.rules, meteor=True)
-            report.add(name, scores, prefix=prefix)
+            # every question here has an answer: a decision to answer cannot be wrong
+            of_text = tuple(row for row in scores.rows if not row.name.startswith("answerable"))
+            report.add(name, replace(scores, rows=of_text), prefix=prefix)
         if source.format == "squad":
             kept = {key: systems[recipe.name][key] for key in references}
             report.add(recipe.name, evaluation.score_squad(kept, references), prefix=prefix)

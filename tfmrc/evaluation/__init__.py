@@ -35,6 +35,7 @@ from tfmrc.evaluation.heat_map import plot_heat_map
 from tfmrc.evaluation.metrics_files import OverSeeds, over_seeds, read_metrics
 from tfmrc.evaluation.official import read_answers, write_official
 from tfmrc.evaluation.oracle import score_oracle
+from tfmrc.evaluation.predicting import Predictor, write_predictions
 from tfmrc.evaluation.predictions import Prediction, PredictionWriter, read_predictions
 from tfmrc.evaluation.ranking import score_ranking
 from tfmrc.evaluation.references import Reference, read_references
@@ -58,6 +59,7 @@ __all__ = [
     "PrecisionRecallCurve",
     "Prediction",
     "PredictionWriter",
+    "Predictor",
     "RULES",
     "Reference",
     "Report",
@@ -106,4 +108,5 @@ __all__ = [
     "sentences",
     "states",
     "write_official",
+    "write_predictions",
 ]

@@ -1,12 +1,14 @@
 """Answer examples with a trained reader, into a file that a stopped run goes on with."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import tee
 from pathlib import Path
 from typing import Any
 
 from tfmrc.data import Example
-from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
+from tfmrc.evaluation import Prediction, read_predictions, write_predictions
 from tfmrc.recipe.settings import Evaluation
 from tfmrc.serving import Answer, Reader
 
@@ -43,6 +45,30 @@ def prediction_of(example_id: str, answer: Answer, style: str) -> Prediction:
     return Prediction(example_id, answer.text, style, kept, words)
 
 
+@dataclass(frozen=True)
+class StyledReader:
+    """A reader that answers in one style, as `tfmrc.evaluation.Predictor` wants it.
+
+    Args:
+        reader: answers.
+        style: of the answers.
+        chosen: size of the batches and options of the search.
+    """
+
+    reader: Reader
+    style: str
+    chosen: Evaluation
+
+    def predict(self, examples: Iterable[Example], /) -> Iterator[Prediction]:
+        """One prediction an example, in their order."""
+        named, asked = tee(examples)
+        answers = self.reader.predict(
+            asked, self.chosen.batch_size, self.style, **options_of(self.chosen)
+        )
+        for answer in answers:
+            yield prediction_of(next(named).id, answer, self.style)
+
+
 def answer_all(
     reader: Reader,
     examples: Sequence[Example],
@@ -62,26 +88,24 @@ def answer_all(
     Returns:
         The predictions by id, in the order of the examples.
     """
-    with PredictionWriter(path, resume=True) as writer:
-        left = [example for example in examples if (example.id, style) not in writer.done]
-        answers = reader.predict(left, chosen.batch_size, style, **options_of(chosen))
-        for example, answer in zip(left, _shown(answers, len(left), style), strict=True):
-            writer.write(prediction_of(example.id, answer, style))
+    asked = _shown(examples, style)
+    write_predictions(StyledReader(reader, style, chosen), asked, path, style=style)
     known = read_predictions(path, style=style)
     return {example.id: known[example.id] for example in examples}
 
 
-def _shown(answers: Any, total: int, style: str) -> Any:
-    """Progress on the terminal: a bar there, a line now and then in a log."""
+def _shown(examples: Sequence[Example], style: str) -> Iterator[Example]:
+    """The examples, with progress on the terminal: a bar there, a line now and then in a log."""
     from rich.progress import track
 
+    total = len(examples)
     label = f"answering {total:,} questions ({style})"
     if sys.stdout.isatty():
-        yield from track(answers, label, total=total)
+        yield from track(examples, label, total=total)
         return
     print(label, flush=True)
     every = max(1, total // 10)
-    for number, answer in enumerate(answers, 1):
+    for number, example in enumerate(examples, 1):
         if number % every == 0:
             print(f"  {number:,}", flush=True)
-        yield answer
+        yield example

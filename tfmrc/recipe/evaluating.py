@@ -57,8 +57,7 @@ def evaluate(
     for number, part in enumerate(splits(recipe, data_folder(data))):
         if part.test is None:
             continue
-        name = f"{number + 1}-{part.source.format}-{'-'.join(part.source.styles)}"
-        target = folder / places.EVALUATION / name
+        target = folder / places.EVALUATION / source_folder(number, part.source)
         examples = limited(part.test, recipe.evaluation.limit)
         _evaluate_source(recipe, part.source, examples, reader, training, target)
         evaluation.plot_learning_curves(folder / "log.csv", target / "learning_curves")
@@ -78,7 +77,7 @@ def _evaluate_source(
     report = Report(
         recipe.title or recipe.name,
         dataset=source.title or source.format,
-        split=_split(source, recipe, len(examples)),
+        split=split_of(source, recipe, len(examples)),
         seed=recipe.seed,
         details=_details(recipe, training),
         paper=source.paper,
@@ -86,7 +85,7 @@ def _evaluate_source(
     lengths: list[tuple[str, str, str]] = []
     by_style: dict[str, Mapping[str, Prediction]] = {}
     for style in source.styles:
-        prefix = style if len(source.styles) > 1 or source.format == "msmarco" else ""
+        prefix = prefix_of(source, style)
         path = target / f"predictions-{style}-{_digest(recipe, training)}.jsonl"
         predictions = answer_all(reader, examples, style, path, recipe.evaluation)
         by_style[style] = predictions
@@ -153,7 +152,23 @@ def _padded(scores: Sequence[float], length: int) -> list[float]:
     return [*scores, *[-1.0] * (length - len(scores))]
 
 
-def _split(source: Source, recipe: Recipe, size: int) -> str:
+def source_folder(number: int, source: Source) -> str:
+    """The name of the folder in which a source is reported.
+
+    Args:
+        number: its place among the recipe's sources, from 0.
+        source: the source.
+    """
+    return f"{number + 1}-{source.format}-{'-'.join(source.styles)}"
+
+
+def prefix_of(source: Source, style: str) -> str:
+    """What stands before the names of a style's scores: the style, where there can be several."""
+    return style if len(source.styles) > 1 or source.format == "msmarco" else ""
+
+
+def split_of(source: Source, recipe: Recipe, size: int) -> str:
+    """Which part of the data is reported on, in words."""
     options = "".join(f", {name} {value}" for name, value in source.test_options.items())
     share = "" if source.test_share >= 1 else f", {source.test_share:.0%} of the groups"
     limit = recipe.evaluation.limit

@@ -1,0 +1,47 @@
+"""Sizes of official files beside the papers' counts."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recipes.dataset_sizes.main import main
+from tests.data.builders import QAPS, SUMMARIES, marco_columns, squad, write
+from tfmrc.evaluation import find_runs, read_rows, states
+
+RECIPES = Path(__file__).resolve().parents[2] / "recipes"
+
+
+def test_narrativeqa_by_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "summaries.csv", SUMMARIES)
+    path = write(tmp_path / "qaps.csv", QAPS)
+    run = tmp_path / "runs" / "narrativeqa"
+    files = [f"{split}={path}" for split in ("train", "valid")]
+    assert main(["narrativeqa", *files, "--run", str(run)]) == 0
+    scores = json.loads((run / "metrics.json").read_text())["systems"]["sizes_of_narrativeqa"]
+    train = scores["scores"]["train_questions"]
+    assert train["value"] == QAPS.count(",train,") and train["unit"] == "count"
+    said = capsys.readouterr().out
+    assert "32,747" in said and said == (run / "report.md").read_text() + "\n"
+    [row] = [row for row in read_rows(RECIPES / "reproduction.yaml") if row.id == "masque-t1"]
+    [state] = states([row], find_runs([tmp_path / "runs"]), RECIPES)
+    assert state.state == "run on less data"
+    assert state.results[0].figures["train_questions"] == train["value"]
+
+
+def test_squad_and_msmarco(tmp_path: Path) -> None:
+    path = write(tmp_path / "squad.json", squad())
+    assert main(["squad", f"train={path}", "--run", str(tmp_path / "s")]) == 0
+    scores = json.loads((tmp_path / "s" / "metrics.json").read_text())["systems"]
+    counts = {k: v["value"] for k, v in scores["sizes_of_squad"]["scores"].items()}
+    assert (counts["train_questions"], counts["train_answerable"]) == (4, 3)
+    path = write(tmp_path / "marco.json", marco_columns())
+    assert main(["msmarco", f"dev={path}", "--run", str(tmp_path / "m")]) == 0
+    assert "101,093" in (tmp_path / "m" / "report.md").read_text()
+
+
+def test_wrong_files_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["squad", "train.json", "--run", str(tmp_path)]) == 1
+    assert "SPLIT=FILE. Received: train.json" in capsys.readouterr().err
+    assert main(["squad", "train=nowhere.json", "--run", str(tmp_path)]) == 1
+    assert "nowhere.json" in capsys.readouterr().err

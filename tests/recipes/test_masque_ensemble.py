@@ -1,0 +1,98 @@
+"""The vote of several runs: weights from their reports, scores of the voted answers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recipes.masque_ensemble.main import main
+from tfmrc.data import Example, write_examples
+from tfmrc.evaluation import Report, read_predictions, score_answers
+
+CONFIG = """
+name: small
+sources:
+- {format: examples, styles: [short, long], train: test.jsonl, test: test.jsonl, title: own}
+"""
+EXAMPLES = [
+    Example("a", "Who?", ("Ode.",), {"short": ("Ode",), "long": ("It was Ode.",)}, True),
+    Example("b", "When?", ("Now.",), {"short": ("now",)}, True),
+    Example("c", "Why?", ("So.",), {}, False),
+]
+# Two weak runs agree on "Ode"; the strong one is right on "now" against two different answers.
+ANSWERS = {"1": ("Ode", "then", 0.3), "2": ("ode", "later", 0.2), "3": ("Ada", "now", 0.45)}
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    monkeypatch.setenv("PATH", "")  # without METEOR, which takes its time
+    write_examples(tmp_path / "test.jsonl", EXAMPLES)
+    made = []
+    for name, (first, second, weight) in ANSWERS.items():
+        folder = tmp_path / name / "evaluation" / "1-examples-short-long"
+        folder.mkdir(parents=True)
+        (tmp_path / name / "config.yaml").write_text(CONFIG)
+        for style in ("short", "long"):
+            lines = [
+                {"id": key, "style": style, "answer": text}
+                for key, text in (("a", first), ("b", second), ("c", "x"))
+            ]
+            path = folder / f"predictions-{style}-0123abcd.jsonl"
+            path.write_text("\n".join(map(json.dumps, lines)))
+        score = {"value": weight, "label": "x"}
+        scores = {"short_rouge_l": score, "long_rouge_l": score}
+        (folder / "metrics.json").write_text(json.dumps({"systems": {"small": {"scores": scores}}}))
+        made.append(tmp_path / name)
+    return made
+
+
+def test_the_vote_is_weighted_and_scored(tmp_path: Path, runs: list[Path]) -> None:
+    out = tmp_path / "ensemble"
+    command = [*map(str, runs), "--data", str(tmp_path), "--run", str(out)]
+    assert main(command) == 0
+    folder = out / "evaluation" / "1-examples-short-long"
+    voted = read_predictions(folder / "predictions-short.jsonl")
+    # "Ode" and "ode" are one answer of weight 0.5 against 0.45, spelled as the heavier run does.
+    assert {key: p.answer for key, p in voted.items()} == {"a": "Ode", "b": "now"}
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert list(metrics["systems"]) == ["small_ensemble", *map(str, runs)]
+    ours = metrics["systems"]["small_ensemble"]["scores"]
+    assert ours["short_rouge_l"]["value"] == pytest.approx(1.0)
+    assert ours["short_rouge_l"]["size"] == 2 and ours["long_rouge_l"]["size"] == 1
+    assert metrics["dataset"] == "own" and "3 questions" in metrics["split"]
+    alone = metrics["systems"][str(runs[2])]["scores"]["short_rouge_l"]["value"]
+    assert alone == pytest.approx(0.5)
+
+
+def test_what_cannot_vote_is_named(
+    tmp_path: Path, runs: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = ["--data", str(tmp_path), "--run", str(tmp_path / "out")]
+    assert main([str(runs[0]), *data]) == 1
+    assert "two runs or more" in capsys.readouterr().err
+    folder = runs[1] / "evaluation" / "1-examples-short-long"
+    (folder / "predictions-short-0123abcd.jsonl").write_text(
+        '{"id": "a", "answer": "x", "style": "short"}'
+    )
+    assert main([*map(str, runs), *data]) == 1
+    assert "1 questions unanswered, 'b' first" in capsys.readouterr().err
+    (folder / "predictions-short-0123abcd.jsonl").unlink()
+    assert main([*map(str, runs), *data]) == 1
+    assert "no predictions of the style short" in capsys.readouterr().err
+
+
+def test_a_report_written_by_evaluation_gives_the_weight(tmp_path: Path, runs: list[Path]) -> None:
+    """The weights come from the file that `Report` writes, the trained system's being the first."""
+    report = Report("x", dataset="own", split="test", seed=1)
+    for style in ("short", "long"):
+        for system, text in (("small", "wrong"), ("baseline", "Ode")):
+            report.add(
+                system, score_answers({"a": text}, {"a": ["Ode"]}, rules="plain"), prefix=style
+            )
+    report.write(runs[0] / "evaluation" / "1-examples-short-long")
+    out = tmp_path / "ensemble"
+    assert main([*map(str, runs), "--data", str(tmp_path), "--run", str(out)]) == 0
+    voted = read_predictions(
+        out / "evaluation" / "1-examples-short-long" / "predictions-short.jsonl"
+    )
+    assert voted["a"].answer == "Ada"  # 0.45 against 0 + 0.2

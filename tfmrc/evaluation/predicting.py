@@ -13,7 +13,6 @@ class Predictor(Protocol):
 
     def predict(self, examples: Iterable[Any], /) -> Iterator[Prediction]:
         """One prediction an example, in their order; the examples may be a stream."""
-        ...
 
 
 def write_predictions(

@@ -128,11 +128,14 @@ def test_oracle(files: Path) -> None:
     assert scores["exact_match@2"]["value"] == pytest.approx(2 / 3)
 
 
-def test_breakdown_and_oracle_as_bars(files: Path) -> None:
+def test_breakdown_and_oracle_as_bars(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     by = ["--by", "question-word", "--plot", str(files / "words")]
     _run(files, "squad", "--version", "2.0", *by)
     drawing = (files / "words.svg").read_text()
     assert all(f"<!-- {text} -->" in drawing for text in ("who", "when", "why", "F1"))
+    assert "<!-- F1, answerable -->" not in drawing
+    _run(files, "squad", "--version", "2.0", "--plot", str(files / "x"), code=2)
+    assert "it goes with --by" in capsys.readouterr().err
     _run(files, "oracle", "-k", "1", "2", "--version", "2.0", "--plot", str(files / "best"))
     drawing = (files / "best.svg").read_text()
     assert all(f"<!-- {text} -->" in drawing for text in ("K = 1", "K = 2", "Exact match"))

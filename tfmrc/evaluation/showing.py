@@ -6,7 +6,7 @@ from typing import Any
 
 from tfmrc.evaluation.groups import question_word, score_by_group
 from tfmrc.evaluation.references import Reference
-from tfmrc.evaluation.resampling import bootstrap
+from tfmrc.evaluation.resampling import Interval, bootstrap
 from tfmrc.evaluation.score import Score, Scores
 from tfmrc.evaluation.tables import show_rows, show_scores
 
@@ -39,18 +39,28 @@ def finish(
             name: {group: {"value": part.value, "size": part.size} for group, part in parts.items()}
             for name, parts in groups.items()
         }
-    if getattr(options, "plot", None) is not None and by is not None:
-        from tfmrc.evaluation.figures import plot_scores
-
-        bars = {
-            scores[n].label: {g: float(p) for g, p in parts.items()} for n, parts in groups.items()
-        }
-        say(options, plot_scores(bars, options.plot))
+    if "by" in options and options.plot is not None:
+        _plot_groups(options, scores, groups)
     if not only_json(options):
         show_scores(scores, intervals)
         if groups:
             _show_groups(by or "", scores, groups)
     return result
+
+
+def _plot_groups(
+    options: Namespace, scores: Scores, groups: Mapping[str, Mapping[str, Score]]
+) -> None:
+    """Bars by group of the first two scores, which are the main ones (SAN's Figure 5)."""
+    from tfmrc.evaluation.figures import plot_scores
+
+    if not groups:
+        raise ValueError("--plot draws a breakdown: it goes with --by. Received: no --by")
+    bars: dict[str, dict[str, float | Interval]] = {
+        scores[name].label: {group: float(part) for group, part in groups[name].items()}
+        for name in list(groups)[:2]
+    }
+    say(options, plot_scores(bars, options.plot))
 
 
 def _show_groups(by: str, scores: Scores, groups: Mapping[str, Mapping[str, Score]]) -> None:

@@ -5,11 +5,14 @@ from tfmrc.training.averages import AveragedWeights, averaged_weights, load_weig
 from tfmrc.training.checkpoint import Checkpoint
 from tfmrc.training.csv_log import CsvLog
 from tfmrc.training.ensemble import vote, vote_all
+from tfmrc.training.halving import Halving
 from tfmrc.training.keep_best import KeepBest
 from tfmrc.training.loss_scale import LossScale
 from tfmrc.training.optimizer import AdamW
+from tfmrc.training.question_generation import maxout_pointer_qg
 from tfmrc.training.recipe import masque
 from tfmrc.training.schedule import WarmupCosine
+from tfmrc.training.sgd import SGD
 from tfmrc.training.standard_callbacks import callbacks
 from tfmrc.training.strategies import check_batch_size, mirrored
 
@@ -18,14 +21,17 @@ __all__ = [
     "AveragedWeights",
     "Checkpoint",
     "CsvLog",
+    "Halving",
     "KeepBest",
     "LossScale",
+    "SGD",
     "WarmupCosine",
     "averaged_weights",
     "callbacks",
     "check_batch_size",
     "load_weights",
     "masque",
+    "maxout_pointer_qg",
     "mirrored",
     "save_weights",
     "vote",

@@ -125,12 +125,7 @@ class AdamW(keras.optimizers.Adam):
 
     def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
         """Updates the variables; in a replica's context, one gradient a variable or None."""
-        grads, replicas = sum_over_replicas(list(grads))
-        if self.clip_norm is not None:
-            # A fixed loss scale is taken out by Keras further on; the limit is scaled instead.
-            grads = clip_by_global_norm(grads, self.clip_norm * (self.loss_scale_factor or 1.0))
-        if replicas > 1:
-            grads = [None if g is None else g / replicas for g in grads]
+        grads = clip_over_replicas(grads, self.clip_norm, self.loss_scale_factor)
         super().apply(grads, trainable_variables)
 
     def get_config(self) -> dict[str, Any]:
@@ -145,6 +140,28 @@ class AdamW(keras.optimizers.Adam):
         ):
             del config[key]
         return {**config, "clip_norm": self.clip_norm, "no_decay": self.no_decay}
+
+
+def clip_over_replicas(
+    grads: Sequence[Any], clip_norm: float | None, loss_scale_factor: float | None = None
+) -> list[Any]:
+    """Gradients of all replicas together, clipped, ready for the optimizer's own sum.
+
+    Args:
+        grads: a replica's gradients; None is passed through.
+        clip_norm: the largest norm of the sum; None for no clipping.
+        loss_scale_factor: what Keras will divide the gradients by further on.
+
+    Returns:
+        Dense gradients, divided by the number of replicas.
+    """
+    summed, replicas = sum_over_replicas(list(grads))
+    if clip_norm is not None:
+        # A fixed loss scale is taken out by Keras further on; the limit is scaled instead.
+        summed = clip_by_global_norm(summed, clip_norm * (loss_scale_factor or 1.0))
+    if replicas > 1:
+        summed = [None if g is None else g / replicas for g in summed]
+    return summed
 
 
 def clip_by_global_norm(grads: Sequence[Any], clip_norm: float) -> list[Any]:

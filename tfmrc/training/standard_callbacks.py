@@ -29,6 +29,7 @@ def callbacks(
     monitor: str | None = "val_loss",
     mode: str = "min",
     patience: int | None = None,
+    among: int = 1,
     every_steps: int | None = 500,
     every_seconds: float | None = None,
     tensorboard: bool = False,
@@ -46,6 +47,7 @@ def callbacks(
         monitor: the number that says which epoch is best; None without validation data.
         mode: "min" or "max": which is better.
         patience: epochs without a better one after which training stops; None for never.
+        among: of how many best epochs the last one is kept (see `KeepBest`).
         every_steps: steps between checkpoints.
         every_seconds: also a checkpoint when so many seconds have passed.
         tensorboard: whether to write for TensorBoard (the package `tensorboard` must be there).
@@ -74,7 +76,7 @@ def callbacks(
     best = (
         nothing()
         if monitor is None
-        else KeepBest(folder / "best.weights.h5", monitor, mode, patience=patience)
+        else KeepBest(folder / "best.weights.h5", monitor, mode, patience=patience, among=among)
     )
     return Callbacks(
         averages=AveragedWeights() if averages else nothing(),

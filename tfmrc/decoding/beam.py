@@ -6,7 +6,12 @@ from typing import Any
 import keras
 from keras import ops, tree
 
-from tfmrc.decoding.constraints import Step, allowed_words, check_arguments
+from tfmrc.decoding.constraints import (
+    Step,
+    allowed_words,
+    check_arguments,
+    without_repeated_ngrams,
+)
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses, length_penalised
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 
@@ -27,6 +32,9 @@ def beam_search(
     length_penalty: float = 0.0,
     end_id: int = EOS,
     forbidden_ids: Collection[int] = (PAD, UNK, BOS),
+    no_repeat_ngram_size: int = 0,
+    num_groups: int = 1,
+    diversity: float = 0.5,
 ) -> Hypotheses:
     """Keeps the `num_beams` best hypotheses, ended or not, from step to step.
 
@@ -40,6 +48,11 @@ def beam_search(
     (its present log-probability at the length that the penalty favours most). What an example gets
     therefore does not depend on what else is in the batch. A hypothesis that reaches `max_length`
     without the end word is returned with its score like any other.
+
+    With `num_groups` above 1 the beams are searched in groups, one after the other at each step,
+    and a word costs a group `diversity` for each beam of an earlier group that has just taken it:
+    hypotheses that differ (diverse beam search with Hamming diversity, Vijayakumar et al. 2018).
+    Their scores and log-probabilities are without that cost, and they come best first.
 
     Args:
         step: `step(ids [B, W], cache, t) -> (log_p [B, W, V], cache)`: the log-probabilities
@@ -55,6 +68,10 @@ def beam_search(
         length_penalty: exponent of the length in the score, 0 for none.
         end_id: id of the end word.
         forbidden_ids: ids that are never taken.
+        no_repeat_ngram_size: a hypothesis holds no n-gram of so many words twice; 0 for no such
+            rule. One that cannot go on without ends there.
+        num_groups: groups of beams, a divisor of `num_beams`.
+        diversity: cost of a word for each earlier group's beam that has taken it, 0 or more.
 
     Returns:
         `Hypotheses`, best first.
@@ -84,15 +101,25 @@ def beam_search(
             "`num_return` must be a Python int from 1 to `num_beams`. "
             f"Received: num_return={num_return!r}, num_beams={num_beams!r}"
         )
+    if num_groups < 1 or num_beams % num_groups or diversity < 0 or no_repeat_ngram_size < 0:
+        raise ValueError(
+            "`num_groups` divides `num_beams`; `diversity` and `no_repeat_ngram_size` are 0 or "
+            f"more. Received: num_groups={num_groups}, num_beams={num_beams}, "
+            f"diversity={diversity}, no_repeat_ngram_size={no_repeat_ngram_size}"
+        )
+    group_size = num_beams // num_groups
     place = ops.arange(max_length, dtype="int32")
     first_row = ops.arange(batch_size, dtype="int32")[:, None] * num_beams
 
     def proceed(t, last, ids, lengths, total, finished, cache):
+        if num_groups > 1:
+            return (t < max_length) & ops.logical_not(ops.all(finished))
         settled = _settled(total, lengths, finished, num_return, max_length, length_penalty)
         return (t < max_length) & ops.logical_not(ops.all(settled))
 
     def advance(t, last, ids, lengths, total, finished, cache):
         log_p, cache = step(last, cache, t)
+        log_p = without_repeated_ngrams(log_p, ids, t, no_repeat_ngram_size)
         log_p = allowed_words(log_p, t, min_length, end_id, forbidden_ids)
         vocabulary_size = ops.shape(log_p)[-1]
         word = ops.arange(vocabulary_size, dtype="int32")
@@ -101,9 +128,8 @@ def beam_search(
         new_lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
         scores = length_penalised(candidates, new_lengths[..., None], length_penalty)
 
+        best = _best_of_groups(scores, finished, num_groups, group_size, diversity)
         flat = (-1, num_beams * vocabulary_size)
-        _, best = ops.top_k(ops.reshape(scores, flat), num_beams)
-        best = ops.cast(best, "int32")
         total = ops.take_along_axis(ops.reshape(candidates, flat), best, axis=1)
         word = best % vocabulary_size
         row = first_row + best // vocabulary_size
@@ -116,7 +142,7 @@ def beam_search(
         return t + 1, word, ids, lengths, total, finished, cache
 
     shape = (batch_size, num_beams)
-    is_first = ops.arange(num_beams, dtype="int32") == 0
+    is_first = ops.arange(num_beams, dtype="int32") % group_size == 0
     empty = ops.zeros(shape, dtype="float32")
     state = (
         ops.convert_to_tensor(0, dtype="int32"),
@@ -128,8 +154,35 @@ def beam_search(
         cache,
     )
     _, _, ids, lengths, total, _, _ = ops.while_loop(proceed, advance, state)
+    if num_groups > 1:  # each group is best first; so are all together now
+        _, order = ops.top_k(length_penalised(total, lengths, length_penalty), num_beams)
+        row = first_row + ops.cast(order, "int32")
+        ids, lengths, total = (_reordered(x, row) for x in (ids, lengths, total))
     ids, lengths, total = (x[:, :num_return] for x in (ids, lengths, total))
     return finished_hypotheses(ids, lengths, total, length_penalty)
+
+
+def _best_of_groups(scores, finished, num_groups, group_size, diversity):
+    """Places int32 `[B, W]` of each group's best candidates in `scores` `[B, W, V]`, flattened."""
+    vocabulary_size = ops.shape(scores)[-1]
+    chosen, taken = [], 0.0
+    for group in range(num_groups):
+        start = group * group_size
+        beams = slice(start, start + group_size)
+        # A frozen beam says nothing more, so it costs nothing and is no cost to others.
+        cost = ops.where(finished[:, beams, None], 0.0, taken)
+        own = ops.reshape(scores[:, beams] - cost, (-1, group_size * vocabulary_size))
+        _, best = ops.top_k(own, group_size)
+        best = ops.cast(best, "int32")
+        chosen.append(best + start * vocabulary_size)
+        if group < num_groups - 1:
+            said = ops.one_hot(best % vocabulary_size, vocabulary_size, dtype="float32")
+            open_beams = ops.take_along_axis(
+                ops.logical_not(finished[:, beams]), best // vocabulary_size, axis=1
+            )
+            said = ops.where(open_beams[..., None], said, 0.0)
+            taken = taken + diversity * ops.sum(said, axis=1, keepdims=True)
+    return ops.concatenate(chosen, axis=1)
 
 
 def _settled(total, lengths, finished, num_return, max_length, length_penalty):

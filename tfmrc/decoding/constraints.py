@@ -8,7 +8,7 @@ from keras import ops
 
 from tfmrc.ops.masking import LOG_ZERO
 
-__all__ = ["Step", "allowed_words", "check_arguments"]
+__all__ = ["Step", "allowed_words", "check_arguments", "without_repeated_ngrams"]
 
 #: `step(ids [B, W], cache, t) -> (log_p [B, W, V], cache)`.
 Step = Callable[[Any, Any, Any], tuple[Any, Any]]
@@ -45,6 +45,52 @@ def allowed_words(
     best = ops.max(constrained, axis=-1, keepdims=True, initial=-float("inf"))
     possible = best > LOG_ZERO / 2
     return ops.where(possible, constrained, ops.where(end, log_p, -float("inf")))
+
+
+def without_repeated_ngrams(
+    log_p: keras.KerasTensor, ids: keras.KerasTensor, t: keras.KerasTensor | int, size: int
+) -> keras.KerasTensor:
+    """Log-probabilities with minus infinity at words that would end an n-gram a second time.
+
+    Args:
+        log_p: `[B, W, V]`.
+        ids: int `[B, W, T]`, the words so far, anything from place `t` on.
+        t: number of words before this one.
+        size: n, the words of an n-gram; 0 for no such rule.
+
+    Returns:
+        `[B, W, V]`.
+
+    Example: after 5 7 5 the word 7 would say "5 7" a second time.
+
+    >>> import numpy as np
+    >>> from tfmrc.decoding.constraints import without_repeated_ngrams
+    >>> log_p = np.zeros((1, 1, 9), "float32")
+    >>> found = without_repeated_ngrams(log_p, np.array([[[5, 7, 5, 0]]]), 3, size=2)
+    >>> np.flatnonzero(np.isinf(found)).tolist()
+    [7]
+    """
+    length = ids.shape[-1]
+    if not size or size > length:
+        return log_p
+    batch, beams, vocabulary_size = ops.shape(log_p)
+    t = ops.convert_to_tensor(t, dtype="int32")
+    # The last n - 1 words, and whether they stand at each earlier place too.
+    begins = length - size + 1
+    same = ops.arange(begins, dtype="int32") + size <= t
+    same = ops.broadcast_to(same, (batch, beams, begins))
+    for offset in range(size - 1):
+        last = ops.clip(t - size + 1 + offset, 0, length - 1)
+        word = ops.take(ids, ops.reshape(last, (1,)), axis=-1)
+        same = same & (ids[..., offset : offset + begins] == word)
+    row = ops.arange(batch * beams, dtype="int32") * vocabulary_size
+    words = ops.reshape(ids[..., size - 1 :], (batch * beams, begins))
+    marks = ops.segment_sum(
+        ops.cast(ops.reshape(same, (-1,)), "float32"),
+        ops.reshape(row[:, None] + words, (-1,)),
+        num_segments=batch * beams * vocabulary_size,
+    )
+    return ops.where(ops.reshape(marks, ops.shape(log_p)) > 0, -float("inf"), log_p)
 
 
 def check_arguments(

@@ -23,6 +23,7 @@ class Generation:
         num_return=1,
         min_length=0,
         length_penalty=0.0,
+        **options,
     ):
         """Sequences of words: greedy search for one beam, else beam search (`tfmrc.decoding`).
 
@@ -33,6 +34,8 @@ class Generation:
             num_return: sequences an example.
             min_length: fewest words of a sequence.
             length_penalty: exponent of the length penalty.
+            **options: further options of `tfmrc.decoding.beam_search`: `no_repeat_ngram_size`,
+                `num_groups`, `diversity`.
 
         Returns:
             `tfmrc.decoding.Hypotheses`, best first.
@@ -44,7 +47,8 @@ class Generation:
         def step(ids, cache, t):
             return self.step(memory, cache, ids, t)
 
-        if num_beams == 1 and num_return == 1 and not length_penalty:
+        plain = not length_penalty and not options.get("no_repeat_ngram_size")
+        if num_beams == 1 and num_return == 1 and plain:
             return decoding.greedy_search(step, cache, batch_size, **lengths)
         return decoding.beam_search(
             step,
@@ -54,6 +58,7 @@ class Generation:
             num_return=num_return,
             length_penalty=length_penalty,
             **lengths,
+            **options,
         )
 
     def _input_ids(self, memory, extended_ids):

@@ -5,18 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 _HOMES = {
     "Answer": "answer",
+    "Asked": "asker",
+    "Asker": "asker",
     "Client": "client",
     "DecodingOptions": "options",
     "Reader": "reader",
     "Server": "server",
     "Word": "answer",
     "export_saved_model": "export",
+    "make_asking": "asking",
     "make_reading": "reading",
     "write_serving_config": "tf_serving",
 }
 
 if TYPE_CHECKING:
     from tfmrc.serving.answer import Answer, Word
+    from tfmrc.serving.asker import Asked, Asker
+    from tfmrc.serving.asking import make_asking
     from tfmrc.serving.client import Client
     from tfmrc.serving.export import export_saved_model
     from tfmrc.serving.options import DecodingOptions
@@ -27,12 +32,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Asked",
+    "Asker",
     "Client",
     "DecodingOptions",
     "Reader",
     "Server",
     "Word",
     "export_saved_model",
+    "make_asking",
     "make_reading",
     "write_serving_config",
 ]

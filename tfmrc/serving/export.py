@@ -8,12 +8,13 @@ from typing import Any
 
 import tensorflow as tf
 
+from tfmrc.ops.portable import portable
 from tfmrc.serving.model_card import write_model_card
 from tfmrc.serving.options import DecodingOptions
-from tfmrc.serving.reading import INPUT_SIGNATURE, make_reading
+from tfmrc.serving.reading import make_reading
 from tfmrc.serving.tf_serving import write_warmup_requests
 
-__all__ = ["export_saved_model", "operations", "python_operations"]
+__all__ = ["export_saved_model", "operations", "python_operations", "write_saved_model"]
 
 PYTHON_OPERATIONS = frozenset(
     ["PyFunc", "PyFuncStateless", "EagerPyFunc", "NumpyFunction", "GeneratorDataset"]
@@ -60,6 +61,51 @@ def export_saved_model(
         FileExistsError: if the version exists and `overwrite` is False.
     """
     options = options or DecodingOptions()
+    reading = make_reading(model, features, options)
+    warmup = {
+        "question": [WARMUP_QUESTION] * len(features.styles),
+        "passages": [list(WARMUP_PASSAGES)] * len(features.styles),
+        "style": list(features.styles),
+    }
+    return write_saved_model(
+        model,
+        features,
+        path,
+        options,
+        signatures={"serving_default": reading},
+        warmup=warmup,
+        max_length=options.max_length or features.answer_length,
+        metrics=metrics,
+        overwrite=overwrite,
+    )
+
+
+def write_saved_model(
+    model: Any,
+    features: Any,
+    path: str | PathLike[str],
+    options: DecodingOptions,
+    *,
+    signatures: Mapping[str, Any],
+    warmup: Mapping[str, Any],
+    max_length: int,
+    metrics: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Writes functions on strings as the signatures of a SavedModel, with all that belongs to it.
+
+    Args:
+        model, features, path, options, metrics, overwrite: as for `export_saved_model`.
+        signatures: `tf.function`s with an input signature, by name; one is `serving_default`.
+        warmup: nested lists of strings by input name, a request of `serving_default`.
+        max_length: most words that are generated.
+
+    Returns:
+        The version's folder.
+
+    Raises:
+        ValueError, FileExistsError: as `export_saved_model`.
+    """
     path = Path(path).absolute()
     if not path.name.isdecimal():
         raise ValueError(
@@ -71,31 +117,28 @@ def export_saved_model(
             f"{path} exists. Export to a greater version number, or pass overwrite=True."
         )
 
-    reading = make_reading(model, features, options)
-    concrete = reading.get_concrete_function(*INPUT_SIGNATURE)
-    forbidden = python_operations(concrete.graph.as_graph_def())
-    if forbidden:
-        raise ValueError(
-            "The graph calls Python, which a server does not have: use TensorFlow operations "
-            f"instead. Received: operations={forbidden}"
-        )
+    with portable():  # a graph that leaves the process runs on every device
+        concrete = {name: read.get_concrete_function() for name, read in signatures.items()}
+    for traced in concrete.values():
+        forbidden = python_operations(traced.graph.as_graph_def())
+        if forbidden:
+            raise ValueError(
+                "The graph calls Python, which a server does not have: use TensorFlow operations "
+                f"instead. Received: operations={forbidden}"
+            )
     module = tf.Module(name="reader")
     module.weights = [getattr(v, "value", v) for v in model.variables]
     module.features = features
-    module.read = reading
+    module.signature_functions = dict(signatures)
 
     part = path.with_name(f".{path.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.parent.mkdir(parents=True, exist_ok=True)
     try:
-        tf.saved_model.save(module, str(part), signatures={"serving_default": concrete})
-        inputs = {
-            "question": [WARMUP_QUESTION] * len(features.styles),
-            "passages": [list(WARMUP_PASSAGES)] * len(features.styles),
-            "style": list(features.styles),
-        }
-        write_warmup_requests(part, path.parent.name, [inputs])
-        write_model_card(part, path, model, features, options, concrete, metrics or {})
+        tf.saved_model.save(module, str(part), signatures=concrete)
+        write_warmup_requests(part, path.parent.name, [warmup])
+        default = concrete["serving_default"]
+        write_model_card(part, path, model, features, options, default, metrics or {}, max_length)
         if path.exists():
             shutil.rmtree(path)
         part.rename(path)

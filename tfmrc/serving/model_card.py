@@ -29,12 +29,22 @@ OUTPUTS = {
     "alternative_scores": "their scores",
     "relevance": "of each passage to the question, 0 to 1; 0 for a missing passage",
     "possibility": "that the passages answer the question at all, 0 to 1",
+    "question": "the best question",
+    "questions": "the questions, best first",
+    "probabilities": "of each question, the product of its words' probabilities",
+    "log_probabilities": "their logarithms",
+    "answer_start": "offset of the answer's first character (code point) in the passage",
+    "answers": "the answers that questions are about, in the order of the passage",
+    "answer_starts": "their offsets; -1 where the passage has fewer answers",
     "truncated": "true if the question or passages were longer, or more, than the model reads",
 }
 INPUTS = {
     "question": "the question",
     "passages": "the passages; an empty string for a missing one",
     "style": "the style of the answer",
+    "passage": "the passage",
+    "answer": "the answer that the question is to have; it stands in the passage",
+    "answer_start": "offset of its first character (code point); -1 for its first occurrence",
 }
 
 
@@ -46,6 +56,7 @@ def write_model_card(
     options: DecodingOptions,
     concrete: Any,
     metrics: Mapping[str, Any],
+    max_length: int,
 ) -> None:
     """Writes `model_card.json` and `model_card.md` into `assets.extra` of a SavedModel.
 
@@ -57,6 +68,7 @@ def write_model_card(
         options: how answers are searched for.
         concrete: the signature's concrete function.
         metrics: figures measured with this model, any JSON.
+        max_length: most words that are generated.
     """
     inputs = concrete.structured_input_signature[0]
     outputs = concrete.structured_outputs
@@ -70,7 +82,7 @@ def write_model_card(
         "words": features.vocabulary.size,
         "decoding": {
             **asdict(options),
-            "max_length": options.max_length or features.answer_length,
+            "max_length": max_length,
         },
         "inputs": {spec.name: _described(INPUTS, spec.name, spec) for spec in inputs},
         "outputs": {name: _described(OUTPUTS, name, outputs[name]) for name in sorted(outputs)},

@@ -1,6 +1,7 @@
 """How an answer is searched for."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 __all__ = ["DecodingOptions"]
 
@@ -16,6 +17,9 @@ class DecodingOptions:
         min_length: fewest words of an answer.
         max_length: most words of an answer, the end word included; None for what the features
             were built for.
+        no_repeat_ngram_size: no n-gram of so many words twice in a hypothesis; 0 for no such rule.
+        num_groups: groups of beams that are to differ (`tfmrc.decoding.beam_search`).
+        diversity: what a word costs a group that an earlier group has just taken.
         jit_compile: compile reading and decoding with XLA. Faster per request once compiled, but
             every new size of batch, question or passages is compiled anew, and the server must
             have XLA.
@@ -29,6 +33,9 @@ class DecodingOptions:
     length_penalty: float = 0.0
     min_length: int = 0
     max_length: int | None = None
+    no_repeat_ngram_size: int = 0
+    num_groups: int = 1
+    diversity: float = 0.5
     jit_compile: bool = False
 
     def __post_init__(self) -> None:
@@ -37,3 +44,17 @@ class DecodingOptions:
                 "`num_return` must be from 1 to `num_beams`. "
                 f"Received: num_return={self.num_return!r}, num_beams={self.num_beams!r}"
             )
+
+    def search(self) -> dict[str, Any]:
+        """The arguments of a model's `generate`, but for `max_length`.
+
+        Example:
+
+        >>> from tfmrc.serving import DecodingOptions
+        >>> DecodingOptions(num_beams=4, min_length=2).search()["num_beams"]
+        4
+        """
+        chosen = asdict(self)
+        for name in ("max_length", "jit_compile"):
+            del chosen[name]
+        return chosen

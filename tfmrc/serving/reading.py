@@ -57,10 +57,7 @@ def make_reading(model: Any, features: Any, options: DecodingOptions) -> Any:
             found["hypotheses"] = hypotheses = model.generate(
                 memory,
                 max_length,
-                num_beams=options.num_beams,
-                num_return=options.num_return,
-                min_length=options.min_length,
-                length_penalty=options.length_penalty,
+                **options.search(),
             )
             ids = hypotheses.ids[:, 0]
             if not options.jit_compile:  # a compiled graph has fixed sizes

@@ -1,0 +1,135 @@
+"""Question generation as a user holds it and as it is exported."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.serving.readers import assert_same_outputs, run_loader
+from tfmrc import models, text
+from tfmrc.serving import Asker
+from tfmrc.text.proposals import propose_answers
+
+WORDS = "what the . ? how high is hill metres who named it and river in".split()
+OPTIONS = {"num_beams": 4, "num_return": 3, "max_length": 7, "no_repeat_ngram_size": 2}
+REQUEST = {
+    "passage": ["It rained. Mt. Brannoch is 1,310.5 metres high.", "Old Tamsin named the Éala."],
+    "answer": ["1,310.5 metres", "Éala"],
+}
+
+
+@pytest.fixture(scope="module")
+def asker():
+    keras.utils.set_random_seed(3)
+    features = text.QuestionFeatures(
+        text.Vocabulary(WORDS, num_oov_buckets=3),
+        context="sentence",
+        passage_length=12,
+        question_length=8,
+        generation_vocabulary_size=14,
+    )
+    model = models.MaxoutPointerQG(
+        vocabulary_size=len(features.vocabulary),
+        word_dim=12,
+        hidden_dim=16,
+        num_oov_buckets=3,
+        generation_vocabulary_size=14,
+        initializer_stddev=1.0,
+    )
+    for weight in model.trainable_weights:  # clear preferences
+        weight.assign(2.0 * weight)
+    return Asker(model, features)
+
+
+@pytest.fixture(scope="module")
+def exported(asker, tmp_path_factory):
+    return asker.export(tmp_path_factory.mktemp("models") / "qg" / "1", **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def arrays(asker):
+    found = asker.signature(**OPTIONS)(*(tf.constant(column) for column in REQUEST.values()))
+    return {name: value.numpy() for name, value in found.items()}
+
+
+def test_questions_come_best_first_with_their_probabilities(asker, arrays):
+    assert arrays["questions"].shape == arrays["probabilities"].shape == (2, 3)
+    assert (np.diff(arrays["probabilities"]) <= 0).all()
+    np.testing.assert_allclose(np.exp(arrays["log_probabilities"]), arrays["probabilities"])
+    np.testing.assert_array_equal(arrays["answer_start"], [27, 21])
+    asked = asker.ask(REQUEST["passage"][0], REQUEST["answer"][0], **OPTIONS)
+    assert [q.question for q in asked] == [q.decode() for q in arrays["questions"][0]]
+    assert [q.answer_start for q in asked] == [27] * 3
+    pairs = zip(REQUEST["passage"], REQUEST["answer"], [27, -1], strict=True)
+    together = list(asker.predict(pairs, batch_size=2, **OPTIONS))
+    assert [q.question for q in together[0]] == [q.question for q in asked]
+
+
+@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+def test_a_process_without_tfmrc_asks_the_same(exported, arrays, loader):
+    wrong = {"passage": ["A hill."], "answer": ["Zoe"]}
+    blank = {"passage": [""], "answer": [""]}
+    long = {"passage": ["hill " * 20_000 + "Zoe"], "answer": ["Zoe"]}
+    found = run_loader(loader, exported, [REQUEST, wrong, blank, long])
+    assert_same_outputs(found[0]["outputs"], arrays)
+    for refused in found[1:3]:
+        assert refused["code"] == 3 and "stands in its passage" in refused["error"]
+    assert found[3]["outputs"]["truncated"] == [True]
+
+
+def test_signatures_with_a_place_and_with_a_passage_alone(exported, asker):
+    signatures = tf.saved_model.load(str(exported)).signatures
+    assert set(signatures) == {"serving_default", "at", "propose"}
+    passage = "The hill is high. The hill is high in 1912."
+    at = signatures["at"](
+        passage=tf.constant([passage]), answer=tf.constant(["hill"]), answer_start=tf.constant([22])
+    )
+    assert at["answer_start"].numpy().tolist() == [22]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="stands in its passage"):
+        signatures["at"](
+            passage=tf.constant([passage]), answer=tf.constant(["hill"]),
+            answer_start=tf.constant([21]),
+        )  # fmt: skip
+    passages = [*REQUEST["passage"], "nothing here."]
+    proposed = signatures["propose"](passage=tf.constant(passages))
+    answers = [[a.decode() for a in row if a] for row in proposed["answers"].numpy()]
+    assert answers == [["Mt. Brannoch", "1,310.5"], ["Old Tamsin", "Éala"], []]
+    single = asker.ask(passages[1], "Éala", **OPTIONS)[0]
+    assert proposed["questions"][1, 1].numpy().decode() == single.question
+    assert float(proposed["probabilities"][1, 1]) == pytest.approx(single.probability, rel=1e-4)
+    assert proposed["answer_starts"].numpy().tolist() == [[11, 27], [0, 21], [-1, -1]]
+    empty = signatures["propose"](passage=tf.constant(["nothing here."]))
+    assert empty["answers"].shape == (1, 0)
+
+
+def test_card_names_the_signature(exported):
+    card = json.loads((exported / "assets.extra" / "model_card.json").read_text())
+    assert set(card["inputs"]) == {"passage", "answer"}
+    assert all(card["outputs"][name]["meaning"] for name in card["outputs"])
+    assert card["decoding"]["no_repeat_ngram_size"] == 2
+
+
+def test_saved_and_loaded_it_asks_the_same(asker, tmp_path):
+    again = Asker.load(asker.save_to(tmp_path / "asker", metrics={"BLEU-4": 0.1}))
+    assert again.metrics == {"BLEU-4": 0.1}
+    pair = REQUEST["passage"][1], REQUEST["answer"][1]
+    assert again.ask(*pair, max_length=5) == asker.ask(*pair, max_length=5)
+
+
+def test_model_and_features_must_agree(asker):
+    features = text.QuestionFeatures(text.Vocabulary(WORDS))
+    with pytest.raises(ValueError, match="vocabulary_size"):
+        Asker(asker.model, features)
+
+
+def test_proposed_answers():
+    passages = ["The king of Spain met Ada Lee, 12, in May 1912. Then Bo left. 5 men", "x", ""]
+    found = propose_answers(text.Tokenizer(), passages, limit=4)
+    answers = [a.decode() for a in found.answers.numpy()]
+    assert answers == ["Spain", "Ada Lee", "12", "May 1912"]
+    for answer, start in zip(answers, found.starts.numpy(), strict=True):
+        assert passages[0][start : start + len(answer)] == answer
+    every = propose_answers(text.Tokenizer(), passages[:1], limit=99)
+    assert [a.decode() for a in every.answers.numpy()][4:] == ["Then Bo", "5"]

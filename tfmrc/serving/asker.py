@@ -1,0 +1,197 @@
+"""Passage and answer in, questions out: a model and its features as one object."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+import tensorflow as tf
+
+from tfmrc.serving.asking import make_asking
+from tfmrc.serving.export import write_saved_model
+from tfmrc.serving.options import DecodingOptions
+from tfmrc.serving.storage import load_parts, save_parts
+
+__all__ = ["Asked", "Asker"]
+
+WARMUP = {"passage": ["The hill is 310 metres high."], "answer": ["310 metres"]}
+FIRST = -1
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about an answer.
+
+    Attributes:
+        question: the question.
+        answer: the answer that it was asked about.
+        answer_start: the answer's first character in the passage.
+        probability: of the question's words.
+        complete: False if it was cut at the greatest length.
+    """
+
+    question: str
+    answer: str
+    answer_start: int
+    probability: float
+    complete: bool = True
+
+
+class Asker:
+    """Asks questions about answers in passages: what a user holds, and what is exported.
+
+    The keyword arguments that choose how a question is searched for are those of
+    `tfmrc.serving.DecodingOptions`. The graph of each combination is built once and kept.
+
+    Args:
+        model: a `tfmrc.models.MaxoutPointerQG`, or a model with the same decoding methods.
+        features: the `tfmrc.text.QuestionFeatures` that it was trained with.
+
+    Raises:
+        ValueError: model and features disagree on the vocabulary.
+
+    Example:
+
+    >>> from tfmrc import models, text
+    >>> from tfmrc.serving import Asker
+    >>> words = "how tall is k2 metres it stands high ?".split()
+    >>> features = text.QuestionFeatures(text.Vocabulary(words))
+    >>> model = models.MaxoutPointerQG(vocabulary_size=13, word_dim=8, hidden_dim=8)
+    >>> asker = Asker(model, features)
+    >>> [asked] = asker.ask("K2 is 8,611 metres high.", "8,611 metres", max_length=4)
+    >>> asked.answer_start, 0 < asked.probability < 1
+    (6, True)
+    """
+
+    def __init__(self, model: Any, features: Any):
+        pairs = {
+            "vocabulary_size": (model.get_config()["vocabulary_size"], len(features.vocabulary)),
+            "generable words": (model.num_generable, features.generation_vocabulary_size),
+        }
+        for name, (of_model, of_features) in pairs.items():
+            if of_model != of_features:
+                raise ValueError(
+                    f"Model and features were built with different {name}. "
+                    f"Received: model={of_model!r}, features={of_features!r}"
+                )
+        self.model = model
+        self.features = features
+        self.metrics: dict[str, Any] = {}
+        self._signatures: dict[DecodingOptions, Any] = {}
+
+    def ask(
+        self, passage: str, answer: str, answer_start: int | None = None, **options: Any
+    ) -> list[Asked]:
+        """Questions about an answer, best first: `num_return` of them.
+
+        Args:
+            passage: the passage.
+            answer: a part of it.
+            answer_start: its first character; None for its first occurrence.
+            **options: see `tfmrc.serving.DecodingOptions`.
+
+        Raises:
+            tf.errors.InvalidArgumentError: the answer does not stand in the passage.
+        """
+        start = FIRST if answer_start is None else answer_start
+        return next(self._asked([(passage, answer, start)], options))
+
+    def predict(
+        self,
+        passages: Iterable[tuple[str, str, int]],
+        batch_size: int = 32,
+        **options: Any,
+    ) -> Iterator[list[Asked]]:
+        """Questions about many answers, a batch at a time, in their order.
+
+        Args:
+            passages: passage, answer, and its first character (-1 for its first occurrence).
+            batch_size: how many are asked about at once.
+            **options: see `tfmrc.serving.DecodingOptions`.
+
+        Yields:
+            For each answer its questions, best first.
+        """
+        stream = iter(passages)
+        while batch := list(islice(stream, batch_size)):
+            yield from self._asked(batch, options)
+
+    def signature(self, name: str = "serving_default", **options: Any) -> Any:
+        """The `tf.function` of a signature (see `tfmrc.serving.make_asking`)."""
+        chosen = DecodingOptions(**options)
+        if chosen not in self._signatures:
+            self._signatures[chosen] = make_asking(self.model, self.features, chosen)
+        return self._signatures[chosen][name]
+
+    def export(
+        self,
+        path: str | PathLike[str],
+        *,
+        overwrite: bool = False,
+        metrics: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Path:
+        """Writes a SavedModel on plain strings, with the signatures of `make_asking`.
+
+        Args:
+            path: `<folder>/<name>/<version>`; the version is a number.
+            overwrite: whether a version that exists is replaced.
+            metrics: figures for the model card; None for `self.metrics`.
+            **options: see `tfmrc.serving.DecodingOptions`; they are fixed in the export.
+
+        Returns:
+            The version's folder.
+        """
+        chosen = DecodingOptions(**options)
+        return write_saved_model(
+            self.model,
+            self.features,
+            path,
+            chosen,
+            signatures=make_asking(self.model, self.features, chosen),
+            warmup=WARMUP,
+            max_length=chosen.max_length or self.features.question_length + 1,
+            metrics=self.metrics if metrics is None else metrics,
+            overwrite=overwrite,
+        )
+
+    def save_to(
+        self, folder: str | PathLike[str], metrics: Mapping[str, Any] | None = None
+    ) -> Path:
+        """Saves weights, configuration, vocabulary, tool versions and metrics into one folder."""
+        metrics = self.metrics if metrics is None else metrics
+        return save_parts(self.model, self.features, folder, metrics)
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> Self:
+        """Loads what `save_to` saved. Runs no code from the folder."""
+        model, features, metrics = load_parts(folder)
+        asker = cls(model, features)
+        asker.metrics = metrics
+        return asker
+
+    def _asked(
+        self, batch: Sequence[tuple[str, str, int]], options: Mapping[str, Any]
+    ) -> Iterator[list[Asked]]:
+        passages, answers, starts = zip(*batch, strict=True)
+        texts = [[t.encode("utf-8", "replace") for t in column] for column in (passages, answers)]
+        if self.features.with_answers:
+            found = self.signature("at", **options)(
+                *map(tf.constant, texts), tf.constant(starts, tf.int32)
+            )
+        else:
+            found = self.signature(**options)(*map(tf.constant, texts))
+        arrays = {name: value.numpy() for name, value in found.items()}
+        for row, answer in enumerate(answers):
+            yield [
+                Asked(
+                    arrays["questions"][row, n].decode(),
+                    answer,
+                    int(arrays["answer_start"][row]),
+                    float(arrays["probabilities"][row, n]),
+                    bool(arrays["complete"][row, n]),
+                )
+                for n in range(arrays["questions"].shape[1])
+            ]

@@ -49,7 +49,10 @@ def make_asking(
     if options.jit_compile:
         search = tf.function(search, jit_compile=True, autograph=False)
 
-    def ask(passage: tf.Tensor, answer: tf.Tensor, start: Any = None) -> dict[str, tf.Tensor]:
+    def ask_first(passage: tf.Tensor, answer: tf.Tensor) -> dict[str, tf.Tensor]:
+        return ask(passage, answer, None)
+
+    def ask(passage: tf.Tensor, answer: tf.Tensor, start: Any) -> dict[str, tf.Tensor]:
         source = features.source(passage, answer, start)
         found = search({name: source[name] for name in inputs})
         questions, _ = features.detokenize(found.ids, source)
@@ -81,7 +84,7 @@ def make_asking(
             "probabilities": by_passage(asked["probabilities"][:, 0]),
         }
 
-    signatures: dict[str, Any] = {"serving_default": (ask, [_PASSAGE, _ANSWER])}
+    signatures: dict[str, Any] = {"serving_default": (ask_first, [_PASSAGE, _ANSWER])}
     if features.with_answers:
         signatures["at"] = (ask, [_PASSAGE, _ANSWER, _START])
         signatures["propose"] = (propose, [_PASSAGE])

@@ -135,7 +135,9 @@ def write_saved_model(
     shutil.rmtree(part, ignore_errors=True)
     part.parent.mkdir(parents=True, exist_ok=True)
     try:
-        tf.saved_model.save(module, str(part), signatures=concrete)
+        # Nobody trains an export; and the gradient of a loop's own making cannot be saved.
+        saving = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+        tf.saved_model.save(module, str(part), signatures=concrete, options=saving)
         write_warmup_requests(part, path.parent.name, [warmup])
         default = concrete["serving_default"]
         write_model_card(part, path, model, features, options, default, metrics or {}, max_length)

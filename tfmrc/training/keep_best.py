@@ -90,7 +90,8 @@ class KeepBest(keras.callbacks.Callback):
     def set_state(self, state: dict[str, Any]) -> None:
         """Takes back what `get_state` gave."""
         self.best, self.best_epoch, self.wait = state["best"], state["best_epoch"], state["wait"]
-        self.values = list(state["values"])
+        best = [] if self.best is None else [self.best]
+        self.values = list(state.get("values", best))  # runs of before `among` have none
 
     def on_train_begin(self, logs: Any = None) -> None:
         self._reset()

@@ -1,0 +1,80 @@
+"""What the recipe's YAML file may say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of all runs of the recipe.
+
+    Args:
+        name: of the folder below `runs/`.
+        seed: of splits, weights and order.
+        train: training file below the data folder, in SQuAD's form.
+        test: the file that is reported on.
+        split: "split1" (the test file is the test set, articles of the training file are dev) or
+            "split2" (the test file's sentences, one half dev and one half test).
+        contexts: what is read: "sentence", "paragraph".
+        variants: names of `tfmrc.models.maxout_pointer_qg.VARIANTS`.
+        vocabulary_size: rows of the embedding but for the buckets.
+        num_oov_buckets: rows for unknown words.
+        passage_length: words of a passage that are read.
+        question_length: words of a question.
+        generation_vocabulary_size: rows that can be generated.
+        model: further arguments of `MaxoutPointerQG`.
+        batch_size: of training.
+        epochs: most epochs of a run.
+        learning_rate: of the first epochs.
+        first_halving: the first epoch of half the rate.
+        halving_every: epochs from one halving to the next.
+        clip_norm: largest norm of the gradient; null for no clipping.
+        max_minutes: most minutes of a run; null for no limit.
+        validation_share: share of the training articles that are dev in split1.
+        limit: at most so many questions of the test set, drawn by id; null for all.
+        num_beams: beams of the reported search, beside greedy search.
+    """
+
+    name: str
+    seed: int = 1
+    train: str = "squad/train.json"
+    test: str = "squad/dev.json"
+    split: str = "split1"
+    contexts: tuple[str, ...] = ("sentence", "paragraph")
+    variants: tuple[str, ...] = ("s2s-a-at-mp-gsa",)
+    vocabulary_size: int = 8000
+    num_oov_buckets: int = 64
+    passage_length: int = 150
+    question_length: int = 30
+    generation_vocabulary_size: int = 4000
+    model: dict[str, Any] = field(default_factory=dict)
+    batch_size: int = 32
+    epochs: int = 8
+    learning_rate: float = 0.1
+    first_halving: int = 5
+    halving_every: int = 1
+    clip_norm: float | None = 5.0
+    max_minutes: float | None = None
+    validation_share: float = 0.1
+    limit: int | None = None
+    num_beams: int = 10
+
+
+def load(path: str | Path, overrides: Sequence[str] = ()) -> Settings:
+    """The settings of a YAML file, with overrides like flags (`--epochs=2`).
+
+    Raises:
+        ValueError: the file or an override names what there is not, or a value is of a wrong type.
+    """
+    from jsonargparse import ArgumentParser
+
+    parser = ArgumentParser(exit_on_error=False, allow_abbrev=False)
+    parser.add_argument("--config", action="config")
+    parser.add_class_arguments(Settings, as_group=False)
+    try:
+        made = parser.instantiate(parser.parse_args(["--config", str(path), *overrides]))
+    except Exception as error:
+        raise ValueError(f"This recipe cannot be read. Received: path={path}: {error}") from error
+    return Settings(**{name: getattr(made, name) for name in Settings.__dataclass_fields__})

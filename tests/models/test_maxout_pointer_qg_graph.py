@@ -13,6 +13,7 @@ from tests.models import questions
 from tests.models.test_masque_graph import graphs, shapes
 from tfmrc.losses import SequenceLogLikelihood
 from tfmrc.models import MaxoutPointerQG
+from tfmrc.ops.ids import BOS
 
 # Sizes that no sum or product of others equals, so that a shape tells what a tensor is.
 B, M, T, D, G, VOCABULARY = 2, 11, 7, 17, 53, 101
@@ -117,3 +118,20 @@ def test_jax_trains_and_tensorflow_gives_the_same_outputs(trained_by_jax):
     found = model.generate(model.encode(questions.source_only(x)), 4, num_beams=2)
     np.testing.assert_array_equal(found.ids, numbers["ids"])
     np.testing.assert_allclose(found.score, numbers["score"], rtol=1e-4)
+
+
+def test_training_step_of_batches_of_any_size():
+    model = MaxoutPointerQG(**SIZES)
+    x = inputs()
+    x["question_ids"] = tf.concat([tf.fill([B, 1], BOS), x["question_ids"][:, 1:]], axis=1)
+    anything = {name: tf.TensorSpec([None, None], tf.int32) for name in x}
+
+    @tf.function(input_signature=[anything])
+    def gradients(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(x, training=True)["decoder"])
+        return tape.gradient(loss, model.trainable_variables)
+
+    for part, variable in zip(gradients(x), model.trainable_variables, strict=True):
+        assert np.isfinite(tf.convert_to_tensor(part)).all(), variable.path
+        assert np.any(tf.convert_to_tensor(part)), variable.path

@@ -89,21 +89,21 @@ class InputFeedingDecoder(keras.layers.Layer):
             keys = self.project(memory)
         batch, length = ops.shape(words)[:2]
         steps = self._by_time(self._words_part(words))[:, :, None]
-        kept = None
-        if training and self.dropout and self.num_layers > 1:
+        dropping = training and self.dropout and self.num_layers > 1
+        if dropping:
+            # Beside the words, as one tensor: Keras' scan over several wants their length to be
+            # known when the graph is built.
             shape = (length, batch, 1, (self.num_layers - 1) * self.units)
             kept = self.dropping(ops.ones(shape, dtype=self.compute_dtype), training=True)
+            steps = ops.concatenate([steps, kept], axis=-1)
 
-        def advance(carry, inputs):
-            at = inputs if kept is None else inputs[0]
-            carry = self._advance(
-                at, carry, memory, memory_mask, keys, None if kept is None else inputs[1]
-            )
+        def advance(carry, at):
+            words, kept = at[..., : 4 * self.units], at[..., 4 * self.units :] if dropping else None
+            carry = self._advance(words, carry, memory, memory_mask, keys, kept)
             return carry, carry
 
         begin = [x[:, None] for x in self.start(state)]  # a beam of one
-        inputs = steps if kept is None else (steps, kept)
-        _, states = ops.scan(advance, begin, inputs)
+        _, states = ops.scan(advance, begin, steps)
         outputs = {"states": self._by_time(states[0][:, :, 0])}
         if self.has_attention:
             # Once more and outside the loop: one product for all steps, and one for its gradient.

@@ -83,38 +83,39 @@ def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
             i, f, o = (gates[..., k * units : (k + 1) * units] for k in range(3))
             past_cells = _past(cells, cell, reverse)
             squashed = ops.tanh(cells)
-            from_cell = ops.concatenate(
-                [candidates * i * (1 - i), past_cells * f * (1 - f), i * (1 - candidates**2)], -1
+            # All that a step needs as one tensor: Keras' scan over several wants their length to be
+            # known when the graph is built.
+            needed = ops.concatenate(
+                [
+                    candidates * i * (1 - i),
+                    past_cells * f * (1 - f),
+                    i * (1 - candidates**2),
+                    squashed * o * (1 - o),
+                    o * (1 - squashed**2),
+                    f,
+                    d_hiddens,
+                    d_cells,
+                ],
+                axis=-1,
             )
-            from_hidden = squashed * o * (1 - o)
-            through = o * (1 - squashed**2)
             transposed = ops.transpose(kernel)
 
             def back(carry, x):
                 d_z, d_cell = carry
-                d_hidden, d_more, from_cell, from_hidden, through, f = x
+                to_i, to_f, to_g, to_o, through, f, d_hidden, d_more = (
+                    x[:, k * units : (k + 1) * units] for k in range(8)
+                )
                 product = ops.matmul(ops.cast(d_z, dtype), transposed)
                 d_hidden = d_hidden + ops.cast(product, "float32")
                 d_cell = d_cell + d_more + d_hidden * through
                 d_z = ops.concatenate(
-                    [
-                        d_cell * from_cell[:, :units],
-                        d_cell * from_cell[:, units : 2 * units],
-                        d_hidden * from_hidden,
-                        d_cell * from_cell[:, 2 * units :],
-                    ],
-                    axis=-1,
+                    [d_cell * to_i, d_cell * to_f, d_hidden * to_o, d_cell * to_g], axis=-1
                 )
                 carry = (d_z, d_cell * f)
                 return carry, carry
 
             start = (ops.concatenate([empty] * 4, axis=-1), empty)
-            (d_first, d_cell), (d_projected, _) = ops.scan(
-                back,
-                start,
-                (d_hiddens, d_cells, from_cell, from_hidden, through, f),
-                reverse=not reverse,
-            )
+            (d_first, d_cell), (d_projected, _) = ops.scan(back, start, needed, reverse=not reverse)
             d_hidden = ops.cast(ops.matmul(ops.cast(d_first, dtype), transposed), "float32")
             d_projected = ops.cast(d_projected, dtype)
             past = ops.cast(_past(hiddens, hidden, reverse), dtype)

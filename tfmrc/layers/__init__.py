@@ -6,6 +6,9 @@ from tfmrc.layers.answer_module import AnswerModule
 from tfmrc.layers.answer_possibility import AnswerPossibility
 from tfmrc.layers.answer_tagging import AnswerTagging
 from tfmrc.layers.bidirectional_lstm import BidirectionalLSTM
+from tfmrc.layers.character_embedding import CharacterEmbedding
+from tfmrc.layers.concatenated_encoder import ConcatenatedEncoder
+from tfmrc.layers.copy_switch import CopySwitch
 from tfmrc.layers.decoder_block import RecurrentDecoderBlock, TransformerDecoderBlock
 from tfmrc.layers.dropout import Dropout
 from tfmrc.layers.dual_attention import DualAttention
@@ -21,6 +24,7 @@ from tfmrc.layers.luong_attention import LuongAttention
 from tfmrc.layers.maxout_pointer import MaxoutPointer
 from tfmrc.layers.memory_generation import MemoryGeneration
 from tfmrc.layers.multi_head_attention import MultiHeadAttention
+from tfmrc.layers.multiplicative_attention import MultiplicativeAttention
 from tfmrc.layers.passage_ranker import PassageRanker
 from tfmrc.layers.pointer_generator import PointerGenerator
 from tfmrc.layers.positions import Positions
@@ -34,10 +38,16 @@ from tfmrc.layers.stochastic_answer import (
     ReasoNetAnswer,
     StochasticAnswer,
 )
+from tfmrc.layers.tied_self_attention import TiedSelfAttention
 from tfmrc.layers.variational_dropout import VariationalDropout
 from tfmrc.layers.word_embedding import WordEmbedding
 
 __all__ = [
+    "CopySwitch",
+    "MultiplicativeAttention",
+    "ConcatenatedEncoder",
+    "TiedSelfAttention",
+    "CharacterEmbedding",
     "AdditiveAttention",
     "AlignedEmbedding",
     "AnswerModule",

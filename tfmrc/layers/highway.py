@@ -7,15 +7,16 @@ from tfmrc.layers.linear import linear
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class Highway(keras.layers.Layer):
-    """Highway network: each layer mixes a ReLU of its input with the input itself.
+    """Highway network: each layer mixes a map of its input with the input itself.
 
-    `x <- g * relu(W x + b) + (1 - g) * x`, `g = sigmoid(W_g x + b_g)`; dropout on what each layer
+    `x <- g * f(W x + b) + (1 - g) * x`, `g = sigmoid(W_g x + b_g)`; dropout on what each layer
     is given. Every place is treated alone, so padding does not matter.
 
     Args:
         num_layers: number of layers.
         dropout: rate of the dropout on each layer's input.
-        stddev: standard deviation of the initial weights.
+        stddev: standard deviation of the initial weights; None for Glorot's uniform ones.
+        activation: `f`, the name of any activation of Keras.
 
     Call arguments:
         x: `[..., d]`.
@@ -29,15 +30,17 @@ class Highway(keras.layers.Layer):
         >>> Highway(num_layers=2)(np.ones((1, 4, 6), "float32")).shape
         TensorShape([1, 4, 6])
 
-    Reference: Srivastava et al. 2015; Nishida et al. 2019 (Masque), section 3.1.1; daanet-02 and
-    daanet-03 have the same form.
+    Reference: Srivastava et al. 2015; Nishida et al. 2019 (Masque), section 3.1.1; Xiao et al. 2018
+    (DAANET), daanet-02 and daanet-03: one layer with `activation="linear"`, where the printed gate
+    is the share of the input, `1 - g` here (the same with the sign of `W_g` and `b_g` turned).
     """
 
-    def __init__(self, num_layers=2, dropout=0.0, stddev=0.02, **kwargs):
+    def __init__(self, num_layers=2, dropout=0.0, stddev=0.02, activation="relu", **kwargs):
         super().__init__(**kwargs)
         self.num_layers = num_layers
         self.dropout = dropout
         self.stddev = stddev
+        self.activation = activation
         self.dropouts = [
             Dropout(dropout, dtype=self.dtype_policy, name=f"dropout_{i}")
             for i in range(num_layers)
@@ -54,12 +57,13 @@ class Highway(keras.layers.Layer):
             layer.build(input_shape)
 
     def call(self, x, training=None):
+        activation = keras.activations.get(self.activation)
         for dropout, transform, gate in zip(
             self.dropouts, self.transforms, self.gates, strict=True
         ):
             x = dropout(x, training=training)
             g = ops.sigmoid(gate(x))
-            x = g * ops.relu(transform(x)) + (1.0 - g) * x
+            x = g * activation(transform(x)) + (1.0 - g) * x
         return x
 
     def compute_output_shape(self, input_shape):
@@ -71,4 +75,5 @@ class Highway(keras.layers.Layer):
             "num_layers": self.num_layers,
             "dropout": self.dropout,
             "stddev": self.stddev,
+            "activation": self.activation,
         }

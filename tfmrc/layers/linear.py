@@ -8,8 +8,11 @@ def normal(stddev: float = 0.02) -> keras.initializers.Initializer:
     return keras.initializers.RandomNormal(stddev=stddev)
 
 
-def linear(units: int, *, stddev: float = 0.02, **arguments) -> keras.layers.Dense:
+def linear(units: int, *, stddev: float | None = 0.02, **arguments) -> keras.layers.Dense:
     """A dense layer without activation, weights N(0, stddev), biases zero.
+
+    With `stddev=None` the weights are drawn as Keras does and Glorot and Bengio 2010 say: uniform,
+    as wide as the mean of inputs and outputs tells ("fan-avg").
 
     Example:
         >>> from tfmrc.layers.linear import linear
@@ -18,4 +21,5 @@ def linear(units: int, *, stddev: float = 0.02, **arguments) -> keras.layers.Den
 
     Reference: Nishida et al. 2019 (Masque), appendix A.1.
     """
-    return keras.layers.Dense(units, kernel_initializer=normal(stddev), **arguments)
+    initializer = "glorot_uniform" if stddev is None else normal(stddev)
+    return keras.layers.Dense(units, kernel_initializer=initializer, **arguments)

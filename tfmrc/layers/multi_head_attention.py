@@ -4,6 +4,7 @@ from keras import ops
 from tfmrc.layers.dropout import Dropout
 from tfmrc.layers.linear import linear
 from tfmrc.ops.masking import masked_softmax
+from tfmrc.ops.shapes import split_heads
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -112,10 +113,7 @@ class MultiHeadAttention(keras.layers.Layer):
         return output[:, :, 0, :], {"keys": keys, "values": values}
 
     def _split(self, x):
-        """`[..., n, d]` to `[..., H, n, d / H]`."""
-        shape = ops.shape(x)
-        heads = ops.reshape(x, (*shape[:-1], self.num_heads, x.shape[-1] // self.num_heads))
-        return ops.swapaxes(heads, -2, -3)
+        return split_heads(x, self.num_heads)
 
     def compute_output_shape(self, query_shape, memory_shape):
         return query_shape

@@ -3,9 +3,9 @@ from keras import ops
 
 from tfmrc.layers.additive_attention import AdditiveAttention
 from tfmrc.layers.linear import linear
-from tfmrc.ops.copying import copy_log_probability, scatter_copies
-from tfmrc.ops.ids import BOS, PAD
-from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax, masked_logsumexp
+from tfmrc.ops.ids import PAD
+from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax
+from tfmrc.ops.mixture import generation_parts, joined_distribution, target_parts
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -114,12 +114,10 @@ class PointerGenerator(keras.layers.Layer):
         parts = {
             "log_mixture": self._mix(states, contexts, masks),
             "log_attentions": log_attentions,
-            **self._generate(common_logits, source_logits, source_generable),
+            **generation_parts(common_logits, source_logits, source_generable),
         }
         if target_ids is not None:
-            parts["log_parts"] = self._log_parts(parts, target_ids, ids)
-            total = masked_logsumexp(parts["log_parts"])
-            parts["log_probability"] = ops.maximum(total, LOG_ZERO)
+            parts |= target_parts(parts, target_ids, ids)
         return parts
 
     def compute_output_spec(
@@ -153,19 +151,7 @@ class PointerGenerator(keras.layers.Layer):
         Returns:
             `[B, W, G + S]`, `LOG_ZERO` where a word is impossible.
         """
-        logits = ops.concatenate([parts["common_logits"], parts["source_logits"]], axis=-1)
-        mixture = ops.exp(parts["log_mixture"])
-        total = mixture[..., :1] * ops.exp(logits - parts["log_normalizer"][..., None])
-        # All sources at once: their places side by side, each weighted by its source's share.
-        attention = ops.concatenate(
-            [
-                mixture[..., i + 1 : i + 2] * ops.exp(log_attention)
-                for i, log_attention in enumerate(parts["log_attentions"])
-            ],
-            axis=-1,
-        )
-        total = total + scatter_copies(attention, source_ids, ops.shape(logits)[-1])
-        return ops.where(total > 0, ops.log(ops.where(total > 0, total, 1.0)), LOG_ZERO)
+        return joined_distribution(parts, source_ids)
 
     def _by_source(self, source_ids, memories):
         """`[B, S]` to a list of `[B, S_i]`."""
@@ -182,33 +168,6 @@ class PointerGenerator(keras.layers.Layer):
         usable = ops.concatenate([ops.ones_like(there[0]), *there], axis=1)
         return masked_log_softmax(scores, usable[:, None, :])
 
-    def _generate(self, common_logits, source_logits, source_generable):
-        rows = ops.arange(common_logits.shape[-1])
-        never = ops.logical_or(ops.equal(rows, PAD), ops.equal(rows, BOS))
-        common = ops.where(never, LOG_ZERO, ops.cast(common_logits, "float32"))
-        generable = source_generable[:, None, :]
-        source = ops.where(generable, ops.cast(source_logits, "float32"), LOG_ZERO)
-        return {
-            "common_logits": common,
-            "source_logits": source,
-            "log_normalizer": ops.logaddexp(
-                ops.logsumexp(common, axis=-1), masked_logsumexp(source, generable)
-            ),
-        }
-
-    def _log_parts(self, parts, target_ids, ids):
-        target_ids = ops.cast(target_ids, "int32")
-        num_common = parts["common_logits"].shape[-1]
-        common = _gather(parts["common_logits"], target_ids)
-        source = _gather(parts["source_logits"], target_ids - num_common)
-        logits = ops.where(target_ids < num_common, common, source)
-        generated = ops.maximum(logits - parts["log_normalizer"], LOG_ZERO)
-        copied = [
-            copy_log_probability(log_attention, source, target_ids)
-            for log_attention, source in zip(parts["log_attentions"], ids, strict=True)
-        ]
-        return parts["log_mixture"] + ops.stack([generated, *copied], axis=-1)
-
     def get_config(self):
         return {
             **super().get_config(),
@@ -221,9 +180,3 @@ def _copyable(ids, log_prior):
     """Where a word stands, and one whose prior is not zero."""
     words = ops.not_equal(ids, PAD)
     return words if log_prior is None else ops.logical_and(words, log_prior > LOG_ZERO / 2)
-
-
-def _gather(values, places):
-    """`values[b, t, places[b, t]]`, places outside brought to the nearest end."""
-    places = ops.clip(places, 0, ops.shape(values)[-1] - 1)
-    return ops.take_along_axis(values, places[..., None], axis=-1)[..., 0]

@@ -11,6 +11,7 @@ from tfmrc.ops.masking import (
     masked_softmax,
 )
 from tfmrc.ops.maxout import maxout
+from tfmrc.ops.mixture import generation_parts, joined_distribution, target_parts
 from tfmrc.ops.positions import sinusoid
 from tfmrc.ops.similarity import trilinear_similarity
 from tfmrc.ops.spans import best_spans
@@ -27,7 +28,9 @@ __all__ = [
     "copy_log_probability",
     "coverage_overlap",
     "first_places",
+    "generation_parts",
     "is_first",
+    "joined_distribution",
     "masked_log_softmax",
     "masked_logsumexp",
     "masked_max",
@@ -37,5 +40,6 @@ __all__ = [
     "scores_of_targets",
     "scores_of_words",
     "sinusoid",
+    "target_parts",
     "trilinear_similarity",
 ]

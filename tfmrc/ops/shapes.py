@@ -39,3 +39,17 @@ def join_passages(x):
     """
     shape = ops.shape(x)
     return ops.reshape(x, (shape[0], shape[1] * shape[2], *shape[3:]))
+
+
+def split_heads(x, num_heads):
+    """`[..., n, d]` to `[..., H, n, d / H]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.shapes import split_heads
+        >>> split_heads(np.zeros((2, 3, 8)), 4).shape
+        TensorShape([2, 4, 3, 2])
+    """
+    shape = ops.shape(x)
+    heads = ops.reshape(x, (*shape[:-1], num_heads, x.shape[-1] // num_heads))
+    return ops.swapaxes(heads, -2, -3)

@@ -1,0 +1,79 @@
+"""The character convolution against a loop over characters, in float64."""
+
+import numpy as np
+import pytest
+from keras import Variable, ops
+
+from tests.layers import weights
+from tests.layers.agreement import close, same_gradients
+from tests.reference import daanet as reference
+from tfmrc.layers import CharacterEmbedding
+from tfmrc.testing import run_layer_test
+
+SIZES = {"num_characters": 7, "dim": 3, "output_dim": 4}
+CHARACTERS = np.array(
+    [[[1, 2, 3, 4], [6, 0, 0, 0], [5, 5, 0, 0]], [[2, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]]
+)
+
+
+@pytest.fixture(scope="module")
+def built():
+    layer = CharacterEmbedding(**SIZES)
+    weights.randomise(layer)
+    return layer
+
+
+def expected(v):
+    words = [
+        reference.character_word(word, v["table"], v["kernel"], v["bias"])
+        for word in CHARACTERS.reshape(-1, 4)
+    ]
+    return np.array(words).reshape(2, 3, 4)
+
+
+def test_layer():
+    run_layer_test(
+        CharacterEmbedding,
+        SIZES,
+        {"characters": CHARACTERS},
+        axes={"characters": "B n c"},
+        output_axes="B n o",
+        padded=("n", "c"),
+        expected_output_shape=(2, 3, 4),
+        expected_num_trainable_weights=3,
+    )
+
+
+@pytest.mark.equation("daanet-04")
+def test_values(built):
+    close(built(CHARACTERS), expected(weights.values(built)))
+
+
+@pytest.mark.equation("daanet-04")
+def test_gradients(built):
+    mix = np.random.default_rng(1).normal(size=(2, 3, 4))
+    same_gradients(
+        lambda: ops.sum(built(CHARACTERS) * mix.astype("float32")),
+        weights.named(built),
+        lambda v: float(np.sum(expected(v) * mix)),
+    )
+
+
+def test_the_row_of_padding_is_never_read(built):
+    other = CharacterEmbedding(**SIZES)
+    other.set_weights([np.array(ops.convert_to_numpy(w)) for w in built.weights])
+    table = np.array(ops.convert_to_numpy(built.table))
+    table[0] += 100.0
+    other.table.assign(table)
+    np.testing.assert_array_equal(other(CHARACTERS), built(CHARACTERS))
+
+
+def test_an_even_convolution_is_refused():
+    with pytest.raises(ValueError, match="kernel_width=2"):
+        CharacterEmbedding(5, kernel_width=2)
+
+
+def test_equal_to_a_convolution_of_keras(built):
+    x = Variable(ops.take(built.table, CHARACTERS[:1, 0], axis=0))
+    found = ops.conv(x, built.kernel, padding="same") + built.bias
+    close(built(CHARACTERS[:1, :1])[0], np.array(found).max(axis=1))

@@ -1,0 +1,110 @@
+"""Generating and copying mixed: the parts of a word's probability, and the joined distribution.
+
+What a pointer-generator decides elsewhere comes in as *parts*, a dict of float32 tensors:
+`log_mixture` `[B, T, 1 + n]`, the log of the shares of generating and of n sources;
+`log_attentions`, a list of `[B, T, S_i]`; and what `generation_parts` gives. Ids are extended ids
+(see `tfmrc.text`).
+"""
+
+from keras import ops
+
+from tfmrc.ops.copying import copy_log_probability, scatter_copies
+from tfmrc.ops.ids import BOS, PAD
+from tfmrc.ops.masking import LOG_ZERO, masked_logsumexp
+
+
+def generation_parts(common_logits, source_logits=None, source_generable=None):
+    """Scores of the words that can be generated; PAD and BOS never are.
+
+    Args:
+        common_logits: `[B, T, G]` scores of the first G ids.
+        source_logits: `[B, T, S]` scores of the sources' words; None if they can only be copied.
+        source_generable: boolean `[B, S]`: which of these take part.
+
+    Returns:
+        A dict: `common_logits`, with `source_logits` also these, and `log_normalizer` `[B, T]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.mixture import generation_parts
+        >>> parts = generation_parts(np.zeros((1, 1, 6), "float32"))
+        >>> print(np.round(np.exp(parts["log_normalizer"]), 3))  # six ids without PAD and BOS
+        [[4.]]
+    """
+    rows = ops.arange(common_logits.shape[-1])
+    never = ops.logical_or(ops.equal(rows, PAD), ops.equal(rows, BOS))
+    common = ops.where(never, LOG_ZERO, ops.cast(common_logits, "float32"))
+    if source_logits is None:
+        return {"common_logits": common, "log_normalizer": ops.logsumexp(common, axis=-1)}
+    generable = source_generable[:, None, :]
+    source = ops.where(generable, ops.cast(source_logits, "float32"), LOG_ZERO)
+    normalizer = ops.logaddexp(ops.logsumexp(common, axis=-1), masked_logsumexp(source, generable))
+    return {"common_logits": common, "source_logits": source, "log_normalizer": normalizer}
+
+
+def target_parts(parts, target_ids, source_ids):
+    """The terms of the mixture at the targets, without a distribution over words.
+
+    Args:
+        parts: as above.
+        target_ids: int `[B, T]`.
+        source_ids: a list of `[B, S_i]`, the sources' extended ids.
+
+    Returns:
+        A dict: `log_parts` `[B, T, 1 + n]` and `log_probability` `[B, T]`, the log of their sum.
+
+    Reference: masque-19, daanet-14.
+    """
+    target_ids = ops.cast(target_ids, "int32")
+    num_common = parts["common_logits"].shape[-1]
+    common = _gather(parts["common_logits"], target_ids)
+    source = LOG_ZERO
+    if "source_logits" in parts:
+        source = _gather(parts["source_logits"], target_ids - num_common)
+    logits = ops.where(target_ids < num_common, common, source)
+    terms = [ops.maximum(logits - parts["log_normalizer"], LOG_ZERO)]
+    terms += [
+        copy_log_probability(log_attention, ids, target_ids)
+        for log_attention, ids in zip(parts["log_attentions"], source_ids, strict=True)
+    ]
+    log_parts = parts["log_mixture"] + ops.stack(terms, axis=-1)
+    return {
+        "log_parts": log_parts,
+        "log_probability": ops.maximum(masked_logsumexp(log_parts), LOG_ZERO),
+    }
+
+
+def joined_distribution(parts, source_ids):
+    """`log P` over all extended ids: what one step of decoding needs.
+
+    Args:
+        parts: as above, of states `[B, W, d]`: the beams' words of one step.
+        source_ids: int `[B, S]`, all sources one after the other.
+
+    Returns:
+        `[B, W, G + S]`, `LOG_ZERO` where a word is impossible.
+    """
+    logits = parts["common_logits"]
+    source_logits = parts.get("source_logits")
+    if source_logits is None:
+        batch, width, _ = ops.shape(logits)
+        source_logits = ops.full((batch, width, ops.shape(source_ids)[1]), LOG_ZERO, "float32")
+    logits = ops.concatenate([logits, source_logits], axis=-1)
+    mixture = ops.exp(parts["log_mixture"])
+    total = mixture[..., :1] * ops.exp(logits - parts["log_normalizer"][..., None])
+    # All sources at once: their places side by side, each weighted by its source's share.
+    attention = ops.concatenate(
+        [
+            mixture[..., i + 1 : i + 2] * ops.exp(log_attention)
+            for i, log_attention in enumerate(parts["log_attentions"])
+        ],
+        axis=-1,
+    )
+    total = total + scatter_copies(attention, source_ids, ops.shape(logits)[-1])
+    return ops.where(total > 0, ops.log(ops.where(total > 0, total, 1.0)), LOG_ZERO)
+
+
+def _gather(values, places):
+    """`values[b, t, places[b, t]]`, places outside brought to the nearest end."""
+    places = ops.clip(places, 0, ops.shape(values)[-1] - 1)
+    return ops.take_along_axis(values, places[..., None], axis=-1)[..., 0]

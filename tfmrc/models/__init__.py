@@ -1,7 +1,8 @@
 """The models of the papers: functional Keras models, one file each."""
 
+from tfmrc.models.daanet import DAANet
 from tfmrc.models.masque import Masque
 from tfmrc.models.maxout_pointer_qg import MaxoutPointerQG
 from tfmrc.models.san import SAN
 
-__all__ = ["SAN", "Masque", "MaxoutPointerQG"]
+__all__ = ["SAN", "DAANet", "Masque", "MaxoutPointerQG"]

@@ -1,0 +1,106 @@
+"""Small examples of both tasks, and the batches that the features would make of them.
+
+Words are numbered as in `tests.models.examples`: below 9 generable, to 16 known, below 0 unknown.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tests.models.examples import NUM_BUCKETS, NUM_WORDS, G, input_id
+from tests.reference.basic import Array
+from tfmrc.models import DAANet
+from tfmrc.ops.ids import BOS, EOS, UNK
+
+NUM_CHARACTERS, LENGTH = 7, 3
+SIZES: dict[str, Any] = {
+    "vocabulary_size": NUM_WORDS + NUM_BUCKETS,
+    "num_characters": NUM_CHARACTERS,
+    "word_dim": 5,
+    "character_dim": 4,
+    "hidden_dim": 6,
+    "num_lstm_layers": 2,
+    "num_heads": 2,
+    "inner_dim": 7,
+    "generation_vocabulary_size": G,
+    "num_oov_buckets": NUM_BUCKETS,
+    "dropout": 0.0,
+}
+TEXTS = ("context", "question", "answer")
+
+
+@dataclass(frozen=True)
+class Triplet:
+    """A context, a question and an answer."""
+
+    context: Sequence[int]
+    question: Sequence[int]
+    answer: Sequence[int]
+
+
+# Words generable alone; in the context too, known and unknown, once and several times; in neither.
+FOUR = (
+    Triplet([5, 12, 7, -1, 12], [6, 5, 12], [-1, 15, 8]),
+    Triplet([-2, 10], [10, 4], [-2]),
+    Triplet([9, 4, 9, 4], [4], [9, -3]),
+    Triplet([16, -4, 5], [16, 8, 4], [16, -4]),
+)
+
+
+def spelled(word: int) -> list[int]:
+    """Characters of a word: one to three, the same ones for the same word."""
+    random = np.random.default_rng(word % 1000)
+    characters = random.integers(1, NUM_CHARACTERS, LENGTH)
+    return [*characters[: 1 + abs(word) % LENGTH], 0, 0][:LENGTH]
+
+
+def batch(triplets: Sequence[Triplet], longer: int = 0) -> dict[str, Array]:
+    """The model's inputs, as short as can be, or with `longer` places of padding on every axis."""
+    x: dict[str, Array] = {}
+    for text in TEXTS:
+        rows = [list(getattr(t, text)) for t in triplets]
+        first = 0 if text == "context" else 1  # BOS
+        size = len(rows), max(map(len, rows)) + first + longer
+        ids, characters = np.zeros(size, "int32"), np.zeros((*size, LENGTH), "int32")
+        ids[:, :first] = BOS
+        for b, row in enumerate(rows):
+            places = slice(first, first + len(row))
+            ids[b, places] = [input_id(w) for w in row]
+            characters[b, places] = [spelled(w) for w in row]
+        x |= {f"{text}_ids": ids, f"{text}_characters": characters}
+    x["extended_ids"] = np.zeros_like(x["context_ids"])
+    for text in TEXTS[1:]:
+        x[f"{text}_target_ids"] = np.zeros_like(x[f"{text}_ids"])
+    for b, t in enumerate(triplets):
+        place = {word: i for i, word in reversed(list(enumerate(t.context)))}
+        x["extended_ids"][b, : len(t.context)] = [
+            w if 0 < w < G else G + place[w] for w in t.context
+        ]
+        for text in TEXTS[1:]:
+            words = getattr(t, text)
+            ids = [w if 0 < w < G else G + place[w] if w in place else UNK for w in words]
+            x[f"{text}_target_ids"][b, : len(words) + 1] = [*ids, EOS]
+    return x
+
+
+def generable() -> Array:
+    """How the generable words are spelled."""
+    return np.array([[0] * LENGTH] * 4 + [spelled(w) for w in range(4, G)], "int32")
+
+
+def source(x: dict[str, Array], task: str) -> dict[str, Array]:
+    """What `encode` of a direction takes."""
+    given = {"answer": "question", "ask": "answer"}[task]
+    names = ("context_ids", "context_characters", "extended_ids")
+    names += (f"{given}_ids", f"{given}_characters")
+    return {**{name: x[name] for name in names}, "generable_characters": generable()}
+
+
+def targets(x: dict[str, Array], task: str) -> Array:
+    return x[f"{task if task == 'answer' else 'question'}_target_ids"]
+
+
+def small(**changes: Any) -> DAANet:
+    return DAANet(**{**SIZES, **changes})

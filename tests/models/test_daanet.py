@@ -1,0 +1,287 @@
+"""Every variant by argument: values, sharing, no look ahead, decoding, training."""
+
+import keras
+import numpy as np
+import pytest
+from keras import Variable, ops
+
+from tests.layers.weights import below, randomise, values
+from tests.models import duals
+from tests.models.duals import FOUR, G
+from tests.reference import daanet as reference
+from tfmrc import training
+from tfmrc.models.daanet import TASKS, VARIANTS
+from tfmrc.models.daanet_direction import GIVEN, MADE
+from tfmrc.ops.ids import PAD, UNK
+from tfmrc.testing import gradients
+
+X = duals.batch(FOUR)
+STEPPED = (
+    {},
+    {"copy": False, "context_attention": False, "tasks": ("answer",)},
+    {"in_series": True, "share_encoders": False, "tasks": ("ask",)},
+)
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def variant(request):
+    model = duals.small(**VARIANTS[request.param])
+    randomise(model, seed=3, scale=0.5)
+    return request.param, model
+
+
+@pytest.fixture(scope="module")
+def dual():
+    model = duals.small()
+    randomise(model, seed=3, scale=0.5)
+    return model
+
+
+def embedded(v, text, b, length):
+    """The words of one text of one example, in float64."""
+    rows = np.concatenate([v["word_embedding/special"], v["word_embedding/words"]])
+    rows[PAD] = 0.0
+    c = below(v, "character_embedding")
+    e, h = below(v, "projection"), below(v, "highway")
+    return np.array(
+        [
+            reference.embedding(
+                rows[X[f"{text}_ids"][b, i]],
+                reference.character_word(
+                    X[f"{text}_characters"][b, i], c["table"], c["kernel"], c["bias"]
+                ),
+                e["kernel"], e["bias"],
+                -h["gate_0/kernel"], -h["gate_0/bias"],
+                h["transform_0/kernel"], h["transform_0/bias"],
+            )
+            for i in range(length)
+        ]
+    )  # fmt: skip
+
+
+def named(v, layer):
+    """A layer's weights, the task's own or the shared ones."""
+    return below(v, layer.name)
+
+
+def expected(model, task, b):
+    """Log-probabilities of the targets of one example, and the coverage, in float64."""
+    v, config = values(model, strip=False), model.get_config()
+
+    def encoded(text):
+        length = len(getattr(FOUR[b], text)) + (text != "context")
+        x = embedded(v, text, b, length)
+        weights = named(v, model.encoder[text][task])
+        return reference.encoder(x, weights, 2, text != "context", config["in_series"])
+
+    context = encoded("context")
+    if config["context_attention"]:
+        given = encoded(GIVEN[task])
+        first = named(v, model.first_fold[task])
+        s = reference.similarity(
+            context, given, np.ones(len(given), bool), first["query/kernel"], first["key/kernel"]
+        )
+        context = s @ given
+    written = encoded(MADE[task])
+    second = named(v, model.second_fold[task])
+    attention = reference.similarity(
+        written, context, np.ones(len(context), bool), second["query/kernel"], second["key/kernel"]
+    )
+    folded = attention @ context
+    inner, out = named(v, model.inner[task]), named(v, model.output_projection[task])
+    found = []
+    for t, target in enumerate(duals.targets(X, task)[b, : len(written)]):
+        p = reference.vocabulary(
+            folded[t], inner["kernel"], inner["bias"], out["kernel"], out["bias"]
+        )
+        if config["copy"]:
+            w = named(v, model.switch[task])
+            copied = reference.context(attention[t], X["extended_ids"][b, : len(context)])
+            share = reference.switch(folded[t], written[t], w["switch/kernel"], w["switch/bias"])
+            p = reference.mixture(share, p, copied)
+        elif target >= G:
+            target = UNK
+        found.append(np.log(p[int(target)]))
+    return np.array(found), reference.coverage(attention)
+
+
+@pytest.mark.equation("daanet-01", "daanet-02", "daanet-03", "daanet-07", "daanet-08", "daanet-09")
+@pytest.mark.equation("daanet-10", "daanet-11", "daanet-15", "daanet-16")
+def test_values_of_every_variant(variant):
+    _, model = variant
+    outputs = model(X)
+    assert sorted(outputs) == sorted([n for t in model.tasks for n in (t, f"{t}_coverage")])
+    for task in model.tasks:
+        for b in range(4):
+            log_p, coverage = expected(model, task, b)
+            n = len(log_p)
+            np.testing.assert_allclose(outputs[task][b, :n], log_p, rtol=2e-4, atol=3e-5)
+            got = outputs[f"{task}_coverage"][b, :n]
+            np.testing.assert_allclose(got, coverage, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("changes", STEPPED, ids=str)
+def test_steps_equal_teacher_forcing_and_probabilities_sum_to_one(changes):
+    model = duals.small(**changes)
+    randomise(model, seed=3, scale=0.5)
+    for task in model.tasks:
+        direction = model.answering if task == "answer" else model.asking
+        memory = direction.encode(duals.source(X, task))
+        target_ids, forced = duals.targets(X, task), np.array(model(X)[task])
+        cache = direction.start(memory, 2, target_ids.shape[1])
+        previous, alive = np.full((4, 2), 2, "int32"), np.ones(4, bool)
+        for t in range(target_ids.shape[1]):
+            log_p, cache = direction.step(memory, cache, previous, t)
+            np.testing.assert_allclose(np.exp(log_p).sum(-1), 1.0, atol=3e-5)
+            for b in np.flatnonzero((target_ids[:, t] != PAD) & alive):
+                word = target_ids[b, t]
+                word = word if word < G or model.get_config()["copy"] else UNK
+                got = np.array(log_p)[b, :, word]
+                np.testing.assert_allclose(got, forced[b, t], rtol=1e-4, atol=1e-4)
+            # A word that is UNK is read as itself in training: such an example ends here.
+            alive &= target_ids[:, t] != UNK
+            previous = np.repeat(target_ids[:, t : t + 1], 2, axis=1)
+        assert alive.sum() >= 2
+
+
+def test_what_is_shared_and_what_is_not():
+    names = {"encoder": "share_encoders", "context": "share_context_encoder"}
+    for argument in (*names.values(), "share_output"):
+        model = duals.small(**{argument: False})
+        for text, layers in model.encoder.items():
+            own = argument == ("share_context_encoder" if text == "context" else "share_encoders")
+            assert (layers["answer"] is layers["ask"]) is not own
+        of_output = model.output_projection
+        assert (of_output["answer"] is of_output["ask"]) is (argument != "share_output")
+
+
+def test_one_batch_sends_gradients_from_both_tasks_into_every_shared_weight(dual):
+    own = ("_answer/", "_ask/")
+    found = {}
+    for task in TASKS:
+        variables = dual.trainable_variables
+        parts = gradients(lambda task=task: -ops.sum(dual(X)[task]), variables)
+        found[task] = {v.path: p for v, p in zip(variables, parts, strict=True)}
+    shared = [path for path in found["ask"] if not any(end in path for end in own)]
+    for name in (
+        "word_embedding", "character_embedding", "projection", "highway", "context_encoder",
+        "question_encoder", "answer_encoder", "output_projection",
+    ):  # fmt: skip
+        assert any(path.startswith(name) for path in shared), name
+    for path in shared:
+        for task in TASKS:
+            assert found[task][path] is not None and np.any(found[task][path]), (task, path)
+    for task, other in zip(TASKS, reversed(TASKS), strict=True):
+        for path in found[task]:
+            if f"_{task}/" in path:
+                assert np.any(found[task][path]), path
+                assert found[other][path] is None or not np.any(found[other][path]), path
+
+
+def test_no_word_depends_on_a_later_one(dual):
+    for task in TASKS:
+        text = MADE[task]
+        ids, mask = X[f"{text}_ids"][:1], np.ones((1, X[f"{text}_ids"].shape[1]), bool)
+        words = Variable(dual.embed(ids, X[f"{text}_characters"][:1]))
+        memory = dual.read(task, {n: a[:1] for n, a in X.items()}, {})
+        target_ids = duals.targets(X, task)[:1]
+
+        def log_p(t, task=task, words=words, mask=mask, memory=memory, target_ids=target_ids):
+            written = dual.writer(task)(words, padding_mask=mask)
+            return dual.distribute(task, memory, written, target_ids)["log_probability"][0, t]
+
+        for t in range(ids.shape[1]):
+            (found,) = gradients(lambda t=t: log_p(t), [words])
+            assert np.any(found[0, : t + 1]) and not np.any(found[0, t + 1 :])
+
+
+def test_generated_words_their_score_and_the_batch(dual):
+    for direction in (dual.answering, dual.asking):
+        options = {"max_length": 5, "num_beams": 3, "num_return": 2}
+        memory = direction.encode(duals.source(X, direction.task))
+        found = direction.generate(memory, **options)
+        for n in range(2):
+            ids = np.array(found.ids)[:, n]
+            assert not (ids == UNK).any()
+            parts = direction.explain(memory, ids)
+            right = np.where(ids != PAD, parts["log_probability"], 0.0).sum(-1)
+            np.testing.assert_allclose(np.array(found.log_probability)[:, n], right, rtol=1e-4)
+            np.testing.assert_allclose(np.array(parts["mixture"]).sum(-1), 1.0, atol=1e-5)
+        for b in (0, 2):
+            x = duals.source(duals.batch(FOUR[b : b + 1]), direction.task)
+            alone = direction.generate(direction.encode(x), **options)
+            np.testing.assert_array_equal(alone.ids[0], found.ids[b])
+            np.testing.assert_allclose(alone.score[0], found.score[b], rtol=1e-4)
+
+
+def test_more_padding_changes_nothing(dual):
+    longer = dual(duals.batch(FOUR, longer=2))
+    for name, right in dual(X).items():
+        real = duals.targets(X, name.split("_")[0]) != PAD
+        got = np.array(longer[name])[:, : right.shape[1]]
+        np.testing.assert_allclose(got[real], np.array(right)[real], rtol=1e-4, atol=3e-5)
+
+
+def labels():
+    y = {n: duals.targets(X, n.split("_")[0]) for t in TASKS for n in (t, f"{t}_coverage")}
+    return y, {n: (a != PAD).sum(-1).astype("float32") for n, a in y.items()}
+
+
+@pytest.mark.equation("daanet-15", "daanet-16")
+def test_loss_is_the_printed_one(dual):
+    y, weight = labels()
+    dual.compile(**training.daanet(coverage_weight=0.7, model=dual))
+    found = dual.evaluate(X, y, sample_weight=weight, batch_size=4, verbose=0, return_dict=True)
+    total = 0.0
+    for task in TASKS:
+        for b in range(4):
+            log_p, coverage = expected(dual, task, b)
+            total += -log_p.sum() + 0.7 * coverage.sum()
+    assert found["loss"] == pytest.approx(total / 4, rel=1e-4)
+
+
+def test_configuration_saving_and_learning_by_heart(tmp_path):
+    sizes = {"num_lstm_layers": 1, "hidden_dim": 16, "inner_dim": 16, "initializer_stddev": 0.5}
+    keras.utils.set_random_seed(1)
+    model = duals.small(**sizes, embeddings_trainable=True)
+    y, weight = labels()
+    model.compile(**training.daanet(5e-3, warmup_steps=2, coverage_weight=0.1, model=model))
+    for _ in range(60):
+        losses = model.train_on_batch(X, y, sample_weight=weight, return_dict=True)
+    assert losses["loss"] < 1.5 and losses["answer_loss"] < 0.5  # 18 at first
+    right = duals.targets(X, "answer")
+    memory = model.answering.encode(duals.source(X, "answer"))
+    ids = np.array(model.answering.generate(memory, right.shape[1]).ids)[:, 0]
+    known = (right != UNK).all(-1)
+    np.testing.assert_array_equal(ids[known], right[known])
+    model.save(tmp_path / "m.keras")
+    again = keras.saving.load_model(tmp_path / "m.keras")
+    assert again.get_config() == model.get_config()
+    np.testing.assert_allclose(again(X)["ask"], model(X)["ask"], atol=1e-5)
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+def test_half_precision_with_an_example_without_a_context(dual, policy):
+    half = duals.small(dtype=policy)
+    half.set_weights([np.array(ops.convert_to_numpy(w)) for w in dual.weights])
+    emptied = {n: np.where(np.arange(4)[:, None] == 1, 0, X[n]) for n in ("context_ids",)}
+    emptied["extended_ids"] = np.where(np.arange(4)[:, None] == 1, 0, X["extended_ids"])
+    x = {**X, **emptied}
+    for name, right in dual(x).items():
+        got, right = np.array(half(x)[name]), np.array(right)
+        assert got.dtype == "float32" and np.isfinite(got).all()
+        possible = right > -1e8
+        np.testing.assert_array_equal(got > -1e8, possible)
+        np.testing.assert_allclose(
+            got[possible], right[possible], atol=0.1 * np.abs(right[possible]).max()
+        )
+    variables = half.trainable_variables
+    for part in gradients(lambda: ops.sum(ops.maximum(half(x)["ask"], -1e3)), variables):
+        assert part is None or np.isfinite(part).all()
+
+
+def test_a_task_that_was_not_learned_is_refused():
+    with pytest.raises(ValueError, match="not learned to ask"):
+        _ = duals.small(tasks=("answer",)).asking
+    with pytest.raises(ValueError, match="tasks="):
+        duals.small(tasks=("sing",))

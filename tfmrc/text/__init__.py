@@ -1,9 +1,18 @@
 """Text in the graph: tokeniser with offsets, vocabulary, features, ids back to strings."""
 
+from tfmrc.text.daanet_features import DAANetFeatures
 from tfmrc.text.detokenize import join_words
 from tfmrc.text.features import MasqueFeatures
 from tfmrc.text.question_features import QuestionFeatures
 from tfmrc.text.tokenizer import Tokenizer, Tokens
 from tfmrc.text.vocabulary import Vocabulary
 
-__all__ = ["MasqueFeatures", "QuestionFeatures", "Tokenizer", "Tokens", "Vocabulary", "join_words"]
+__all__ = [
+    "DAANetFeatures",
+    "MasqueFeatures",
+    "QuestionFeatures",
+    "Tokenizer",
+    "Tokens",
+    "Vocabulary",
+    "join_words",
+]

@@ -4,9 +4,11 @@ from tfmrc.training import replicas
 from tfmrc.training.averages import AveragedWeights, averaged_weights, load_weights, save_weights
 from tfmrc.training.checkpoint import Checkpoint
 from tfmrc.training.csv_log import CsvLog
+from tfmrc.training.dual import daanet
 from tfmrc.training.ensemble import vote, vote_all
 from tfmrc.training.halving import Halving
 from tfmrc.training.keep_best import KeepBest
+from tfmrc.training.log_warmup import LogWarmup
 from tfmrc.training.loss_scale import LossScale
 from tfmrc.training.optimizer import AdamW
 from tfmrc.training.question_generation import maxout_pointer_qg
@@ -23,12 +25,14 @@ __all__ = [
     "CsvLog",
     "Halving",
     "KeepBest",
+    "LogWarmup",
     "LossScale",
     "SGD",
     "WarmupCosine",
     "averaged_weights",
     "callbacks",
     "check_batch_size",
+    "daanet",
     "load_weights",
     "masque",
     "maxout_pointer_qg",

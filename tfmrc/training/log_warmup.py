@@ -1,0 +1,55 @@
+"""Learning rate: a rise that slows down, then a constant."""
+
+import math
+from typing import Any
+
+import keras
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class LogWarmup(keras.optimizers.schedules.LearningRateSchedule):
+    """Rises from 0 by an inverse exponential, then stays.
+
+    With `t` the number of updates already made: `peak * min(1, log(t + 1) / log(warmup_steps))`.
+
+    Args:
+        peak: the learning rate after the rise.
+        warmup_steps: number of updates of the rise, 2 or more.
+
+    Call arguments:
+        step: number of updates made so far, a scalar integer tensor.
+
+    Returns:
+        The learning rate, a scalar float32 tensor.
+
+    Raises:
+        ValueError: `peak` is negative or `warmup_steps` is below 2.
+
+    Example:
+
+    >>> from tfmrc.training import LogWarmup
+    >>> schedule = LogWarmup(peak=1.0, warmup_steps=1000)
+    >>> [round(float(schedule(t)), 3) for t in (0, 9, 99, 999, 5000)]
+    [0.0, 0.333, 0.667, 1.0, 1.0]
+
+    Reference: Xiao et al. 2018 (DAANET), "Implementation Details", where the function is named
+    and not printed; this one is that of Yu et al. 2018 (QANet).
+    """
+
+    def __init__(self, peak: float = 0.001, warmup_steps: int = 1000) -> None:
+        if peak < 0:
+            raise ValueError(f"`peak` must not be negative. Received: peak={peak}")
+        if warmup_steps < 2:
+            raise ValueError(
+                f"A rise takes 2 updates or more. Received: warmup_steps={warmup_steps}"
+            )
+        self.peak = float(peak)
+        self.warmup_steps = int(warmup_steps)
+
+    def __call__(self, step: Any) -> Any:
+        step = keras.ops.cast(step, "float32")
+        rise = keras.ops.log(step + 1.0) / math.log(self.warmup_steps)
+        return self.peak * keras.ops.minimum(rise, 1.0)
+
+    def get_config(self) -> dict[str, Any]:
+        return {"peak": self.peak, "warmup_steps": self.warmup_steps}

@@ -9,11 +9,14 @@ _HOMES = {
     "Asker": "asker",
     "Client": "client",
     "DecodingOptions": "options",
+    "DualReader": "dual_reader",
     "Reader": "reader",
     "Server": "server",
     "Word": "answer",
+    "Written": "dual_reader",
     "export_saved_model": "export",
     "make_asking": "asking",
+    "make_dual_reading": "dual_reading",
     "make_reading": "reading",
     "write_serving_config": "tf_serving",
 }
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from tfmrc.serving.asker import Asked, Asker
     from tfmrc.serving.asking import make_asking
     from tfmrc.serving.client import Client
+    from tfmrc.serving.dual_reader import DualReader, Written
+    from tfmrc.serving.dual_reading import make_dual_reading
     from tfmrc.serving.export import export_saved_model
     from tfmrc.serving.options import DecodingOptions
     from tfmrc.serving.reader import Reader
@@ -36,11 +41,14 @@ __all__ = [
     "Asker",
     "Client",
     "DecodingOptions",
+    "DualReader",
     "Reader",
     "Server",
     "Word",
+    "Written",
     "export_saved_model",
     "make_asking",
+    "make_dual_reading",
     "make_reading",
     "write_serving_config",
 ]

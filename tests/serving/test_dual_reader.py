@@ -1,0 +1,93 @@
+"""A dual model as a user holds it and as it is exported."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.serving.readers import assert_same_outputs, run_loader
+from tfmrc import models, text
+from tfmrc.serving import DualReader
+
+WORDS = "what the . ? how high is hill metres who named it and river in".split()
+OPTIONS = {"num_beams": 3, "num_return": 2, "max_length": 6}
+CONTEXTS = ["It rained. Mt. Brannoch is 1,310.5 metres high.", "Old Tamsin named the Éala."]
+REQUESTS = {
+    "answer": {"question": ["How high is it?", "Who?"], "context": CONTEXTS},
+    "ask": {"answer": ["1,310.5 metres", "Tamsin"], "context": CONTEXTS},
+}
+
+
+def made(**options):
+    keras.utils.set_random_seed(3)
+    vocabulary = text.Vocabulary(WORDS, num_oov_buckets=3)
+    features = text.DAANetFeatures(vocabulary, word_length=6, generation_vocabulary_size=14)
+    model = models.DAANet(
+        len(vocabulary), word_dim=8, character_dim=6, hidden_dim=8, num_lstm_layers=1, inner_dim=8,
+        num_oov_buckets=3, generation_vocabulary_size=14, **options,
+    )  # fmt: skip
+    return DualReader(model, features)
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return made()
+
+
+@pytest.fixture(scope="module")
+def exported(reader, tmp_path_factory):
+    return reader.export(tmp_path_factory.mktemp("models") / "dual" / "1", **OPTIONS)
+
+
+def arrays(reader, task):
+    columns = (tf.constant(column) for column in REQUESTS[task].values())
+    found = reader.signature(task, **OPTIONS)(*columns)
+    return {name: value.numpy() for name, value in found.items()}
+
+
+@pytest.mark.parametrize("task", ["answer", "ask"])
+def test_best_first_and_alone_as_in_a_batch(reader, task):
+    found = arrays(reader, task)
+    made = "answer" if task == "answer" else "question"
+    assert found[f"{made}s"].shape == (2, 2)
+    assert (np.diff(found["log_probabilities"]) <= 0).all()
+    given = list(REQUESTS[task].values())[0]
+    for row in range(2):
+        alone = getattr(reader, task)(given[row], CONTEXTS[row], **OPTIONS)
+        assert [w.text for w in alone] == [t.decode() for t in found[f"{made}s"][row]]
+        np.testing.assert_allclose(
+            [w.probability for w in alone], found["probabilities"][row], rtol=1e-4
+        )
+
+
+def test_both_signatures_of_the_export(reader, exported):
+    loaded = tf.saved_model.load(str(exported))
+    assert set(loaded.signatures) == {"answer", "ask", "serving_default"}
+    for task, request in REQUESTS.items():
+        columns = {name: tf.constant(column) for name, column in request.items()}
+        found = {n: a.numpy() for n, a in loaded.signatures[task](**columns).items()}
+        for name, right in arrays(reader, task).items():
+            if right.dtype.kind == "f":
+                np.testing.assert_allclose(found[name], right, rtol=1e-4)
+            else:
+                np.testing.assert_array_equal(found[name], right)
+
+
+def test_a_process_without_tfmrc_answers_the_same(reader, exported):
+    blank = {"question": [""], "context": [""]}
+    found = run_loader("tf_loader.py", exported, [REQUESTS["answer"], blank])
+    assert_same_outputs(found[0]["outputs"], arrays(reader, "answer"))
+    assert "error" not in found[1]
+
+
+def test_saved_and_loaded_and_a_task_that_is_missing(tmp_path, reader):
+    again = DualReader.load(reader.save_to(tmp_path / "reader"))
+    found, right = arrays(again, "ask"), arrays(reader, "ask")
+    np.testing.assert_array_equal(found["questions"], right["questions"])
+    np.testing.assert_allclose(found["log_probabilities"], right["log_probabilities"], rtol=1e-4)
+    single = made(tasks=("ask",))
+    assert single.ask("Tamsin", CONTEXTS[1], max_length=3)[0].probability > 0
+    with pytest.raises(ValueError, match="signatures"):
+        single.answer("Who?", CONTEXTS[1])
+    with pytest.raises(ValueError, match="num_characters"):
+        DualReader(reader.model, text.DAANetFeatures(reader.features.vocabulary, num_characters=9))

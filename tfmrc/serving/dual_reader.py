@@ -1,0 +1,181 @@
+"""Answers and questions from one object: a dual model and its features."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+import tensorflow as tf
+
+from tfmrc.serving.dual_reading import make_dual_reading
+from tfmrc.serving.export import write_saved_model
+from tfmrc.serving.options import DecodingOptions
+from tfmrc.serving.storage import load_parts, save_parts
+
+__all__ = ["DualReader", "Written"]
+
+CONTEXT = "The hill is 310 metres high."
+WARMUP = {"answer": ("question", "How high is the hill?"), "ask": ("answer", "310 metres")}
+
+
+@dataclass(frozen=True)
+class Written:
+    """An answer or a question.
+
+    Attributes:
+        text: the words.
+        probability: of the words.
+        complete: False if it was cut at the greatest length.
+    """
+
+    text: str
+    probability: float
+    complete: bool = True
+
+
+class DualReader:
+    """Answers questions and asks about answers: what a user holds, and what is exported.
+
+    The keyword arguments that choose how words are searched for are those of
+    `tfmrc.serving.DecodingOptions`. The graph of each combination is built once and kept.
+
+    Args:
+        model: a `tfmrc.models.DAANet`.
+        features: the `tfmrc.text.DAANetFeatures` that it was trained with.
+
+    Raises:
+        ValueError: model and features disagree on the vocabulary or the characters.
+
+    Example:
+
+    >>> from tfmrc import models, text
+    >>> from tfmrc.serving import DualReader
+    >>> features = text.DAANetFeatures(text.Vocabulary("how high is it ?".split()))
+    >>> model = models.DAANet(vocabulary_size=9, word_dim=4, character_dim=4, hidden_dim=4,
+    ...                       num_lstm_layers=1, num_heads=2, inner_dim=4)
+    >>> reader = DualReader(model, features)
+    >>> [answer] = reader.answer("How high is it?", "It is 8,611 metres high.", max_length=3)
+    >>> [first, second] = reader.ask(
+    ...     "8,611", "It is 8,611 metres high.", max_length=3, num_beams=2, num_return=2)
+    >>> first.probability >= second.probability
+    True
+    """
+
+    def __init__(self, model: Any, features: Any):
+        config = model.get_config()
+        pairs = {
+            "vocabulary_size": (config["vocabulary_size"], len(features.vocabulary)),
+            "num_characters": (config["num_characters"], features.num_characters),
+            "generable words": (model.num_generable, features.generation_vocabulary_size),
+        }
+        for name, (of_model, of_features) in pairs.items():
+            if of_model != of_features:
+                raise ValueError(
+                    f"Model and features were built with different {name}. "
+                    f"Received: model={of_model!r}, features={of_features!r}"
+                )
+        self.model = model
+        self.features = features
+        self.metrics: dict[str, Any] = {}
+        self._signatures: dict[DecodingOptions, Any] = {}
+
+    def answer(self, question: str, context: str, **options: Any) -> list[Written]:
+        """Answers to a question, best first: `num_return` of them."""
+        return self.write("answer", [question], [context], **options)[0]
+
+    def ask(self, answer: str, context: str, **options: Any) -> list[Written]:
+        """Questions about an answer, best first: `num_return` of them."""
+        return self.write("ask", [answer], [context], **options)[0]
+
+    def write(
+        self, task: str, given: Sequence[str], contexts: Sequence[str], **options: Any
+    ) -> list[list[Written]]:
+        """Many at once: for each pair what the task makes of it, best first.
+
+        Args:
+            task: "answer" or "ask".
+            given: the questions to answer, or the answers to ask about.
+            contexts: the contexts.
+            **options: see `tfmrc.serving.DecodingOptions`.
+
+        Raises:
+            ValueError: the model has not learned the task.
+        """
+        found = self.signature(task, **options)(_strings(given), _strings(contexts))
+        arrays = {name: value.numpy() for name, value in found.items()}
+        texts = arrays["answers" if task == "answer" else "questions"]
+        columns = texts, arrays["probabilities"], arrays["complete"]
+        return [
+            [
+                Written(text.decode(), float(p), bool(done))
+                for text, p, done in zip(*row, strict=True)
+            ]
+            for row in zip(*columns, strict=True)
+        ]
+
+    def signature(self, name: str = "serving_default", **options: Any) -> Any:
+        """The `tf.function` of a signature (see `tfmrc.serving.make_dual_reading`)."""
+        chosen = DecodingOptions(**options)
+        if chosen not in self._signatures:
+            self._signatures[chosen] = make_dual_reading(self.model, self.features, chosen)
+        if name not in self._signatures[chosen]:
+            raise ValueError(
+                f"This model has the signatures {sorted(self._signatures[chosen])}. "
+                f"Received: name={name!r}"
+            )
+        return self._signatures[chosen][name]
+
+    def export(
+        self,
+        path: str | PathLike[str],
+        *,
+        overwrite: bool = False,
+        metrics: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Path:
+        """Writes a SavedModel on plain strings, with the signatures of `make_dual_reading`.
+
+        Args:
+            path: `<folder>/<name>/<version>`; the version is a number.
+            overwrite: whether a version that exists is replaced.
+            metrics: figures for the model card; None for `self.metrics`.
+            **options: see `tfmrc.serving.DecodingOptions`; they are fixed in the export.
+
+        Returns:
+            The version's folder.
+        """
+        chosen = DecodingOptions(**options)
+        given, text = WARMUP[self.model.tasks[0]]
+        longest = max(self.features.question_length, self.features.answer_length)
+        return write_saved_model(
+            self.model,
+            self.features,
+            path,
+            chosen,
+            signatures=make_dual_reading(self.model, self.features, chosen),
+            warmup={given: [text], "context": [CONTEXT]},
+            max_length=chosen.max_length or longest + 1,
+            metrics=self.metrics if metrics is None else metrics,
+            overwrite=overwrite,
+        )
+
+    def save_to(
+        self, folder: str | PathLike[str], metrics: Mapping[str, Any] | None = None
+    ) -> Path:
+        """Saves weights, configuration, vocabulary, tool versions and metrics into one folder."""
+        metrics = self.metrics if metrics is None else metrics
+        return save_parts(self.model, self.features, folder, metrics)
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> Self:
+        """Loads what `save_to` saved. Runs no code from the folder."""
+        model, features, metrics = load_parts(folder)
+        reader = cls(model, features)
+        reader.metrics = metrics
+        return reader
+
+
+def _strings(texts: Sequence[str]) -> tf.Tensor:
+    encoded = [text.encode("utf-8", "replace") for text in texts]
+    return tf.constant(encoded, tf.string, [len(encoded)])

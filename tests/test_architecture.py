@@ -212,8 +212,8 @@ def test_setup_requirements_are_locked_and_explained() -> None:
         assert name in extras or f"\n{name}==" in lock, f"{name} is not in the lock"
 
 
-def test_every_equation_of_masque_has_a_test() -> None:
-    assert equations.missing(("masque",)) == {}
+def test_every_equation_has_a_test() -> None:
+    assert equations.missing(("masque", "qg", "daanet")) == {}
 
 
 def test_equations_are_found_in_marks_and_docstrings(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ _HOME = {
     "read_msmarco": "msmarco",
     "read_narrativeqa": "narrativeqa",
     "read_squad": "squad",
+    "read_triviaqa": "triviaqa",
+    "read_wikiqa": "wikiqa",
     "records": "record",
     "split_by_group": "splits",
     "split_summary": "windows",
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from tfmrc.data.squad import read_squad
     from tfmrc.data.squad_masque import squad_for_masque
     from tfmrc.data.stream import ExampleStream, RecordError, Report
+    from tfmrc.data.triviaqa import read_triviaqa
+    from tfmrc.data.wikiqa import read_wikiqa
     from tfmrc.data.windows import split_summary
 
 __all__ = [
@@ -59,6 +63,8 @@ __all__ = [
     "read_msmarco",
     "read_narrativeqa",
     "read_squad",
+    "read_triviaqa",
+    "read_wikiqa",
     "records",
     "split_by_group",
     "split_summary",

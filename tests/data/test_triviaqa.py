@@ -1,0 +1,82 @@
+"""The TriviaQA reader: documents, aliases, what is left out, errors."""
+
+import copy
+
+import pytest
+
+from tests.data.builders import write
+from tfmrc.data import RecordError, read_triviaqa
+
+OWL = {
+    "QuestionId": "tc_1",
+    "Question": "Who flew?",
+    "Answer": {"Value": "Tawny Owl", "Aliases": ["Owl", "tawny owl", "Strix (bird)"]},
+    "EntityPages": [{"Filename": "Night.txt"}, {"Filename": "Gone.txt"}],
+    "SearchResults": [{"Filename": "9/a.txt"}, {"Filename": "b.txt"}],
+}
+TEST = {"QuestionId": "tc_2", "Question": "Why?", "EntityPages": [{"Filename": "Night.txt"}]}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "wikipedia").mkdir()
+    (tmp_path / "web" / "9").mkdir(parents=True)
+    write(tmp_path / "wikipedia" / "Night.txt", "Prowlers slept. A tawny owl flew. An owl!")
+    write(tmp_path / "web" / "9" / "a.txt", "It was late. It was dark. Then a Strix (bird) came.")
+    write(tmp_path / "web" / "b.txt", "Nothing flew.")
+    return tmp_path
+
+
+def stream(folder, records, **options):
+    path = write(folder / "qa.json", {"Data": records, "Domain": "Wikipedia"})
+    return read_triviaqa(path, folder, **options)
+
+
+def test_first_alias_of_each_document_is_the_answer(folder):
+    found = stream(folder, [OWL, TEST])
+    owl, untold = found
+    assert owl.id == "tc_1--Night.txt" and owl.group == "tc_1"
+    assert owl.answers == {"span": ("tawny owl", "Tawny Owl")}  # not the "owl" in it, nor "Prowl"
+    assert owl.span_text(owl.spans[0]) == "tawny owl" and owl.answerable is True
+    assert (untold.answers, untold.answerable, untold.spans) == ({}, None, ())
+    assert found.report.notes == {"documents that are not in the folder": 1}
+
+
+def test_web_reads_search_results_too(folder):
+    found = stream(folder, [OWL], domain="web", style="qa")
+    assert [e.id for e in found] == ["tc_1--9/a.txt", "tc_1--Night.txt"]
+    assert next(iter(found)).answers == {"qa": ("Strix (bird)", "Tawny Owl")}
+    assert found.report.notes["documents whose beginning holds no answer"] in (0, 1)
+    list(found)
+    assert found.report.notes["documents whose beginning holds no answer"] == 1
+
+
+def test_only_the_beginning_of_a_document_is_read(folder):
+    found = stream(folder, [OWL], domain="web", passage_words=4)
+    assert list(found) == []
+    assert found.report.notes["documents whose beginning holds no answer"] == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda q: q.pop("Question"), "'tc_1': Question: is missing"),
+        (lambda q: q["Answer"].update(Aliases="Owl"), "Aliases: must be a list"),
+        (lambda q: q["Answer"].update(Value=" "), "Value: holds no text"),
+        (lambda q: q.update(EntityPages=[{}]), "Filename: is missing"),
+    ],
+)
+def test_broken_questions(folder, change, message):
+    broken = copy.deepcopy(OWL)
+    change(broken)
+    with pytest.raises(RecordError, match=message):
+        list(stream(folder, [broken]))
+    skipping = stream(folder, [broken, TEST], on_error="skip")
+    assert [e.group for e in skipping] == ["tc_2"] and skipping.skipped == 1
+
+
+def test_no_question_and_no_such_domain(folder):
+    with pytest.raises(RecordError, match="holds no question"):
+        list(stream(folder, []))
+    with pytest.raises(ValueError, match="domain='books'"):
+        stream(folder, [OWL], domain="books")

@@ -70,8 +70,8 @@ class MaxoutPointer(keras.layers.Layer):
     def call(self, logits, scores=None, source_ids=None, target_ids=None, places=None):
         rows = ops.arange(logits.shape[-1])
         never = ops.logical_or(ops.equal(rows, PAD), ops.equal(rows, BOS))
-        logits = ops.where(never, LOG_ZERO, ops.cast(logits, "float32"))
-        parts = {"logits": logits, "log_normalizer": ops.logsumexp(logits, axis=-1)}
+        logits = ops.cast(logits, "float32") + ops.where(never, LOG_ZERO, 0.0)
+        parts = {"logits": logits, "log_normalizer": _logsumexp(logits)}
         if self.combine is not None:
             scores = ops.cast(scores, "float32")
             places = first_places(source_ids) if places is None else places
@@ -138,3 +138,15 @@ class MaxoutPointer(keras.layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), "combine": self.combine}
+
+
+@ops.custom_gradient
+def _logsumexp(x):
+    """`logsumexp` over the last axis that keeps nothing of the size of `x` for its gradient."""
+    result = ops.logsumexp(x, axis=-1)
+
+    def gradient(*upstream, **_):
+        (upstream,) = upstream
+        return upstream[..., None] * ops.exp(x - result[..., None])
+
+    return result, gradient

@@ -146,7 +146,6 @@ def _logsumexp(x):
     result = ops.logsumexp(x, axis=-1)
 
     def gradient(*upstream, **_):
-        (upstream,) = upstream
-        return upstream[..., None] * ops.exp(x - result[..., None])
+        return ops.expand_dims(upstream[0], -1) * ops.exp(x - result[..., None])
 
     return result, gradient

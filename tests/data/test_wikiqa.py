@@ -4,6 +4,7 @@ import pytest
 
 from tests.data.builders import write
 from tfmrc.data import RecordError, read_wikiqa
+from tfmrc.data.formats import file_format, read_file
 from tfmrc.data.wikiqa import COLUMNS
 
 ROWS = [
@@ -53,3 +54,9 @@ def test_broken_questions(tmp_path, rows, message):
 def test_other_columns(tmp_path):
     with pytest.raises(RecordError, match="must have the columns"):
         list(read_wikiqa(write(tmp_path / "a.tsv", tsv(ROWS, COLUMNS[::-1]))))
+
+
+def test_the_format_is_known_by_its_beginning(tmp_path):
+    path = write(tmp_path / "a.tsv", tsv(ROWS))
+    assert file_format(path) == "wikiqa"
+    assert list(read_file(path)) == list(read_wikiqa(path))

@@ -14,6 +14,7 @@ from tfmrc.data.msmarco import read_msmarco
 from tfmrc.data.narrativeqa import read_narrativeqa
 from tfmrc.data.squad import read_squad
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, open_binary, open_text
+from tfmrc.data.wikiqa import COLUMNS, read_wikiqa
 
 SUMMARIES = ("summaries.csv", "third_party/wikipedia/summaries.csv", "summaries.csv.gz")
 _START = 1 << 16
@@ -49,12 +50,15 @@ def read_file(
         "examples": read_examples,
         "msmarco": read_msmarco,
         "squad": read_squad,
+        "wikiqa": read_wikiqa,
     }
     return readers[name](path, on_error=on_error)
 
 
 def file_format(path: str | PathLike) -> str:
-    """``"squad"``, ``"msmarco"``, ``"narrativeqa"``, ``"dream"`` or ``"examples"`` (JSON lines).
+    """``"squad"``, ``"msmarco"``, ``"narrativeqa"``, ``"dream"``, ``"wikiqa"``, ``"examples"``.
+
+    The last are tfmrc's own, JSON lines.
 
     Raises:
         RecordError: if the file's beginning is of none of them.
@@ -63,6 +67,8 @@ def file_format(path: str | PathLike) -> str:
         start = file.read(_START)
     if start.lstrip()[:1] == b"[":
         return "dream"
+    if start.startswith("\t".join(COLUMNS).encode()):
+        return "wikiqa"
     if start.lstrip()[:1] == b"{":
         names = set(_names(start))
         if "data" in names:
@@ -77,7 +83,7 @@ def file_format(path: str | PathLike) -> str:
         if {"document_id", "question", "answer1"} <= set(header):
             return "narrativeqa"
     raise RecordError(
-        "is of no known format: SQuAD, MS MARCO, DREAM, NarrativeQA's qaps.csv, examples",
+        "is of no known format: SQuAD, MS MARCO, DREAM, WikiQA, NarrativeQA's qaps.csv, examples",
         path=path,
         record="file",
     )

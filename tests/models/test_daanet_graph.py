@@ -1,0 +1,138 @@
+"""What a training step must not hold, what a decoding step must not redo; and JAX."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.models import duals
+from tests.models.test_masque_graph import graphs, shapes
+from tfmrc.losses import SequenceLogLikelihood
+from tfmrc.models import DAANet
+
+# Sizes that no sum or product of others equals, so that a shape tells what a tensor is.
+B, N, M, K, C, D, G, VOCABULARY = 2, 16, 7, 5, 3, 22, 53, 101
+SIZES = {
+    "vocabulary_size": VOCABULARY,
+    "num_characters": 31,
+    "word_dim": 19,
+    "character_dim": 17,
+    "hidden_dim": D,
+    "num_lstm_layers": 1,
+    "num_heads": 2,
+    "inner_dim": 41,
+    "generation_vocabulary_size": G,
+}
+
+
+def inputs():
+    random = np.random.default_rng(0)
+    x = {}
+    for text, length in (("context", N), ("question", M), ("answer", K)):
+        x[f"{text}_ids"] = random.integers(4, VOCABULARY, (B, length))
+        x[f"{text}_characters"] = random.integers(1, 31, (B, length, C))
+    words = x["context_ids"]
+    x["extended_ids"] = np.where(words < G, words, G + np.arange(N))
+    x["question_target_ids"] = random.integers(4, G, (B, M))
+    x["answer_target_ids"] = random.integers(4, G, (B, K))
+    return {name: tf.constant(array, "int32") for name, array in x.items()}
+
+
+def test_training_holds_nothing_over_the_extended_vocabulary_and_reads_each_text_once():
+    model = DAANet(**SIZES)
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            outputs = model(x, training=True)
+            loss = SequenceLogLikelihood()(x["question_target_ids"], outputs["ask"])
+            loss += SequenceLogLikelihood()(x["answer_target_ids"], outputs["answer"])
+        return tape.gradient(loss, model.trainable_variables)
+
+    found = shapes(step, inputs())
+    assert (B, M, G) in found and (B, K, G) in found and (B, M, N) in found  # what it does hold
+    for shape, names in found.items():
+        assert not {G + N, VOCABULARY + N} & set(shape or ()), names[:3]
+        assert not {M, N, G} <= set(shape or ()) and not {K, N, G} <= set(shape or ()), names[:3]
+        assert not {C, 3 * 17} <= set(shape or ()), names[:3]  # no window of characters
+    names = [layer.name for layer in model.layers]
+    for text in duals.TEXTS:
+        assert names.count(f"{text}_encoder") == 1
+        assert len(model.get_layer(f"{text}_encoder")._inbound_nodes) == 1
+
+
+def test_a_step_of_decoding_reads_neither_the_context_nor_the_past_again():
+    model = DAANet(**SIZES)
+    x = inputs() | {"generable_characters": tf.ones((G, C), "int32")}
+    memory = model.asking.encode(x)
+    beams, longest = 11, 29
+    cache = model.asking.start(memory, beams, longest)
+
+    @tf.function
+    def step(memory, cache, ids, t):
+        return model.asking.step(memory, cache, ids, t)
+
+    concrete = step.get_concrete_function(
+        memory, cache, tf.zeros((B, beams), "int32"), tf.constant(1)
+    )
+    for graph in graphs(concrete.graph):
+        for operation in graph.get_operations():
+            if operation.type in ("MatMul", "BatchMatMulV2"):
+                left, right = (list(value.shape) for value in operation.inputs[:2])
+                # Weights meet one word a beam: never the context, never all steps.
+                assert not (len(right) == 2 and {N, longest} & set(left)), operation.name
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from tests.models import duals
+import keras
+from tfmrc.losses import SequenceLogLikelihood, SequenceMean
+x = duals.batch(duals.FOUR)
+model = duals.small(num_lstm_layers=1, tasks=("ask",))
+target_ids = x["question_target_ids"]
+model.compile("adam", {"ask": SequenceLogLikelihood(), "ask_coverage": SequenceMean()})
+y = {"ask": target_ids, "ask_coverage": target_ids}
+history = model.fit(x, y, batch_size=4, epochs=2, verbose=0)
+assert keras.backend.backend() == "jax"
+assert "tensorflow" not in sys.modules, "TensorFlow was imported"
+found = model.asking.generate(model.asking.encode(duals.source(x, "ask")), 4, num_beams=2)
+model.save_weights(sys.argv[1])
+np.savez(sys.argv[2], ids=np.array(found.ids), score=np.array(found.score),
+         losses=history.history["loss"], ask=np.array(model(x)["ask"]))
+"""
+
+
+@pytest.fixture(scope="module")
+def trained_by_jax(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("jax")
+    weights, numbers = folder / "dual.weights.h5", folder / "numbers.npz"
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(weights), str(numbers)],
+        cwd=Path(__file__).resolve().parents[2],
+        env={**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return weights, np.load(numbers)
+
+
+def test_jax_trains_and_tensorflow_gives_the_same_outputs(trained_by_jax):
+    weights, numbers = trained_by_jax
+    assert numbers["losses"][1] < numbers["losses"][0]
+    model = duals.small(num_lstm_layers=1, tasks=("ask",))
+    model.load_weights(weights)
+    x = duals.batch(duals.FOUR)
+    np.testing.assert_allclose(model(x)["ask"], numbers["ask"], rtol=1e-4, atol=2e-5)
+    memory = model.asking.encode(duals.source(x, "ask"))
+    found = model.asking.generate(memory, 4, num_beams=2)
+    np.testing.assert_array_equal(found.ids, numbers["ids"])
+    np.testing.assert_allclose(found.score, numbers["score"], rtol=1e-4)

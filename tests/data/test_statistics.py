@@ -65,6 +65,18 @@ def test_the_command_prints_and_writes_the_sizes(files, tmp_path, capsys):
     assert squad_counts["answer_words"] == {"span": 2 + 1 + 2}
 
 
+def test_triplets_and_their_mean_lengths(tmp_path, capsys):
+    examples = [
+        Example("1", "Who flew?", ("An owl flew.", "It slept."), {"a": ("An owl", "owl")}),
+        Example("2", "Why, then?", ("So.",), {"a": ("It",), "b": ("It was so",)}),
+        Example("3", "When?", ("Now.",)),
+    ]
+    write_examples(tmp_path / "e.jsonl", examples)
+    assert main(["--triplets", str(tmp_path / "e.jsonl")]) == 0
+    # Words with marks: contexts 7 + 2 + 2, questions 3 + 4 + 2, first references 2 + 1 + 3.
+    assert "e.jsonl | 3 | 3.7 | 3.0 | 2.0 |" in capsys.readouterr().out
+
+
 def test_the_command_says_what_is_wrong(tmp_path, capsys):
     content = squad()
     content["data"][0]["paragraphs"][0]["qas"][0]["question"] = ""

@@ -30,6 +30,8 @@ class Statistics:
         answers: references by style.
         question_words: of all questions together.
         answer_words: of all first references together, by style.
+        first_references: examples with an answer, by style.
+        passage_words: of all passages together, where they are counted.
 
     Example:
 
@@ -49,10 +51,12 @@ class Statistics:
     question_words: int = 0
     answers: Counter[str] = field(default_factory=Counter)
     answer_words: Counter[str] = field(default_factory=Counter)
+    first_references: Counter[str] = field(default_factory=Counter)
+    passage_words: int = 0
 
     @classmethod
-    def of(cls, examples: Iterable[Example]) -> "Statistics":
-        """Count the examples, one at a time."""
+    def of(cls, examples: Iterable[Example], passage_words: bool = False) -> "Statistics":
+        """Count the examples, one at a time; the words of passages if asked for."""
         counts = cls()
         groups = set()
         for example in examples:
@@ -63,8 +67,11 @@ class Statistics:
             counts.passages += len(example.passages)
             counts.relevant_passages += sum(example.relevance or ())
             counts.question_words += len(words(example.question))
+            if passage_words:
+                counts.passage_words += sum(len(words(text)) for text in example.passages)
             for style, references in example.answers.items():
                 counts.answers[style] += len(references)
+                counts.first_references[style] += 1
                 counts.answer_words[style] += len(words(references[0]))
             if example.group is not None:
                 groups.add(example.group)
@@ -92,6 +99,28 @@ def table(rows: Sequence[tuple[str, Statistics]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def triplets(rows: Sequence[tuple[str, Statistics]]) -> str:
+    """Triplets of context, question and answer, and their mean lengths, in Markdown.
+
+    An example with answers in several styles counts once for each.
+
+    Reference: Xiao et al. 2018 (DAANET), Table 1.
+    """
+    lines = ["| file | triplets | n (context) | m (question) | k (answer) |"]
+    lines.append("| --- | ---: | ---: | ---: | ---: |")
+    for name, counts in rows:
+        questions = max(1, counts.questions)
+        first = counts.first_references.total()
+        means = (
+            counts.passage_words / questions,
+            counts.question_words / questions,
+            counts.answer_words.total() / max(1, first),
+        )
+        numbers = " | ".join(f"{mean:.1f}" for mean in means)
+        lines.append(f"| {name} | {first:,} | {numbers} |")
+    return "\n".join(lines)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Count the questions of data files: the sizes of Masque's Table 1, and more."""
     parser = argparse.ArgumentParser(
@@ -99,6 +128,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("files", nargs="+", type=Path, help="SQuAD, MS MARCO, DREAM, qaps.csv, …")
     parser.add_argument("--json", type=Path, help="write the counts into this file, too")
+    parser.add_argument(
+        "--triplets", action="store_true", help="the sizes of DAANET's Table 1 instead"
+    )
     parser.add_argument("--skip", action="store_true", help="skip broken records and say how many")
     chosen = parser.parse_args(arguments)
     rows: list[tuple[str, Statistics]] = []
@@ -107,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             splits = SPLITS if file_format(path) == "narrativeqa" else (None,)
             for split in splits:
                 stream = read_file(path, on_error="skip" if chosen.skip else "raise", split=split)
-                counts = Statistics.of(stream)
+                counts = Statistics.of(stream, passage_words=chosen.triplets)
                 name = f"{path} {split or ''}".strip()
                 print(f"{name}: {stream.report}", file=sys.stderr)
                 if counts.questions or split is None:
@@ -115,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, RecordError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(table(rows))
+    print(triplets(rows) if chosen.triplets else table(rows))
     if chosen.json:
         found = {name: vars(counts) for name, counts in rows}
         chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -1,6 +1,6 @@
 """From examples to the batches that `model.fit` takes, as a `tf.data.Dataset`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Protocol
 
@@ -22,6 +22,10 @@ _SIGNATURE = {
     "span": tf.TensorSpec([None, 3], tf.int32),
     "rotation": tf.TensorSpec([None], tf.int32),
 }
+
+
+Annotate = Callable[[Sequence[Record]], dict[str, np.ndarray]]
+"""From the records of a batch to more strings, `[B]` by name; all names for no records, too."""
 
 
 class Features(Protocol):
@@ -49,6 +53,7 @@ def batched(
     start_step: int = 0,
     window: int = WINDOW,
     rotate_unknown: bool = False,
+    annotate: Annotate | None = None,
 ) -> tf.data.Dataset:
     """Batches of ``(x, y, sample_weight)`` for `model.fit`.
 
@@ -83,6 +88,8 @@ def batched(
         window: batches of a window.
         rotate_unknown: whether the unknown words of a record fall into other buckets each time
             that it is seen (see `MasqueFeatures.batch`); for training.
+        annotate: gives for the records of a batch the strings `[B]` that ``features.annotations``
+            names: what a tagger has made of their texts.
 
     Returns:
         The dataset, prefetched; its cardinality is known for lists.
@@ -123,6 +130,9 @@ def batched(
         window=window,
     )
     passes = count()
+    signature = dict(_SIGNATURE)
+    if annotate is not None:
+        signature |= {name: tf.TensorSpec([None], tf.string) for name in annotate([])}
 
     def generate() -> Iterator[dict[str, Any]]:
         number = 0 if repeat else next(passes)
@@ -132,9 +142,10 @@ def batched(
             if rotate_unknown:
                 rng = np.random.default_rng([seed, number, step])
                 rotation = rng.integers(2**31 - 1, size=len(batch), dtype=np.int32)
-            yield strings(batch) | {"rotation": rotation}
+            extra = {} if annotate is None else annotate(batch)
+            yield strings(batch) | {"rotation": rotation} | extra
 
-    dataset = tf.data.Dataset.from_generator(generate, output_signature=_SIGNATURE)
+    dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
     dataset = dataset.map(features.batch, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
     steps = batches.num_steps
     if steps is not None:

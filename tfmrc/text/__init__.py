@@ -4,6 +4,7 @@ from tfmrc.text.daanet_features import DAANetFeatures
 from tfmrc.text.detokenize import join_words
 from tfmrc.text.features import MasqueFeatures
 from tfmrc.text.question_features import QuestionFeatures
+from tfmrc.text.san_features import SanFeatures
 from tfmrc.text.tokenizer import Tokenizer, Tokens
 from tfmrc.text.vocabulary import Vocabulary
 
@@ -11,6 +12,7 @@ __all__ = [
     "DAANetFeatures",
     "MasqueFeatures",
     "QuestionFeatures",
+    "SanFeatures",
     "Tokenizer",
     "Tokens",
     "Vocabulary",

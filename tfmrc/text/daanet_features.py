@@ -191,7 +191,7 @@ class DAANetFeatures(VocabularyFeatures):
                 y[part], weights[part] = target_ids, count * answered
         if "rotation" in records and self.vocabulary.num_oov_buckets:
             for name in ("context_ids", "question_ids", "answer_ids"):
-                x[name] = self._rotated(x[name], records["rotation"])
+                x[name] = self.rotated(x[name], records["rotation"])
         return x, y, weights
 
     def generable_characters(self) -> tf.Tensor:

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tfmrc.ops.ids import BOS, EOS
 from tfmrc.text.extended_ids import source_extended_ids
 from tfmrc.text.labels import UNKNOWN, masque_labels
-from tfmrc.text.layout import exactly
+from tfmrc.text.layout import exactly, same_batch
 from tfmrc.text.source import lay_out
 from tfmrc.text.styles import Styles
 from tfmrc.text.target import decoder_targets
@@ -114,7 +114,9 @@ class MasqueFeatures(VocabularyFeatures):
             question = tf.convert_to_tensor(question, tf.string)
             passages = tf.convert_to_tensor(passages, tf.string)
             style_ids = self._styles.lookup(style)
-            question = _same_batch(question, passages, style_ids)
+            question = same_batch(
+                "questions, rows of passages and styles", question, passages, style_ids
+            )
             source = lay_out(
                 self.tokenizer,
                 question,
@@ -205,7 +207,7 @@ class MasqueFeatures(VocabularyFeatures):
         x = {name: source[name] for name in MODEL_INPUTS} | target
         if "rotation" in records and self.vocabulary.num_oov_buckets:
             for name in ("question_ids", "passage_ids", "answer_ids"):
-                x[name] = self._rotated(x[name], records["rotation"])
+                x[name] = self.rotated(x[name], records["rotation"])
         if self.gold_relevance:
             x["relevance_gold"] = tf.cast((passages != "") & (relevance != 0), tf.float32)
         return x, {"decoder": target["target_ids"], **labels}, weights
@@ -221,14 +223,3 @@ class MasqueFeatures(VocabularyFeatures):
             "gold_relevance": self.gold_relevance,
             **super().get_config(),
         }
-
-
-def _same_batch(question: tf.Tensor, passages: tf.Tensor, style: tf.Tensor) -> tf.Tensor:
-    """The questions, once it is sure that there are as many of the others."""
-    sizes = tf.stack([tf.shape(values)[0] for values in (question, passages, style)])
-    check = tf.debugging.Assert(
-        tf.reduce_all(sizes == sizes[0]),
-        ["A batch has as many questions, rows of passages and styles. Received: ", sizes],
-    )
-    with tf.control_dependencies([] if check is None else [check]):
-        return tf.identity(question)

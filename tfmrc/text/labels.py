@@ -45,14 +45,21 @@ def masque_labels(
         "classifier": tf.cast(answerable == 1, tf.float32),
     }
     weights = {
-        "decoder": _mean_of_counted(tf.convert_to_tensor(has_answer) & (answerable != 0)),
-        "ranker": _mean_of_counted(tf.convert_to_tensor(present) & (relevance != UNKNOWN)),
-        "classifier": _mean_of_counted(answerable != UNKNOWN),
+        "decoder": mean_of_counted(tf.convert_to_tensor(has_answer) & (answerable != 0)),
+        "ranker": mean_of_counted(tf.convert_to_tensor(present) & (relevance != UNKNOWN)),
+        "classifier": mean_of_counted(answerable != UNKNOWN),
     }
     return labels, weights
 
 
-def _mean_of_counted(counts: tf.Tensor) -> tf.Tensor:
+def mean_of_counted(counts: tf.Tensor) -> tf.Tensor:
+    """Weights N / count where something counts and 0 elsewhere: a mean over all is one of those.
+
+    Example:
+        >>> from tfmrc.text.labels import mean_of_counted
+        >>> mean_of_counted([True, False]).numpy()
+        array([2., 0.], dtype=float32)
+    """
     counted = tf.cast(counts, tf.float32)
     return tf.math.divide_no_nan(
         counted * tf.cast(tf.size(counted), tf.float32), tf.reduce_sum(counted)

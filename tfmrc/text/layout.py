@@ -64,6 +64,22 @@ def cut_rows(tokens: Tokens, limits: tf.Tensor, firsts: tf.Tensor | None = None)
     )
 
 
+def every_nth(tokens: FlatTokens, step: int, offset: int) -> tuple[FlatTokens, tf.Tensor]:
+    """The tokens of the rows `offset`, `offset + step`, …, as rows 0, 1, …
+
+    Returns:
+        The tokens, and where they stand among all tokens, int64 `[n, 1]`.
+    """
+    places = tf.where(tokens.row % step == offset)
+    kept = {
+        name: tf.gather_nd(getattr(tokens, name), places)
+        for name in ("surface", "compared", "starts", "ends", "row", "place")
+    }
+    kept["row"] //= step
+    rows = slice(offset, None, step)
+    return FlatTokens(**kept, lengths=tokens.lengths[rows], cut=tokens.cut[rows]), places
+
+
 def longest(lengths: tf.Tensor) -> tf.Tensor:
     """The largest number, at least 1; scalar int32."""
     return tf.maximum(tf.reduce_max(lengths), 1)
@@ -102,3 +118,22 @@ def exactly(values: Any, count: int, fill: Any = "") -> tf.Tensor:
     missing = tf.maximum(count - tf.shape(values)[1], 0)
     filling = tf.fill([tf.shape(values)[0], missing], tf.constant(fill, values.dtype))
     return tf.ensure_shape(tf.concat([values[:, :count], filling], axis=1), [None, count])
+
+
+def same_batch(what: str, first: tf.Tensor, *others: tf.Tensor) -> tf.Tensor:
+    """The first tensor, once it is sure that the others have as many rows.
+
+    Args:
+        what: names of all of them, for the error.
+        first: a tensor.
+        *others: the others.
+
+    Raises:
+        tf.errors.InvalidArgumentError: they have not.
+    """
+    sizes = tf.stack([tf.shape(values)[0] for values in (first, *others)])
+    check = tf.debugging.Assert(
+        tf.reduce_all(sizes == sizes[0]), [f"A batch has as many {what}. Received: ", sizes]
+    )
+    with tf.control_dependencies([] if check is None else [check]):
+        return tf.identity(first)

@@ -203,7 +203,7 @@ class QuestionFeatures(VocabularyFeatures):
         x |= self.target(records["question"], source)
         if "rotation" in records and self.vocabulary.num_oov_buckets:
             for name in ("passage_ids", "question_ids"):
-                x[name] = self._rotated(x[name], records["rotation"])
+                x[name] = self.rotated(x[name], records["rotation"])
         counts = tf.reduce_sum(tf.cast(x["target_ids"] != 0, tf.float32), axis=1)
         weight = counts / tf.reduce_mean(counts)
         parts = ("decoder", "coverage")

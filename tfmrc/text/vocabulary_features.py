@@ -18,7 +18,8 @@ class VocabularyFeatures(tf.Module):
 
     Args:
         vocabulary: the input ids.
-        generation_vocabulary_size: at most so many generable rows, special ones included.
+        generation_vocabulary_size: at most so many generable rows, special ones included; None for
+            a model that writes nothing.
         sizes: further numbers by name, all positive; each becomes an attribute.
         name: name of the module.
 
@@ -29,21 +30,23 @@ class VocabularyFeatures(tf.Module):
     def __init__(
         self,
         vocabulary: Vocabulary,
-        generation_vocabulary_size: int,
+        generation_vocabulary_size: int | None,
         sizes: dict[str, int],
         name: str,
     ):
         super().__init__(name=name)
-        sizes = sizes | {"generation_vocabulary_size": generation_vocabulary_size}
+        if generation_vocabulary_size is not None:
+            sizes = sizes | {"generation_vocabulary_size": generation_vocabulary_size}
         for size_name, size in sizes.items():
             if size < 1:
                 raise ValueError(f"Sizes are positive. Received: {size_name}={size}")
             setattr(self, size_name, size)
         self.vocabulary = vocabulary
         self.tokenizer = Tokenizer()
-        self.generation_vocabulary_size = min(generation_vocabulary_size, vocabulary.size)
+        if generation_vocabulary_size is not None:
+            self.generation_vocabulary_size = min(generation_vocabulary_size, vocabulary.size)
 
-    def _rotated(self, input_ids: tf.Tensor, rotation: Any) -> tf.Tensor:
+    def rotated(self, input_ids: tf.Tensor, rotation: Any) -> tf.Tensor:
         """Unknown words that many buckets on: equal words stay equal."""
         first, count = self.vocabulary.size, self.vocabulary.num_oov_buckets
         shape = tf.concat([tf.shape(rotation), tf.ones([tf.rank(input_ids) - 1], tf.int32)], axis=0)
@@ -68,8 +71,9 @@ class VocabularyFeatures(tf.Module):
 
     def get_config(self) -> dict[str, Any]:
         """Plain values; the words are saved by `save_assets`."""
+        written = getattr(self, "generation_vocabulary_size", None)
         return {
-            "generation_vocabulary_size": self.generation_vocabulary_size,
+            **({} if written is None else {"generation_vocabulary_size": written}),
             "num_oov_buckets": self.vocabulary.num_oov_buckets,
         }
 

@@ -1,0 +1,30 @@
+"""Which words of a text stand in another one."""
+
+import tensorflow as tf
+
+
+def stands_in(words: tf.Tensor, group: tf.Tensor, wanted: tf.Tensor) -> tf.Tensor:
+    """Whether each word equals a wanted word of its group.
+
+    Equal words are found by hashing, so time and memory grow with N alone.
+
+    Args:
+        words: string `[N]`.
+        group: int `[N]`, for instance the example that the word belongs to.
+        wanted: bool `[N]`, for instance the words of questions.
+
+    Returns:
+        bool `[N]`.
+
+    Example:
+        >>> from tfmrc.text.matching import stands_in
+        >>> stands_in(["owl", "an", "owl", "owl"], [0, 0, 0, 1], [True, False, False, False])
+        <tf.Tensor: shape=(4,), dtype=bool, numpy=array([ True, False,  True, False])>
+
+    Reference: Liu et al. 2018 (SAN), section 2, san-02; Chen et al. 2017.
+    """
+    distinct, word = tf.unique(tf.convert_to_tensor(words, tf.string), out_idx=tf.int64)
+    pair = tf.cast(group, tf.int64) * tf.size(distinct, tf.int64) + word
+    pairs, index = tf.unique(pair)
+    found = tf.math.unsorted_segment_max(tf.cast(wanted, tf.int32), index, tf.size(pairs))
+    return tf.gather(found, index) > 0

@@ -12,12 +12,16 @@ _HOMES = {
     "DualReader": "dual_reader",
     "Reader": "reader",
     "Server": "server",
+    "SpanAnswer": "span_answer",
+    "SpanOptions": "options",
+    "SpanReader": "span_reader",
     "Word": "answer",
     "Written": "dual_reader",
     "export_saved_model": "export",
     "make_asking": "asking",
     "make_dual_reading": "dual_reading",
     "make_reading": "reading",
+    "make_span_reading": "span_reading",
     "write_serving_config": "tf_serving",
 }
 
@@ -29,10 +33,13 @@ if TYPE_CHECKING:
     from tfmrc.serving.dual_reader import DualReader, Written
     from tfmrc.serving.dual_reading import make_dual_reading
     from tfmrc.serving.export import export_saved_model
-    from tfmrc.serving.options import DecodingOptions
+    from tfmrc.serving.options import DecodingOptions, SpanOptions
     from tfmrc.serving.reader import Reader
     from tfmrc.serving.reading import make_reading
     from tfmrc.serving.server import Server
+    from tfmrc.serving.span_answer import SpanAnswer
+    from tfmrc.serving.span_reader import SpanReader
+    from tfmrc.serving.span_reading import make_span_reading
     from tfmrc.serving.tf_serving import write_serving_config
 
 __all__ = [
@@ -44,12 +51,16 @@ __all__ = [
     "DualReader",
     "Reader",
     "Server",
+    "SpanAnswer",
+    "SpanOptions",
+    "SpanReader",
     "Word",
     "Written",
     "export_saved_model",
     "make_asking",
     "make_dual_reading",
     "make_reading",
+    "make_span_reading",
     "write_serving_config",
 ]
 

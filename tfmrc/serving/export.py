@@ -84,7 +84,7 @@ def write_saved_model(
     model: Any,
     features: Any,
     path: str | PathLike[str],
-    options: DecodingOptions,
+    options: Any,
     *,
     signatures: Mapping[str, Any],
     warmup: Mapping[str, Any],
@@ -97,7 +97,7 @@ def write_saved_model(
     Args:
         model, features, path, options, metrics, overwrite: as for `export_saved_model`.
         signatures: `tf.function`s with an input signature, by name; one is `serving_default`.
-        warmup: nested lists of strings by input name, a request of `serving_default`.
+        warmup: nested lists of strings by input name, a request of `serving_default`; none if empty.
         max_length: most words that are generated.
 
     Returns:
@@ -138,7 +138,8 @@ def write_saved_model(
         # Nobody trains an export; and the gradient of a loop's own making cannot be saved.
         saving = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
         tf.saved_model.save(module, str(part), signatures=concrete, options=saving)
-        write_warmup_requests(part, path.parent.name, [warmup])
+        if warmup:
+            write_warmup_requests(part, path.parent.name, [warmup])
         default = concrete["serving_default"]
         write_model_card(part, path, model, features, options, default, metrics or {}, max_length)
         if path.exists():

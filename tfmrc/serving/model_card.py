@@ -9,7 +9,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from tfmrc.serving.options import DecodingOptions
 from tfmrc.serving.storage import tool_versions
 
 __all__ = ["write_model_card"]
@@ -31,11 +30,19 @@ OUTPUTS = {
     "possibility": "that the passages answer the question at all, 0 to 1",
     "question": "the best question",
     "questions": "the questions, best first",
-    "probabilities": "of each question, the product of its words' probabilities",
+    "probabilities": "of each question (the product of its words') or span (of its two ends')",
     "log_probabilities": "their logarithms",
     "answer_start": "offset of the answer's first character (code point) in the passage",
-    "answers": "the answers that questions are about, in the order of the passage",
+    "answers": "the answers that questions are about, in the order of the passage; or the best spans",
     "answer_starts": "their offsets; -1 where the passage has fewer answers",
+    "start": "offset of the answer's first character (code point) in the passage; -1 for none",
+    "end": "offset behind its last character",
+    "probability": "of its first word times that of its last word",
+    "step_begin": "each step's probabilities that the answer begins with a word of the window",
+    "step_end": "likewise that it ends with it",
+    "step_weights": "the share of each step in the result",
+    "word_starts": "offsets of the window's words in the passage",
+    "word_ends": "offsets behind them",
     "truncated": "true if the question or passages were longer, or more, than the model reads",
 }
 INPUTS = {
@@ -46,6 +53,10 @@ INPUTS = {
     "answer": "the answer that the question is to have; it stands in the passage",
     "context": "what is answered or asked from",
     "answer_start": "offset of its first character (code point); -1 for its first occurrence",
+    "question_lemmas": "the lemma of each word of the question, single spaces between them",
+    "passage_lemmas": "the lemma of each word of the passage",
+    "passage_pos": "the part-of-speech tag of each word of the passage",
+    "passage_ner": "the type of entity of each word of the passage",
 }
 
 
@@ -54,7 +65,7 @@ def write_model_card(
     path: Path,
     model: Any,
     features: Any,
-    options: DecodingOptions,
+    options: Any,
     concrete: Any,
     metrics: Mapping[str, Any],
     max_length: int,
@@ -78,7 +89,11 @@ def write_model_card(
         "version": int(path.name),
         "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "versions": tool_versions(),
-        "model": {"class": type(model).__name__, "parameters": int(model.count_params())},
+        "model": {
+            "class": type(model).__name__,
+            "parameters": int(model.count_params()),
+            **({"tagger": model.tagger} if getattr(model, "tagger", None) else {}),
+        },
         "features": features.get_config(),
         "words": features.vocabulary.size,
         "decoding": {

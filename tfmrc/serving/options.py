@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["DecodingOptions"]
+__all__ = ["DecodingOptions", "SpanOptions"]
 
 
 @dataclass(frozen=True)
@@ -58,3 +58,29 @@ class DecodingOptions:
         for name in ("max_length", "jit_compile"):
             del chosen[name]
         return chosen
+
+
+@dataclass(frozen=True)
+class SpanOptions:
+    """How a span is searched for; fixed when a graph is built.
+
+    Attributes:
+        num_return: K, how many spans; the first is the answer, the others its alternatives.
+        max_length: most words of an answer; None for what the features were built for.
+        num_steps: steps of the answer module; None for those that it was trained with.
+        return_steps: whether each step's distributions are among the outputs.
+
+    Raises:
+        ValueError: if a number is below 1.
+    """
+
+    num_return: int = 1
+    max_length: int | None = None
+    num_steps: int | None = None
+    return_steps: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("num_return", "max_length", "num_steps"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"`{name}` must be at least 1. Received: {name}={value!r}")

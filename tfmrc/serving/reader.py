@@ -1,6 +1,6 @@
 """Strings in, answers out: a model and its features as one object."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
+from tfmrc import text
 from tfmrc.serving.answer import Answer
 from tfmrc.serving.export import export_saved_model
 from tfmrc.serving.options import DecodingOptions
@@ -59,10 +60,21 @@ class Reader:
     True
     """
 
+    options_class: type = DecodingOptions
+    make_reading: Callable[[Any, Any, Any], Any] = staticmethod(make_reading)
+
+    def __new__(cls, model: Any, features: Any, *arguments: Any, **options: Any) -> "Reader":
+        """`Reader(model, features)` makes the reader that the features are for."""
+        if cls is Reader and isinstance(features, text.SanFeatures):
+            from tfmrc.serving.span_reader import SpanReader
+
+            return super().__new__(SpanReader)
+        return super().__new__(cls)
+
     def __init__(self, model: Any, features: Any):
-        _check_agreement(model, features)
         self.model = model
         self.features = features
+        self.check_agreement()
         self.metrics: dict[str, Any] = {}
         self._readings: dict[DecodingOptions, Any] = {}
 
@@ -155,10 +167,10 @@ class Reader:
                 )
         width = max((len(several) for several in passages), default=0)
         rows = [
-            [_encoded(p) for p in several] + [b""] * (width - len(several)) for several in passages
+            [encoded(p) for p in several] + [b""] * (width - len(several)) for several in passages
         ]
         outputs = self._reading(DecodingOptions(**options))(
-            tf.constant([_encoded(q) for q in question], tf.string, [len(question)]),
+            tf.constant([encoded(q) for q in question], tf.string, [len(question)]),
             tf.constant(rows, tf.string, [len(question), width]),
             tf.constant(styles, tf.string, [len(question)]),
         )
@@ -220,9 +232,36 @@ class Reader:
         reader.metrics = metrics
         return reader
 
-    def _reading(self, options: DecodingOptions) -> Any:
+    def check_agreement(self) -> None:
+        """Raises a ValueError if model and features were not made for each other."""
+        model, features = self.model, self.features
+        self.compare(
+            {
+                "num_passages": (model.num_passages, features.num_passages),
+                "num_styles": (model.num_styles, len(features.styles)),
+                "vocabulary_size": (
+                    model.get_config().get("vocabulary_size"),
+                    len(features.vocabulary),
+                ),
+                "generable words": (
+                    getattr(model, "num_generable", None),
+                    min(features.generation_vocabulary_size, features.vocabulary.size),
+                ),
+            }
+        )
+
+    def compare(self, pairs: Mapping[str, tuple[Any, Any]]) -> None:
+        """Raises a ValueError where model (first) and features differ; None is not compared."""
+        for name, (of_model, of_features) in pairs.items():
+            if of_model is not None and of_model != of_features:
+                raise ValueError(
+                    f"Model and features were built with different {name}. "
+                    f"Received: model={of_model!r}, features={of_features!r}"
+                )
+
+    def _reading(self, options: Any) -> Any:
         if options not in self._readings:
-            self._readings[options] = make_reading(self.model, self.features, options)
+            self._readings[options] = self.make_reading(self.model, self.features, options)
         return self._readings[options]
 
     def _answers(
@@ -238,27 +277,6 @@ class Reader:
             yield Answer.from_outputs(outputs, row, num_passages=len(several))
 
 
-def _encoded(text: str) -> bytes:
+def encoded(text: str) -> bytes:
     """UTF-8; lone surrogates, which UTF-8 cannot hold, become question marks."""
     return text.encode("utf-8", "replace")
-
-
-def _check_agreement(model: Any, features: Any) -> None:
-    pairs = {
-        "num_passages": (model.num_passages, features.num_passages),
-        "num_styles": (model.num_styles, len(features.styles)),
-        "vocabulary_size": (
-            model.get_config().get("vocabulary_size"),
-            len(features.vocabulary),
-        ),
-        "generable words": (
-            getattr(model, "num_generable", None),
-            min(features.generation_vocabulary_size, features.vocabulary.size),
-        ),
-    }
-    for name, (of_model, of_features) in pairs.items():
-        if of_model is not None and of_model != of_features:
-            raise ValueError(
-                f"Model and features were built with different {name}. "
-                f"Received: model={of_model!r}, features={of_features!r}"
-            )

@@ -1,0 +1,200 @@
+"""Spans from strings: exact words of the passage, windows, several passages, tags, export."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.serving.readers import assert_same_outputs, run_loader
+from tfmrc import Reader, models, text
+from tfmrc.data import Example
+from tfmrc.serving import SpanReader
+
+WORDS = "the . ? how high is hill who named it mill a".split()
+PASSAGE = "Mt. Brannoch is 1,310.5 metres (4,300 ft) high; Éala's mill isn't."
+LONG = " ".join(f"Word{n}, 川 and {n}." for n in range(12))
+REQUEST = {
+    "question": ["How high is Mt. Brannoch?", "Who named the mill?", "", "?", "Who"],
+    "passage": [PASSAGE, LONG, "A hill.", "", "hill"],
+}
+OPTIONS = {"num_return": 3, "max_length": 4}
+
+
+def make_reader(seed=1, tagger=None, model=None, **options):
+    keras.utils.set_random_seed(seed)
+    sizes = {"passage_length": 20, "stride": 10, "answer_length": 5, **options}
+    features = text.SanFeatures(text.Vocabulary(WORDS, num_oov_buckets=4), **sizes)
+    tags = features.num_tags
+    made = models.SAN(
+        vocabulary_size=len(features.vocabulary),
+        word_dim=8,
+        units=4,
+        align_dim=4,
+        num_steps=3,
+        num_exact_match=features.num_exact_match,
+        num_pos=tags["pos"],
+        num_ner=tags["ner"],
+        **{"tagger": "rules 1" if features.annotations else None, **(model or {})},
+    )
+    random = np.random.default_rng(seed)
+    for weight in made.trainable_weights:  # clear probabilities
+        weight.assign(random.normal(scale=0.7, size=weight.shape))
+    return SpanReader(made, features, tagger) if tagger else Reader(made, features)
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return make_reader()
+
+
+@pytest.fixture(scope="module")
+def arrays(reader):
+    return reader.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+
+
+def test_reader_of_span_features_is_a_span_reader(reader):
+    assert type(reader) is SpanReader
+
+
+def test_answers_are_the_exact_characters(arrays):
+    for row, passage in enumerate(REQUEST["passage"]):
+        best = arrays["probabilities"][row]
+        assert (np.diff(best) <= 0).all()
+        seen = set()
+        for k in range(3):
+            start, end = arrays["starts"][row, k], arrays["ends"][row, k]
+            answer = arrays["answers"][row, k].decode()
+            assert answer == (passage[start:end] if start >= 0 else "")
+            assert (start >= 0) == (best[k] > 0)
+            if start >= 0:
+                assert (start, end) not in seen
+                seen.add((start, end))
+    np.testing.assert_array_equal(arrays["answer"], arrays["answers"][:, 0])
+    assert arrays["answer"][3] == b"" and arrays["start"][3] == -1
+    assert arrays["answer"][4] == b"hill" and (arrays["starts"][4, 1:] == -1).all()
+
+
+def test_a_passage_of_several_windows_is_that_of_its_best_window(reader, arrays):
+    features, model = reader.features, reader.model
+    question = REQUEST["question"][1]
+    source = features.source([question], [LONG], limit=1000)
+    starts, ends = source["starts"].numpy()[0], source["ends"].numpy()[0]
+    find = tf.function(model.find, reduce_retracing=True)  # eager loops are slow
+    scores = {}
+    for first in range(0, len(starts), 10):
+        x = {
+            name: source[name] if name == "question_ids" else source[name][:, first : first + 20]
+            for name in features.model_inputs
+        }
+        found = {name: np.exp(np.array(v)[0]) for name, v in find(x).items()}
+        for i in range(len(found["begin"])):
+            for j in range(i, min(i + 4, len(found["begin"]))):
+                place = int(starts[first + i]), int(ends[first + j])
+                score = found["begin"][i] * found["end"][j]
+                scores[place] = max(score, scores.get(place, 0.0))
+        if first + 20 >= len(starts):
+            break
+    best = sorted(scores, key=lambda place: -scores[place])[:3]
+    assert list(zip(arrays["starts"][1], arrays["ends"][1], strict=True)) == best
+    np.testing.assert_allclose(arrays["probabilities"][1], [scores[b] for b in best], rtol=1e-3)
+
+
+def test_the_rest_of_the_batch_does_not_matter(reader, arrays):
+    for row in (0, 3):
+        alone = reader.read(
+            REQUEST["question"][row : row + 1], REQUEST["passage"][row : row + 1], **OPTIONS
+        )
+        np.testing.assert_array_equal(alone["answers"][0], arrays["answers"][row])
+        np.testing.assert_allclose(
+            alone["probabilities"][0], arrays["probabilities"][row], rtol=1e-3, atol=1e-7
+        )
+
+
+def test_several_passages_are_weighted_by_relevance(reader):
+    passages = ["A hill.", PASSAGE, "The mill is high."]
+    single = [reader.answer("How high?", passage) for passage in passages]
+    best = max(range(3), key=lambda n: single[n].probability)
+    together = reader.answer("How high?", passages)
+    assert (together.passage, together.text) == (best, single[best].text)
+    for chosen in range(3):
+        relevance = [0.0] * 3
+        relevance[chosen] = 0.5
+        answer = reader.answer("How high?", passages, ranker=lambda q, p, r=relevance: r)
+        assert (answer.passage, answer.text) == (chosen, single[chosen].text)
+        assert answer.score == pytest.approx(0.5 * single[chosen].probability, rel=1e-3)
+    examples = [Example("1", "How high?", tuple(passages)), Example("2", "Who?", ())]
+    first, second = reader.predict(examples, batch_size=2)
+    assert first.text == together.text and second.text == "" and second.probability == 0
+
+
+def test_steps_on_request(reader):
+    found = reader.read(["How high?"], [PASSAGE], num_steps=2, return_steps=True)
+    assert found["step_begin"].shape[:2] == (1, 2)
+    begin, end = (found[f"step_{name}"].mean(axis=1)[0] for name in ("begin", "end"))
+    i = int(np.flatnonzero(found["word_starts"][0] == found["start"][0])[0])
+    j = int(np.flatnonzero(found["word_ends"][0] == found["end"][0])[0])
+    assert begin[i] * end[j] == pytest.approx(found["probability"][0], rel=1e-3)
+    np.testing.assert_allclose(found["step_weights"], [[0.5, 0.5]], rtol=1e-6)
+
+
+def test_export_answers_as_the_model_does_without_tfmrc(reader, arrays, tmp_path):
+    path = reader.export(tmp_path / "spans" / "1", **OPTIONS)
+    signature = tf.saved_model.load(str(path)).signatures["serving_default"]
+    names = signature.structured_input_signature[1]
+    assert {n: spec.shape.as_list() for n, spec in names.items()} == {
+        "question": [None],
+        "passage": [None],
+    }
+    (alone,) = run_loader("tf_loader.py", path, [REQUEST])
+    assert_same_outputs(alone["outputs"], arrays, rtol=1e-3)
+    card = json.loads((path / "assets.extra" / "model_card.json").read_text())
+    assert all(card["outputs"][name]["meaning"] for name in card["outputs"])
+    assert card["decoding"]["num_return"] == 3
+
+
+def test_saved_and_loaded(reader, arrays, tmp_path):
+    again = Reader.load(reader.save_to(tmp_path / "reader"))
+    assert type(again) is SpanReader
+    found = again.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+    np.testing.assert_array_equal(found["answers"], arrays["answers"])
+
+
+def tag(questions, passages):
+    words = text.Tokenizer().tokenize
+    return {
+        "passage_pos": [
+            " ".join("NUM" if word[:1].isdigit() else "WORD" for word in row)
+            for row in (t.numpy().tolist() for t in words(list(passages)).surface)
+        ]
+    }
+
+
+def test_a_model_with_tags_asks_for_them_everywhere(tmp_path):
+    with pytest.raises(ValueError, match="tagger=None"):
+        make_reader(pos_tags=("NUM",), model={"tagger": None})
+    with pytest.raises(ValueError, match="num_pos"):
+        make_reader(pos_tags=("NUM",), model={"num_pos": 0})
+    with pytest.raises(ValueError, match="'rules 1'"):
+        make_reader(pos_tags=("NUM",)).answer("How high?", PASSAGE)
+    reader = make_reader(pos_tags=("NUM",), tagger=tag)
+    answer = reader.answer("How high?", PASSAGE)
+    path = reader.export(tmp_path / "tags" / "1")
+    signature = tf.saved_model.load(str(path)).signatures["serving_default"]
+    assert set(signature.structured_input_signature[1]) == {"question", "passage", "passage_pos"}
+    tags = {name: tf.constant(values) for name, values in tag(["How high?"], [PASSAGE]).items()}
+    found = signature(question=tf.constant(["How high?"]), passage=tf.constant([PASSAGE]), **tags)
+    assert found["answer"].numpy()[0].decode() == answer.text
+    card = json.loads((path / "assets.extra" / "model_card.json").read_text())
+    assert card["model"]["tagger"] == "rules 1"
+
+
+def test_bad_input_gives_an_answer(reader):
+    odd = ["a" * 5000, "\x00", b"\xff\xfe hill", "hill " * 300, "   "]
+    found = reader.read(["How?"] * 5, [o.decode("utf-8", "replace") if isinstance(o, bytes) else o
+                                       for o in odd])  # fmt: skip
+    assert np.isfinite(found["probability"]).all()
+    assert found["start"][4] == -1
+    with pytest.raises(ValueError, match="num_return=0"):
+        reader.answer("How?", "A hill.", num_return=0)

@@ -13,7 +13,9 @@ _HOME = {
     "RecordError": "stream",
     "Report": "stream",
     "Span": "example",
+    "TagCache": "tagging",
     "batched": "pipeline",
+    "best_span": "answer_spans",
     "load_corpus": "corpus",
     "num_steps": "record",
     "padding_share": "pipeline",
@@ -25,13 +27,17 @@ _HOME = {
     "read_triviaqa": "triviaqa",
     "read_wikiqa": "wikiqa",
     "records": "record",
+    "spacy_tagger": "tagging",
     "split_by_group": "splits",
     "split_summary": "windows",
     "squad_for_masque": "squad_masque",
+    "with_best_spans": "answer_spans",
+    "words_tagger": "tagging",
     "write_examples": "example",
 }
 
 if TYPE_CHECKING:
+    from tfmrc.data.answer_spans import best_span, with_best_spans
     from tfmrc.data.corpus import load_corpus
     from tfmrc.data.dream import read_dream
     from tfmrc.data.example import Example, Span, read_examples, write_examples
@@ -43,6 +49,7 @@ if TYPE_CHECKING:
     from tfmrc.data.squad import read_squad
     from tfmrc.data.squad_masque import squad_for_masque
     from tfmrc.data.stream import ExampleStream, RecordError, Report
+    from tfmrc.data.tagging import TagCache, spacy_tagger, words_tagger
     from tfmrc.data.triviaqa import read_triviaqa
     from tfmrc.data.wikiqa import read_wikiqa
     from tfmrc.data.windows import split_summary
@@ -54,7 +61,9 @@ __all__ = [
     "RecordError",
     "Report",
     "Span",
+    "TagCache",
     "batched",
+    "best_span",
     "load_corpus",
     "num_steps",
     "padding_share",
@@ -66,9 +75,12 @@ __all__ = [
     "read_triviaqa",
     "read_wikiqa",
     "records",
+    "spacy_tagger",
     "split_by_group",
     "split_summary",
     "squad_for_masque",
+    "with_best_spans",
+    "words_tagger",
     "write_examples",
 ]
 

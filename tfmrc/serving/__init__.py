@@ -10,11 +10,13 @@ _HOMES = {
     "Client": "client",
     "DecodingOptions": "options",
     "DualReader": "dual_reader",
+    "MasqueRanker": "rankers",
     "Reader": "reader",
     "Server": "server",
     "SpanAnswer": "span_answer",
     "SpanOptions": "options",
     "SpanReader": "span_reader",
+    "TfIdfRanker": "rankers",
     "Word": "answer",
     "Written": "dual_reader",
     "export_saved_model": "export",
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from tfmrc.serving.dual_reading import make_dual_reading
     from tfmrc.serving.export import export_saved_model
     from tfmrc.serving.options import DecodingOptions, SpanOptions
+    from tfmrc.serving.rankers import MasqueRanker, TfIdfRanker
     from tfmrc.serving.reader import Reader
     from tfmrc.serving.reading import make_reading
     from tfmrc.serving.server import Server
@@ -49,11 +52,13 @@ __all__ = [
     "Client",
     "DecodingOptions",
     "DualReader",
+    "MasqueRanker",
     "Reader",
     "Server",
     "SpanAnswer",
     "SpanOptions",
     "SpanReader",
+    "TfIdfRanker",
     "Word",
     "Written",
     "export_saved_model",

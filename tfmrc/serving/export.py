@@ -97,7 +97,7 @@ def write_saved_model(
     Args:
         model, features, path, options, metrics, overwrite: as for `export_saved_model`.
         signatures: `tf.function`s with an input signature, by name; one is `serving_default`.
-        warmup: nested lists of strings by input name, a request of `serving_default`; none if empty.
+        warmup: nested lists of strings by input name, a request of `serving_default`; or nothing.
         max_length: most words that are generated.
 
     Returns:

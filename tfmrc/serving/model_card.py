@@ -33,7 +33,7 @@ OUTPUTS = {
     "probabilities": "of each question (the product of its words') or span (of its two ends')",
     "log_probabilities": "their logarithms",
     "answer_start": "offset of the answer's first character (code point) in the passage",
-    "answers": "the answers that questions are about, in the order of the passage; or the best spans",
+    "answers": "the answers that questions are about, as the passage has them; or the best spans",
     "answer_starts": "their offsets; -1 where the passage has fewer answers",
     "start": "offset of the answer's first character (code point) in the passage; -1 for none",
     "end": "offset behind its last character",

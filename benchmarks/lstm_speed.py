@@ -1,0 +1,118 @@
+"""Speed of two bidirectional LSTM layers, forward and backward, beside Keras' and PyTorch's.
+
+    python -m benchmarks.lstm_speed [--threads 2] [--repeats 7]
+
+All run in this process on the same sizes, turn by turn, so that what else the machine does meets
+all of them alike; medians and the spread from the first to the third quartile are printed, and each
+one's time over ours. PyTorch is left out, and said to be, where it is not installed. CPU only.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+SIZES = ((128, 32), (600, 16))
+LENGTH = 150
+
+
+def main() -> None:
+    """Measures and prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=7)
+    chosen = parser.parse_args()
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(chosen.threads)
+    tf.config.threading.set_inter_op_parallelism_threads(chosen.threads)
+    print("| width | batch | layer | seconds (quartiles) | times ours |")
+    print("| --- | --- | --- | --- | --- |")
+    for units, batch in SIZES:
+        steps = {"tfmrc": _ours(units, batch), "Keras": _keras(units, batch)}
+        pytorch = _pytorch(units, batch, chosen.threads)
+        if pytorch is not None:
+            steps["PyTorch"] = pytorch
+        for step in steps.values():
+            step()  # traced and warm
+        seconds: dict[str, list[float]] = {name: [] for name in steps}
+        for _ in range(chosen.repeats):
+            for name, step in steps.items():
+                began = time.perf_counter()
+                step()
+                seconds[name].append(time.perf_counter() - began)
+        ours = statistics.median(seconds["tfmrc"])
+        for name, found in seconds.items():
+            low, middle, high = statistics.quantiles(found, n=4)
+            print(
+                f"| {units} | {batch} | {name} | {middle:.3f} ({low:.3f}-{high:.3f}) | "
+                f"{middle / ours:.2f} |"
+            )
+        if pytorch is None:
+            print(f"| {units} | {batch} | PyTorch | not installed | |")
+    sys.stdout.flush()
+
+
+def _tensorflow(layers: list[Any], units: int, batch: int) -> Callable[[], Any]:
+    import tensorflow as tf
+
+    x = tf.random.normal([batch, LENGTH, units])
+    for layer, width in zip(layers, (units, 2 * units), strict=True):
+        layer.build((None, None, width))
+    weights = [v.value for layer in layers for v in layer.trainable_variables]
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for layer in layers:
+                y = layer(y)
+            loss = tf.reduce_sum(y * y)
+        return tape.gradient(loss, [x, *weights])
+
+    return lambda: step(x)[0].numpy()
+
+
+def _ours(units: int, batch: int) -> Callable[[], Any]:
+    from tfmrc.layers import BidirectionalLSTM
+
+    return _tensorflow([BidirectionalLSTM(units) for _ in range(2)], units, batch)
+
+
+def _keras(units: int, batch: int) -> Callable[[], Any]:
+    import keras
+
+    layers = [
+        keras.layers.Bidirectional(keras.layers.LSTM(units, return_sequences=True))
+        for _ in range(2)
+    ]
+    return _tensorflow(layers, units, batch)
+
+
+def _pytorch(units: int, batch: int, threads: int) -> Callable[[], Any] | None:
+    try:
+        import torch
+    except ImportError:
+        return None
+    torch.set_num_threads(threads)
+    layers = torch.nn.LSTM(units, units, num_layers=2, bidirectional=True, batch_first=True)
+    x = torch.randn(batch, LENGTH, units, requires_grad=True)
+
+    def step() -> Any:
+        layers.zero_grad()
+        x.grad = None
+        y, _ = layers(x)
+        (y * y).sum().backward()
+        return x.grad.numpy()
+
+    return step
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Where a free answer stands in its passages, as nearly as a span can say it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from tfmrc.data.example import Example, Span
+
+
+def rouge_l(found: Sequence[str], wanted: Sequence[str], beta: float = 1.2) -> float:
+    """ROUGE-L of two sequences of words: F of the longest common subsequence, recall counting more.
+
+    Example:
+
+    >>> round(rouge_l("the owl flew".split(), "an owl flew off".split()), 4)
+    0.5656
+    """
+    if not found or not wanted:
+        return 0.0
+    row = [0] * (len(wanted) + 1)
+    for word in found:
+        row = _next_row(row, word, wanted)
+    return _f(row[-1], len(found), len(wanted), beta)
+
+
+def best_span(
+    words: Sequence[str], answer: Sequence[str], max_length: int = 60, beta: float = 1.2
+) -> tuple[int, int, float]:
+    """The span of words with the best ROUGE-L against an answer.
+
+    For each first word the longest common subsequences of all ends come from one pass.
+
+    Args:
+        words: of the passage, in the form that is compared.
+        answer: words of the answer.
+        max_length: most words of a span.
+        beta: weight of recall.
+
+    Returns:
+        First word, the place behind the last, and ROUGE-L; `(0, 0, 0.0)` if no word is shared.
+        Among equals the first, then the shortest.
+
+    Example:
+
+    >>> best_span("so the brown owl flew away".split(), "the owl flew".split())
+    (1, 5, 0.8840579710144928)
+
+    Reference: Liu et al. 2018 (SAN), section 5.5.
+    """
+    wanted = set(answer)
+    best = (0, 0, 0.0)
+    for first, word in enumerate(words):
+        if word not in wanted:
+            continue  # a span gains nothing by a first word that is not shared
+        row = [0] * (len(answer) + 1)
+        for end in range(first, min(first + max_length, len(words))):
+            row = _next_row(row, words[end], answer)
+            score = _f(row[-1], end + 1 - first, len(answer), beta)
+            if score > best[2]:
+                best = first, end + 1, score
+    return best
+
+
+def with_best_spans(
+    examples: Iterable[Example], style: str, max_length: int = 60
+) -> Iterator[tuple[Example, float]]:
+    """Examples with the one span, of all passages, that comes nearest to their answer.
+
+    The mean of the ROUGE-L that come with them is the upper bound that spans put on the score.
+
+    Args:
+        examples: with free answers, as those of MS MARCO.
+        style: whose answers are looked for, the first reference's; the example's answer of this
+            style becomes the span's own text.
+        max_length: most words of a span.
+
+    Yields:
+        The example, its `spans` that span, and ROUGE-L against the free answer. Examples whose
+        answer shares no word with any passage are left out.
+    """
+    from tfmrc.text import Tokenizer
+
+    tokenizer = Tokenizer()
+    for example in examples:
+        if style not in example.answers:
+            continue
+        answer = example.answers[style][0]
+        tokens = tokenizer.tokenize([answer, *example.passages])
+        rows = [row.tolist() for row in (r.numpy() for r in tokens.compared)]
+        found = [best_span(row, rows[0], max_length) for row in rows[1:]]
+        number = max(range(len(found)), key=lambda n: found[n][2], default=0)
+        if not found or not found[number][2]:
+            continue
+        first, end, score = found[number]
+        starts, ends = tokens.starts[number + 1].numpy(), tokens.ends[number + 1].numpy()
+        span = Span(number, int(starts[first]), int(ends[end - 1]))
+        text = example.span_text(span)
+        yield replace(example, spans=(span,), answers={style: (text,)}), score
+
+
+def _next_row(row: list[int], word: str, wanted: Sequence[str]) -> list[int]:
+    made = [0]
+    for place, other in enumerate(wanted):
+        made.append(row[place] + 1 if word == other else max(made[-1], row[place + 1]))
+    return made
+
+
+def _f(common: int, found: int, wanted: int, beta: float) -> float:
+    if not common:
+        return 0.0
+    precision, recall = common / found, common / wanted
+    return (1 + beta**2) * precision * recall / (recall + beta**2 * precision)

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from keras import Variable, ops
 
 from tests.layers import weights
@@ -185,3 +186,21 @@ def test_an_initial_state_of_two_directions_is_refused():
     state = np.zeros((1, 2), "float32")
     with pytest.raises(ValueError, match="causal=False"):
         BidirectionalLSTM(2)(np.ones((1, 3, 2), "float32"), initial_state=(state, state))
+
+
+def test_graphs_of_any_size_give_the_same_gradients():
+    """As `fit` and exports trace them: batch and length are not known."""
+    layer, variables = made()
+    x = tf.constant(ops.convert_to_numpy(variables["x"]))
+    weights_of = [v.value for v in layer.trainable_variables]
+
+    def gradients_of(x, mask):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            total = sum(ops.sum(part**2) for part in layer(x, padding_mask=mask))
+        return tape.gradient(total, [x, *weights_of])
+
+    sizes = [tf.TensorSpec([None, None, 2]), tf.TensorSpec([None, None], tf.bool)]
+    traced = tf.function(gradients_of, input_signature=sizes)
+    for got, expected in zip(traced(x, MASK), gradients_of(x, MASK), strict=True):
+        close(got, np.array(expected))

@@ -27,17 +27,17 @@ def make_reader(seed=1, tagger=None, model=None, **options):
     sizes = {"passage_length": 20, "stride": 10, "answer_length": 5, **options}
     features = text.SanFeatures(text.Vocabulary(WORDS, num_oov_buckets=4), **sizes)
     tags = features.num_tags
-    made = models.SAN(
-        vocabulary_size=len(features.vocabulary),
-        word_dim=8,
-        units=4,
-        align_dim=4,
-        num_steps=3,
-        num_exact_match=features.num_exact_match,
-        num_pos=tags["pos"],
-        num_ner=tags["ner"],
-        **{"tagger": "rules 1" if features.annotations else None, **(model or {})},
-    )
+    arguments = {
+        "word_dim": 8,
+        "units": 4,
+        "align_dim": 4,
+        "num_steps": 3,
+        "num_exact_match": features.num_exact_match,
+        "num_pos": tags["pos"],
+        "num_ner": tags["ner"],
+        "tagger": "rules 1" if features.annotations else None,
+    }
+    made = models.SAN(len(features.vocabulary), **(arguments | (model or {})))
     random = np.random.default_rng(seed)
     for weight in made.trainable_weights:  # clear probabilities
         weight.assign(random.normal(scale=0.7, size=weight.shape))

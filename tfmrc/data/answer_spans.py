@@ -12,7 +12,7 @@ def rouge_l(found: Sequence[str], wanted: Sequence[str], beta: float = 1.2) -> f
     Example:
 
     >>> round(rouge_l("the owl flew".split(), "an owl flew off".split()), 4)
-    0.5656
+    0.5571
     """
     if not found or not wanted:
         return 0.0
@@ -41,8 +41,9 @@ def best_span(
 
     Example:
 
-    >>> best_span("so the brown owl flew away".split(), "the owl flew".split())
-    (1, 5, 0.8840579710144928)
+    >>> first, end, score = best_span("so the brown owl flew away".split(), "the owl flew".split())
+    >>> first, end, round(score, 4)
+    (1, 5, 0.8798)
 
     Reference: Liu et al. 2018 (SAN), section 5.5.
     """

@@ -13,7 +13,7 @@ from tfmrc.training.loss_scale import LossScale
 from tfmrc.training.optimizer import AdamW
 from tfmrc.training.question_generation import maxout_pointer_qg
 from tfmrc.training.recipe import masque
-from tfmrc.training.san import san
+from tfmrc.training.san_recipe import san
 from tfmrc.training.schedule import WarmupCosine
 from tfmrc.training.sgd import SGD
 from tfmrc.training.standard_callbacks import callbacks

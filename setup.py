@@ -33,6 +33,7 @@ SPACY = [
     "spacy>=3.8",
 ]
 TEST = [
+    *SPACY,
     "hypothesis>=6.100",
     "import-linter>=2.1",
     "jax>=0.5",

@@ -135,7 +135,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, writer):
         counts.append(count)
     assert counts[1] > 2.2 * counts[0]
     assert max(held) < BOUND
-    share = 0.2 if writer is narrativeqa else 0.03  # places of the summaries, names of groups
+    # What does grow: the places of the summaries, and the names of the groups, some percent.
+    share = 0.2 if writer is narrativeqa else 0.05
     assert held[1] - held[0] < share * (SIZES[1] - SIZES[0])
 
 

@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
+import spacy
 
 from tfmrc.data import Example, Span, TagCache, batched, words_tagger
 from tfmrc.data.tagging import spacy_tagger
 from tfmrc.text import SanFeatures, Vocabulary
 
-spacy = pytest.importorskip("spacy")
 QUESTION, PASSAGE = "Who met Ada?", "Don't forget: Ada Lee met an owl."
 
 

@@ -125,6 +125,7 @@ def trained_by_jax(tmp_path_factory):
     return weights, np.load(numbers)
 
 
+@pytest.mark.slow
 def test_jax_trains_and_tensorflow_gives_the_same_outputs(trained_by_jax):
     weights, numbers = trained_by_jax
     assert numbers["losses"][1] < numbers["losses"][0]

@@ -85,6 +85,7 @@ def test_a_run_of_other_settings_is_not_touched(folder, capfd):
     assert "--fresh" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_blind_model_is_trained_and_scored_on_a_blind_corpus(folder, tmp_path, capfd):
     assert demo(folder, "--blind", "passages", "--run", str(tmp_path / "run")) == 0
     assert "Without passages: concise_rouge_l 0." in capfd.readouterr().out

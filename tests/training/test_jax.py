@@ -3,6 +3,8 @@ import pytest
 
 from tests.training import masque_batches, process
 
+pytestmark = pytest.mark.slow  # tests.models.test_masque_jax is the quick one
+
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):

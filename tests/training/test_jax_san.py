@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from tests.models.test_san import SMALL, batch
 from tests.training import process
@@ -6,6 +7,7 @@ from tests.training.jax_san import LENGTHS
 from tfmrc.models import SAN
 
 
+@pytest.mark.slow
 def test_san_trains_on_jax_and_gives_the_same_outputs_in_tensorflow(tmp_path):
     process.run("jax_san", tmp_path, KERAS_BACKEND="jax")
     with np.load(tmp_path / "outputs.npz") as archive:

@@ -67,6 +67,7 @@ def test_state_of_the_rule_survives_a_resume(tmp_path):
 
 
 def test_loss_is_the_mean_over_words_and_falls():
+    keras.utils.set_random_seed(1)
     model = questions.small(coverage=True, num_layers=1)
     x = questions.batch(questions.FOUR)
     counts = (x["target_ids"] != 0).sum(1)
@@ -78,5 +79,5 @@ def test_loss_is_the_mean_over_words_and_falls():
     model.compile(**training.maxout_pointer_qg(100, clip_norm=5.0, model=model))
     names = ("decoder", "coverage")
     y, weights = {n: x["target_ids"] for n in names}, {n: weight for n in names}
-    losses = [model.train_on_batch(x, y, weights, return_dict=True)["loss"] for _ in range(15)]
+    losses = [model.train_on_batch(x, y, weights, return_dict=True)["loss"] for _ in range(60)]
     assert losses[-1] < 0.8 * losses[0]

@@ -84,7 +84,7 @@ def without_repeated_ngrams(
         word = ops.take(ids, ops.reshape(last, (1,)), axis=-1)
         same = same & (ids[..., offset : offset + begins] == word)
     row = ops.arange(batch * beams, dtype="int32") * vocabulary_size
-    words = ops.reshape(ids[..., size - 1 :], (batch * beams, begins))
+    words = ops.cast(ops.reshape(ids[..., size - 1 :], (batch * beams, begins)), "int32")
     marks = ops.segment_sum(
         ops.cast(ops.reshape(same, (-1,)), "float32"),
         ops.reshape(row[:, None] + words, (-1,)),

@@ -13,6 +13,7 @@ from tfmrc.layers import (
     linear,
 )
 from tfmrc.layers.concatenated_encoder import BLOCKS
+from tfmrc.models.configured import Configured
 from tfmrc.models.daanet_direction import GIVEN, MADE, Direction
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import PAD
@@ -35,7 +36,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class DAANet(keras.Model):
+class DAANet(Configured, keras.Model):
     """Dual ask-answer network: learns to answer and to ask from the same examples, in one model.
 
     Each task folds what it is given (the question for answering, the answer for asking) into the
@@ -315,19 +316,3 @@ class DAANet(keras.Model):
         return self.switch[task](
             folded, written, logits, log_attention, memory["extended_ids"], target_ids=target_ids
         )
-
-    # === Saving ===
-
-    def get_config(self):
-        return {
-            **self._config,
-            "name": self.name,
-            "dtype": keras.dtype_policies.serialize(self.dtype_policy),
-        }
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        config = dict(config)
-        if isinstance(config.get("dtype"), dict):
-            config["dtype"] = keras.dtype_policies.deserialize(config["dtype"])
-        return cls(**config)

@@ -20,6 +20,7 @@ from tfmrc.layers import (
     linear,
 )
 from tfmrc.layers.linear import normal
+from tfmrc.models.configured import Configured
 from tfmrc.models.generation import Generation
 from tfmrc.ops.ids import BOS, PAD
 
@@ -34,7 +35,7 @@ BLOCKS = {
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class Masque(Generation, keras.Model):
+class Masque(Generation, Configured, keras.Model):
     """Multi-style abstractive summarisation model for question answering.
 
     A reader brings the question and all passages together; a ranker and a classifier say which
@@ -486,25 +487,3 @@ class Masque(Generation, keras.Model):
             "question_attention": question_attention,
             "passage_attention": passage_attention,
         }
-
-    # === Saving ===
-
-    def get_config(self):
-        contextual = self.contextual_embedding
-        return {
-            **self._config,
-            "contextual_embedding": contextual and keras.saving.serialize_keras_object(contextual),
-            "name": self.name,
-            "dtype": keras.dtype_policies.serialize(self.dtype_policy),
-        }
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        config = dict(config)
-        if isinstance(config.get("contextual_embedding"), dict):
-            config["contextual_embedding"] = keras.saving.deserialize_keras_object(
-                config["contextual_embedding"], custom_objects=custom_objects
-            )
-        if isinstance(config.get("dtype"), dict):
-            config["dtype"] = keras.dtype_policies.deserialize(config["dtype"])
-        return cls(**config)

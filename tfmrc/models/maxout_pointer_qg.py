@@ -12,6 +12,7 @@ from tfmrc.layers import (
     MaxoutPointer,
     WordEmbedding,
 )
+from tfmrc.models.configured import Configured
 from tfmrc.models.generation import Generation
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import BOS, PAD, UNK
@@ -36,7 +37,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class MaxoutPointerQG(Generation, keras.Model):
+class MaxoutPointerQG(Generation, Configured, keras.Model):
     """Question generation with a maxout pointer and gated self-attention.
 
     A bidirectional LSTM reads the passage, whose words carry tags that say where the answer is;
@@ -336,19 +337,3 @@ class MaxoutPointerQG(Generation, keras.Model):
         parts = self._write(memory, question_ids, target_ids)
         names = ("log_probability", "log_parts", "attention")
         return {name: parts[name] for name in names if name in parts}
-
-    # === Saving ===
-
-    def get_config(self):
-        return {
-            **self._config,
-            "name": self.name,
-            "dtype": keras.dtype_policies.serialize(self.dtype_policy),
-        }
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        config = dict(config)
-        if isinstance(config.get("dtype"), dict):
-            config["dtype"] = keras.dtype_policies.deserialize(config["dtype"])
-        return cls(**config)

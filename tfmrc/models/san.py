@@ -14,6 +14,7 @@ from tfmrc.layers import (
     StochasticAnswer,
     WordEmbedding,
 )
+from tfmrc.models.configured import Configured
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.spans import best_spans
 
@@ -27,7 +28,7 @@ ANSWERS = {
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class SAN(keras.Model):
+class SAN(Configured, keras.Model):
     """Stochastic answer network: finds the span of a passage that answers a question.
 
     Four layers, one above the other: lexicon encoding (word vectors, exact match, alignment,
@@ -248,23 +249,3 @@ class SAN(keras.Model):
     def spans(self, outputs, max_length=15, num_spans=1):
         """The best spans of what the model or `find` gave: see `tfmrc.ops.best_spans`."""
         return best_spans(outputs["begin"], outputs["end"], max_length, num_spans)
-
-    def get_config(self):
-        contextual = self.contextual_embedding
-        return {
-            **self._config,
-            "contextual_embedding": contextual and keras.saving.serialize_keras_object(contextual),
-            "name": self.name,
-            "dtype": keras.dtype_policies.serialize(self.dtype_policy),
-        }
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        config = dict(config)
-        if isinstance(config.get("contextual_embedding"), dict):
-            config["contextual_embedding"] = keras.saving.deserialize_keras_object(
-                config["contextual_embedding"], custom_objects=custom_objects
-            )
-        if isinstance(config.get("dtype"), dict):
-            config["dtype"] = keras.dtype_policies.deserialize(config["dtype"])
-        return cls(**config)

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import tensorflow as tf
 
 from tfmrc.serving.asking import make_asking
 from tfmrc.serving.export import write_saved_model
+from tfmrc.serving.fitted import Fitted, strings
 from tfmrc.serving.options import DecodingOptions
-from tfmrc.serving.storage import load_parts, save_parts
 
 __all__ = ["Asked", "Asker"]
 
@@ -39,7 +39,7 @@ class Asked:
     complete: bool = True
 
 
-class Asker:
+class Asker(Fitted):
     """Asks questions about answers in passages: what a user holds, and what is exported.
 
     The keyword arguments that choose how a question is searched for are those of
@@ -66,19 +66,7 @@ class Asker:
     """
 
     def __init__(self, model: Any, features: Any):
-        pairs = {
-            "vocabulary_size": (model.get_config()["vocabulary_size"], len(features.vocabulary)),
-            "generable words": (model.num_generable, features.generation_vocabulary_size),
-        }
-        for name, (of_model, of_features) in pairs.items():
-            if of_model != of_features:
-                raise ValueError(
-                    f"Model and features were built with different {name}. "
-                    f"Received: model={of_model!r}, features={of_features!r}"
-                )
-        self.model = model
-        self.features = features
-        self.metrics: dict[str, Any] = {}
+        super().__init__(model, features)
         self._signatures: dict[DecodingOptions, Any] = {}
 
     def ask(
@@ -157,32 +145,15 @@ class Asker:
             overwrite=overwrite,
         )
 
-    def save_to(
-        self, folder: str | PathLike[str], metrics: Mapping[str, Any] | None = None
-    ) -> Path:
-        """Saves weights, configuration, vocabulary, tool versions and metrics into one folder."""
-        metrics = self.metrics if metrics is None else metrics
-        return save_parts(self.model, self.features, folder, metrics)
-
-    @classmethod
-    def load(cls, folder: str | PathLike[str]) -> Self:
-        """Loads what `save_to` saved. Runs no code from the folder."""
-        model, features, metrics = load_parts(folder)
-        asker = cls(model, features)
-        asker.metrics = metrics
-        return asker
-
     def _asked(
         self, batch: Sequence[tuple[str, str, int]], options: Mapping[str, Any]
     ) -> Iterator[list[Asked]]:
         passages, answers, starts = zip(*batch, strict=True)
-        texts = [[t.encode("utf-8", "replace") for t in column] for column in (passages, answers)]
+        texts = strings(passages), strings(answers)
         if self.features.with_answers:
-            found = self.signature("at", **options)(
-                *map(tf.constant, texts), tf.constant(starts, tf.int32)
-            )
+            found = self.signature("at", **options)(*texts, tf.constant(starts, tf.int32))
         else:
-            found = self.signature(**options)(*map(tf.constant, texts))
+            found = self.signature(**options)(*texts)
         arrays = {name: value.numpy() for name, value in found.items()}
         for row, answer in enumerate(answers):
             yield [

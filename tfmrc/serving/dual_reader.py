@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
-
-import tensorflow as tf
+from typing import Any
 
 from tfmrc.serving.dual_reading import make_dual_reading
 from tfmrc.serving.export import write_saved_model
+from tfmrc.serving.fitted import Fitted, strings
 from tfmrc.serving.options import DecodingOptions
-from tfmrc.serving.storage import load_parts, save_parts
 
 __all__ = ["DualReader", "Written"]
 
@@ -34,7 +32,7 @@ class Written:
     complete: bool = True
 
 
-class DualReader:
+class DualReader(Fitted):
     """Answers questions and asks about answers: what a user holds, and what is exported.
 
     The keyword arguments that choose how words are searched for are those of
@@ -63,22 +61,14 @@ class DualReader:
     """
 
     def __init__(self, model: Any, features: Any):
-        config = model.get_config()
-        pairs = {
-            "vocabulary_size": (config["vocabulary_size"], len(features.vocabulary)),
-            "num_characters": (config["num_characters"], features.num_characters),
-            "generable words": (model.num_generable, features.generation_vocabulary_size),
-        }
-        for name, (of_model, of_features) in pairs.items():
-            if of_model != of_features:
-                raise ValueError(
-                    f"Model and features were built with different {name}. "
-                    f"Received: model={of_model!r}, features={of_features!r}"
-                )
-        self.model = model
-        self.features = features
-        self.metrics: dict[str, Any] = {}
+        super().__init__(model, features)
         self._signatures: dict[DecodingOptions, Any] = {}
+
+    def check_agreement(self) -> None:
+        """Raises a ValueError if model and features were not made for each other."""
+        of_model, of_features = self.model.get_config(), self.features
+        self.compare({"num_characters": (of_model["num_characters"], of_features.num_characters)})
+        super().check_agreement()
 
     def answer(self, question: str, context: str, **options: Any) -> list[Written]:
         """Answers to a question, best first: `num_return` of them."""
@@ -102,7 +92,7 @@ class DualReader:
         Raises:
             ValueError: the model has not learned the task.
         """
-        found = self.signature(task, **options)(_strings(given), _strings(contexts))
+        found = self.signature(task, **options)(strings(given), strings(contexts))
         arrays = {name: value.numpy() for name, value in found.items()}
         texts = arrays["answers" if task == "answer" else "questions"]
         columns = texts, arrays["probabilities"], arrays["complete"]
@@ -159,23 +149,3 @@ class DualReader:
             metrics=self.metrics if metrics is None else metrics,
             overwrite=overwrite,
         )
-
-    def save_to(
-        self, folder: str | PathLike[str], metrics: Mapping[str, Any] | None = None
-    ) -> Path:
-        """Saves weights, configuration, vocabulary, tool versions and metrics into one folder."""
-        metrics = self.metrics if metrics is None else metrics
-        return save_parts(self.model, self.features, folder, metrics)
-
-    @classmethod
-    def load(cls, folder: str | PathLike[str]) -> Self:
-        """Loads what `save_to` saved. Runs no code from the folder."""
-        model, features, metrics = load_parts(folder)
-        reader = cls(model, features)
-        reader.metrics = metrics
-        return reader
-
-
-def _strings(texts: Sequence[str]) -> tf.Tensor:
-    encoded = [text.encode("utf-8", "replace") for text in texts]
-    return tf.constant(encoded, tf.string, [len(encoded)])

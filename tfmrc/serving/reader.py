@@ -11,9 +11,9 @@ import tensorflow as tf
 from tfmrc import text
 from tfmrc.serving.answer import Answer
 from tfmrc.serving.export import export_saved_model
+from tfmrc.serving.fitted import Fitted, strings
 from tfmrc.serving.options import DecodingOptions
 from tfmrc.serving.reading import make_reading
-from tfmrc.serving.storage import load_parts, save_parts
 
 __all__ = ["Reader", "Record"]
 
@@ -28,7 +28,7 @@ class Record(Protocol):
     def passages(self) -> Sequence[str]: ...
 
 
-class Reader:
+class Reader(Fitted):
     """Answers questions from passages: what a user holds, and what is exported.
 
     The keyword arguments that choose how an answer is searched for (`num_beams`, `num_return`,
@@ -72,10 +72,7 @@ class Reader:
         return super().__new__(cls)
 
     def __init__(self, model: Any, features: Any):
-        self.model = model
-        self.features = features
-        self.check_agreement()
-        self.metrics: dict[str, Any] = {}
+        super().__init__(model, features)
         self._readings: dict[DecodingOptions, Any] = {}
 
     def __repr__(self) -> str:
@@ -166,13 +163,11 @@ class Reader:
                     f"Received: passages={several!r}"
                 )
         width = max((len(several) for several in passages), default=0)
-        rows = [
-            [encoded(p) for p in several] + [b""] * (width - len(several)) for several in passages
-        ]
+        rows = [text for several in passages for text in [*several, *[""] * (width - len(several))]]
         outputs = self._reading(DecodingOptions(**options))(
-            tf.constant([encoded(q) for q in question], tf.string, [len(question)]),
-            tf.constant(rows, tf.string, [len(question), width]),
-            tf.constant(styles, tf.string, [len(question)]),
+            strings(question),
+            tf.reshape(strings(rows), [len(question), width]),
+            strings(styles),
         )
         return {name: value.numpy() for name, value in outputs.items()}
 
@@ -204,60 +199,16 @@ class Reader:
             overwrite=overwrite,
         )
 
-    def save_to(
-        self, folder: str | PathLike[str], metrics: Mapping[str, Any] | None = None
-    ) -> Path:
-        """Saves weights, configuration, vocabulary, tool versions and metrics into one folder.
-
-        Args:
-            folder: made if it does not exist; a reader saved there before is replaced.
-            metrics: any JSON; None for `self.metrics`.
-
-        Returns:
-            The folder.
-        """
-        metrics = self.metrics if metrics is None else metrics
-        return save_parts(self.model, self.features, folder, metrics)
-
-    @classmethod
-    def load(cls, folder: str | PathLike[str]) -> "Reader":
-        """Loads what `save_to` saved. Runs no code from the folder.
-
-        Raises:
-            FileNotFoundError: if the folder is not a saved reader.
-            ValueError: if it is damaged, newer than this tfmrc, or of an unknown class.
-        """
-        model, features, metrics = load_parts(folder)
-        reader = cls(model, features)
-        reader.metrics = metrics
-        return reader
-
     def check_agreement(self) -> None:
         """Raises a ValueError if model and features were not made for each other."""
+        super().check_agreement()
         model, features = self.model, self.features
         self.compare(
             {
                 "num_passages": (model.num_passages, features.num_passages),
                 "num_styles": (model.num_styles, len(features.styles)),
-                "vocabulary_size": (
-                    model.get_config().get("vocabulary_size"),
-                    len(features.vocabulary),
-                ),
-                "generable words": (
-                    getattr(model, "num_generable", None),
-                    min(features.generation_vocabulary_size, features.vocabulary.size),
-                ),
             }
         )
-
-    def compare(self, pairs: Mapping[str, tuple[Any, Any]]) -> None:
-        """Raises a ValueError where model (first) and features differ; None is not compared."""
-        for name, (of_model, of_features) in pairs.items():
-            if of_model is not None and of_model != of_features:
-                raise ValueError(
-                    f"Model and features were built with different {name}. "
-                    f"Received: model={of_model!r}, features={of_features!r}"
-                )
 
     def _reading(self, options: Any) -> Any:
         if options not in self._readings:
@@ -275,8 +226,3 @@ class Reader:
         outputs = self.read(questions, passages, style, **options)
         for row, several in enumerate(passages):
             yield Answer.from_outputs(outputs, row, num_passages=len(several))
-
-
-def encoded(text: str) -> bytes:
-    """UTF-8; lone surrogates, which UTF-8 cannot hold, become question marks."""
-    return text.encode("utf-8", "replace")

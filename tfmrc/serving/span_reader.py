@@ -7,11 +7,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import tensorflow as tf
-
 from tfmrc.serving.export import WARMUP_PASSAGES, WARMUP_QUESTION, write_saved_model
+from tfmrc.serving.fitted import Fitted, strings
 from tfmrc.serving.options import SpanOptions
-from tfmrc.serving.reader import Reader, Record, encoded
+from tfmrc.serving.reader import Reader, Record
 from tfmrc.serving.span_answer import SpanAnswer
 from tfmrc.serving.span_reading import make_span_reading
 
@@ -136,18 +135,14 @@ class SpanReader(Reader):
                 )
             annotations = self.tagger(question, passage)
         columns = [question, passage, *((annotations or {})[name] for name in wanted)]
-        tensors = [
-            tf.constant([encoded(text) for text in column], tf.string, [len(question)])
-            for column in columns
-        ]
-        outputs = self._reading(SpanOptions(**options))(*tensors)
+        outputs = self._reading(SpanOptions(**options))(*map(strings, columns))
         return {name: value.numpy() for name, value in outputs.items()}
 
     def check_agreement(self) -> None:
         """Raises a ValueError if model and features were not made for each other."""
+        Fitted.check_agreement(self)  # a span reader has neither styles nor a number of passages
         model, features = self.model, self.features
         pairs = {
-            "vocabulary_size": (model.get_config()["vocabulary_size"], len(features.vocabulary)),
             "num_exact_match": (model.num_exact_match, features.num_exact_match),
             "num_pos": (model.num_pos, features.num_tags["pos"]),
             "num_ner": (model.num_ner, features.num_tags["ner"]),

@@ -13,7 +13,7 @@ from tfmrc.layers import (
     linear,
 )
 from tfmrc.layers.concatenated_encoder import BLOCKS
-from tfmrc.models.configured import Configured
+from tfmrc.models.base import Model
 from tfmrc.models.daanet_direction import GIVEN, MADE, Direction
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import PAD
@@ -36,7 +36,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class DAANet(Configured, keras.Model):
+class DAANet(Model):
     """Dual ask-answer network: learns to answer and to ask from the same examples, in one model.
 
     Each task folds what it is given (the question for answering, the answer for asking) into the

@@ -20,7 +20,7 @@ from tfmrc.layers import (
     linear,
 )
 from tfmrc.layers.linear import normal
-from tfmrc.models.configured import Configured
+from tfmrc.models.base import Model
 from tfmrc.models.generation import Generation
 from tfmrc.ops.ids import BOS, PAD
 
@@ -35,7 +35,7 @@ BLOCKS = {
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class Masque(Generation, Configured, keras.Model):
+class Masque(Generation, Model):
     """Multi-style abstractive summarisation model for question answering.
 
     A reader brings the question and all passages together; a ranker and a classifier say which

@@ -12,7 +12,7 @@ from tfmrc.layers import (
     MaxoutPointer,
     WordEmbedding,
 )
-from tfmrc.models.configured import Configured
+from tfmrc.models.base import Model
 from tfmrc.models.generation import Generation
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import BOS, PAD, UNK
@@ -37,7 +37,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class MaxoutPointerQG(Generation, Configured, keras.Model):
+class MaxoutPointerQG(Generation, Model):
     """Question generation with a maxout pointer and gated self-attention.
 
     A bidirectional LSTM reads the passage, whose words carry tags that say where the answer is;

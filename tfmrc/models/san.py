@@ -14,7 +14,7 @@ from tfmrc.layers import (
     StochasticAnswer,
     WordEmbedding,
 )
-from tfmrc.models.configured import Configured
+from tfmrc.models.base import Model
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.spans import best_spans
 
@@ -28,7 +28,7 @@ ANSWERS = {
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class SAN(Configured, keras.Model):
+class SAN(Model):
     """Stochastic answer network: finds the span of a passage that answers a question.
 
     Four layers, one above the other: lexicon encoding (word vectors, exact match, alignment,

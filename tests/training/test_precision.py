@@ -11,7 +11,7 @@ from tfmrc import training
 )
 def test_masque_trains_in_half_precision_without_nan(policy):
     """With examples that have no passage, an empty passage, an empty question, no answer."""
-    model = masque_batches.model(dropout=0.1, dtype=policy)
+    model = masque_batches.model(dropout=0.1, num_decoder_blocks=1, dtype=policy)
     model.compile(**training.masque(60, 0.01, warmup_steps=5, ema=0.9, model=model))
     scaled = isinstance(model.optimizer, training.LossScale)
     assert scaled == (policy == "mixed_float16")

@@ -16,6 +16,10 @@ from tfmrc.layers.dropout import Dropout
 STEPS, BATCH = 6, 8
 
 
+def masque():
+    return masque_batches.model(num_decoder_blocks=1)
+
+
 def compiled(make, optimizer=None):
     model = make()
     arguments = training.masque(
@@ -25,7 +29,7 @@ def compiled(make, optimizer=None):
         arguments["optimizer"] = keras.optimizers.AdamW(
             0.05, weight_decay=0.01, global_clipnorm=0.3, use_ema=True, ema_momentum=0.8
         )
-    if make is masque_batches.model:
+    if make is masque:
         # Some of its gradients are hardly more than the rounding of a sum in two parts, and Adam
         # divides each by its own size: a large epsilon keeps the steps as small as the gradients.
         arguments["optimizer"].epsilon = 1e-2
@@ -87,7 +91,7 @@ def main(path, name):
         keras_two = trained(make, data, two, "keras")
         results |= {f"keras two/{k}": v for k, v in keras_two.items()}
     else:
-        make = masque_batches.model
+        make = masque
         rows = tf.data.Dataset.from_tensor_slices(masque_batches.rows(STEPS))
         data = rows.batch(BATCH, drop_remainder=True)
     one = trained(make, data, tf.distribute.get_strategy())

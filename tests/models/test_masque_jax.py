@@ -16,7 +16,7 @@ import sys
 import numpy as np
 from tests.models import examples, test_masque_training as training
 import keras
-from tfmrc.layers import DualAttention
+from tfmrc.layers import Highway
 from tfmrc.testing import run_layer_test
 x = examples.batch(examples.FOUR)
 y, weight = examples.labels(examples.FOUR, x)
@@ -26,12 +26,7 @@ history = model.fit(x, y, sample_weight=weight, batch_size=4, epochs=2, verbose=
 assert keras.backend.backend() == "jax"
 assert "tensorflow" not in sys.modules, "TensorFlow was imported"
 outputs = {name: np.array(value) for name, value in model(x).items()}
-run_layer_test(
-    DualAttention, {}, {
-        "passages": np.ones((2, 1, 3, 2), "float32"), "question": np.ones((2, 3, 2), "float32"),
-        "passage_mask": np.ones((2, 1, 3), bool), "question_mask": np.ones((2, 3), bool),
-    }, precisions=(),
-)
+run_layer_test(Highway, {}, {"x": np.ones((2, 3, 4), "float32")}, precisions=())
 memory = model.encode(examples.source_only(x))
 found = model.generate(memory, 4, num_beams=2)
 model.save_weights(sys.argv[1])

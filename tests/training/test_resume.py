@@ -78,12 +78,14 @@ def test_killed_and_resumed_is_unbroken(unbroken, tmp_path):
     assert_same_run(unbroken("positioned"), run(tmp_path, "positioned", 1, *kills))
 
 
+@pytest.mark.slow
 def test_two_replicas(unbroken, tmp_path):
     killed = run(tmp_path, "positioned", 2, "1:3")
     # a mean is kept as the sum of the replicas' parts, which are divided anew
     assert_same_run(unbroken("positioned", 2), killed, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_jax_without_tensorflow(unbroken, tmp_path):
     options = {"KERAS_BACKEND": "jax"}
     killed = run(tmp_path, "arrays", 1, "1:3", "validation:2", **options)

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 
 
+@keras.saving.register_keras_serializable(package="tfmrc")
 class Model(keras.Model):
     """A Keras model whose arguments are plain but for a few.
 
@@ -14,6 +15,7 @@ class Model(keras.Model):
     """
 
     _config: dict[str, Any]
+    train_function: Any
 
     def make_train_function(self, force=False):
         """The function of a training step, before whose first trace all variables are made.

@@ -123,6 +123,21 @@ def test_training_again_does_nothing_and_other_settings_are_refused(
     assert "training.steps: 6 there, 9 here" in capsys.readouterr().err
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["decoder", "ranker"])
+def test_without_a_decoder_or_with_a_gold_ranker(folder: Path, tmp_path: Path, part: str) -> None:
+    """Table 3's gold ranker and Table 4's model without a decoder."""
+    run, value = str(tmp_path / "run"), {"decoder": "false", "ranker": "gold"}[part]
+    command = ["train", str(folder / "config.yaml"), "--data", str(folder), "--run", run]
+    assert cli.main([*command, f"--model.{part}", value]) == 0
+    assert cli.main(["evaluate", run, "--data", str(folder)]) == 0
+    [file] = Path(run).glob("evaluation/*/metrics.json")
+    scores = json.loads(file.read_text())["systems"]["small"]["scores"]
+    assert ("mrr" in scores) == (part == "decoder")
+    assert ("short_rouge_l" in scores) == (part == "ranker")
+    assert scores["answerable_f1"]["value"] is not None
+
+
 def test_evaluation_scores_both_styles_beside_baselines_and_paper(evaluated: Path) -> None:
     metrics = json.loads((evaluated / "metrics.json").read_text())
     assert set(metrics["systems"]) >= {

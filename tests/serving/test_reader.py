@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.serving.readers import ANSWERS, EXPORT_OPTIONS, REQUEST, STYLES, make_reader
-from tfmrc import Reader, text
+from tfmrc import Reader, data, text
 from tfmrc.serving import DecodingOptions
 
 EXAMPLES = [
@@ -117,6 +117,27 @@ def test_a_model_gives_what_it_has(parts, outputs):
     assert answer.text == "" and len(answer.relevance) == 2
 
 
+def test_a_gold_ranker_reads_the_relevance_of_the_examples(tmp_path):
+    reader = make_reader(ranker="gold", initializer_stddev=0.5)
+    passages = ("the hill is 12 metres high", "of river Oro")
+    first, second, both, unknown = reader.predict(
+        [
+            data.Example(str(number), "how high ?", passages, relevance=relevance)
+            for number, relevance in enumerate([(True, False), (False, True), (True, True), None])
+        ],
+        batch_size=3,
+    )
+    assert both.score == pytest.approx(unknown.score, rel=1e-5)
+    scores = [first.score, second.score, both.score]
+    assert min(abs(np.diff([*scores, scores[0]]))) > 1e-3
+    copied = {word.passage for word in second.words if word.source == "passage"}
+    assert copied <= {1}
+    with pytest.raises(ValueError, match="ranker='gold'"):
+        reader.answer("how high?", passages)
+    with pytest.raises(ValueError, match="nobody has when a question is asked"):
+        reader.export(tmp_path / "gold" / "1")
+
+
 def test_a_model_without_ranker_and_classifier_answers():
     reader = make_reader(ranker=False, classifier=False, combined_attention=False)
     answer = reader.answer("How high?", ["It is 7 metres high."], max_length=3, min_length=1)
@@ -133,8 +154,6 @@ def test_wrong_calls_are_explained(reader):
         next(reader.predict(EXAMPLES, batch_size=0))
     with pytest.raises(ValueError, match="Received: num_return=2, num_beams=1"):
         reader.answer("How high?", ["It is."], num_return=2)
-    with pytest.raises(ValueError, match="ranker='gold'"):
-        make_reader(ranker="gold").answer("How high?", ["It is."])
 
 
 def test_model_and_features_must_agree(reader):

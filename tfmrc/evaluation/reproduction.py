@@ -127,7 +127,8 @@ def _result(
     system = metrics["systems"].get(name)
     dataset = str(metrics.get("dataset", ""))
     named = any(dataset.lower().startswith(known.lower()) for known in row.data) or not row.data
-    if system is None or named == part.stand_in:
+    told = part.reports in f"{dataset}, {metrics.get('split', '')}"
+    if system is None or named == part.stand_in or not told:
         return None
     if not all((path.parent / picture).is_file() for picture in row.pictures):
         return None

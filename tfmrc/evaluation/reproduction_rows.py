@@ -20,6 +20,7 @@ class Part:
         commands: how it is run; by default `tfmrc train` and `tfmrc evaluate` of the recipe.
         paper: the paper's figures, by our names of the scores, in the paper's unit.
         size: how many examples the paper reports on, where it is not the row's number.
+        reports: words that the run's dataset or split must have, where a run reports on several.
         stand_in: it is no part of the paper's row, but shows the same on data at hand.
     """
 
@@ -31,6 +32,7 @@ class Part:
     commands: tuple[str, ...] = ()
     paper: dict[str, float] = field(default_factory=dict)
     size: int = 0
+    reports: str = ""
     stand_in: bool = False
 
     def how(self, recipes: str | Path = "recipes") -> tuple[str, ...]:

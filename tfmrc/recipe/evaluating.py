@@ -88,6 +88,8 @@ def _evaluate_source(
         prefix = prefix_of(source, style)
         path = target / f"predictions-{style}-{_digest(recipe, training)}.jsonl"
         predictions = answer_all(reader, examples, style, path, recipe.evaluation)
+        if not reader.model.has_decoder:
+            continue  # it ranks and says what can be answered, but writes no text
         by_style[style] = predictions
         references = {
             example.id: list(example.answers[style])
@@ -113,7 +115,9 @@ def _evaluate_source(
         rows = evaluation.answer_lengths(lengths)
         evaluation.plot_answer_lengths(rows, target / "answer_lengths")
     draw_attributions(examples, predictions, target)
-    write_samples(examples, by_style, target, seed=recipe.seed, title=f"{report.title}: samples")
+    if by_style:
+        title = f"{report.title}: samples"
+        write_samples(examples, by_style, target, seed=recipe.seed, title=title)
     report.write(target)
     print(report.markdown())
 

@@ -57,9 +57,16 @@ def export_saved_model(
         The version's folder.
 
     Raises:
-        ValueError: if the path does not end in a number, or the graph calls Python.
+        ValueError: if the path does not end in a number, the graph calls Python, or the model needs
+            the true relevance (`ranker="gold"`).
         FileExistsError: if the version exists and `overwrite` is False.
     """
+    if model.gold_ranker:
+        raise ValueError(
+            "A model with ranker='gold' needs the true relevance of every passage, which nobody "
+            "has when a question is asked. Build it with ranker=True. "
+            f"Received: model={model.name!r}"
+        )
     options = options or DecodingOptions()
     reading = make_reading(model, features, options)
     warmup = {

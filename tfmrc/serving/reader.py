@@ -14,6 +14,7 @@ from tfmrc.serving.export import export_saved_model
 from tfmrc.serving.fitted import Fitted, strings
 from tfmrc.serving.options import DecodingOptions
 from tfmrc.serving.reading import make_reading
+from tfmrc.text.labels import UNKNOWN
 
 __all__ = ["Reader", "Record"]
 
@@ -100,9 +101,15 @@ class Reader(Fitted):
             `tfmrc.serving.Answer`.
 
         Raises:
-            ValueError: for an unknown style or a single string as `passages`.
+            ValueError: for an unknown style, a single string as `passages`, or a model that needs
+                the true relevance (`ranker="gold"`): `predict` takes it from the examples.
         """
-        return next(self._answers([(question, passages)], style, options))
+        if self.model.gold_ranker:
+            raise ValueError(
+                "A model with ranker='gold' needs the true relevance of every passage: use "
+                f"`predict` with examples that know it. Received: model={self.model.name!r}"
+            )
+        return next(self._answers([(question, passages, None)], style, options))
 
     def predict(
         self,
@@ -115,7 +122,8 @@ class Reader(Fitted):
 
         Args:
             examples: objects with `question` and `passages`, as `tfmrc.data.Example`; any
-                iterable, read as the answers are taken.
+                iterable, read as the answers are taken. A model with `ranker="gold"` also reads
+                their `relevance`, a truth value a passage.
             batch_size: how many are answered at once.
             style: one of `features.styles`; None for the first.
             **options: see `tfmrc.serving.DecodingOptions`.
@@ -129,7 +137,10 @@ class Reader(Fitted):
         if batch_size < 1:
             raise ValueError(f"`batch_size` must be 1 or more. Received: batch_size={batch_size!r}")
         stream = iter(examples)
-        while batch := [(x.question, x.passages) for x in islice(stream, batch_size)]:
+        while batch := [
+            (x.question, x.passages, getattr(x, "relevance", None))
+            for x in islice(stream, batch_size)
+        ]:
             yield from self._answers(batch, style, options)
 
     def read(
@@ -137,6 +148,7 @@ class Reader(Fitted):
         question: Sequence[str],
         passages: Sequence[Sequence[str]],
         style: str | Sequence[str] | None = None,
+        relevance: Sequence[Sequence[bool] | None] | None = None,
         **options: Any,
     ) -> dict[str, Any]:
         """The arrays that the exported signature gives for the same strings (see `make_reading`).
@@ -145,6 +157,8 @@ class Reader(Fitted):
             question: `B` questions.
             passages: `B` sequences of passages, of any number.
             style: one style for all, or `B` styles; None for the first of `features.styles`.
+            relevance: only for a model with `ranker="gold"`, which needs it: which passages are
+                relevant; None where that is unknown.
             **options: see `tfmrc.serving.DecodingOptions`.
         """
         if style is None:
@@ -164,10 +178,14 @@ class Reader(Fitted):
                 )
         width = max((len(several) for several in passages), default=0)
         rows = [text for several in passages for text in [*several, *[""] * (width - len(several))]]
+        gold = []
+        if self.model.gold_ranker:
+            gold = [_matrix(relevance or [None] * len(question), width)]
         outputs = self._reading(DecodingOptions(**options))(
             strings(question),
             tf.reshape(strings(rows), [len(question), width]),
             strings(styles),
+            *gold,
         )
         return {name: value.numpy() for name, value in outputs.items()}
 
@@ -217,12 +235,18 @@ class Reader(Fitted):
 
     def _answers(
         self,
-        batch: list[tuple[str, Sequence[str]]],
+        batch: list[tuple[str, Sequence[str], Sequence[bool] | None]],
         style: str | None,
         options: Mapping[str, Any],
     ) -> Iterator[Answer]:
-        questions = [question for question, _ in batch]
-        passages = [several for _, several in batch]
-        outputs = self.read(questions, passages, style, **options)
+        questions, passages, relevance = zip(*batch, strict=True)
+        outputs = self.read(questions, passages, style, relevance, **options)
         for row, several in enumerate(passages):
             yield Answer.from_outputs(outputs, row, num_passages=len(several))
+
+
+def _matrix(relevance: Sequence[Sequence[bool] | None], width: int) -> tf.Tensor:
+    """int32 `[B, K]`: 1, 0, and -1 where it is unknown or there is no passage."""
+    rows = [[int(value) for value in several or ()] for several in relevance]
+    filled = [(row + [UNKNOWN] * width)[:width] for row in rows]
+    return tf.constant(filled, tf.int32, [len(rows), width])

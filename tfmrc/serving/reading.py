@@ -18,6 +18,7 @@ INPUT_SIGNATURE = (
     tf.TensorSpec([None, None], tf.string, name="passages"),
     tf.TensorSpec([None], tf.string, name="style"),
 )
+RELEVANCE = tf.TensorSpec([None, None], tf.int32, name="relevance")
 
 
 def make_reading(model: Any, features: Any, options: DecodingOptions) -> Any:
@@ -33,17 +34,9 @@ def make_reading(model: Any, features: Any, options: DecodingOptions) -> Any:
     - `relevance` float32 `[B, K]`, `possibility` float32 `[B]`, where the model has the parts;
     - `truncated` bool `[B]`.
 
-    A model without a decoder gives the last three alone.
-
-    Raises:
-        ValueError: for a model that needs the true relevance as an input.
+    A model without a decoder gives the last three alone. A model with `ranker="gold"` takes a
+    fourth input, `relevance` int32 `[B, K]`: 1, 0 or -1 (unknown).
     """
-    if getattr(model, "gold_ranker", False):
-        raise ValueError(
-            "A model with ranker='gold' needs the true relevance of every passage, which nobody "
-            "has when a question is asked. Build it with ranker=True. "
-            f"Received: model={model.name!r}"
-        )
     max_length = options.max_length or features.answer_length
 
     def read_numbers(inputs: dict[str, tf.Tensor]) -> dict[str, Any]:
@@ -70,7 +63,9 @@ def make_reading(model: Any, features: Any, options: DecodingOptions) -> Any:
     if options.jit_compile:
         read_numbers = tf.function(read_numbers, jit_compile=True, autograph=False)
 
-    def read(question: tf.Tensor, passages: tf.Tensor, style: tf.Tensor) -> dict[str, tf.Tensor]:
+    def read(
+        question: tf.Tensor, passages: tf.Tensor, style: tf.Tensor, *relevance: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         rows = tf.shape(question)[0]
         for name, tensor in (("passages", passages), ("style", style)):
             tf.debugging.assert_equal(
@@ -79,7 +74,10 @@ def make_reading(model: Any, features: Any, options: DecodingOptions) -> Any:
                 message=f"`{name}` must have as many rows as `question`.",
             )
         source = features.source(question, passages, style)
-        found = read_numbers({name: source[name] for name in MODEL_INPUTS})
+        inputs = {name: source[name] for name in MODEL_INPUTS}
+        if relevance:
+            inputs["relevance_gold"] = features.relevance_gold(passages, *relevance)
+        found = read_numbers(inputs)
         outputs: dict[str, tf.Tensor] = {
             name: tf.cast(found[name], tf.float32)
             for name in ("relevance", "possibility")
@@ -90,7 +88,8 @@ def make_reading(model: Any, features: Any, options: DecodingOptions) -> Any:
             outputs.update(_in_words(features, found, source))
         return outputs
 
-    return tf.function(read, input_signature=INPUT_SIGNATURE, autograph=False)
+    gold = (RELEVANCE,) if model.gold_ranker else ()
+    return tf.function(read, input_signature=INPUT_SIGNATURE + gold, autograph=False)
 
 
 def _in_words(features, found, source) -> dict[str, tf.Tensor]:

@@ -209,8 +209,22 @@ class MasqueFeatures(VocabularyFeatures):
             for name in ("question_ids", "passage_ids", "answer_ids"):
                 x[name] = self.rotated(x[name], records["rotation"])
         if self.gold_relevance:
-            x["relevance_gold"] = tf.cast((passages != "") & (relevance != 0), tf.float32)
+            x["relevance_gold"] = self.relevance_gold(passages, relevance)
         return x, {"decoder": target["target_ids"], **labels}, weights
+
+    def relevance_gold(self, passages: tf.Tensor, relevance: tf.Tensor) -> tf.Tensor:
+        """What a model with a gold ranker reads beside the words: the true relevance.
+
+        Args:
+            passages: string `[B, K']`.
+            relevance: int `[B, K']`: 1, 0 or -1 (unknown, which counts as 1).
+
+        Returns:
+            float32 `[B, K]`; 0 where there is no passage.
+        """
+        passages = exactly(passages, self.num_passages)
+        relevance = exactly(tf.cast(relevance, tf.int32), self.num_passages, UNKNOWN)
+        return tf.cast((passages != "") & (relevance != 0), tf.float32)
 
     def get_config(self) -> dict[str, Any]:
         """Plain values; the words are saved by `save_assets`."""

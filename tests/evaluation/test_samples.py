@@ -22,6 +22,14 @@ def test_a_row_a_style_with_its_own_references() -> None:
     )
 
 
+def test_with_the_passage_and_another_heading() -> None:
+    known = {"asks": {"q": Reference("q", ("Who came?",))}}
+    page = sample_table(
+        {"asks": {"q": "who?"}}, known, ["q"], column="text", passages={"q": "Ode\ncame."}
+    )
+    assert "\n## q\n\nOde came.\n\n| | text | references |\n" in page
+
+
 def test_what_is_missing_is_named() -> None:
     with pytest.raises(ValueError, match="nlg has no prediction .*id='q|1'"):
         sample_table({"qa": {"q|1": "x"}, "nlg": {}}, KNOWN, ["q|1"])

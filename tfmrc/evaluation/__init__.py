@@ -32,6 +32,7 @@ from tfmrc.evaluation.figures import (
 )
 from tfmrc.evaluation.groups import AnswerLength, answer_lengths, question_word, score_by_group
 from tfmrc.evaluation.heat_map import plot_heat_map
+from tfmrc.evaluation.mean_of_runs import mean_of_runs
 from tfmrc.evaluation.metrics_files import OverSeeds, over_seeds, read_metrics
 from tfmrc.evaluation.official import read_answers, write_official
 from tfmrc.evaluation.oracle import score_oracle
@@ -78,6 +79,7 @@ __all__ = [
     "first_sentence",
     "get_rules",
     "get_tokenizer",
+    "mean_of_runs",
     "most_similar_sentence",
     "normalize_squad",
     "over_seeds",

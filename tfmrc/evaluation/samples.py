@@ -11,6 +11,8 @@ def sample_table(
     ids: Iterable[str],
     *,
     title: str = "Samples",
+    column: str = "answer",
+    passages: Mapping[str, str] | None = None,
 ) -> str:
     """Markdown: for each question a table with a row for each system or style.
 
@@ -21,6 +23,8 @@ def sample_table(
         references: references by id, by the same names.
         ids: which questions, in this order.
         title: the heading.
+        column: the heading of what the systems wrote.
+        passages: by id, what is shown above a table.
 
     Raises:
         ValueError: a system has no prediction or no reference for an id.
@@ -40,7 +44,8 @@ def sample_table(
         first = references[next(iter(predictions))][key]
         question = f": {_cell(first.question)}" if first.question else ""
         lines += ["", f"## {_cell(key)}{question}", ""]
-        lines += ["| | answer | references |", "| --- | --- | --- |"]
+        lines += [] if passages is None else [_cell(passages[key]), ""]
+        lines += [f"| | {column} | references |", "| --- | --- | --- |"]
         for name, found in predictions.items():
             answers = references[name][key].answers
             cells = [name, found[key] or "(none)", " / ".join(answers) or "(none)"]

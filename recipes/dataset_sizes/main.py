@@ -16,7 +16,15 @@ from tfmrc.evaluation import read_rows
 
 ROWS = Path(__file__).parents[1] / "reproduction.yaml"
 
-TITLES = {"msmarco": "MS MARCO", "narrativeqa": "NarrativeQA", "squad": "SQuAD", "dream": "DREAM"}
+TITLES = {
+    "msmarco": "MS MARCO",
+    "msmarco_sample": "MS MARCO",
+    "narrativeqa": "NarrativeQA",
+    "squad": "SQuAD",
+    "dream": "DREAM",
+    "triviaqa": "TriviaQA",
+    "wikiqa": "WikiQA",
+}
 
 COUNTS = ("questions", "answerable", "well_formed")
 MEANS = ("words_of_a_passage", "words_of_a_question", "words_of_an_answer")
@@ -127,7 +135,8 @@ def _table(name: str, found: dict[str, dict[str, float]], papers: dict[str, Any]
             beside = known.get(f"{split}_{kind}")
             shown = f"{value:.1f}" if kind in MEANS else f"{value:,.0f}"
             label = f"{split}, {kind.replace('_', ' ')}"
-            lines.append(f"| {label} | {shown} | {'–' if beside is None else f'{beside:,.0f}'} |")
+            papers = "–" if beside is None else f"{beside:{'.1f' if kind in MEANS else ',.0f'}}"
+            lines.append(f"| {label} | {shown} | {papers} |")
     return "\n".join(lines) + "\n"
 
 

@@ -34,6 +34,7 @@ _HOME = {
     "with_best_spans": "answer_spans",
     "words_tagger": "tagging",
     "write_examples": "example",
+    "write_squad": "squad_form",
 }
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from tfmrc.data.record import Record, num_steps, records
     from tfmrc.data.splits import split_by_group
     from tfmrc.data.squad import read_squad
+    from tfmrc.data.squad_form import write_squad
     from tfmrc.data.squad_masque import squad_for_masque
     from tfmrc.data.stream import ExampleStream, RecordError, Report
     from tfmrc.data.tagging import TagCache, spacy_tagger, words_tagger
@@ -82,6 +84,7 @@ __all__ = [
     "with_best_spans",
     "words_tagger",
     "write_examples",
+    "write_squad",
 ]
 
 

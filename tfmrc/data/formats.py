@@ -14,6 +14,7 @@ from tfmrc.data.msmarco import read_msmarco
 from tfmrc.data.narrativeqa import read_narrativeqa
 from tfmrc.data.squad import read_squad
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, open_binary, open_text
+from tfmrc.data.triviaqa import read_triviaqa
 from tfmrc.data.wikiqa import COLUMNS, read_wikiqa
 
 SUMMARIES = ("summaries.csv", "third_party/wikipedia/summaries.csv", "summaries.csv.gz")
@@ -26,7 +27,7 @@ def read_file(
     """Read a file of any known format with the reader that its beginning asks for.
 
     NarrativeQA's ``qaps.csv`` needs ``summaries.csv`` beside it (or where the official repository
-    has it).
+    has it), TriviaQA's files the folder ``evidence`` beside their own one, as in its archive.
 
     Args:
         path: the file.
@@ -34,9 +35,16 @@ def read_file(
         split: of NarrativeQA.
 
     Raises:
-        RecordError: if the beginning is of no known format, or the summaries are not there.
+        RecordError: if the beginning is of no known format, or summaries or evidence are not there.
     """
     name = file_format(path)
+    if name == "triviaqa":
+        evidence = Path(path).resolve().parents[1] / "evidence"
+        if not evidence.is_dir():
+            raise RecordError(
+                f"needs the documents. Received: no folder {evidence}", path=path, record="evidence"
+            )
+        return read_triviaqa(path, evidence, on_error=on_error)
     if name == "narrativeqa":
         folder = Path(path).parent
         found = [folder / place for place in SUMMARIES if (folder / place).is_file()]
@@ -56,9 +64,9 @@ def read_file(
 
 
 def file_format(path: str | PathLike) -> str:
-    """``"squad"``, ``"msmarco"``, ``"narrativeqa"``, ``"dream"``, ``"wikiqa"``, ``"examples"``.
+    """``"squad"``, ``"msmarco"``, ``"narrativeqa"``, ``"dream"``, ``"triviaqa"``, ``"wikiqa"``.
 
-    The last are tfmrc's own, JSON lines.
+    Or ``"examples"``: tfmrc's own, JSON lines.
 
     Raises:
         RecordError: if the file's beginning is of none of them.
@@ -73,6 +81,8 @@ def file_format(path: str | PathLike) -> str:
         names = set(_names(start))
         if "data" in names:
             return "squad"
+        if "Data" in names:
+            return "triviaqa"
         if names & {"query", "query_id", "wellFormedAnswers", "answers"} and "id" not in names:
             return "msmarco"
         if {"id", "question"} <= names:
@@ -83,7 +93,8 @@ def file_format(path: str | PathLike) -> str:
         if {"document_id", "question", "answer1"} <= set(header):
             return "narrativeqa"
     raise RecordError(
-        "is of no known format: SQuAD, MS MARCO, DREAM, WikiQA, NarrativeQA's qaps.csv, examples",
+        "is of no known format: SQuAD, MS MARCO, DREAM, TriviaQA, WikiQA, NarrativeQA's qaps.csv, "
+        "examples",
         path=path,
         record="file",
     )

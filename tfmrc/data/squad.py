@@ -8,6 +8,9 @@ from tfmrc.data.example import Example, Span
 from tfmrc.data.fields import Place, json_items
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 
+FREE = -1
+"""The ``answer_start`` of an answer that was written freely: it does not stand in its context."""
+
 
 def read_squad(
     path: str | PathLike, *, style: str = "span", on_error: OnError = "raise"
@@ -16,8 +19,9 @@ def read_squad(
 
     Reads the official form of v1.1, v2.0 and Adversarial SQuAD, ``.gz`` as it is. One article is
     held at a time. All references are kept, in the order of the file, and ``spans`` says where
-    each of them stands. In v1.1 every question is answerable; a question without answers and
-    without ``is_impossible`` is one whose answer is not told (``answerable`` is ``None``).
+    each of them stands; one whose ``answer_start`` is -1 was written freely and stands nowhere
+    (``write_squad`` writes so). In v1.1 every question is answerable; a question without answers
+    and without ``is_impossible`` is one whose answer is not told (``answerable`` is ``None``).
 
     Args:
         path: the file.
@@ -99,7 +103,7 @@ def _question(qa: Any, context: str, title: str, style: str, where: Place, numbe
             raise place.error(
                 f"must be an integer. Received: answer_start={start!r}", "answer_start"
             )
-        if start < 0 or context[start : start + len(text)] != text:
+        if start != FREE and (start < 0 or context[start : start + len(text)] != text):
             raise place.error(
                 "the answer does not stand there. "
                 f"Received: answer_start={start}, text={text!r}, "
@@ -107,7 +111,8 @@ def _question(qa: Any, context: str, title: str, style: str, where: Place, numbe
                 "answer_start",
             )
         texts.append(text)
-        spans.append(Span(0, start, start + len(text)))
+        if start != FREE:
+            spans.append(Span(0, start, start + len(text)))
     try:
         return Example(
             id=name,

@@ -1,0 +1,152 @@
+"""The systems of the paper's Tables 2 and 3, all with one face: DAANET, siblings, a baseline."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from recipes.daanet_squad.settings import Settings
+from tfmrc import models, text, training
+from tfmrc.data import Example
+from tfmrc.models.daanet import TASKS, VARIANTS
+from tfmrc.models.daanet_direction import GIVEN, MADE
+from tfmrc.models.maxout_pointer_qg import VARIANTS as SEQUENCE_TO_SEQUENCE
+from tfmrc.serving import Asker, DualReader
+
+SYSTEMS = (*VARIANTS, "s2s_answer", "s2s_ask")
+
+
+class Dual:
+    """DAANET: whole, of one task alone, or without one of its parts."""
+
+    def __init__(self, reader: DualReader):
+        self.reader = reader
+        self.tasks = reader.model.tasks
+
+    @classmethod
+    def build(cls, settings: Settings, name: str, vocabulary: text.Vocabulary) -> "Dual":
+        features = text.DAANetFeatures(
+            vocabulary,
+            context_length=settings.context_length,
+            question_length=settings.question_length,
+            answer_length=settings.answer_length,
+            word_length=settings.word_length,
+            generation_vocabulary_size=settings.generation_vocabulary_size,
+        )
+        model = models.DAANet(
+            vocabulary_size=len(vocabulary),
+            num_characters=features.num_characters,
+            num_oov_buckets=vocabulary.num_oov_buckets,
+            generation_vocabulary_size=features.generation_vocabulary_size,
+            **VARIANTS[name],
+            **settings.model,
+        )
+        return cls(DualReader(model, features))
+
+    def compile_arguments(self, settings: Settings) -> dict[str, Any]:
+        """What the model is compiled with."""
+        return _daanet_training(settings, self.reader.model)
+
+    def records(self, examples: Sequence[Example]) -> list[Example]:
+        """The examples as the features take them."""
+        return list(examples)
+
+    def write(
+        self, task: str, examples: Sequence[Example], **options: Any
+    ) -> Iterator[tuple[str, float]]:
+        """The best answer or question of each example, and its probability."""
+        given = [text_of(GIVEN[task], example) for example in examples]
+        contexts = [" ".join(example.passages) for example in examples]
+        for best, *_ in self.reader.write(task, given, contexts, **options):
+            yield best.text, best.probability
+
+
+class SequenceToSequence:
+    """The baseline: an LSTM with attention reads what is given and the context as one sequence.
+
+    It is the model `s2s-a` of Zhao et al. 2018 (`tfmrc.models.MaxoutPointerQG`), which generates
+    words and copies none, for answers as for questions. A full stop stands between the two texts.
+    """
+
+    def __init__(self, asker: Asker, task: str):
+        self.reader = asker
+        self.tasks = (task,)
+
+    @classmethod
+    def build(
+        cls, settings: Settings, task: str, vocabulary: text.Vocabulary
+    ) -> "SequenceToSequence":
+        lengths = {"question": settings.question_length, "answer": settings.answer_length}
+        features = text.QuestionFeatures(
+            vocabulary,
+            passage_length=lengths[GIVEN[task]] + 1 + settings.context_length,
+            question_length=lengths[MADE[task]],
+            generation_vocabulary_size=settings.generation_vocabulary_size,
+            with_answers=False,
+        )
+        model = models.MaxoutPointerQG(
+            vocabulary_size=len(vocabulary),
+            num_oov_buckets=vocabulary.num_oov_buckets,
+            generation_vocabulary_size=features.generation_vocabulary_size,
+            **SEQUENCE_TO_SEQUENCE["s2s-a"],
+            **settings.baseline,
+        )
+        return cls(Asker(model, features), task)
+
+    def compile_arguments(self, settings: Settings) -> dict[str, Any]:
+        """What the model is compiled with: its own loss, and the optimizer of DAANET."""
+        made = training.maxout_pointer_qg(settings.steps, model=self.reader.model)
+        return made | {"optimizer": _daanet_training(settings, self.reader.model)["optimizer"]}
+
+    def records(self, examples: Sequence[Example]) -> list[Example]:
+        """Examples whose passage is the whole source, and whose question is to be written."""
+        [task] = self.tasks
+        return [
+            Example(e.id, text_of(MADE[task], e), (_source(task, e),), group=e.group)
+            for e in examples
+        ]
+
+    def write(
+        self, task: str, examples: Sequence[Example], **options: Any
+    ) -> Iterator[tuple[str, float]]:
+        """The best answer or question of each example, and its probability."""
+        sources = [(_source(task, example), "", 0) for example in examples]
+        for best, *_ in self.reader.predict(sources, len(sources), **options):
+            yield best.question, best.probability
+
+
+def build(settings: Settings, name: str, vocabulary: text.Vocabulary) -> Dual | SequenceToSequence:
+    """A system that is not trained yet."""
+    if name in VARIANTS:
+        return Dual.build(settings, name, vocabulary)
+    return SequenceToSequence.build(settings, name.removeprefix("s2s_"), vocabulary)
+
+
+def load(name: str, folder: Path) -> Dual | SequenceToSequence:
+    """A trained system."""
+    if name in VARIANTS:
+        return Dual(DualReader.load(folder))
+    return SequenceToSequence(Asker.load(folder), name.removeprefix("s2s_"))
+
+
+def tasks_of(name: str) -> tuple[str, ...]:
+    """The tasks of a system: "answer", "ask" or both."""
+    return tuple(VARIANTS[name].get("tasks", TASKS)) if name in VARIANTS else (name[len("s2s_") :],)
+
+
+def text_of(kind: str, example: Example) -> str:
+    """The question, or the first answer, of an example."""
+    return example.question if kind == "question" else next(iter(example.answers.values()))[0]
+
+
+def _source(task: str, example: Example) -> str:
+    return " . ".join([text_of(GIVEN[task], example), *example.passages])
+
+
+def _daanet_training(settings: Settings, model: Any) -> dict[str, Any]:
+    return training.daanet(
+        settings.learning_rate,
+        settings.warmup_steps,
+        settings.clip_norm,
+        coverage_weight=settings.coverage_weight,
+        model=model,
+    )

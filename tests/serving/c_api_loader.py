@@ -1,6 +1,6 @@
 """Runs a SavedModel through TensorFlow's C API alone: the way that TensorFlow Serving loads it.
 
-    python c_api_loader.py FOLDER < requests.jsonl > answers.jsonl
+    python c_api_loader.py FOLDER [SIGNATURE] < requests.jsonl > answers.jsonl
 
 Standard library only; neither Python's TensorFlow nor tfmrc is imported. The shared libraries are
 those of the pip packages tensorflow and tensorflow-text. Each line of the input is a JSON object
@@ -282,7 +282,7 @@ class SavedModel:
 
 def main() -> None:
     """Answers requests line by line."""
-    model = SavedModel(sys.argv[1])
+    model = SavedModel(*sys.argv[1:])
     for line in sys.stdin:
         try:
             answer: dict[str, Any] = {"outputs": model(json.loads(line))}

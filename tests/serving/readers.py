@@ -94,11 +94,17 @@ def train(reader: Reader, steps: int = 110) -> Reader:
     return reader
 
 
-def run_loader(name: str, folder: Path, requests: list[dict], python: str = sys.executable):
+def run_loader(
+    name: str,
+    folder: Path,
+    requests: list[dict],
+    python: str = sys.executable,
+    signature: str = "serving_default",
+):
     """The answers of `c_api_loader.py` or `tf_loader.py`, in a process of its own."""
     program = Path(__file__).with_name(name)
     done = subprocess.run(
-        [python, str(program), str(folder)],
+        [python, str(program), str(folder), signature],
         input="".join(json.dumps(request) + "\n" for request in requests),
         cwd=folder,
         capture_output=True,

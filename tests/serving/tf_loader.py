@@ -1,6 +1,6 @@
 """Runs a SavedModel with tensorflow and tensorflow-text alone; lines in and out as c_api_loader.py.
 
-python tf_loader.py FOLDER < requests.jsonl > answers.jsonl
+python tf_loader.py FOLDER [SIGNATURE] < requests.jsonl > answers.jsonl
 """
 
 import json
@@ -30,7 +30,7 @@ def main() -> None:
     import tensorflow_text  # noqa: F401
 
     model = tf.saved_model.load(sys.argv[1])
-    signature = model.signatures["serving_default"]
+    signature = model.signatures[(*sys.argv[2:], "serving_default")[0]]
     ranks = {n: spec.shape.rank for n, spec in signature.structured_input_signature[1].items()}
     for line in sys.stdin:
         request = {}

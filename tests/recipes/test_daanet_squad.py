@@ -19,7 +19,7 @@ TINY = {
     "test_limit": None,
     "validation_share": 0.3,
     "validation_limit": 4,
-    "systems": ["daanet", "s2s_ask"],
+    "systems": ["no_lstm", "s2s_ask"],
     "vocabulary_size": 40,
     "num_oov_buckets": 2,
     "generation_vocabulary_size": 20,
@@ -123,28 +123,32 @@ def test_from_a_file_to_the_report_and_again(
 ) -> None:
     run = tmp_path / "runs"
     assert main.main(flags(place, run)) == 0
-    facts = json.loads((run / "daanet-1" / "training.json").read_text())
+    facts = json.loads((run / "no_lstm-1" / "training.json").read_text())
     assert facts["steps"] == 4 and facts["ended_by"] == "all steps done"
-    for task, name in (("answer", "daanet-1"), ("ask", "daanet-1"), ("ask", "s2s_ask-1")):
+    for task, name in (("answer", "no_lstm-1"), ("ask", "no_lstm-1"), ("ask", "s2s_ask-1")):
         found = read_predictions(run / name / f"predictions-{task}-beam-1.jsonl")
         assert len(found) == 8 and not any(key.endswith("x") for key in found)
         assert all(0 < p.scores["probability"] <= 1 for p in found.values())
     table = (run / "report.md").read_text()
-    assert "| daanet_squad |" in table and "| 43.85 |" in table and "most similar" in table
+    assert "| daanet_squad_no_lstm |" in table and "| 30.84 |" in table and "similar" in table
     page = (run / "samples.md").read_text()
-    assert page.count("\n## ") == 8 and "| answer, DAANET |" in page and "| question, s2s |" in page
-    assert (run / "daanet-1" / "learning_curves.png").stat().st_size > 1000
+    assert (
+        page.count("\n## ") == 8 and "| answer, no LSTM |" in page and "| question, s2s |" in page
+    )
+    assert (run / "no_lstm-1" / "learning_curves.png").stat().st_size > 1000
     scores = json.loads((run / "metrics.json").read_text())["systems"]
-    assert {"qa_bleu_4", "qg_rouge_l", "qa_f1"} <= scores["daanet_squad"]["scores"].keys()
+    assert {"qa_bleu_4", "qg_rouge_l", "qa_f1"} <= scores["daanet_squad_no_lstm"]["scores"].keys()
     assert not any(name.startswith("qa_") for name in scores["daanet_squad_s2s"]["scores"])
     first = scores["most similar sentence"]["scores"]["qa_rouge_l"]
     assert first["value"] > 0 and "deviation" not in first
 
-    shutil.copytree(run / "s2s_ask-1", run / "s2s_ask-2")  # as if another seed were trained
-    before = (run / "daanet-1" / "training.json").stat().st_mtime_ns
+    # As if another seed and another system were trained.
+    shutil.copytree(run / "s2s_ask-1", run / "s2s_ask-2")
+    shutil.copytree(run / "no_lstm-1", run / "daanet-1")
+    before = (run / "no_lstm-1" / "training.json").stat().st_mtime_ns
     capsys.readouterr()
     assert main.main(flags(place, run, "--test_limit=5")) == 0  # nothing is done again
-    assert (run / "daanet-1" / "training.json").stat().st_mtime_ns == before
+    assert (run / "no_lstm-1" / "training.json").stat().st_mtime_ns == before
     said = capsys.readouterr().out
     assert "weights" not in said and "writes to" not in said and "5 answerable" in said
     [row] = [x for x in (run / "report.md").read_text().splitlines() if "_s2s" in x[:20]]

@@ -158,7 +158,8 @@ def _write_samples(
         for row, written in found[task].items():
             name = f"{kind}, {TITLES[row]}"
             texts[name] = written
-            references[name] = {e.id: Reference(e.id, tuple(_references(task, e))) for e in drawn}
+            known = {e.id: tuple(dict.fromkeys(_references(task, e))) for e in drawn}
+            references[name] = {key: Reference(key, several) for key, several in known.items()}
     if texts:
         page = evaluation.sample_table(
             texts,

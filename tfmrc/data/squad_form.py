@@ -85,7 +85,7 @@ def _question(example: Example, context: str, style: str | None) -> dict[str, An
         # One text may stand in several places, each of which is told once.
         start = places.pop(0) if len(places) > 1 else places[0]
         answers.append({"text": text, "answer_start": start})
-    record = {"id": example.id, "question": example.question, "answers": answers}
+    record: dict[str, Any] = {"id": example.id, "question": example.question, "answers": answers}
     if texts or example.answerable is False:
         record["is_impossible"] = not texts
     return record

@@ -23,6 +23,7 @@ _HOME = {
     "read_examples": "example",
     "read_msmarco": "msmarco",
     "read_narrativeqa": "narrativeqa",
+    "read_pairs": "pairs",
     "read_squad": "squad",
     "read_triviaqa": "triviaqa",
     "read_wikiqa": "wikiqa",
@@ -32,6 +33,7 @@ _HOME = {
     "split_summary": "windows",
     "squad_for_masque": "squad_masque",
     "with_best_spans": "answer_spans",
+    "with_exact_spans": "exact_spans",
     "words_tagger": "tagging",
     "write_examples": "example",
     "write_squad": "squad_form",
@@ -41,9 +43,11 @@ if TYPE_CHECKING:
     from tfmrc.data.answer_spans import best_span, with_best_spans
     from tfmrc.data.corpus import load_corpus
     from tfmrc.data.dream import read_dream
+    from tfmrc.data.exact_spans import with_exact_spans
     from tfmrc.data.example import Example, Span, read_examples, write_examples
     from tfmrc.data.msmarco import read_msmarco
     from tfmrc.data.narrativeqa import read_narrativeqa
+    from tfmrc.data.pairs import read_pairs
     from tfmrc.data.pipeline import batched, padding_share
     from tfmrc.data.record import Record, num_steps, records
     from tfmrc.data.splits import split_by_group
@@ -73,6 +77,7 @@ __all__ = [
     "read_examples",
     "read_msmarco",
     "read_narrativeqa",
+    "read_pairs",
     "read_squad",
     "read_triviaqa",
     "read_wikiqa",
@@ -82,6 +87,7 @@ __all__ = [
     "split_summary",
     "squad_for_masque",
     "with_best_spans",
+    "with_exact_spans",
     "words_tagger",
     "write_examples",
     "write_squad",

@@ -1,0 +1,40 @@
+"""Free answers that stand in a passage as they are."""
+
+import pytest
+
+from tfmrc.data import Example, with_exact_spans
+
+
+def example(answers, *passages, relevance=None):
+    return Example("1", "Who?", passages, {"qa": answers}, relevance=relevance)
+
+
+@pytest.mark.parametrize(
+    ("answer", "passage", "found"),
+    [
+        ("an owl", "So An Owl flew. An owl!", "An Owl"),  # letters of any size, the first place
+        ("An owl.", "an owl flew", "an owl"),
+        ("5", "In 1952 there were 5.", "5"),  # words, not characters
+        ("5%", "It was 5% of it.", "5%"),
+        ("owl's nest", "The owl's  nest burned.", "owl's  nest"),
+    ],
+)
+def test_words_are_compared(answer, passage, found):
+    [made] = with_exact_spans([example((answer,), passage)], "qa")
+    assert made.answers == {"span": (found,)} and made.span_text(made.spans[0]) == found
+    assert made.passages == (passage,) and made.relevance is None
+
+
+@pytest.mark.parametrize("answer", ["owls", "owl flew", ".", "5"])
+def test_what_no_passage_holds_is_left_out(answer):
+    assert not list(with_exact_spans([example((answer,), "An owl slept, 55.")], "qa"))
+    assert not list(with_exact_spans([example((answer,), "An owl slept, 55.")], "nlg"))
+
+
+def test_the_relevant_passage_and_the_first_reference_that_is_there():
+    texts = ("The owl flew.", "An owl slept.", "The owl and an owl slept.")
+    given = example(("a cat", "owl"), *texts, relevance=(False, True, True))
+    [made] = with_exact_spans([given], "qa")
+    assert made.passages == texts[1:2] and made.relevance == (True,)
+    [first] = with_exact_spans([example(("owl",), *texts)], "qa")
+    assert first.passages == texts[:1]

@@ -2,6 +2,7 @@
 
     python -m recipes.maxout_pointer_qg_squad.main --data FOLDER
     python -m recipes.maxout_pointer_qg_squad.main --data FOLDER --variants='[s2s-a-at-mp]'
+    python -m recipes.maxout_pointer_qg_squad.main --data FOLDER --ids_only
 
 Run again, it goes on where it was stopped; what is trained and scored is not done again.
 """
@@ -35,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--data", type=Path, default=os.environ.get("TFMRC_DATA"), help="the data folder"
     )
     parser.add_argument("--run", type=Path, help="folder of the runs (default: in runs/)")
+    parser.add_argument(
+        "--ids_only", action="store_true", help="write the lists of ids, and train nothing"
+    )
     chosen, overrides = parser.parse_known_args(arguments)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     if chosen.data is None:
@@ -51,25 +55,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> int:
-    from recipes.maxout_pointer_qg_squad import report, run, settings, splits
-    from tfmrc import evaluation
+    from recipes.maxout_pointer_qg_squad import settings, splits
 
     made = settings.load(chosen.config, overrides)
     folder = chosen.run or ROOT / "runs" / made.name
     parts = splits.make(made, chosen.data)
     splits.write_ids(parts, folder / "ids")
-    print(", ".join(f"{name} {len(examples):,}" for name, examples in parts.items()), flush=True)
+    sizes = {name: len(getattr(parts, name)) for name in splits.PARTS}
+    print(", ".join(f"{name} {size:,}" for name, size in sizes.items()), flush=True)
+    if chosen.ids_only:
+        return 0
+    from recipes.maxout_pointer_qg_squad import report, run
+
+    text = ""
     for context in made.contexts:
         for variant in made.variants:
             print(f"\n{variant}, {context}", flush=True)
             place = folder / f"{variant}-{context}"
-            asker = run.train(made, variant, context, parts, place)
-            for beams in sorted({1, made.num_beams}):
-                run.ask(asker, parts["test"], made, beams, place)
-            evaluation.plot_learning_curves(place / "log.csv", place / "learning_curves")
-            if asker.model.gated_self_attention is not None:
-                report.plot_self_attention(asker, parts["test"][0], place / "self_attention")
-            text = report.write(made, folder, parts["test"])
+            run.run(made, variant, context, parts, place)
+            report.write_one(made, variant, context, parts, place)
+            text = report.write_all(made, folder, parts)
     print(text)
     return 0
 

@@ -8,26 +8,55 @@ from typing import Any
 
 import keras
 
+from recipes.maxout_pointer_qg_squad import scoring
 from recipes.maxout_pointer_qg_squad.settings import Settings
+from recipes.maxout_pointer_qg_squad.sources import asked_about
+from recipes.maxout_pointer_qg_squad.splits import Parts
 from tfmrc import data, evaluation, models, text, training
 from tfmrc.models.maxout_pointer_qg import VARIANTS
+from tfmrc.recipe.folder import write_json
+from tfmrc.recipe.machine import in_words, machine
 from tfmrc.recipe.time_limit import TimeLimit
 from tfmrc.serving import Asker
 
-Parts = dict[str, list[data.Example]]
+DONE = "training.json"
 
 
-def train(settings: Settings, variant: str, context: str, parts: Parts, folder: Path) -> Asker:
-    """A trained asker; a run that is trained is loaded, a stopped one goes on."""
-    if (folder / "training.json").is_file():
-        return Asker.load(folder / "asker")
+def run(settings: Settings, variant: str, context: str, parts: Parts, folder: Path) -> None:
+    """All that one variant needs: it is trained, asks, and draws; what is there is not made again.
+
+    Args:
+        settings: of the recipe.
+        variant: a name of `tfmrc.models.maxout_pointer_qg.VARIANTS`.
+        context: "sentence" or "paragraph".
+        parts: the examples.
+        folder: of this variant and context.
+    """
+    left = [
+        beams for beams in settings.searches if not scoring.metrics_file(folder, beams).is_file()
+    ]
+    picture = folder / "self_attention"
+    draws = VARIANTS[variant]["self_attention"] and not picture.with_suffix(".svg").is_file()
+    if (folder / DONE).is_file() and not left and not draws:
+        return
+    asker = train(settings, variant, context, parts, folder)
+    evaluation.plot_learning_curves(folder / "log.csv", folder / "learning_curves")
+    for beams in left:
+        ask(asker, parts, settings, beams, folder)
+    if draws:
+        scoring.plot_self_attention(asker, parts.test[0], picture)
+
+
+def untrained(settings: Settings, variant: str, context: str, parts: Parts, folder: Path) -> Asker:
+    """A variant before its training; the vocabulary of all variants lies beside their folders."""
     keras.utils.set_random_seed(settings.seed)
     features = text.QuestionFeatures(
         _vocabulary(settings, parts, folder.parent),
-        context=context,
+        context=context if settings.with_answers else "paragraph",
         passage_length=settings.passage_length,
         question_length=settings.question_length,
         generation_vocabulary_size=settings.generation_vocabulary_size,
+        with_answers=settings.with_answers,
     )
     model = models.MaxoutPointerQG(
         vocabulary_size=len(features.vocabulary),
@@ -36,7 +65,16 @@ def train(settings: Settings, variant: str, context: str, parts: Parts, folder: 
         **VARIANTS[variant],
         **settings.model,
     )
-    steps = len(parts["train"]) // settings.batch_size
+    return Asker(model, features)
+
+
+def train(settings: Settings, variant: str, context: str, parts: Parts, folder: Path) -> Asker:
+    """A trained asker; a run that is trained is loaded, a stopped one goes on."""
+    if (folder / DONE).is_file():
+        return Asker.load(folder / "asker")
+    asker = untrained(settings, variant, context, parts, folder)
+    model, features = asker.model, asker.features
+    steps = len(parts.train) // settings.batch_size
     model.compile(
         **training.maxout_pointer_qg(
             steps,
@@ -57,11 +95,11 @@ def train(settings: Settings, variant: str, context: str, parts: Parts, folder: 
 
     batches = callbacks.checkpoint.dataset(
         lambda start_step: data.batched(
-            parts["train"], features, settings.batch_size, shuffle=True, seed=settings.seed,
+            parts.train, features, settings.batch_size, shuffle=True, seed=settings.seed,
             drop_remainder=True, repeat=True, start_step=start_step, rotate_unknown=True,
         ).map(of_model)
     )  # fmt: skip
-    dev = data.batched(parts["dev"], features, settings.batch_size).map(of_model)
+    dev = data.batched(parts.dev, features, settings.batch_size).map(of_model)
     model.fit(
         batches,
         epochs=settings.epochs,
@@ -75,57 +113,44 @@ def train(settings: Settings, variant: str, context: str, parts: Parts, folder: 
         "variant": variant,
         "context": context,
         "weights": model.count_params(),
+        "examples": len(parts.train),
         "steps": callbacks.checkpoint.step,
         "seconds": round(limit.seconds, 1),
+        "ended_by": "time limit" if limit.reached else "all epochs done",
         "kept_epoch": None if callbacks.best.best_epoch is None else callbacks.best.best_epoch + 1,
         "lowest_dev_loss": callbacks.best.best,
+        "machine": in_words(machine()),
     }
-    asker = Asker(model, features)
     asker.save_to(folder / "asker", metrics=facts)
-    _write(folder / "training.json", facts)
+    write_json(folder / DONE, facts)
     return asker
 
 
-def ask(
-    asker: Asker, examples: list[data.Example], settings: Settings, beams: int, folder: Path
-) -> dict[str, Any]:
-    """Questions about the test set's answers, in a file, and their scores."""
-    path = folder / f"metrics-beam-{beams}.json"
-    if path.is_file():
-        return json.loads(path.read_text(encoding="utf-8"))
-    answers = [(e.passages[0], e.answers["span"][0], e.spans[0].start) for e in examples]
+def ask(asker: Asker, parts: Parts, settings: Settings, beams: int, folder: Path) -> None:
+    """Questions about the test set's answers in a file, and their scores in another."""
     began = time.monotonic()
+    answers = map(asked_about, parts.test)
     asked = list(asker.predict(answers, settings.batch_size, num_beams=beams))
     seconds = time.monotonic() - began
-    found = {e.id: questions[0] for e, questions in zip(examples, asked, strict=True)}
-    with (folder / f"questions-beam-{beams}.jsonl").open("w", encoding="utf-8") as file:
-        for example in examples:
+    with scoring.questions_file(folder, beams).open("w", encoding="utf-8") as file:
+        for example, (found, *_) in zip(parts.test, asked, strict=True):
             line = {
                 "id": example.id,
-                "question": found[example.id].question,
-                "probability": found[example.id].probability,
-                "answer": found[example.id].answer,
-                "reference": example.question,
+                "question": found.question,
+                "probability": found.probability,
+                "answer": found.answer,
+                "references": parts.references[example.id],
             }
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
-    texts = {key: question.question for key, question in found.items()}
-    references = {e.id: [e.question] for e in examples}
-    scores = evaluation.score_answers(texts, references, "plain", meteor=True)
-    rates = evaluation.score_duplication(texts)
-    rows = {row.name: row.value for row in (*scores.rows, *rates.rows)}
-    metrics = {"scores": rows, "size": len(examples), "seconds": round(seconds, 1)}
-    _write(path, metrics)
-    return metrics
+    scores = {row.name: row.value for part in scoring.scored(folder, beams) for row in part.rows}
+    facts = {"scores": scores, "size": len(parts.test), "seconds": round(seconds, 1)}
+    write_json(scoring.metrics_file(folder, beams), facts)
 
 
 def _vocabulary(settings: Settings, parts: Parts, folder: Path) -> text.Vocabulary:
     path = folder / "vocabulary.txt"
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        made = text.Vocabulary.from_examples(parts["train"], size=settings.vocabulary_size)
+        made = text.Vocabulary.from_examples(parts.train, size=settings.vocabulary_size)
         made.save(path)
     return text.Vocabulary.load(path, settings.num_oov_buckets)
-
-
-def _write(path: Path, value: Any) -> None:
-    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")

@@ -12,11 +12,16 @@ class Settings:
 
     Args:
         name: of the folder below `runs/`.
+        dataset: name of the data in the reports.
         seed: of splits, weights and order.
-        train: training file below the data folder, in SQuAD's form.
+        format: of the files: "squad"; "msmarco", of which the questions are kept whose answer
+            stands in a passage; "pairs", sentences and questions without answers.
+        train: training file below the data folder.
         test: the file that is reported on.
         split: "split1" (the test file is the test set, articles of the training file are dev) or
             "split2" (the test file's sentences, one half dev and one half test).
+        ids: folder with the lists of ids `train.txt`, `dev.txt` and `test.txt`, as a run writes
+            them, in place of a split and of `limit`; null for none.
         contexts: what is read: "sentence", "paragraph".
         variants: names of `tfmrc.models.maxout_pointer_qg.VARIANTS`.
         vocabulary_size: rows of the embedding but for the buckets.
@@ -38,10 +43,13 @@ class Settings:
     """
 
     name: str
+    dataset: str = "SQuAD"
     seed: int = 1
+    format: str = "squad"
     train: str = "squad/train.json"
     test: str = "squad/dev.json"
     split: str = "split1"
+    ids: str | None = None
     contexts: tuple[str, ...] = ("sentence", "paragraph")
     variants: tuple[str, ...] = ("s2s-a-at-mp-gsa",)
     vocabulary_size: int = 8000
@@ -60,6 +68,16 @@ class Settings:
     validation_share: float = 0.1
     limit: int | None = None
     num_beams: int = 10
+
+    @property
+    def with_answers(self) -> bool:
+        """Whether the data say what a question asks for."""
+        return self.format != "pairs"
+
+    @property
+    def searches(self) -> list[int]:
+        """The numbers of beams that are reported: greedy search and the beam search."""
+        return sorted({1, self.num_beams})
 
 
 def load(path: str | Path, overrides: Sequence[str] = ()) -> Settings:

@@ -2,9 +2,10 @@
 
 import dataclasses
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from recipes.maxout_pointer_qg_squad import sources
 from recipes.maxout_pointer_qg_squad.settings import Settings
 from tfmrc import data
 from tfmrc.data.sentences import sentences
@@ -13,34 +14,52 @@ from tfmrc.data.splits import group_number
 PARTS = ("train", "dev", "test")
 
 
-def make(settings: Settings, folder: Path) -> dict[str, list[data.Example]]:
-    """The answerable questions of train, dev and test.
+@dataclasses.dataclass(frozen=True)
+class Parts:
+    """What is trained on, validated with and reported on, and the references of each test id."""
+
+    train: list[data.Example]
+    dev: list[data.Example]
+    test: list[data.Example]
+    references: dict[str, list[str]]
+
+
+def make(settings: Settings, folder: Path) -> Parts:
+    """Train, dev and test.
 
     Args:
-        settings: names files and the split.
+        settings: names files and the split, or lists of ids.
         folder: the data folder.
 
     Raises:
-        ValueError: the split is not known.
+        ValueError: the split is not known, or the files lack an id of the lists.
     """
-    train = _answerable(data.read_squad(folder / settings.train))
-    test = _answerable(data.read_squad(folder / settings.test))
+    train = sources.read(settings.format, folder / settings.train)
+    test = sources.read(settings.format, folder / settings.test)
+    references = sources.references(test)
+    if settings.ids is not None:
+        known = {example.id: example for example in (*train, *test)}
+        parts = {part: _listed(known, Path(settings.ids, f"{part}.txt")) for part in PARTS}
+        return Parts(**parts, references=references)
     if settings.split == "split1":
-        kept, dev = data.split_by_group(train, settings.validation_share, settings.seed)
-        parts = {"train": list(kept), "dev": list(dev), "test": test}
+        kept, chosen = data.split_by_group(train, settings.validation_share, settings.seed)
+        train, dev = list(kept), list(chosen)
     elif settings.split == "split2":
-        rest, dev = data.split_by_group([by_sentence(e) for e in test], 0.5, settings.seed)
-        parts = {"train": train, "dev": list(dev), "test": list(rest)}
+        by_place = [by_sentence(example) for example in test]
+        rest, chosen = data.split_by_group(by_place, 0.5, settings.seed)
+        test, dev = list(rest), list(chosen)
     else:
         raise ValueError(f"The splits are split1 and split2. Received: split={settings.split!r}")
+    test = sources.one_a_text(test)
     if settings.limit is not None:
-        for part in ("dev", "test"):
-            parts[part] = drawn(parts[part], settings.limit)
-    return parts
+        dev, test = drawn(dev, settings.limit), drawn(test, settings.limit)
+    return Parts(train, dev, test, references)
 
 
 def by_sentence(example: data.Example) -> data.Example:
-    """The example with its answer's sentence as its group."""
+    """The example with its answer's sentence as its group; without an answer it stays as it is."""
+    if not example.spans:
+        return example
     passage, start = example.passages[0], example.spans[0].start
     found = [span for span in sentences(passage) if span[0] <= start < span[1]]
     first, end = found[0] if found else (0, len(passage))
@@ -52,13 +71,17 @@ def drawn(examples: Iterable[data.Example], limit: int) -> list[data.Example]:
     return heapq.nsmallest(limit, examples, key=lambda example: group_number(example.id))
 
 
-def write_ids(parts: dict[str, list[data.Example]], folder: Path) -> None:
+def write_ids(parts: Parts, folder: Path) -> None:
     """A file of ids for each part."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, examples in parts.items():
-        lines = "".join(f"{example.id}\n" for example in examples)
+    for name in PARTS:
+        lines = "".join(f"{example.id}\n" for example in getattr(parts, name))
         (folder / f"{name}.txt").write_text(lines, encoding="utf-8")
 
 
-def _answerable(examples: Iterable[data.Example]) -> list[data.Example]:
-    return [example for example in examples if example.answers]
+def _listed(known: dict[str, data.Example], path: Path) -> list[data.Example]:
+    names: Sequence[str] = path.read_text(encoding="utf-8").splitlines()
+    absent = [name for name in names if name not in known]
+    if absent:
+        raise ValueError(f"{path}: {len(absent)} ids are not in the files. Received: {absent[0]!r}")
+    return [known[name] for name in names]

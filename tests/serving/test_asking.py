@@ -100,6 +100,12 @@ def test_signatures_with_a_place_and_with_a_passage_alone(exported, asker):
     assert proposed["questions"][1, 1].numpy().decode() == single.question
     assert float(proposed["probabilities"][1, 1]) == pytest.approx(single.probability, rel=1e-4)
     assert proposed["answer_starts"].numpy().tolist() == [[11, 27], [0, 21], [-1, -1]]
+    assert proposed["complete"].shape == (3, 2) and not proposed["complete"][2].numpy().any()
+    by_passage = list(asker.propose(passages, batch_size=3, **OPTIONS))
+    assert [[a.answer for a in found] for found in by_passage] == answers
+    assert by_passage[1][1].question == single.question
+    [fewer] = asker.propose(passages[:1], max_answers=1, **OPTIONS)
+    assert [a.answer for a in fewer] == ["Mt. Brannoch"]
     empty = signatures["propose"](passage=tf.constant(["nothing here."]))
     assert empty["answers"].shape == (1, 0)
 

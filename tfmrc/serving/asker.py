@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from tfmrc.serving.asking import make_asking
+from tfmrc.serving.asking import MAX_ANSWERS, make_asking
 from tfmrc.serving.export import write_saved_model
 from tfmrc.serving.fitted import Fitted, strings
 from tfmrc.serving.options import DecodingOptions
@@ -67,7 +67,7 @@ class Asker(Fitted):
 
     def __init__(self, model: Any, features: Any):
         super().__init__(model, features)
-        self._signatures: dict[DecodingOptions, Any] = {}
+        self._signatures: dict[tuple[DecodingOptions, int], Any] = {}
 
     def ask(
         self, passage: str, answer: str, answer_start: int | None = None, **options: Any
@@ -106,11 +106,53 @@ class Asker(Fitted):
         while batch := list(islice(stream, batch_size)):
             yield from self._asked(batch, options)
 
-    def signature(self, name: str = "serving_default", **options: Any) -> Any:
+    def propose(
+        self,
+        passages: Iterable[str],
+        batch_size: int = 8,
+        max_answers: int = MAX_ANSWERS,
+        **options: Any,
+    ) -> Iterator[list[Asked]]:
+        """Questions about answers that are found in passages: numbers and names, by their looks.
+
+        Args:
+            passages: the passages.
+            batch_size: how many are read at once; every answer is a row of the search.
+            max_answers: answers of a passage, the first ones.
+            **options: see `tfmrc.serving.DecodingOptions`.
+
+        Yields:
+            For each passage its answers in their order, each with the best question.
+
+        Raises:
+            ValueError: the model was trained without answers.
+        """
+        if not self.features.with_answers:
+            raise ValueError("Answers are proposed to a model of answers. Received: none")
+        stream = iter(passages)
+        while batch := list(islice(stream, batch_size)):
+            found = self.signature("propose", max_answers, **options)(strings(batch))
+            arrays = {name: value.numpy() for name, value in found.items()}
+            for row in range(len(batch)):
+                yield [
+                    Asked(
+                        arrays["questions"][row, n].decode(),
+                        arrays["answers"][row, n].decode(),
+                        int(arrays["answer_starts"][row, n]),
+                        float(arrays["probabilities"][row, n]),
+                        bool(arrays["complete"][row, n]),
+                    )
+                    for n in range(arrays["answers"].shape[1])
+                    if arrays["answer_starts"][row, n] >= 0
+                ]
+
+    def signature(
+        self, name: str = "serving_default", max_answers: int = MAX_ANSWERS, **options: Any
+    ) -> Any:
         """The `tf.function` of a signature (see `tfmrc.serving.make_asking`)."""
-        chosen = DecodingOptions(**options)
+        chosen = DecodingOptions(**options), max_answers
         if chosen not in self._signatures:
-            self._signatures[chosen] = make_asking(self.model, self.features, chosen)
+            self._signatures[chosen] = make_asking(self.model, self.features, *chosen)
         return self._signatures[chosen][name]
 
     def export(

@@ -9,7 +9,9 @@ from tfmrc.serving.options import DecodingOptions
 from tfmrc.text.layout import spread
 from tfmrc.text.proposals import propose_answers
 
-__all__ = ["make_asking"]
+__all__ = ["MAX_ANSWERS", "make_asking"]
+
+MAX_ANSWERS = 8
 
 _PASSAGE = tf.TensorSpec([None], tf.string, name="passage")
 _ANSWER = tf.TensorSpec([None], tf.string, name="answer")
@@ -17,7 +19,7 @@ _START = tf.TensorSpec([None], tf.int32, name="answer_start")
 
 
 def make_asking(
-    model: Any, features: Any, options: DecodingOptions, max_answers: int = 8
+    model: Any, features: Any, options: DecodingOptions, max_answers: int = MAX_ANSWERS
 ) -> dict[str, Any]:
     """The signatures of question generation, `tf.function`s on plain strings.
 
@@ -29,8 +31,8 @@ def make_asking(
     - `propose`, of features with answers: `passage` alone. The answers are numbers and names that
       the graph finds by their looks (`tfmrc.text.proposals`), at most `max_answers`. Outputs, P
       being the most answers that a passage of the batch has: `answers`, `questions` string
-      `[B, P]`, `answer_starts` int32 `[B, P]`, `probabilities` float32 `[B, P]`; "", -1 and 0
-      where a passage has fewer.
+      `[B, P]`, `answer_starts` int32 `[B, P]`, `probabilities` float32 `[B, P]`, `complete` bool
+      `[B, P]`; "", -1, 0 and false where a passage has fewer.
 
     An answer that does not stand in its passage is an error of the request, not a guess.
 
@@ -82,6 +84,7 @@ def make_asking(
             "answer_starts": by_passage(found.starts + 1) - 1,
             "questions": by_passage(asked["question"]),
             "probabilities": by_passage(asked["probabilities"][:, 0]),
+            "complete": by_passage(tf.cast(asked["complete"][:, 0], tf.int32)) == 1,
         }
 
     signatures: dict[str, Any] = {"serving_default": (ask_first, [_PASSAGE, _ANSWER])}

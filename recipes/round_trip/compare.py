@@ -1,0 +1,148 @@
+"""SAN trained with our questions beside its own, and without."""
+
+import json
+import statistics
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from recipes.round_trip.questions import COUNTS, KEPT
+from recipes.round_trip.settings import Settings
+from recipes.san_squad import main as san_squad
+from recipes.san_squad.settings import SPLIT_SEED, test_examples
+from recipes.san_squad.settings import Settings as SanSettings
+from tfmrc import Reader, evaluation
+from tfmrc.data.splits import group_number
+from tfmrc.recipe.folder import read_json, write_json
+
+SAMPLES = 1000  # of the bootstrap
+
+
+def union(settings: Settings, folder: Path, run: Path) -> Path:
+    """Writes `union.json`, the training file and our questions, and `san.yaml`, which names it.
+
+    What SAN validates with stays what it was: our questions about articles that it validates with
+    are left out.
+
+    Returns:
+        The configuration.
+
+    Raises:
+        ValueError: there are no questions yet.
+    """
+    chosen = yaml.safe_load(Path(settings.san).read_text(encoding="utf-8"))
+    share = chosen["training"]["validation_share"]
+    train = json.loads((folder / chosen["train"]).read_text(encoding="utf-8"))
+    ours = [
+        article
+        for article in read_json(run / KEPT, "round trip: keep")["data"]
+        if group_number(article["title"], SPLIT_SEED) >= share
+    ]
+    write_json(run / "union.json", {**train, "data": [*train["data"], *ours]})
+    path = run / "san.yaml"
+    chosen |= {"name": settings.name, "train": str((run / "union.json").resolve())}
+    path.write_text(yaml.safe_dump(chosen, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def compare(settings: Settings, folder: Path, run: Path) -> str:
+    """Trains what is not trained, answers SAN's test questions, and writes the report.
+
+    Args:
+        settings: of the comparison.
+        folder: the data folder.
+        run: of the round trip. Its `comparison` gets `metrics.json` and `report.md`.
+
+    Returns:
+        The report.
+    """
+    places = {
+        "without": (Path(settings.san), Path(settings.without)),
+        "with": (union(settings, folder, run), run / "san"),
+    }
+    san = SanSettings.load(places["without"][0])
+    examples = test_examples(san, folder)
+    references = {example.id: list(example.answers["span"]) for example in examples}
+    report = evaluation.Report(
+        "SAN with and without questions of a round trip",
+        dataset="SQuAD",
+        split=f"{san.test}, {len(examples):,} questions",
+        details=_counts(run),
+    )
+    found: dict[tuple[str, int], evaluation.Scores] = {}
+    for seed in settings.seeds:
+        for name, (config, runs) in places.items():
+            place = _trained(settings, config, folder, runs, seed)
+            answers = _answers(place, examples, run / "comparison" / f"{name}-{seed}.json")
+            found[name, seed] = evaluation.score_squad(answers, references)
+            system = f"{settings.name}, {name}, seed {seed}"
+            report.add(system, found[name, seed], samples=SAMPLES)
+            facts = read_json(place / "training.json", "train")
+            trained = f"{facts['steps']:,} steps on {facts['examples']:,} questions"
+            report.details = {**report.details, f"Seed {seed}, {name}": trained}
+    report.details = {**report.details, **_differences(settings, found)}
+    report.write(run / "comparison")
+    return report.markdown()
+
+
+def _trained(settings: Settings, config: Path, folder: Path, runs: Path, seed: int) -> Path:
+    place = runs / f"{settings.answer}-{seed}"
+    if not (place / "training.json").is_file():
+        given = {"config": config, "data": folder, "runs": runs, "answer": settings.answer}
+        words = [word for name, value in given.items() for word in (f"--{name}", str(value))]
+        if san_squad.main(["train", *words, "--seed", str(seed)]):
+            raise ValueError(f"SAN was not trained. Received: run={place}")
+    return place
+
+
+def _answers(place: Path, examples: Any, path: Path) -> dict[str, str]:
+    if not path.is_file():
+        reader = Reader.load(place / "reader")
+        answers = zip(examples, reader.predict(examples), strict=True)
+        write_json(path, {example.id: found.text for example, found in answers})
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _counts(run: Path) -> dict[str, str]:
+    counts = read_json(run / COUNTS, "round trip: keep")
+    return {
+        "Round trip": f"{counts['questions']:,} questions about {counts['passages']:,} passages; "
+        f"the reader's answers agree by {100 * counts['exact_match']:.2f} (exact match) and "
+        f"{100 * counts['f1']:.2f} (F1); {counts['kept']:,} kept, with {counts['agreement']} of "
+        f"{counts['threshold']:g} or more",
+    }
+
+
+def _differences(
+    settings: Settings, found: dict[tuple[str, int], evaluation.Scores]
+) -> dict[str, str]:
+    """Means over the seeds, and a paired test of the questions' means over the seeds."""
+    said = {}
+    for name in ("exact_match", "f1"):
+        rows = {
+            kind: [found[kind, seed][name] for seed in settings.seeds]
+            for kind in ("without", "with")
+        }
+        means = {
+            kind: f"{kind} {100 * statistics.fmean(map(float, several)):.2f}"
+            + (f" ± {100 * statistics.stdev(map(float, several)):.2f}" if several[1:] else "")
+            for kind, several in rows.items()
+        }
+        test = evaluation.paired_bootstrap(*map(_mean, rows.values()), samples=SAMPLES)
+        label = rows["with"][0].label
+        said[f"{label}, mean of {len(settings.seeds)} seeds"] = (
+            f"{means['without']}, {means['with']}; with - without: {test}"
+        )
+    return said
+
+
+def _mean(rows: list[evaluation.Score]) -> evaluation.Score:
+    """The score whose examples have the mean of several runs."""
+    first = rows[0]
+    if first.statistics is None:
+        raise ValueError(f"Nothing to test. Received: {first}")
+    order = first.statistics.ids
+    values = [row.statistics.subset(order).values for row in rows if row.statistics is not None]
+    return replace(first, statistics=replace(first.statistics, values=sum(values) / len(values)))

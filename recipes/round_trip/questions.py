@@ -1,0 +1,178 @@
+"""Questions about the passages, what a reader answers to them, and those where both agree."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from recipes.round_trip.settings import Settings
+from tfmrc import Reader, data, evaluation
+from tfmrc.data.formats import file_format, read_file
+from tfmrc.data.splits import group_number
+from tfmrc.recipe.folder import write_json
+from tfmrc.serving import Asker
+
+ASKED, ANSWERED, KEPT, COUNTS = "asked.jsonl", "answered.jsonl", "kept.json", "counts.json"
+
+
+class Passage(NamedTuple):
+    """A passage, and the article or document that it belongs to."""
+
+    group: str
+    text: str
+
+
+def passages(settings: Settings, folder: Path) -> list[Passage]:
+    """The passages of the files, each once, in an order that their text alone draws.
+
+    So a larger limit goes on where a smaller one ended.
+    """
+    found: dict[str, Passage] = {}
+    for name in settings.passages:
+        path = folder / name
+        # Of NarrativeQA the official training set: which documents there are is not for us to say.
+        split = "train" if file_format(path) == "narrativeqa" else None
+        for example in read_file(path, split=split):
+            for text in example.passages:
+                if text.strip():
+                    found.setdefault(text, Passage(example.group or example.id, text))
+    return sorted(found.values(), key=lambda p: group_number(p.text))[: settings.limit]
+
+
+def ask(settings: Settings, folder: Path, run: Path) -> Path:
+    """Writes `asked.jsonl`: a passage a line, with its answers and the best question about each."""
+
+    def asked(left: Sequence[Passage]) -> Iterator[list[dict[str, Any]]]:
+        asker = Asker.load(settings.asker)
+        proposed = asker.propose(
+            (passage.text for passage in left),
+            settings.batch_size,
+            settings.max_answers,
+            num_beams=settings.num_beams,
+            min_length=settings.min_length,
+        )
+        for found in proposed:
+            yield [
+                {
+                    "question": one.question,
+                    "answer": one.answer,
+                    "answer_start": one.answer_start,
+                    "probability": one.probability,
+                }
+                for one in found
+                if one.complete and one.question.strip()
+            ]
+
+    return continued(run / ASKED, passages(settings, folder), asked)
+
+
+def answer(settings: Settings, run: Path) -> Path:
+    """Writes `answered.jsonl`: to each question the reader's answer, and how far both agree."""
+
+    def answered(left: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+        reader = Reader.load(settings.reader)
+        questions = (
+            data.Example("asked", one["question"], (line["text"],))
+            for line in left
+            for one in line["questions"]
+        )
+        answers = reader.predict(questions)
+        for line in left:
+            several = [{**one, "found": next(answers).text} for one in line["questions"]]
+            yield [{**one, **agreement(one["found"], one["answer"])} for one in several]
+
+    lines = _lines(run / ASKED)
+    return continued(run / ANSWERED, lines, answered)
+
+
+def agreement(found: str, wanted: str) -> dict[str, float]:
+    """Exact match and F1 of two answers by SQuAD's rules.
+
+    Example:
+
+    >>> agreement("the old mill", "Mill")["exact_match"]
+    0.0
+    """
+    scores = evaluation.score_squad({"": found}, {"": [wanted]})
+    return {name: float(scores[name]) for name in ("exact_match", "f1")}
+
+
+def keep(settings: Settings, run: Path) -> Path:
+    """Writes `kept.json`, SQuAD's form, and `counts.json`: the questions that come back.
+
+    A question is kept once a passage, with the likeliest of its answers. Beside `answers` each
+    question has `agreement` and `probability`, which readers of SQuAD's form pass over.
+    """
+    articles: dict[str, list[dict[str, Any]]] = {}
+    counts: dict[str, Any] = {
+        "passages": 0,
+        "questions": 0,
+        "exact_match": 0.0,
+        "f1": 0.0,
+        "kept": 0,
+    }
+    for number, line in enumerate(_lines(run / ANSWERED)):
+        counts["passages"] += 1
+        counts["questions"] += len(line["questions"])
+        for name in ("exact_match", "f1"):
+            counts[name] += sum(one[name] for one in line["questions"])
+        best: dict[str, dict[str, Any]] = {}
+        for one in sorted(line["questions"], key=lambda one: -one["probability"]):
+            enough = one["probability"] >= settings.least_probability
+            if enough and one[settings.agreement] >= settings.threshold:
+                best.setdefault(one["question"].lower(), one)
+        qas = [
+            {
+                "id": f"{settings.name}-{number}-{place}",
+                "question": one["question"],
+                "answers": [{"text": one["answer"], "answer_start": one["answer_start"]}],
+                "agreement": one[settings.agreement],
+                "probability": one["probability"],
+            }
+            for place, one in enumerate(best.values())
+        ]
+        counts["kept"] += len(qas)
+        if qas:
+            paragraph = {"context": line["text"], "qas": qas}
+            articles.setdefault(line["group"], []).append(paragraph)
+    for name in ("exact_match", "f1"):
+        counts[name] /= max(1, counts["questions"])
+    found = [{"title": title, "paragraphs": several} for title, several in articles.items()]
+    write_json(run / KEPT, {"version": "1.1", "data": found})
+    counts |= {"agreement": settings.agreement, "threshold": settings.threshold}
+    write_json(run / COUNTS, counts)
+    return run / KEPT
+
+
+def continued(
+    path: Path, items: Sequence[Any], make: Callable[[Sequence[Any]], Iterable[list[Any]]]
+) -> Path:
+    """Adds a line to a JSON lines file for each item that has none there; a torn one is made anew.
+
+    Args:
+        path: the file.
+        items: what the lines are about, in their order.
+        make: gives for those without a line the questions of each.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    done = path.read_bytes() if path.is_file() else b""
+    whole = done[: done.rfind(b"\n") + 1]
+    count = whole.count(b"\n")
+    left = list(islice(items, count, None))
+    if whole != done:
+        path.write_bytes(whole)
+    if left:
+        with path.open("a", encoding="utf-8") as file:
+            for item, questions in zip(left, make(left), strict=True):
+                known = item._asdict() if isinstance(item, Passage) else item
+                line = {**known, "questions": questions}
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                file.flush()
+    return path
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    if not path.is_file():
+        raise ValueError(f"{path} is not there: an earlier command makes it.")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -1,0 +1,172 @@
+"""The round trip, small: questions, answers, agreement, and SAN's data with and without them."""
+
+import json
+
+import keras
+import pytest
+import yaml
+
+from recipes.round_trip import compare, main, questions, settings
+from recipes.san_squad import main as san_squad
+from tests.recipes.test_san_squad import NAMES, SETTINGS, squad
+from tfmrc import Reader, data, models, text
+from tfmrc.serving import Asker
+
+WORDS = "who met an owl near the mill . ? what she".split()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Data, and an asker and a reader that have learned nothing."""
+    place = tmp_path_factory.mktemp("round_trip")
+    (place / "squad").mkdir()
+    (place / "squad" / "train.json").write_text(json.dumps(squad(NAMES)))
+    (place / "squad" / "dev.json").write_text(json.dumps(squad(("Gus", "Hal"))))
+    (place / "san.yaml").write_text(yaml.safe_dump(SETTINGS))
+    keras.utils.set_random_seed(1)
+    asking = text.QuestionFeatures(text.Vocabulary(WORDS), question_length=6)
+    sizes = {"vocabulary_size": len(WORDS) + 4, "word_dim": 4}
+    model = models.MaxoutPointerQG(hidden_dim=4, num_layers=1, **sizes)
+    bias = model.generator.bias.numpy()
+    bias[3] = 20.0  # a question ends as soon as it may
+    model.generator.bias.assign(bias)
+    Asker(model, asking).save_to(place / "asker")
+    reader().save_to(place / "reader")
+    return place
+
+
+def reader():
+    reading = text.SanFeatures(text.Vocabulary(WORDS), answer_length=3)
+    sizes = {"vocabulary_size": len(WORDS) + 4, "word_dim": 4, "units": 2, "align_dim": 2}
+    return Reader(models.SAN(**sizes, num_layers=1, num_steps=2), reading)
+
+
+@pytest.fixture
+def arguments(place, tmp_path):
+    chosen = {
+        "asker": place / "asker", "reader": place / "reader", "san": place / "san.yaml",
+        "without": tmp_path / "without", "threshold": 0, "seeds": "[1]", "num_beams": 1,
+        "max_answers": 2,
+    }  # fmt: skip
+    places = ["--data", str(place), "--run", str(tmp_path / "run")]
+    return [*places, *(f"--{name}={value}" for name, value in chosen.items())]
+
+
+def test_from_passages_to_squads_form(place, tmp_path, arguments):
+    assert main.main(["make", *arguments]) == 0
+    run = tmp_path / "run"
+    kept = list(data.read_squad(run / "kept.json"))  # which checks that each answer stands there
+    assert kept and {e.passages[0] for e in kept} <= {
+        f"{name}-Lee met an owl near the mill." for name in NAMES
+    }
+    assert {e.group for e in kept} <= set(NAMES)
+    counts = json.loads((run / "counts.json").read_text(encoding="utf-8"))
+    assert counts["passages"] == len(NAMES) and 0 < counts["kept"] <= counts["questions"]
+    assert 0 <= counts["exact_match"] <= counts["f1"] <= 1
+
+
+def test_what_was_stopped_goes_on(tmp_path):
+    items = [questions.Passage("a", f"text {number}") for number in range(4)]
+    seen = []
+
+    def make(left):
+        for item in left:
+            seen.append(item.text)
+            yield [{"question": f"about {item.text}"}]
+
+    path = questions.continued(tmp_path / "run" / "asked.jsonl", items, make)
+    whole = path.read_bytes()
+    assert json.loads(whole.splitlines()[3])["questions"] == [{"question": "about text 3"}]
+    lines = whole.splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[1] + lines[2][:20])  # killed in the middle of a line
+    questions.continued(path, items, make)
+    assert path.read_bytes() == whole and seen[4:] == ["text 2", "text 3"]
+    questions.continued(path, items, make)
+    assert path.read_bytes() == whole and len(seen) == 6
+
+
+def test_only_what_agrees_is_kept_once_a_passage(tmp_path):
+    def one(question, answer, found, probability):
+        start = "Ada met Bo.".index(answer)
+        asked = {"question": question, "answer": answer, "answer_start": start}
+        agrees = questions.agreement(found, answer)
+        return {**asked, "probability": probability, "found": found, **agrees}
+
+    several = [
+        one("Who met Bo?", "Ada", "Ada", 0.2),
+        one("who met Bo?", "Ada met", "Ada met", 0.3),  # the same question, likelier
+        one("Whom?", "Bo", "Ada", 0.9),
+        one("Who?", "Bo.", "met Bo", 0.4),  # half of it
+        one("Why?", "met", "met", 0.01),
+    ]
+    line = {"group": "a", "text": "Ada met Bo.", "questions": several}
+    (tmp_path / "answered.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    made = settings.load(main.HERE / "config.yaml", ["--least_probability=0.1"])
+    [article] = json.loads(questions.keep(made, tmp_path).read_text())["data"]
+    [paragraph] = article["paragraphs"]
+    assert [qa["question"] for qa in paragraph["qas"]] == ["who met Bo?"]
+    assert [qa["agreement"] for qa in paragraph["qas"]] == [1.0]
+    half = settings.load(main.HERE / "config.yaml", ["--least_probability=0.1", "--threshold=0.6"])
+    [article] = json.loads(questions.keep(half, tmp_path).read_text())["data"]
+    assert [qa["question"] for qa in article["paragraphs"][0]["qas"]] == ["Who?", "who met Bo?"]
+    counts = json.loads((tmp_path / "counts.json").read_text())
+    assert counts["questions"] == 5 and counts["kept"] == 2
+    assert counts["exact_match"] == pytest.approx(3 / 5)
+    with pytest.raises(ValueError, match="agreement='em'"):
+        settings.load(main.HERE / "config.yaml", ["--agreement=em"])
+
+
+def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monkeypatch, capsys):
+    run = tmp_path / "run"
+    (run / "comparison").mkdir(parents=True)
+    articles = squad(NAMES)["data"]
+    for article in articles:
+        [paragraph] = article["paragraphs"]
+        paragraph["qas"] = [{**paragraph["qas"][0], "id": f"ours-{article['title']}"}]
+    (run / "kept.json").write_text(json.dumps({"version": "1.1", "data": articles}))
+    counts = dict.fromkeys(("questions", "passages", "kept", "f1", "exact_match"), 6)
+    counts |= {"agreement": "f1", "threshold": 0.8}
+    (run / "counts.json").write_text(json.dumps(counts))
+    right = {
+        e.id: e.answers["span"][0] for e in data.read_squad(place / SETTINGS["test"]) if e.spans
+    }
+    (run / "comparison" / "with-1.json").write_text(json.dumps(right))
+    asked = []
+
+    def train(words):
+        """As san_squad's `train`, but that nothing is learned."""
+        given = dict(zip(words[1::2], words[2::2], strict=True))
+        asked.append(given)
+        made = compare.Path(given["--runs"], f"{given['--answer']}-{given['--seed']}")
+        reader().save_to(made / "reader")
+        chosen = compare.SanSettings.load(compare.Path(given["--config"]))
+        examples, _ = san_settings.training_examples(chosen, compare.Path(given["--data"]))
+        facts = {"steps": 1, "examples": len(examples)}
+        (made / "training.json").write_text(json.dumps(facts), encoding="utf-8")
+        return 0
+
+    from recipes.san_squad import settings as san_settings
+
+    monkeypatch.setattr(san_squad, "main", train)
+    assert main.main(["compare", *arguments]) == 0
+    assert "with - without" in capsys.readouterr().out
+    metrics = json.loads((run / "comparison" / "metrics.json").read_text())
+    assert metrics["systems"]["round_trip, with, seed 1"]["scores"]["f1"]["value"] == 1.0
+    assert set(metrics["systems"]) == {f"round_trip, {n}, seed 1" for n in ("without", "with")}
+    # What is validated with is the same, and no passage of it is trained on.
+    parts = [
+        san_settings.training_examples(compare.SanSettings.load(compare.Path(a["--config"])), place)
+        for a in asked
+    ]
+    (plain, validated), (more, again) = parts
+    assert [e.id for e in validated] == [e.id for e in again] and validated
+    ours = [e for e in more if e.id not in {e.id for e in plain}]
+    assert ours and len(more) == len(plain) + len(ours)
+    assert not {e.passages for e in more} & {e.passages for e in validated}
+    # Again: nothing is trained anew.
+    assert main.main(["compare", *arguments]) == 0 and len(asked) == 2
+
+
+def test_what_is_not_there_is_said(place, tmp_path, arguments, capsys):
+    assert main.main(["answer", *arguments]) == 1
+    assert "asked.jsonl is not there" in capsys.readouterr().err

@@ -12,7 +12,7 @@ import sys
 import jax
 import numpy as np
 from tests.decoding.enumeration import RecurrentWords, exhaustive, words_of
-from tfmrc.decoding import beam_search, greedy_search
+from tfmrc.decoding import beam_search, greedy_search, sample
 
 model = RecurrentWords(batch_size=2, vocabulary_size=7, seed=4)
 for length_penalty in (0.0, 1.3):
@@ -32,6 +32,11 @@ beam = jax.jit(lambda cache: beam_search(model.step, cache, 2, num_beams=1, max_
     model.cache(1)
 )
 np.testing.assert_array_equal(greedy.ids, beam.ids)
+draw = {"num_samples": 3, "max_length": 5, "top_k": 4, "top_p": 0.9, "temperature": 2.0}
+drawn = jax.jit(lambda cache: sample(model.step, cache, 2, **draw))(model.cache(3))
+for example in range(2):
+    right = [model.log_probability(example, words_of(drawn, example, n)) for n in range(3)]
+    np.testing.assert_allclose(drawn.log_probability[example], right, rtol=1e-4)
 assert "tensorflow" not in sys.modules
 print("same under jax", jax.__version__)
 """

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from keras import ops
 
 from tests.decoding.enumeration import RecurrentWords, exhaustive, words_of
 from tfmrc.decoding import beam_search, greedy_search
@@ -71,3 +72,55 @@ def test_what_makes_no_sense_is_refused(wrong):
     model = RecurrentWords(batch_size=1, vocabulary_size=9)
     with pytest.raises(ValueError, match="Received"):
         beam_search(model.step, model.cache(4), 1, num_beams=4, max_length=3, **wrong)
+
+
+PRICE = np.linspace(0.0, 1.5, 6).astype("float32")
+
+
+def paying(model, num_beams, **cache):
+    """The model's step whose cache adds up the prices of the words that it has read."""
+
+    def step(ids, cache, t):
+        log_p, inner = model.step(ids, cache["model"], t)
+        return log_p, {"model": inner, "paid": cache["paid"] + ops.take(PRICE, ids)}
+
+    inner = model.cache(num_beams, **cache)
+    return step, {"model": inner, "paid": ops.zeros((len(inner["fixed"][0]), num_beams))}
+
+
+@pytest.mark.parametrize("length_penalty", [0.0, 1.0])
+def test_a_wide_beam_with_a_cost_is_exhaustive_search_with_that_cost(length_penalty):
+    model = RecurrentWords(batch_size=2, vocabulary_size=6, seed=5)
+    step, cache = paying(model, 60)
+    arguments = {"num_beams": 60, "max_length": 5, "length_penalty": length_penalty}
+    found = beam_search(
+        step, cache, 2, num_return=30, cost=lambda cache: cache["paid"], **arguments
+    )
+    early = beam_search(step, cache, 2, num_return=1, cost=lambda cache: cache["paid"], **arguments)
+    for example in range(2):
+        right = sorted(
+            (
+                (score - PRICE[[2, *words[:-1]]].sum(), words)
+                for score, words in exhaustive(model, example, 5, 0, length_penalty)
+            ),
+            reverse=True,
+        )
+        assert [words_of(found, example, n) for n in range(30)] == [w for _, w in right[:30]]
+        score = np.asarray(found.score)[example]
+        np.testing.assert_allclose(score, [s for s, _ in right[:30]], rtol=1e-5)
+        assert words_of(early, example) == right[0][1]
+        own = model.log_probability(example, right[0][1])
+        np.testing.assert_allclose(found.log_probability[example, 0], own, rtol=1e-5)
+
+
+def test_what_an_ended_hypothesis_has_paid_it_keeps():
+    row = np.log([1e-9, 1e-9, 1e-9, 0.6, 0.4]).astype("float32")
+
+    def step(ids, cache, t):
+        return ops.broadcast_to(row, (1, 2, 5)), cache + 1.0
+
+    cost = {"cost": lambda cache: 0.1 * cache}
+    found = beam_search(step, ops.zeros((1, 2)), 1, num_beams=2, num_return=2, max_length=3, **cost)
+    assert [words_of(found, 0, n) for n in range(2)] == [(3,), (4, 3)]
+    right = [np.log(0.6) - 0.1, np.log(0.4 * 0.6) - 0.2]
+    np.testing.assert_allclose(found.score[0], right, rtol=1e-5)

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from keras import ops
 
 from tests.layers.weights import below, randomise, values
@@ -22,9 +23,13 @@ FULL = "s2s-a-at-mp-gsa"
 
 @pytest.fixture(scope="module", params=VARIANTS)
 def variant(request):
-    model = questions.small(**VARIANTS[request.param])
+    return request.param, drawn(request.param)
+
+
+def drawn(name):
+    model = questions.small(**VARIANTS[name])
     randomise(model, seed=3, scale=0.5)
-    return request.param, model
+    return model
 
 
 def compiled(model, rate=1e-2, **options):
@@ -198,6 +203,45 @@ def test_coverage_is_that_of_the_attention():
 
 
 @pytest.mark.equation("qg-02")
+@pytest.mark.parametrize("in_graph", [False, True])
+def test_a_coverage_penalty_is_what_the_attention_says(in_graph):
+    model = drawn("s2s-a-at-mp")
+    memory = model.encode(questions.source_only(X))
+
+    def search(memory, **options):
+        return model.generate(memory, 4, num_beams=6, num_return=6, **options)
+
+    found = (tf.function(search) if in_graph else search)(memory, coverage_penalty=3.0)
+    ids = np.array(found.ids)
+    price = np.zeros(ids.shape[:2])
+    for n in range(6):
+        attention = np.array(model.explain(memory, ids[:, n])["attention"])
+        attention = attention * (ids[:, n] != PAD)[..., None]
+        price[:, n] = np.maximum(attention.sum(axis=1) - 1.0, 0.0).sum(axis=-1)
+    assert price.max() > 0.1
+    score = np.array(found.log_probability) - 3.0 * price
+    np.testing.assert_allclose(found.score, score, rtol=1e-4)
+    assert (np.diff(score, axis=1) <= 1e-5).all()
+    plain = search(memory)
+    np.testing.assert_allclose(plain.score, plain.log_probability)
+    assert not np.array_equal(plain.ids, ids)
+
+
+def test_samples_of_questions_and_options_that_cannot_be():
+    model = drawn("s2s-a-at-mp")
+    memory = model.encode(questions.source_only(X))
+    found = model.generate(memory, 4, num_beams=5, num_return=3, sampling={"temperature": 2.0})
+    for n in range(3):
+        explained = model.explain(memory, np.array(found.ids)[:, n])["log_probability"]
+        explained = np.where(np.array(found.ids)[:, n] == PAD, 0.0, explained).sum(axis=-1)
+        np.testing.assert_allclose(found.log_probability[:, n], explained, rtol=1e-4)
+    with pytest.raises(ValueError, match="length_penalty=1.0"):
+        model.generate(memory, 4, length_penalty=1.0, sampling={})
+    blind = drawn("s2s")
+    with pytest.raises(ValueError, match="tells its attention"):
+        blind.generate(blind.encode(questions.source_only(X)), 4, coverage_penalty=1.0)
+
+
 def test_self_attention_map():
     model = questions.small()
     weights = np.array(model.self_attention_weights(X))

@@ -1,8 +1,9 @@
-"""Greedy and beam search over a step function; they know no model."""
+"""Greedy and beam search and sampling over a step function; they know no model."""
 
 from tfmrc.decoding.beam import beam_search
 from tfmrc.decoding.constraints import Step
 from tfmrc.decoding.greedy import greedy_search
 from tfmrc.decoding.hypotheses import Hypotheses, length_penalised
+from tfmrc.decoding.sampling import sample
 
-__all__ = ["Hypotheses", "Step", "beam_search", "greedy_search", "length_penalised"]
+__all__ = ["Hypotheses", "Step", "beam_search", "greedy_search", "length_penalised", "sample"]

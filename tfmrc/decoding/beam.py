@@ -1,6 +1,6 @@
 """Beam search with frozen finished beams and a length penalty."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import keras
@@ -12,6 +12,7 @@ from tfmrc.decoding.constraints import (
     check_arguments,
     without_repeated_ngrams,
 )
+from tfmrc.decoding.groups import best_of_groups
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses, length_penalised
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 
@@ -35,6 +36,7 @@ def beam_search(
     no_repeat_ngram_size: int = 0,
     num_groups: int = 1,
     diversity: float = 0.5,
+    cost: Callable[[Any], Any] | None = None,
 ) -> Hypotheses:
     """Keeps the `num_beams` best hypotheses, ended or not, from step to step.
 
@@ -54,6 +56,9 @@ def beam_search(
     hypotheses that differ (diverse beam search with Hamming diversity, Vijayakumar et al. 2018).
     Their scores and log-probabilities are without that cost, and they come best first.
 
+    With `cost` a hypothesis also pays for what its own cache holds after its last word, a coverage
+    penalty for instance. What it had paid when it ended it keeps. The log-probability is without.
+
     Args:
         step: `step(ids [B, W], cache, t) -> (log_p [B, W, V], cache)`: the log-probabilities
             (none above 0) of word `t` (from 0), given the words before it; `ids` are those of
@@ -72,6 +77,8 @@ def beam_search(
             rule. One that cannot go on without ends there.
         num_groups: groups of beams, a divisor of `num_beams`.
         diversity: cost of a word for each earlier group's beam that has taken it, 0 or more.
+        cost: `cost(cache) -> [B, W]`, 0 or more and never less than a step before; taken from the
+            score.
 
     Returns:
         `Hypotheses`, best first.
@@ -111,14 +118,16 @@ def beam_search(
     place = ops.arange(max_length, dtype="int32")
     first_row = ops.arange(batch_size, dtype="int32")[:, None] * num_beams
 
-    def proceed(t, last, ids, lengths, total, finished, cache):
+    def proceed(t, last, ids, lengths, total, paid, finished, cache):
         if num_groups > 1:
             return (t < max_length) & ops.logical_not(ops.all(finished))
-        settled = _settled(total, lengths, finished, num_return, max_length, length_penalty)
+        settled = _settled(total, paid, lengths, finished, num_return, max_length, length_penalty)
         return (t < max_length) & ops.logical_not(ops.all(settled))
 
-    def advance(t, last, ids, lengths, total, finished, cache):
+    def advance(t, last, ids, lengths, total, paid, finished, cache):
         log_p, cache = step(last, cache, t)
+        if cost is not None:
+            paid = ops.where(finished, paid, ops.cast(cost(cache), "float32"))
         log_p = without_repeated_ngrams(log_p, ids, t, no_repeat_ngram_size)
         log_p = allowed_words(log_p, t, min_length, end_id, forbidden_ids)
         vocabulary_size = ops.shape(log_p)[-1]
@@ -127,19 +136,20 @@ def beam_search(
         candidates = total[..., None] + gain
         new_lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
         scores = length_penalised(candidates, new_lengths[..., None], length_penalty)
+        scores = scores - paid[..., None]
 
-        best = _best_of_groups(scores, finished, num_groups, group_size, diversity)
+        best = best_of_groups(scores, finished, num_groups, group_size, diversity)
         flat = (-1, num_beams * vocabulary_size)
         total = ops.take_along_axis(ops.reshape(candidates, flat), best, axis=1)
         word = best % vocabulary_size
         row = first_row + best // vocabulary_size
 
-        ids, lengths, finished, cache = tree.map_structure(
-            lambda x: _reordered(x, row), (ids, new_lengths, finished, cache)
+        ids, lengths, paid, finished, cache = tree.map_structure(
+            lambda x: _reordered(x, row), (ids, new_lengths, paid, finished, cache)
         )
         ids = ops.where(place == t, word[..., None], ids)
         finished = finished | (word == end_id) | (total == _NEVER)
-        return t + 1, word, ids, lengths, total, finished, cache
+        return t + 1, word, ids, lengths, total, paid, finished, cache
 
     shape = (batch_size, num_beams)
     is_first = ops.arange(num_beams, dtype="int32") % group_size == 0
@@ -150,46 +160,26 @@ def beam_search(
         ops.full((*shape, max_length), PAD, dtype="int32"),
         ops.zeros(shape, dtype="int32"),
         ops.where(is_first, empty, _NEVER),
+        empty,
         ops.zeros(shape, dtype="bool"),
         cache,
     )
-    _, _, ids, lengths, total, _, _ = ops.while_loop(proceed, advance, state)
+    _, _, ids, lengths, total, paid, _, _ = ops.while_loop(proceed, advance, state)
+    found = ids, lengths, total, paid
     if num_groups > 1:  # each group is best first; so are all together now
-        _, order = ops.top_k(length_penalised(total, lengths, length_penalty), num_beams)
+        _, order = ops.top_k(length_penalised(total, lengths, length_penalty) - paid, num_beams)
         row = first_row + ops.cast(order, "int32")
-        ids, lengths, total = (_reordered(x, row) for x in (ids, lengths, total))
-    ids, lengths, total = (x[:, :num_return] for x in (ids, lengths, total))
-    return finished_hypotheses(ids, lengths, total, length_penalty)
+        found = tuple(_reordered(x, row) for x in found)
+    ids, lengths, total, paid = (x[:, :num_return] for x in found)
+    return finished_hypotheses(ids, lengths, total, length_penalty, paid)
 
 
-def _best_of_groups(scores, finished, num_groups, group_size, diversity):
-    """Places int32 `[B, W]` of each group's best candidates in `scores` `[B, W, V]`, flattened."""
-    vocabulary_size = ops.shape(scores)[-1]
-    chosen, taken = [], 0.0
-    for group in range(num_groups):
-        start = group * group_size
-        beams = slice(start, start + group_size)
-        # A frozen beam says nothing more, so it costs nothing and is no cost to others.
-        cost = ops.where(finished[:, beams, None], 0.0, taken)
-        own = ops.reshape(scores[:, beams] - cost, (-1, group_size * vocabulary_size))
-        _, best = ops.top_k(own, group_size)
-        best = ops.cast(best, "int32")
-        chosen.append(best + start * vocabulary_size)
-        if group < num_groups - 1:
-            said = ops.one_hot(best % vocabulary_size, vocabulary_size, dtype="float32")
-            open_beams = ops.take_along_axis(
-                ops.logical_not(finished[:, beams]), best // vocabulary_size, axis=1
-            )
-            said = ops.where(open_beams[..., None], said, 0.0)
-            taken = taken + diversity * ops.sum(said, axis=1, keepdims=True)
-    return ops.concatenate(chosen, axis=1)
-
-
-def _settled(total, lengths, finished, num_return, max_length, length_penalty):
+def _settled(total, paid, lengths, finished, num_return, max_length, length_penalty):
     """bool `[B]`: the first `num_return` beams can neither change nor be overtaken."""
-    score = length_penalised(total, lengths, length_penalty)
+    score = length_penalised(total, lengths, length_penalty) - paid
     favoured = max_length if length_penalty > 0 else lengths
-    reachable = ops.where(finished, _NEVER, length_penalised(total, favoured, length_penalty))
+    reachable = length_penalised(total, favoured, length_penalty) - paid
+    reachable = ops.where(finished, _NEVER, reachable)
     overtaken = ops.max(reachable, axis=1, initial=_NEVER) >= score[:, num_return - 1]
     ended = ops.all(finished[:, :num_return], axis=1)
     return ops.all(finished, axis=1) | (ended & ops.logical_not(overtaken))

@@ -23,7 +23,8 @@ class Hypotheses(NamedTuple):
             hypotheses (a vocabulary smaller than the beam); such rows are all `PAD`.
         log_probability: float32 `[B, N]`, the sum of the words' log-probabilities as the step
             function gave them; `LOG_ZERO` where the length is 0.
-        score: float32 `[B, N]`, what the hypotheses are ordered by (see `length_penalised`).
+        score: float32 `[B, N]`, what the hypotheses are ordered by: see `length_penalised`; less
+            what a search makes them pay.
     """
 
     ids: Any
@@ -59,8 +60,11 @@ def length_penalised(
     return log_probability / ops.power(base, length_penalty)
 
 
-def finished_hypotheses(ids, lengths, log_probability, length_penalty) -> Hypotheses:
-    """Makes `Hypotheses`; rows of log-probability minus infinity become empty ones."""
+def finished_hypotheses(ids, lengths, log_probability, length_penalty, paid=0.0) -> Hypotheses:
+    """Makes `Hypotheses`; rows of log-probability minus infinity become empty ones.
+
+    `paid` `[B, N]` is taken from their scores.
+    """
     exists = ops.isfinite(log_probability)
     lengths = ops.where(exists, lengths, 0)
     log_probability = ops.where(exists, log_probability, LOG_ZERO)
@@ -68,5 +72,5 @@ def finished_hypotheses(ids, lengths, log_probability, length_penalty) -> Hypoth
         ids=ops.where(exists[..., None], ids, PAD),
         lengths=lengths,
         log_probability=log_probability,
-        score=length_penalised(log_probability, lengths, length_penalty),
+        score=length_penalised(log_probability, lengths, length_penalty) - paid,
     )

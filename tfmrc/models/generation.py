@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from keras import ops
+from keras import ops, tree
 
 from tfmrc import decoding
+from tfmrc.ops.coverage import attended_again
 
 
 class Generation:
@@ -23,9 +24,14 @@ class Generation:
         num_return=1,
         min_length=0,
         length_penalty=0.0,
+        coverage_penalty=0.0,
+        sampling=None,
         **options,
     ):
         """Sequences of words: greedy search for one beam, else beam search (`tfmrc.decoding`).
+
+        With `coverage_penalty` a hypothesis pays for attention that goes back to where it has been
+        (`tfmrc.ops.coverage.attended_again`); the model must have an `attending_step`.
 
         Args:
             memory: what `encode` gave.
@@ -34,12 +40,24 @@ class Generation:
             num_return: sequences an example.
             min_length: fewest words of a sequence.
             length_penalty: exponent of the length penalty.
+            coverage_penalty: price of a word's worth of attention to a place that has had it.
+            sampling: a dict of arguments of `tfmrc.decoding.sample` (`temperature`, `top_k`,
+                `top_p`, `seed`; `{}` for its defaults): `num_beams` sequences are drawn, and no
+                search is made. None for a search.
             **options: further options of `tfmrc.decoding.beam_search`: `no_repeat_ngram_size`,
                 `num_groups`, `diversity`.
 
         Returns:
             `tfmrc.decoding.Hypotheses`, best first.
+
+        Raises:
+            ValueError: there is no attention to be covered, or penalties are asked of samples.
         """
+        if sampling is not None and (length_penalty or coverage_penalty):
+            raise ValueError(
+                "Samples come by their probability: no penalty applies. Received: "
+                f"length_penalty={length_penalty}, coverage_penalty={coverage_penalty}"
+            )
         batch_size = ops.shape(memory["extended_ids"])[0]
         cache = self.start(memory, num_beams, max_length)
         lengths = {"max_length": max_length, "min_length": min_length}
@@ -47,7 +65,21 @@ class Generation:
         def step(ids, cache, t):
             return self.step(memory, cache, ids, t)
 
-        plain = not length_penalty and not options.get("no_repeat_ngram_size")
+        ngram_size = options.get("no_repeat_ngram_size", 0)
+        if sampling is not None:
+            return decoding.sample(
+                step,
+                cache,
+                batch_size,
+                num_samples=num_beams,
+                num_return=num_return,
+                no_repeat_ngram_size=ngram_size,
+                **lengths,
+                **sampling,
+            )
+        if coverage_penalty:
+            step, cache, options["cost"] = self._covering(memory, cache, coverage_penalty)
+        plain = not (length_penalty or ngram_size or coverage_penalty)
         if num_beams == 1 and num_return == 1 and plain:
             return decoding.greedy_search(step, cache, batch_size, **lengths)
         return decoding.beam_search(
@@ -60,6 +92,27 @@ class Generation:
             **lengths,
             **options,
         )
+
+    def _covering(self, memory, cache, coverage_penalty):
+        """A step that adds up the attention of each beam, its cache, and what it costs."""
+        if not getattr(self, "has_attention", False) or not hasattr(self, "attending_step"):
+            raise ValueError(
+                "A coverage penalty needs a model that tells its attention. "
+                f"Received: model={type(self).__name__}, coverage_penalty={coverage_penalty}"
+            )
+
+        def step(ids, cache, t):
+            log_p, attention, inner = self.attending_step(memory, cache["model"], ids, t)
+            coverage = cache["coverage"] + ops.cast(attention, "float32")
+            return log_p, {"model": inner, "coverage": coverage}
+
+        def cost(cache):
+            return coverage_penalty * attended_again(cache["coverage"])
+
+        places = ops.zeros_like(memory["extended_ids"], dtype="float32")
+        beams = ops.shape(tree.flatten(cache)[0])[1]
+        coverage = ops.repeat(places[:, None], beams, axis=1)
+        return step, {"model": cache, "coverage": coverage}, cost
 
     def _input_ids(self, memory, extended_ids):
         """Extended ids `[B, n]` of words to the input ids of the same words."""

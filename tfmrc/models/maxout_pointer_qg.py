@@ -314,12 +314,26 @@ class MaxoutPointerQG(Generation, Model):
         Returns:
             Log-probabilities `[B, W, G + M]` of all extended ids, and the new cache.
         """
+        outputs, cache = self._advance(memory, cache, ids, t)
+        return self._log_probabilities(memory, outputs), cache
+
+    def attending_step(self, memory, cache, ids, t):
+        """The same step, and where it looked.
+
+        Returns:
+            Log-probabilities `[B, W, G + M]`, attention weights `[B, W, M]`, and the new cache.
+        """
+        outputs, cache = self._advance(memory, cache, ids, t)
+        attention = masked_softmax(outputs["scores"], memory["mask"][:, None, :])
+        return self._log_probabilities(memory, outputs), attention, cache
+
+    def _advance(self, memory, cache, ids, t):
         ids = ops.where(ops.equal(t, 0), BOS, self._input_ids(memory, ids))
-        words = self.word_embedding(ids)
-        outputs, cache = self.decoder.step(words, cache, **self._attended(memory))
+        return self.decoder.step(self.word_embedding(ids), cache, **self._attended(memory))
+
+    def _log_probabilities(self, memory, outputs):
         parts = self._distribute(memory, outputs)
-        places = memory.get("places")
-        return self.pointer.distribution(parts, memory["extended_ids"], places), cache
+        return self.pointer.distribution(parts, memory["extended_ids"], memory.get("places"))
 
     def explain(self, memory, target_ids):
         """Where each word of a question comes from: one pass over given words.

@@ -24,3 +24,24 @@ def coverage_overlap(attention):
     attention = ops.cast(attention, "float32")
     before = ops.cumsum(attention, axis=1) - attention
     return ops.sum(ops.minimum(attention, before), axis=-1)
+
+
+def attended_again(coverage):
+    """`sum_s max(c_s, 1) - 1`: the attention that places have got beyond one word's worth.
+
+    Args:
+        coverage: `[..., S]` attention weights, summed over all steps so far.
+
+    Returns:
+        float32 `[...]`, never less after a further step.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.coverage import attended_again
+        >>> print(np.round(attended_again(np.array([[1.5, 0.2, 1.25, 0.0]])), 4))
+        [0.75]
+
+    Reference: Gehrmann et al. 2018, "Bottom-Up Abstractive Summarization", section 5 (coverage
+    penalty).
+    """
+    return ops.sum(ops.relu(ops.cast(coverage, "float32") - 1.0), axis=-1)

@@ -20,6 +20,11 @@ class DecodingOptions:
         no_repeat_ngram_size: no n-gram of so many words twice in a hypothesis; 0 for no such rule.
         num_groups: groups of beams that are to differ (`tfmrc.decoding.beam_search`).
         diversity: what a word costs a group that an earlier group has just taken.
+        coverage_penalty: what a hypothesis pays for attention to where it has been, of models that
+            tell it (`tfmrc.models.MaxoutPointerQG`).
+        sampling: draw `num_beams` hypotheses by their probabilities in place of a search, the most
+            probable first (`tfmrc.decoding.sample`).
+        temperature, top_k, top_p, seed: of the sampling.
         jit_compile: compile reading and decoding with XLA. Faster per request once compiled, but
             every new size of batch, question or passages is compiled anew, and the server must
             have XLA.
@@ -36,6 +41,12 @@ class DecodingOptions:
     no_repeat_ngram_size: int = 0
     num_groups: int = 1
     diversity: float = 0.5
+    coverage_penalty: float = 0.0
+    sampling: bool = False
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
     jit_compile: bool = False
 
     def __post_init__(self) -> None:
@@ -57,7 +68,8 @@ class DecodingOptions:
         chosen = asdict(self)
         for name in ("max_length", "jit_compile"):
             del chosen[name]
-        return chosen
+        drawn = {name: chosen.pop(name) for name in ("temperature", "top_k", "top_p", "seed")}
+        return chosen | {"sampling": drawn if self.sampling else None}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,47 @@
+"""Beams in groups that are to differ."""
+
+from keras import ops
+
+
+def best_of_groups(scores, finished, num_groups, group_size, diversity):
+    """The best candidates of each group, where a word costs what earlier groups have made of it.
+
+    Args:
+        scores: `[B, W, V]` of all candidates; the beams of a group stand beside one another.
+        finished: bool `[B, W]`.
+        num_groups: groups.
+        group_size: beams of a group.
+        diversity: cost of a word for each beam of an earlier group that has just taken it.
+
+    Returns:
+        int32 `[B, W]`, the candidates' places in the flattened scores.
+
+    Example: both groups like word 1 best.
+
+    >>> import numpy as np
+    >>> from tfmrc.decoding.groups import best_of_groups
+    >>> scores = np.log([[[0.1, 0.5, 0.4], [0.1, 0.5, 0.4]]]).astype("float32")
+    >>> np.array(best_of_groups(scores, np.zeros((1, 2), bool), 2, 1, diversity=1.0)) % 3
+    array([[1, 2]], dtype=int32)
+
+    Reference: Vijayakumar et al. 2018 (diverse beam search, Hamming diversity).
+    """
+    vocabulary_size = ops.shape(scores)[-1]
+    chosen, taken = [], 0.0
+    for group in range(num_groups):
+        start = group * group_size
+        beams = slice(start, start + group_size)
+        # A frozen beam says nothing more, so it costs nothing and is no cost to others.
+        cost = ops.where(finished[:, beams, None], 0.0, taken)
+        own = ops.reshape(scores[:, beams] - cost, (-1, group_size * vocabulary_size))
+        _, best = ops.top_k(own, group_size)
+        best = ops.cast(best, "int32")
+        chosen.append(best + start * vocabulary_size)
+        if group < num_groups - 1:
+            said = ops.one_hot(best % vocabulary_size, vocabulary_size, dtype="float32")
+            open_beams = ops.take_along_axis(
+                ops.logical_not(finished[:, beams]), best // vocabulary_size, axis=1
+            )
+            said = ops.where(open_beams[..., None], said, 0.0)
+            taken = taken + diversity * ops.sum(said, axis=1, keepdims=True)
+    return ops.concatenate(chosen, axis=1)

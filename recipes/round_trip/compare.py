@@ -15,7 +15,7 @@ from recipes.san_squad.settings import SPLIT_SEED, test_examples
 from recipes.san_squad.settings import Settings as SanSettings
 from tfmrc import Reader, evaluation
 from tfmrc.data.splits import group_number
-from tfmrc.recipe.folder import read_json, write_json
+from tfmrc.recipe.folder import write_json
 
 SAMPLES = 1000  # of the bootstrap
 
@@ -37,7 +37,7 @@ def union(settings: Settings, folder: Path, run: Path) -> Path:
     train = json.loads((folder / chosen["train"]).read_text(encoding="utf-8"))
     ours = [
         article
-        for article in read_json(run / KEPT, "round trip: keep")["data"]
+        for article in _json(run / KEPT)["data"]
         if group_number(article["title"], SPLIT_SEED) >= share
     ]
     write_json(run / "union.json", {**train, "data": [*train["data"], *ours]})
@@ -79,7 +79,7 @@ def compare(settings: Settings, folder: Path, run: Path) -> str:
             found[name, seed] = evaluation.score_squad(answers, references)
             system = f"{settings.name}, {name}, seed {seed}"
             report.add(system, found[name, seed], samples=SAMPLES)
-            facts = read_json(place / "training.json", "train")
+            facts = _json(place / "training.json")
             trained = f"{facts['steps']:,} steps on {facts['examples']:,} questions"
             report.details = {**report.details, f"Seed {seed}, {name}": trained}
     report.details = {**report.details, **_differences(settings, found)}
@@ -102,11 +102,17 @@ def _answers(place: Path, examples: Any, path: Path) -> dict[str, str]:
         reader = Reader.load(place / "reader")
         answers = zip(examples, reader.predict(examples), strict=True)
         write_json(path, {example.id: found.text for example, found in answers})
+    return dict(_json(path))
+
+
+def _json(path: Path) -> Any:
+    if not path.is_file():
+        raise ValueError(f"{path} is not there: an earlier command makes it.")
     return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _counts(run: Path) -> dict[str, str]:
-    counts = read_json(run / COUNTS, "round trip: keep")
+    counts = _json(run / COUNTS)
     return {
         "Round trip": f"{counts['questions']:,} questions about {counts['passages']:,} passages; "
         f"the reader's answers agree by {100 * counts['exact_match']:.2f} (exact match) and "

@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -58,6 +59,8 @@ def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> int:
     from recipes.maxout_pointer_qg_squad import settings, splits
 
     made = settings.load(chosen.config, overrides)
+    if made.vectors is not None:
+        made = replace(made, vectors=str(Path(chosen.data, made.vectors)))
     folder = chosen.run or ROOT / "runs" / made.name
     parts = splits.make(made, chosen.data)
     splits.write_ids(parts, folder / "ids")

@@ -118,6 +118,9 @@ def _details(settings: Settings, folder: Path) -> dict[str, Any]:
         "Epoch kept": facts["kept_epoch"],
         "Search": f"beam of {settings.num_beams}; or greedy",
     }
+    if "words_with_a_vector" in facts:
+        file, share = Path(settings.vectors or "").name, facts["words_with_a_vector"]
+        details["Word vectors"] = f"{file}, for {share:.1%} of the words"
     return details | ({"Machine": facts["machine"]} if "machine" in facts else {})
 
 

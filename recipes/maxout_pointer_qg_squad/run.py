@@ -12,7 +12,7 @@ from recipes.maxout_pointer_qg_squad import scoring
 from recipes.maxout_pointer_qg_squad.settings import Settings
 from recipes.maxout_pointer_qg_squad.sources import asked_about
 from recipes.maxout_pointer_qg_squad.splits import Parts
-from tfmrc import data, evaluation, models, text, training
+from tfmrc import data, embeddings, evaluation, models, text, training
 from tfmrc.models.maxout_pointer_qg import VARIANTS
 from tfmrc.recipe.folder import write_json
 from tfmrc.recipe.machine import in_words, machine
@@ -65,7 +65,12 @@ def untrained(settings: Settings, variant: str, context: str, parts: Parts, fold
         **VARIANTS[variant],
         **settings.model,
     )
-    return Asker(model, features)
+    asker = Asker(model, features)
+    if settings.vectors is not None:
+        words = features.vocabulary.words
+        share = embeddings.set_vectors(model.word_embedding, words, settings.vectors)
+        asker.metrics["words_with_a_vector"] = round(share, 4)
+    return asker
 
 
 def train(settings: Settings, variant: str, context: str, parts: Parts, folder: Path) -> Asker:
@@ -120,6 +125,7 @@ def train(settings: Settings, variant: str, context: str, parts: Parts, folder: 
         "kept_epoch": None if callbacks.best.best_epoch is None else callbacks.best.best_epoch + 1,
         "lowest_dev_loss": callbacks.best.best,
         "machine": in_words(machine()),
+        **asker.metrics,
     }
     asker.save_to(folder / "asker", metrics=facts)
     write_json(folder / DONE, facts)

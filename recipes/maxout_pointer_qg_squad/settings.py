@@ -29,6 +29,7 @@ class Settings:
         passage_length: words of a passage that are read.
         question_length: words of a question.
         generation_vocabulary_size: rows that can be generated.
+        vectors: file of word vectors below the data folder, as GloVe's are offered; null for none.
         model: further arguments of `MaxoutPointerQG`.
         batch_size: of training.
         epochs: most epochs of a run.
@@ -57,6 +58,7 @@ class Settings:
     passage_length: int = 150
     question_length: int = 30
     generation_vocabulary_size: int = 4000
+    vectors: str | None = None
     model: dict[str, Any] = field(default_factory=dict)
     batch_size: int = 32
     epochs: int = 8

@@ -148,7 +148,10 @@ def test_pairs_have_no_answer_and_all_questions_of_a_text_as_references(config, 
             numbers = range(8) if part == "train" else [""]
             lines = [f"{pair[place]} {number}".strip() for number in numbers for pair in PAIRS]
             (tmp_path / f"{name}-{part}.txt").write_text("\n".join(lines), encoding="utf-8")
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text(f"owl{' 2' * 8}\nsea{' 3' * 8}\n", encoding="utf-8")
     given = ["--format=pairs", "--train=src-train.txt", "--test=src-dev.txt", "--name=pairs"]
+    given += [f"--vectors={vectors}", "--model.embeddings_trainable=false"]
     made = settings.load(config, given)
     parts = splits.make(made, tmp_path)
     assert [example.id for example in parts.test] == ["src-dev-1", "src-dev-3"]
@@ -156,7 +159,12 @@ def test_pairs_have_no_answer_and_all_questions_of_a_text_as_references(config, 
     assert not {e.passages for e in parts.train} & {e.passages for e in parts.dev}
     place = tmp_path / "run" / "s2s-sentence"
     place.mkdir(parents=True)
-    run.ask(run.untrained(made, "s2s", "sentence", parts, place), parts, made, 1, place)
+    asker = run.untrained(made, "s2s", "sentence", parts, place)
+    owl = asker.model.word_embedding(asker.features.vocabulary.lookup(["owl"]))
+    assert (
+        np.array_equal(owl, np.full((1, 8), 2.0)) and 0 < asker.metrics["words_with_a_vector"] < 1
+    )
+    run.ask(asker, parts, made, 1, place)
     lines = (place / "questions-beam-1.jsonl").read_text(encoding="utf-8").splitlines()
     first = json.loads(lines[0])
     assert first["references"] == ["what flew ?", "who flew ?"] and first["answer"] == ""

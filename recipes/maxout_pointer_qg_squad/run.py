@@ -144,6 +144,7 @@ def ask(asker: Asker, parts: Parts, settings: Settings, beams: int, folder: Path
                 "id": example.id,
                 "question": found.question,
                 "probability": found.probability,
+                "log_probability": found.log_probability,
                 "answer": found.answer,
                 "references": parts.references[example.id],
             }

@@ -59,6 +59,7 @@ def ask(settings: Settings, folder: Path, run: Path) -> Path:
                     "answer": one.answer,
                     "answer_start": one.answer_start,
                     "probability": one.probability,
+                    "log_probability": one.log_probability,
                 }
                 for one in found
                 if one.complete and one.question.strip()

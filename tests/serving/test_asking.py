@@ -62,6 +62,9 @@ def test_questions_come_best_first_with_their_probabilities(asker, arrays):
     asked = asker.ask(REQUEST["passage"][0], REQUEST["answer"][0], **OPTIONS)
     assert [q.question for q in asked] == [q.decode() for q in arrays["questions"][0]]
     assert [q.answer_start for q in asked] == [27] * 3
+    np.testing.assert_allclose(
+        [q.log_probability for q in asked], arrays["log_probabilities"][0], rtol=1e-4
+    )
     pairs = zip(REQUEST["passage"], REQUEST["answer"], [27, -1], strict=True)
     together = list(asker.predict(pairs, batch_size=2, **OPTIONS))
     assert [q.question for q in together[0]] == [q.question for q in asked]
@@ -101,11 +104,11 @@ def test_signatures_with_a_place_and_with_a_passage_alone(exported, asker):
     assert float(proposed["probabilities"][1, 1]) == pytest.approx(single.probability, rel=1e-4)
     assert proposed["answer_starts"].numpy().tolist() == [[11, 27], [0, 21], [-1, -1]]
     assert proposed["complete"].shape == (3, 2) and not proposed["complete"][2].numpy().any()
-    by_passage = list(asker.propose(passages, batch_size=3, **OPTIONS))
-    assert [[a.answer for a in found] for found in by_passage] == answers
-    assert by_passage[1][1].question == single.question
-    [fewer] = asker.propose(passages[:1], max_answers=1, **OPTIONS)
-    assert [a.answer for a in fewer] == ["Mt. Brannoch"]
+    first_ones = list(asker.propose(passages, batch_size=2, max_answers=1, **OPTIONS))
+    assert [[a.answer for a in found] for found in first_ones] == [row[:1] for row in answers]
+    [first] = first_ones[0]
+    assert first.question == proposed["questions"][0, 0].numpy().decode()
+    assert first.log_probability == pytest.approx(float(proposed["log_probabilities"][0, 0]), 1e-4)
     empty = signatures["propose"](passage=tf.constant(["nothing here."]))
     assert empty["answers"].shape == (1, 0)
 

@@ -29,6 +29,7 @@ class Asked:
         answer: the answer that it was asked about.
         answer_start: the answer's first character in the passage.
         probability: of the question's words.
+        log_probability: its logarithm, which does not vanish with the length.
         complete: False if it was cut at the greatest length.
     """
 
@@ -36,6 +37,7 @@ class Asked:
     answer: str
     answer_start: int
     probability: float
+    log_probability: float
     complete: bool = True
 
 
@@ -140,6 +142,7 @@ class Asker(Fitted):
                         arrays["answers"][row, n].decode(),
                         int(arrays["answer_starts"][row, n]),
                         float(arrays["probabilities"][row, n]),
+                        float(arrays["log_probabilities"][row, n]),
                         bool(arrays["complete"][row, n]),
                     )
                     for n in range(arrays["answers"].shape[1])
@@ -204,6 +207,7 @@ class Asker(Fitted):
                     answer,
                     int(arrays["answer_start"][row]),
                     float(arrays["probabilities"][row, n]),
+                    float(arrays["log_probabilities"][row, n]),
                     bool(arrays["complete"][row, n]),
                 )
                 for n in range(arrays["questions"].shape[1])

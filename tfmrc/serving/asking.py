@@ -31,8 +31,8 @@ def make_asking(
     - `propose`, of features with answers: `passage` alone. The answers are numbers and names that
       the graph finds by their looks (`tfmrc.text.proposals`), at most `max_answers`. Outputs, P
       being the most answers that a passage of the batch has: `answers`, `questions` string
-      `[B, P]`, `answer_starts` int32 `[B, P]`, `probabilities` float32 `[B, P]`, `complete` bool
-      `[B, P]`; "", -1, 0 and false where a passage has fewer.
+      `[B, P]`, `answer_starts` int32 `[B, P]`, `probabilities` and `log_probabilities` float32
+      `[B, P]`, `complete` bool `[B, P]`; "", -1, 0, 0 and false where a passage has fewer.
 
     An answer that does not stand in its passage is an error of the request, not a guess.
 
@@ -84,6 +84,7 @@ def make_asking(
             "answer_starts": by_passage(found.starts + 1) - 1,
             "questions": by_passage(asked["question"]),
             "probabilities": by_passage(asked["probabilities"][:, 0]),
+            "log_probabilities": by_passage(asked["log_probabilities"][:, 0]),
             "complete": by_passage(tf.cast(asked["complete"][:, 0], tf.int32)) == 1,
         }
 

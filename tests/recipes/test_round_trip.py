@@ -9,6 +9,7 @@ import yaml
 from recipes.round_trip import compare, main, questions, settings
 from recipes.san_squad import main as san_squad
 from tests.recipes.test_san_squad import NAMES, SETTINGS, squad
+from tests.running import eagerly
 from tfmrc import Reader, data, models, text
 from tfmrc.serving import Asker
 
@@ -53,7 +54,8 @@ def arguments(place, tmp_path):
 
 
 def test_from_passages_to_squads_form(place, tmp_path, arguments):
-    assert main.main(["make", *arguments]) == 0
+    with eagerly():
+        assert main.main(["make", *arguments]) == 0
     run = tmp_path / "run"
     kept = list(data.read_squad(run / "kept.json"))  # which checks that each answer stands there
     assert kept and {e.passages[0] for e in kept} <= {
@@ -148,7 +150,8 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
     from recipes.san_squad import settings as san_settings
 
     monkeypatch.setattr(san_squad, "main", train)
-    assert main.main(["compare", *arguments]) == 0
+    with eagerly():
+        assert main.main(["compare", *arguments]) == 0
     assert "with - without" in capsys.readouterr().out
     metrics = json.loads((run / "comparison" / "metrics.json").read_text())
     assert metrics["systems"]["round_trip, with, seed 1"]["scores"]["f1"]["value"] == 1.0

@@ -28,10 +28,12 @@ from tfmrc.evaluation.figures import (
     plot_answer_lengths,
     plot_learning_curves,
     plot_precision_recall,
+    plot_runs,
     plot_scores,
 )
 from tfmrc.evaluation.groups import AnswerLength, answer_lengths, question_word, score_by_group
 from tfmrc.evaluation.heat_map import plot_heat_map
+from tfmrc.evaluation.mean_of_runs import mean_of_runs
 from tfmrc.evaluation.metrics_files import OverSeeds, over_seeds, read_metrics
 from tfmrc.evaluation.official import read_answers, write_official
 from tfmrc.evaluation.oracle import score_oracle
@@ -78,6 +80,7 @@ __all__ = [
     "first_sentence",
     "get_rules",
     "get_tokenizer",
+    "mean_of_runs",
     "most_similar_sentence",
     "normalize_squad",
     "over_seeds",
@@ -87,6 +90,7 @@ __all__ = [
     "plot_heat_map",
     "plot_learning_curves",
     "plot_precision_recall",
+    "plot_runs",
     "plot_scores",
     "precision_recall_curve",
     "question_word",

@@ -144,6 +144,8 @@ class Report:
         for name in names:
             value = rows[name].value if name in rows else None
             cell = "–" if value is None else f"{100 * value:.2f}"
+            deviation = rows[name].deviation if name in rows else None
+            cell += "" if deviation is None else f" ± {100 * deviation:.2f}"
             interval = self._intervals.get((system, name))
             if interval is not None:
                 cell += f" [{100 * interval.low:.2f}, {100 * interval.high:.2f}]"

@@ -47,7 +47,8 @@ class Score:
     """One number with what made it.
 
     `value` is a fraction (0.65 for what a paper prints as 65), or None where the scorer could not
-    run: `note` then says why. `per_example` maps ids to the example's own score.
+    run: `note` then says why. `per_example` maps ids to the example's own score. Where `value` is
+    the mean of several runs, `values` has one a run, `deviation` is theirs (see `mean_of_runs`).
 
     Example:
 
@@ -67,6 +68,8 @@ class Score:
     note: str = ""
     per_example: Mapping[Any, float] | None = field(default=None, repr=False)
     statistics: Statistics | None = field(default=None, repr=False)
+    values: tuple[float, ...] = ()
+    deviation: float | None = None
 
     def __float__(self) -> float:
         if self.value is None:
@@ -75,6 +78,7 @@ class Score:
 
     def __str__(self) -> str:
         number = "not computed" if self.value is None else f"{100 * self.value:.2f}"
+        number += "" if self.deviation is None else f" ± {100 * self.deviation:.2f}"
         note = f"; {self.note}" if self.note else ""
         return f"{self.label} {number} (n = {self.size}; {self.scorer} {self.version}{note})"
 
@@ -88,6 +92,8 @@ class Score:
             "tokenisation": self.tokenisation,
             "size": self.size,
         }
+        if self.deviation is not None:
+            record |= {"deviation": self.deviation, "values": list(self.values)}
         return record | {"note": self.note} if self.note else record
 
 

@@ -1,5 +1,10 @@
 """A small reader that learned four answers, and its export; both are made once."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -29,3 +34,22 @@ def answer_arrays(reader):
     assert set(outputs["sources"].ravel().tolist()) >= {b"vocabulary", b"question", b"passage"}
     assert np.all(outputs["score"] > -4)
     return outputs
+
+
+@pytest.fixture(scope="session")
+def older_python(tmp_path_factory) -> str:
+    """Python with TensorFlow 2.20: the one that TFMRC_TF220 names, or an environment made anew."""
+    folder = Path(os.environ.get("TFMRC_TF220") or tmp_path_factory.mktemp("tensorflow-2.20"))
+    python = folder / "bin" / "python"
+    if not python.exists():
+        packages = ["tensorflow==2.20.*", "tensorflow-text==2.20.1"]
+        for command in (
+            [sys.executable, "-m", "venv", str(folder)],
+            [str(python), "-m", "pip", "install", "--quiet", *packages],
+        ):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+    versions = "import tensorflow, importlib.metadata as m; print(m.version('tensorflow-text'))"
+    done = subprocess.run([str(python), "-c", versions], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "2.20.1"
+    return str(python)

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.running import eagerly
 from tests.serving.readers import assert_same_outputs, run_loader
-from tfmrc import Reader, models, text
+from tfmrc import Reader, cli, models, text
 from tfmrc.data import Example
-from tfmrc.serving import SpanReader
+from tfmrc.serving import SpanReader, ensemble_reader
 
 WORDS = "the . ? how high is hill who named it mill a".split()
 PASSAGE = "Mt. Brannoch is 1,310.5 metres (4,300 ft) high; Éala's mill isn't."
@@ -76,19 +77,20 @@ def test_answers_are_the_exact_characters(arrays):
     assert arrays["answer"][4] == b"hill" and (arrays["starts"][4, 1:] == -1).all()
 
 
-def test_a_passage_of_several_windows_is_that_of_its_best_window(reader, arrays):
-    features, model = reader.features, reader.model
-    question = REQUEST["question"][1]
-    source = features.source([question], [LONG], limit=1000)
+def spans_of_windows(features, models):
+    """All spans of `LONG` by the mean of the models' probabilities, best first."""
+    source = features.source(REQUEST["question"][1:2], [LONG], limit=1000)
     starts, ends = source["starts"].numpy()[0], source["ends"].numpy()[0]
-    find = tf.function(model.find, reduce_retracing=True)  # eager loops are slow
+    # Eager loops are slow.
+    find = tf.function(lambda x: [model.find(x) for model in models], reduce_retracing=True)
     scores = {}
     for first in range(0, len(starts), 10):
         x = {
             name: source[name] if name == "question_ids" else source[name][:, first : first + 20]
             for name in features.model_inputs
         }
-        found = {name: np.exp(np.array(v)[0]) for name, v in find(x).items()}
+        single = find(x)
+        found = {n: np.mean([np.exp(one[n][0]) for one in single], axis=0) for n in single[0]}
         for i in range(len(found["begin"])):
             for j in range(i, min(i + 4, len(found["begin"]))):
                 place = int(starts[first + i]), int(ends[first + j])
@@ -96,9 +98,34 @@ def test_a_passage_of_several_windows_is_that_of_its_best_window(reader, arrays)
                 scores[place] = max(score, scores.get(place, 0.0))
         if first + 20 >= len(starts):
             break
-    best = sorted(scores, key=lambda place: -scores[place])[:3]
-    assert list(zip(arrays["starts"][1], arrays["ends"][1], strict=True)) == best
-    np.testing.assert_allclose(arrays["probabilities"][1], [scores[b] for b in best], rtol=1e-3)
+    return sorted(scores.items(), key=lambda found: -found[1])
+
+
+def assert_best(arrays, row, spans):
+    places, scores = zip(*spans[:3], strict=True)
+    assert tuple(zip(arrays["starts"][row], arrays["ends"][row], strict=True)) == places
+    np.testing.assert_allclose(arrays["probabilities"][row], scores, rtol=1e-3)
+
+
+def test_a_passage_of_several_windows_is_that_of_its_best_window(reader, arrays):
+    assert_best(arrays, 1, spans_of_windows(reader.features, [reader.model]))
+
+
+def test_an_ensemble_reads_by_the_mean_of_its_members(reader, arrays, tmp_path):
+    second = make_reader(seed=2)
+    together = ensemble_reader([reader, second])
+    asked = REQUEST["question"][1:2], [LONG]
+    with eagerly():
+        found = together.read(*asked, **OPTIONS)
+        spans = spans_of_windows(reader.features, [reader.model, second.model])
+        assert_best(found, 0, spans)
+        assert spans[0][1] != pytest.approx(arrays["probability"][1], rel=1e-3)
+        again = Reader.load(together.save_to(tmp_path / "reader"))
+        np.testing.assert_array_equal(again.read(*asked, **OPTIONS)["answers"], found["answers"])
+    with pytest.raises(ValueError, match="readers=\\[\\]"):
+        ensemble_reader([])
+    with pytest.raises(ValueError, match="same features"):
+        ensemble_reader([reader, make_reader(answer_length=4)])
 
 
 def test_the_rest_of_the_batch_does_not_matter(reader, arrays):
@@ -139,16 +166,75 @@ def test_steps_on_request(reader):
     np.testing.assert_allclose(found["step_weights"], [[0.5, 0.5]], rtol=1e-6)
 
 
-def test_export_answers_as_the_model_does_without_tfmrc(reader, arrays, tmp_path):
-    path = reader.export(tmp_path / "spans" / "1", **OPTIONS)
-    signature = tf.saved_model.load(str(path)).signatures["serving_default"]
-    names = signature.structured_input_signature[1]
+@pytest.fixture(scope="module")
+def exported(reader, tmp_path_factory):
+    return reader.export(tmp_path_factory.mktemp("models") / "spans" / "1", **OPTIONS)
+
+
+@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+def test_a_process_without_tfmrc_finds_the_same(exported, arrays, loader):
+    uneven = {"question": ["Who?"], "passage": ["A hill.", "A mill."]}
+    found, refused = run_loader(loader, exported, [REQUEST, uneven])
+    assert_same_outputs(found["outputs"], arrays, rtol=1e-3)
+    assert refused["code"] == 3 and "questions and passages" in refused["error"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+def test_the_same_under_tensorflow_2_20(exported, arrays, older_python, loader):
+    (reply,) = run_loader(loader, exported, [REQUEST], older_python)
+    assert_same_outputs(reply["outputs"], arrays, rtol=1e-3)
+
+
+def test_command_line_answers_from_the_likeliest_passage(exported, reader, capsys, tmp_path):
+    passages = ["A hill.", PASSAGE, "The mill is high."]
+    answer = reader.answer("How high?", passages, **OPTIONS)
+    asked = ["answer", str(exported), "--question", "How high?"]
+    for passage in passages:
+        asked += ["--passage", passage]
+    assert cli.main([*asked, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["text"], said["passage"]) == (answer.text, answer.passage)
+    assert said["start"] == answer.start and len(said["alternatives"]) == len(answer.alternatives)
+    assert cli.main([*asked, "--style", "qa"]) == 1
+    assert "Received: passage, question, style" in capsys.readouterr().err
+
+
+def test_command_line_exports_a_run_that_holds_a_reader(reader, capsys, tmp_path, monkeypatch):
+    exports = []
+
+    def export(self, path):
+        exports.append((type(self), self.metrics, path))
+        return path
+
+    monkeypatch.setattr(SpanReader, "export", export)
+    monkeypatch.chdir(tmp_path)
+    reader.save_to(tmp_path / "stochastic-1" / "reader", metrics={"f1": 0.5})
+    (tmp_path / "savedmodels" / "stochastic-1" / "4").mkdir(parents=True)
+    to = tmp_path / "models" / "san" / "3"
+    assert cli.main(["export", "stochastic-1", "--to", str(to)]) == 0
+    assert f"Exported {to}" in capsys.readouterr().out
+    assert cli.main(["export", "stochastic-1/reader"]) == 0
+    assert cli.main(["export", "stochastic-1"]) == 0
+    names = ["models/san/3", "savedmodels/reader/1", "savedmodels/stochastic-1/5"]
+    found = [(kind, metrics, path.absolute()) for kind, metrics, path in exports]
+    assert found == [(SpanReader, {"f1": 0.5}, tmp_path / name) for name in names]
+    assert cli.main(["export_reader", str(tmp_path)]) == 1
+    assert f"reader={tmp_path}" in capsys.readouterr().err
+
+
+def test_card_and_signature(exported):
+    names = (
+        tf.saved_model.load(str(exported))
+        .signatures["serving_default"]
+        .structured_input_signature[1]
+    )
     assert {n: spec.shape.as_list() for n, spec in names.items()} == {
         "question": [None],
         "passage": [None],
     }
-    (alone,) = run_loader("tf_loader.py", path, [REQUEST])
-    assert_same_outputs(alone["outputs"], arrays, rtol=1e-3)
+    path = exported
     card = json.loads((path / "assets.extra" / "model_card.json").read_text())
     assert all(card["outputs"][name]["meaning"] for name in card["outputs"])
     assert card["decoding"]["num_return"] == 3

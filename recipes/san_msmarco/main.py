@@ -107,7 +107,7 @@ def evaluate(
         dataset=settings.dataset,
         split=f"{settings.test}, {len(examples):,} questions with an answer",
         seed=facts and facts["seed"],
-        details=details([facts] if facts else []),
+        details=details(settings, [run]),
         paper=paper("san-t7", settings.name, recipe="san_msmarco"),
     )
     system = f"{settings.name}_{run.name.rsplit('-', 1)[0]}"

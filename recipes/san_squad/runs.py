@@ -148,7 +148,7 @@ class Runs:
             "dataset": self.settings.dataset,
             "split": f"{self.settings.test}, {size:,} questions with an answer{drawn}",
             "seed": seed,
-            "details": details([facts for run in runs if (facts := facts_of(run)) is not None]),
+            "details": details(self.settings, runs),
             "paper": paper(row, self.settings.name),
         }
         report = evaluation.Report(**(options | more))
@@ -156,10 +156,12 @@ class Runs:
         report.write(to)
 
 
-def details(facts: Sequence[dict[str, Any]]) -> dict[str, str]:
+def details(settings: Settings, runs: Sequence[Path]) -> dict[str, str]:
     """What a report says about the training of its runs."""
+    facts = [found for run in runs if (found := facts_of(run)) is not None]
     if not facts:
         return {}
+    parts = (settings.model, settings.training, settings.features, settings.vocabulary)
 
     def span(values: Sequence[float], form: str) -> str:
         return " to ".join(
@@ -173,6 +175,7 @@ def details(facts: Sequence[dict[str, Any]]) -> dict[str, str]:
         f"{span([f['examples'] for f in facts], ',')} questions, ended by: "
         + ", ".join(sorted({f["ended_by"] for f in facts})),
         "Weights": span([f["weights"] for f in facts], ","),
+        "Settings": ", ".join(f"{name} {value}" for part in parts for name, value in part.items()),
         "Machine": "; ".join(sorted({f["machine"] for f in facts})),
         "Training answers that are whole words, hold a part of one, lie behind the cut": ", ".join(
             f"{facts[0]['alignment'][name]:,}"

@@ -1,7 +1,9 @@
 """Part of speech, type of entity and lemma of every word: made once, kept in a file."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +21,32 @@ class Tags:
 
     @classmethod
     def of(cls, pipeline: str, folder: Path) -> "Tags":
-        """Opens or begins the file.
+        """Opens or begins the file. The pipeline is loaded when a text has no tags yet.
 
         Args:
             pipeline: name or folder of a spaCy pipeline.
             folder: of all runs.
 
         Raises:
-            ValueError: the pipeline is not installed, or the file is another one's.
+            ValueError: the file is another pipeline's, or the pipeline is not installed.
         """
-        name, tag = spacy_tagger(pipeline)
-        return cls(TagCache(folder / FILE, name, tag))
+        load = cache(lambda: spacy_tagger(pipeline))
+        path = folder / FILE
+        if path.is_file():
+            with path.open(encoding="utf-8") as file:
+                name = json.loads(file.readline())["tagger"]
+        else:
+            name = load()[0]
+        if f" {pipeline} " not in f"{name} ":
+            raise ValueError(f"{path} holds the tags of {name!r}. Received: tagger={pipeline!r}")
+
+        def tag(texts: Sequence[Sequence[str]]) -> Iterable[Mapping[str, Sequence[str]]]:
+            found, tagger = load()
+            if found != name:
+                raise ValueError(f"{path} holds the tags of {name!r}. Received: {found!r}")
+            return tagger(texts)
+
+        return cls(TagCache(path, name, tag))
 
     def add(self, examples: Iterable[Example]) -> None:
         """Tags the questions and passages that the file does not hold."""

@@ -9,6 +9,7 @@ import yaml
 
 from recipes.san_squad import main
 from recipes.san_squad.settings import Settings, answerable
+from recipes.san_squad.tags import Tags
 from tests.running import eagerly
 from tfmrc.evaluation import find_runs, read_rows, states
 
@@ -186,12 +187,18 @@ def test_words_with_tags(place):
     assert run(place, "tags", **options) == 0
     cache = place / "tagged" / "tags.jsonl"
     lines = cache.read_text().splitlines()
+    # From here on no text needs the pipeline.
+    (place / "pipeline").rename(place / "moved")
     assert run(place, "seeds", "--seeds", 1, **options) == 0
     assert cache.read_text().splitlines() == lines  # nothing was left to be tagged
     config = json.loads((place / "tagged" / "stochastic-1" / "reader" / "config.json").read_text())
     assert config["features"]["config"]["pos_tags"] == ["VBD"]
     assert config["model"]["config"]["num_exact_match"] == 3
     assert config["model"]["config"]["tagger"] == json.loads(lines[0])["tagger"]
+    with pytest.raises(ValueError, match="tagger='other'"):
+        Tags.of("other", place / "tagged")
+    with pytest.raises(ValueError, match="not installed"):
+        Tags.of(settings["tagger"], place / "tagged").cache.add(["A new text."])
     report = (place / "tagged" / "evaluation" / "seeds" / "report.md").read_text()
     assert "| san_squad_1_seeds | 5 |" in report
 

@@ -50,6 +50,9 @@ def test_what_is_no_mean() -> None:
     fewer = score_squad({"a": "a mill"}, {"a": ["a mill"]})
     with pytest.raises(ValueError, match="size=3 and 1"):
         mean_of_runs([run("a"), fewer])
-    plain = [score_answers({"a": "x"}, {"a": ["x"]}, rules) for rules in ("plain", "qg")]
+    plain = [
+        score_answers({"a": "x"}, {"a": ["x"]}, "plain", tokenizer=name)
+        for name in ("english", "whitespace")
+    ]
     with pytest.raises(ValueError, match="tokenisation="):
         mean_of_runs(plain)

@@ -65,8 +65,9 @@ def modules(runs: Runs, seeds: Sequence[int]) -> list[Path]:
         written.append(to)
     logs = {TITLES[a]: [run / "log.csv" for run in found] for a, found in trained.items()}
     evaluation.plot_runs(logs, written[0] / "learning_curves", title="Learning curves")
-    of_best = {f"f1@{k}": f"K = {k}" for k in range(1, NUM_BEST + 1)}
-    _bars(means["oracle"], of_best, written[1] / "oracle", "K-best oracle")
+    for name, picture, label in (("f1", "oracle", "F1"), ("exact_match", "oracle_em", "EM")):
+        of_best = {f"{name}@{k}": f"K = {k}" for k in range(1, NUM_BEST + 1)}
+        _bars(means["oracle"], of_best, written[1] / picture, "K-best oracle", f"{label} (%)")
     of_words = {
         row.name: f"{row.name.removeprefix('f1_')} ({row.size})"
         for row in next(iter(means["words"].values())).rows
@@ -163,12 +164,16 @@ def _together(runs: Runs, members: Sequence[Path]) -> Any:
 
 
 def _bars(
-    means: Mapping[str, Scores], names: Mapping[str, str], path: Path, title: str
+    means: Mapping[str, Scores],
+    names: Mapping[str, str],
+    path: Path,
+    title: str,
+    label: str = "F1 (%)",
 ) -> list[Path]:
     series = {
         TITLES[answer]: {
-            label: float(scores[name]) for name, label in names.items() if name in scores
+            shown: float(scores[name]) for name, shown in names.items() if name in scores
         }
         for answer, scores in means.items()
     }
-    return evaluation.plot_scores(series, path, title=title, label="F1 (%)")
+    return evaluation.plot_scores(series, path, title=title, label=label)

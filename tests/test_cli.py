@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+import tensorflow as tf
 
 from tfmrc import cli
 
@@ -57,3 +58,14 @@ def test_folder_that_is_no_export_is_named(
     )
     assert status == 1
     assert "saved_model.pb" in said and f"savedmodel={tmp_path}" in said
+
+
+def test_what_an_export_takes_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    texts = [tf.TensorSpec([None], tf.string, name=name) for name in ("question", "passage")]
+    export = tf.Module()
+    export.read = tf.function(lambda question, passage: {"answer": passage}, texts)
+    tf.saved_model.save(export, str(tmp_path), {"serving_default": export.read})
+    asked = ["answer", str(tmp_path), "--question=q", "--passage=p", "--style=s"]
+    status, _, said = output_of(capsys, *asked)
+    assert status == 1
+    assert "takes passage, question. Received: passage, question, style" in said

@@ -14,7 +14,7 @@ GUIDE = """Machine reading comprehension: train a recipe, score it, export it, a
   tfmrc train    RECIPE.yaml   train; run it again to go on after a stop
   tfmrc evaluate RUN           answer the test questions and score the answers
   tfmrc predict  RUN           answer the questions of a file
-  tfmrc export   RUN           write a SavedModel for TensorFlow Serving
+  tfmrc export   RUN           write a SavedModel for TensorFlow Serving (or of any saved reader)
   tfmrc answer   SAVEDMODEL    answer one question from an export
 
 A RUN is the folder that `train` writes (runs/NAME). Every setting of a recipe is a flag too:
@@ -86,6 +86,8 @@ def _with_config(given: list[str]) -> list[str]:
         return [command, "--config", place, *rest]
     if command in RUN_COMMANDS:
         config = Path(place, "config.yaml")
+        if command == "export" and not config.is_file() and _saved_reader(place) is not None:
+            return ["export_reader", *given[1:]]
         if not config.is_file():
             raise SystemExit(
                 f"tfmrc {command}: {place} is not a run: it has no config.yaml. "
@@ -93,6 +95,12 @@ def _with_config(given: list[str]) -> list[str]:
             )
         return [command, "--config", str(config), "--run", place, *rest]
     return given
+
+
+def _saved_reader(place: str) -> Path | None:
+    """The reader that a folder is, or that a run of another recipe holds."""
+    folders = (Path(place), Path(place, "reader"))
+    return next((f for f in folders if Path(f, "model.weights.h5").is_file()), None)
 
 
 def _parsers() -> dict[str, Any]:
@@ -115,7 +123,7 @@ def _parsers() -> dict[str, Any]:
         made = ArgumentParser(
             usage=f"tfmrc {name} {usage}", description=description, allow_abbrev=False
         )
-        if name != "answer":
+        if name not in ("answer", "export_reader"):
             settings.add_arguments(made)
             made.add_argument("--run", type=str | None, help="the run's folder (runs/NAME)")
             made.add_argument("--data", type=str | None, help="the data folder (TFMRC_DATA)")
@@ -154,15 +162,22 @@ def _parsers() -> dict[str, Any]:
         "Write a run's model as a SavedModel on plain strings, as TensorFlow Serving reads it.",
     )
     export.add_argument("--to", type=str | None, help="default: the next of savedmodels/NAME")
+    export_reader = add(
+        "export_reader",
+        "READER [--to savedmodels/NAME/VERSION]",
+        "What `tfmrc export` does with a saved reader, or a run that holds one and no recipe.",
+    )
+    export_reader.add_argument("reader", type=str, help="a saved reader, or a run with one")
+    export_reader.add_argument("--to", type=str | None, help="default: as of `tfmrc export`")
     answer = add(
         "answer",
-        "SAVEDMODEL --question TEXT --passage TEXT [--passage TEXT ...] --style STYLE",
+        "SAVEDMODEL --question TEXT --passage TEXT [--passage TEXT ...] [--style STYLE]",
         "Answer one question from an export; it needs TensorFlow and no model code.",
     )
     answer.add_argument("savedmodel", type=str, help="an export, as savedmodels/masque/1")
     answer.add_argument("--question", type=str, required=True, help="the question")
     answer.add_argument("--passage", action="append", required=True, help="once for each passage")
-    answer.add_argument("--style", type=str, required=True, help="a style of the model")
+    answer.add_argument("--style", type=str | None, help="a style of the model, if it has any")
     answer.add_argument("--json", action="store_true", help="print all that the model says")
     answer.add_argument(
         "--html", type=str | None, help="write a page that shows where each word came from"
@@ -173,6 +188,7 @@ def _parsers() -> dict[str, Any]:
         ("evaluate", evaluate, "score the answers to the test questions"),
         ("predict", predict, "answer the questions of a file"),
         ("export", export, "write a SavedModel"),
+        ("export_reader", export_reader, "the same of a saved reader"),
         ("answer", answer, "answer one question from an export"),
     ):
         commands.add_subcommand(name, made, help=line)
@@ -211,32 +227,30 @@ def _export(parser: Any, options: Any) -> None:
     recipe.export(recipe.recipe_of(parser, options), run=options.run, to=options.to)
 
 
+def _export_reader(parser: Any, options: Any) -> None:
+    from tfmrc import recipe
+
+    folder = _saved_reader(options.reader)
+    if folder is None:
+        raise ValueError(f"There is no saved reader. Received: reader={options.reader}")
+    recipe.export_reader(folder, Path(options.reader).resolve().name, options.to)
+
+
 def _answer(parser: Any, options: Any) -> None:
     import dataclasses
     import json
 
-    if not Path(options.savedmodel, "saved_model.pb").is_file():
-        raise ValueError(
-            "An export is a folder with a saved_model.pb, as savedmodels/NAME/1. "
-            f"Received: savedmodel={options.savedmodel}"
-        )
-    import tensorflow as tf
-    import tensorflow_text  # noqa: F401 (its operations are in the graph)
+    from tfmrc.serving import Answer, answer_from_export
 
-    from tfmrc.serving import Answer
-
-    signature = tf.saved_model.load(options.savedmodel).signatures["serving_default"]
-    try:
-        outputs = signature(
-            question=tf.constant([options.question]),
-            passages=tf.constant([options.passage]),
-            style=tf.constant([options.style]),
-        )
-    except tf.errors.OpError as error:
-        raise ValueError(error.message.split("assertion failed: ")[-1].split("\n")[0]) from None
-    arrays = {name: value.numpy() for name, value in outputs.items()}
-    answer = Answer.from_outputs(arrays, 0, len(options.passage))
+    answer = answer_from_export(
+        options.savedmodel, options.question, options.passage, options.style
+    )
     if options.html is not None:
+        if not isinstance(answer, Answer):
+            raise ValueError(
+                "A page shows where each word came from, a span comes from one place. "
+                f"Received: --html {options.html}"
+            )
         from tfmrc import evaluation
 
         words = evaluation.attribution_of([dataclasses.asdict(word) for word in answer.words])
@@ -261,5 +275,6 @@ _COMMANDS = {
     "evaluate": _evaluate,
     "predict": _predict,
     "export": _export,
+    "export_reader": _export_reader,
     "answer": _answer,
 }

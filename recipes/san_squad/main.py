@@ -1,12 +1,16 @@
 """SAN on SQuAD: train answer modules under one budget, score them, make the tables.
 
     python -m recipes.san_squad.main train --answer stochastic --seed 1
-    python -m recipes.san_squad.main table --seeds 1 2 3      # trains what is missing, scores all
-    python -m recipes.san_squad.main table --answers stochastic --seeds 1 2 3 4 5 6 7 8 9 10
-    python -m recipes.san_squad.main steps --seed 1           # tested with 1 ... 10 steps
+    python -m recipes.san_squad.main table --seeds 1 2 3        # all modules: Table 1, Figures 3-5
+    python -m recipes.san_squad.main ensemble --seeds 1 2 3     # Table 2
+    python -m recipes.san_squad.main seeds --seeds 1 2 3 4 5 6 7 8 9 10                # Table 3
+    python -m recipes.san_squad.main trained_steps --seed 1     # trained with 1 ... 10: Table 4
+    python -m recipes.san_squad.main adversarial --file AddSent.json --seed 1          # Table 5
+    python -m recipes.san_squad.main steps --seed 1             # tested with 1 ... 10: Table 6
+    python -m recipes.san_squad.main tags                       # with `tags: true`: makes them
     python -m recipes.san_squad.main export --seed 1
 
-Run again, each goes on where it was stopped.
+A command trains what it needs and is not trained yet; run again, it goes on where it was stopped.
 """
 
 import argparse
@@ -15,9 +19,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from recipes.san_squad.settings import ANSWERS, Settings, test_examples
+from recipes.san_squad.settings import ANSWERS, Settings
 
 HERE = Path(__file__).parent
+COMMANDS = (
+    "train", "table", "ensemble", "seeds", "trained_steps", "adversarial", "steps", "tags",
+    "export",
+)  # fmt: skip
+TRAINED_STEPS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+TESTED_STEPS = (1, 2, 3, 4, 5, 10)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=("train", "table", "steps", "export"))
+    parser.add_argument("command", choices=COMMANDS)
     parser.add_argument("--config", type=Path, default=HERE / "config.yaml")
     parser.add_argument("--data", type=Path, help="the data folder (default: TFMRC_DATA)")
     parser.add_argument("--runs", type=Path, help="folder of the runs (default: runs/NAME)")
@@ -33,57 +43,66 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--answers", choices=ANSWERS, nargs="+", default=list(ANSWERS))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--counts", type=int, nargs="+", help="numbers of steps")
+    parser.add_argument("--file", type=Path, help="a file of Adversarial SQuAD")
     chosen = parser.parse_args(arguments)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
-        return _run(chosen)
+        for folder in _run(chosen):
+            report = folder / "report.md"
+            print(report.read_text(encoding="utf-8") if report.is_file() else folder)
+    except KeyboardInterrupt:
+        print("\nStopped. The same command goes on from here.", file=sys.stderr)
+        return 130
     except (ValueError, OSError) as error:
         print(f"This failed: {error}", file=sys.stderr)
         return 1
-
-
-def _run(chosen: argparse.Namespace) -> int:
-    from recipes.san_squad.table import write_table
-    from recipes.san_squad.train import train
-    from tfmrc.recipe.sources import data_folder
-
-    settings = Settings.load(chosen.config)
-    folder = data_folder(chosen.data)
-    runs = chosen.runs or Path("runs", settings.name)
-    if chosen.command == "table":
-        for seed in chosen.seeds:  # seed by seed, so that a stopped table is a fair one
-            for answer in chosen.answers:
-                train(settings, answer, seed, folder, runs / f"{answer}-{seed}")
-        write_table(settings, folder, runs, chosen.seeds)
-        return 0
-    run = runs / f"{chosen.answer}-{chosen.seed}"
-    train(settings, chosen.answer, chosen.seed, folder, run)
-    if chosen.command == "steps":
-        _steps(settings, folder, run)
-    if chosen.command == "export":
-        from tfmrc import Reader
-
-        to = Path("savedmodels", settings.name, str(chosen.seed))
-        print(Reader.load(run / "reader").export(to, num_return=4))
     return 0
 
 
-def _steps(settings: Settings, folder: Path, run: Path) -> None:
-    """The paper's Table 6: as many steps at test time as one likes."""
-    from tfmrc import Reader, evaluation
-    from tfmrc.recipe.folder import write_json
+def _run(chosen: argparse.Namespace) -> list[Path]:
+    """The folders that a command has written."""
+    from recipes.san_squad import reports
+    from recipes.san_squad.runs import Runs
+    from recipes.san_squad.settings import training_examples
+    from tfmrc.recipe.sources import data_folder
 
-    reader = Reader.load(run / "reader")
-    examples = test_examples(settings, folder)
-    references = {example.id: list(example.answers["span"]) for example in examples}
-    found = {}
-    for count in (1, 2, 3, 4, 5, 10):
-        answers = reader.predict(examples, num_steps=count)
-        texts = {e.id: answer.text for e, answer in zip(examples, answers, strict=True)}
-        scores = evaluation.score_squad(texts, references)
-        found[count] = {row.name: row.value for row in scores.rows}
-        print(f"{count:2} steps: {found[count]}", flush=True)
-    write_json(run / "steps.json", found)
+    settings = Settings.load(chosen.config)
+    folder = chosen.runs or Path("runs", settings.name)
+    runs = Runs(settings, data_folder(chosen.data), folder)
+    command = chosen.command
+    if command == "tags":
+        if runs.tags is None:
+            raise ValueError(f"{chosen.config} wants no tags. Received: tags={settings.tags}")
+        for part in (*training_examples(settings, runs.data), runs.test):
+            runs.tags.add(part)
+        return [runs.tags.cache.path]
+    if command == "table":
+        for seed in chosen.seeds:  # seed by seed, so that a stopped table is a fair one
+            for answer in chosen.answers:
+                runs.train(answer, seed)
+        written = reports.modules(runs, chosen.seeds)
+        several = len(runs.trained(chosen.answer, chosen.seeds)) > 1
+        return [*written, *([reports.seeds_of(runs, chosen.answer, chosen.seeds)] * several)]
+    if command == "ensemble":
+        return [reports.ensemble(runs, chosen.answer, chosen.seeds)]
+    if command == "seeds":
+        for seed in chosen.seeds:
+            runs.train(chosen.answer, seed)
+        return [reports.seeds_of(runs, chosen.answer, chosen.seeds)]
+    if command == "trained_steps":
+        return [reports.trained_steps(runs, chosen.counts or TRAINED_STEPS, chosen.seed)]
+    if command == "adversarial" and chosen.file is None:
+        raise ValueError("Which file? Pass --file AddSent.json. Received: file=None")
+    run = runs.train(chosen.answer, chosen.seed)
+    if command == "steps":
+        return [reports.tested_steps(runs, run, chosen.counts or TESTED_STEPS)]
+    if command == "adversarial":
+        return [reports.adversarial(runs, run, chosen.file)]
+    if command == "export":
+        to = Path("savedmodels", settings.name, str(chosen.seed))
+        return [runs.reader(run).export(to, num_return=4)]
+    return [run]
 
 
 if __name__ == "__main__":

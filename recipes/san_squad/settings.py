@@ -1,6 +1,6 @@
 """What config.yaml says, and which examples it means."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,11 @@ SPLIT_SEED = 1  # the same articles are validated on whatever the seed of the ru
 
 @dataclass(frozen=True)
 class Settings:
-    """A YAML file's settings; every part is what the function of its name takes."""
+    """A YAML file's settings; every part is what the function of its name takes.
+
+    `tags` says whether words come with part of speech, type of entity and lemma, as `tagger`, a
+    spaCy pipeline, makes them; `dataset` is what reports call the data.
+    """
 
     name: str
     train: str
@@ -27,6 +31,9 @@ class Settings:
     features: Mapping[str, Any]
     model: Mapping[str, Any]
     training: Mapping[str, Any]
+    tags: bool = False
+    tagger: str = "en_core_web_sm"
+    dataset: str = "SQuAD"
 
     @classmethod
     def load(cls, path: Path) -> "Settings":
@@ -56,6 +63,11 @@ def test_examples(settings: Settings, folder: Path) -> list[Example]:
 
 
 test_examples.__test__ = False  # type: ignore[attr-defined]
+
+
+def references(examples: Sequence[Example], style: str = "span") -> dict[str, list[str]]:
+    """The answers that a prediction is compared with, by id."""
+    return {example.id: list(example.answers[style]) for example in examples}
 
 
 def answerable(path: Path) -> list[Example]:

@@ -1,31 +1,44 @@
-"""Train one answer module with one seed, or go on where a stopped run stands."""
+"""Train a reader of spans with one seed, or go on where a stopped run stands."""
 
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from recipes.san_squad.settings import Settings, training_examples
+from recipes.san_squad.settings import Settings
+from recipes.san_squad.tags import Tags
+from tfmrc.data import Example
 from tfmrc.recipe.folder import read_json, write_json
 
 DONE = "training.json"
 
 
-def train(settings: Settings, answer: str, seed: int, folder: Path, run: Path) -> dict[str, Any]:
-    """Trains; a run that is trained already is left as it is.
+def train(
+    settings: Settings,
+    answer: str,
+    seed: int,
+    examples: Sequence[Example],
+    validation: Sequence[Example],
+    run: Path,
+    num_steps: int | None = None,
+    tags: Tags | None = None,
+) -> dict[str, Any]:
+    """Trains, and leaves `reader/`, `log.csv` and `training.json` in the run's folder.
 
     Args:
         settings: sizes and budget.
         answer: which answer module (`tfmrc.models.SAN`).
         seed: of weights, dropout and order.
-        folder: the data folder.
-        run: the run's folder; afterwards it holds `reader/`, `log.csv` and `training.json`.
+        examples: what is trained on; each has a span.
+        validation: what is validated with.
+        run: the run's folder.
+        num_steps: T of the answer module; None for that of the settings.
+        tags: the cached tags of all these texts; None for a model without.
 
     Returns:
         What `training.json` holds: what it took, and how well answers and words align.
     """
-    if (run / DONE).is_file():
-        return read_json(run / DONE, "train")
     import keras
 
     from tfmrc import Reader, models, text, training
@@ -34,14 +47,16 @@ def train(settings: Settings, answer: str, seed: int, folder: Path, run: Path) -
     from tfmrc.recipe.time_limit import TimeLimit
 
     chosen = settings.training
-    examples, validation = training_examples(settings, folder)
     keras.utils.set_random_seed(seed)
-    features = text.SanFeatures(
-        text.Vocabulary.from_examples(examples, **settings.vocabulary), **settings.features
-    )
-    model = models.SAN(
-        vocabulary_size=len(features.vocabulary), answer=answer, seed=seed, **settings.model
-    )
+    vocabulary = text.Vocabulary.from_examples(examples, **settings.vocabulary)
+    tagged: Mapping[str, Any] = {} if tags is None else tags.of_features(examples)
+    features = text.SanFeatures(vocabulary, **settings.features, **tagged)
+    annotate = None if tags is None else tags.cache.annotate(features.annotations)
+    sizes = dict(settings.model) | ({} if num_steps is None else {"num_steps": num_steps})
+    if tags is not None:
+        sizes |= {"num_exact_match": features.num_exact_match, "tagger": tags.cache.tagger}
+        sizes |= {f"num_{name}": count for name, count in features.num_tags.items()}
+    model = models.SAN(vocabulary_size=len(features.vocabulary), answer=answer, seed=seed, **sizes)
     size = chosen["batch_size"]
     steps = max(1, len(examples) // size)
     model.compile(
@@ -61,15 +76,16 @@ def train(settings: Settings, answer: str, seed: int, folder: Path, run: Path) -
             repeat=True,
             start_step=start_step,
             rotate_unknown=True,
+            annotate=annotate,
         )
     )
     began = time.monotonic()
-    print(f"{answer}, seed {seed}: {model.count_params():,} weights", flush=True)
+    print(f"{run.name}: {model.count_params():,} weights", flush=True)
     model.fit(
         batches,
         epochs=chosen["epochs"],
         steps_per_epoch=steps,
-        validation_data=batched(validation, features, size),
+        validation_data=batched(validation, features, size, annotate=annotate),
         shuffle=False,
         verbose=1 if sys.stdout.isatty() else 2,
         callbacks=[*callbacks[:-1], limit, callbacks.checkpoint],
@@ -84,7 +100,7 @@ def train(settings: Settings, answer: str, seed: int, folder: Path, run: Path) -
         "weights": model.count_params(),
         "examples": len(examples),
         "validation_examples": len(validation),
-        "alignment": alignment(features, examples),
+        "alignment": alignment(features, examples, annotate),
         "machine": in_words(found),
         "versions": found["versions"],
     }
@@ -93,13 +109,29 @@ def train(settings: Settings, answer: str, seed: int, folder: Path, run: Path) -
     return facts
 
 
-def alignment(features: Any, examples: list[Any], batch_size: int = 256) -> dict[str, int]:
+def facts_of(run: Path) -> dict[str, Any] | None:
+    """What a trained run's `training.json` holds; None of a run that is not trained."""
+    return read_json(run / DONE, "train") if (run / DONE).is_file() else None
+
+
+def alignment(
+    features: Any, examples: Sequence[Example], annotate: Any = None, batch_size: int = 256
+) -> dict[str, int]:
     """How many training answers are whole words, hold a part of one, or lie behind the cut."""
+    from tfmrc.data import Record
+
     counts = {"exact": 0, "part_of_a_word": 0, "outside_the_window": 0}
     for first in range(0, len(examples), batch_size):
         part = examples[first : first + batch_size]
-        source = features.source([e.question for e in part], [e.passages[0] for e in part])
         spans = [e.spans[0] for e in part]
+        annotations = {}
+        if annotate is not None:
+            annotations = annotate([Record(e, "span", e.span_text(e.spans[0])) for e in part])
+        source = features.source(
+            [e.question for e in part],
+            [e.passages[s.passage] for e, s in zip(part, spans, strict=True)],
+            **annotations,
+        )
         begin, _, exact = features.align(source, [s.start for s in spans], [s.end for s in spans])
         inside, exact = begin.numpy() >= 0, exact.numpy()
         counts["exact"] += int(exact.sum())

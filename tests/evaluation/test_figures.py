@@ -11,6 +11,7 @@ from tfmrc.evaluation import (
     plot_attribution,
     plot_learning_curves,
     plot_precision_recall,
+    plot_runs,
     plot_scores,
     precision_recall_curve,
 )
@@ -35,6 +36,16 @@ def test_learning_curves(tmp_path: Path) -> None:
     log.write_text("epoch,loss\n")
     with pytest.raises(ValueError, match="an empty log"):
         plot_learning_curves(log, tmp_path / "x")
+
+
+def test_curves_of_several_systems(tmp_path: Path) -> None:
+    for number, losses in enumerate((("3.0", "2.0", "1.0"), ("5.0", "4.0"), ("9.0",))):
+        lines = [f"{epoch},{loss}" for epoch, loss in enumerate(losses)]
+        (tmp_path / f"{number}.csv").write_text("\n".join(["epoch,val_loss", *lines]))
+    logs = {"both": [tmp_path / "0.csv", tmp_path / "1.csv"], "alone": [tmp_path / "2.csv"]}
+    _check(plot_runs(logs, tmp_path / "runs", title="All"), "both", "alone", "val_loss", "All")
+    with pytest.raises(ValueError, match=r"0.csv.*Received: \['f1'\]"):
+        plot_runs(logs, tmp_path / "x", metric="f1")
 
 
 def test_precision_recall(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tfmrc.evaluation import Part, Row, find_runs, read_rows, states
 from tfmrc.evaluation.command_line import main
-from tfmrc.evaluation.reproduction_table import commands, listing, markdown
+from tfmrc.evaluation.reproduction_table import commands, listing, markdown, to_json
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = ROOT / "recipes" / "reproduction.yaml"
@@ -143,6 +143,15 @@ def test_figures_stand_beside_the_papers(tmp_path: Path, recipes: Path) -> None:
     assert text.endswith("1 rows: 1 run in part")
     page = markdown([found], recipes)
     assert "| M, Table 3 | ablations | run in part | full: MARCO v2," in page
+
+
+def test_deviations_stand_behind_means(tmp_path: Path, recipes: Path) -> None:
+    _metrics(tmp_path / "runs" / "full", "a_full", "MARCO v2", {"nlg_rouge_l": 0.5})
+    path = tmp_path / "runs" / "full" / "metrics.json"
+    path.write_text(path.read_text().replace('"size": 40', '"size": 40, "deviation": 0.0125'))
+    found = _state(tmp_path, recipes)
+    assert "nlg_rouge_l 50.00 ± 1.25 (69.77)" in listing([found])
+    assert to_json(found)["results"][0]["deviations"] == {"nlg_rouge_l": 1.25}
 
 
 def test_counts_are_no_percentages(tmp_path: Path, recipes: Path) -> None:

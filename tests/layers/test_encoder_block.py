@@ -90,9 +90,17 @@ def test_backward_direction_of_the_recurrent_block_begins_at_the_last_real_word(
     got = np.array(layer.run_second(ops.convert_to_tensor(x), MASK))
     for b, length in ((0, 3), (2, 4)):
         words = x[b, :length].astype(float)
-        forward = lstm(words, *layer.second.forward_layer.get_weights())
-        backward = lstm(words[::-1], *layer.second.backward_layer.get_weights())[::-1]
+        forward = lstm(words, *layer.second.directions[0].get_weights())
+        backward = lstm(words[::-1], *layer.second.directions[1].get_weights())[::-1]
         close(got[b, :length], np.concatenate([forward, backward], -1))
+
+
+def test_weights_of_the_recurrent_block_are_drawn_as_wide_as_asked():
+    layer = RecurrentEncoderBlock(num_heads=2, intermediate_dim=2, stddev=0.3)
+    layer.build((2, 3, 40))
+    kernels = [np.array(d.cell.kernel) for d in layer.second.directions]
+    assert [kernel.std() for kernel in kernels] == pytest.approx([0.3] * 2, rel=0.1)
+    assert np.abs(kernels[0] - kernels[1]).mean() > 0.1
 
 
 def test_odd_width_of_the_recurrent_block_is_refused():

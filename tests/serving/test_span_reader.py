@@ -1,16 +1,18 @@
 """Spans from strings: exact words of the passage, windows, several passages, tags, export."""
 
 import json
+from types import SimpleNamespace
 
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.running import eagerly
 from tests.serving.readers import assert_same_outputs, run_loader
-from tfmrc import Reader, models, text
+from tfmrc import Reader, cli, models, text
 from tfmrc.data import Example
-from tfmrc.serving import SpanReader
+from tfmrc.serving import SpanReader, ensemble_reader
 
 WORDS = "the . ? how high is hill who named it mill a".split()
 PASSAGE = "Mt. Brannoch is 1,310.5 metres (4,300 ft) high; Éala's mill isn't."
@@ -76,29 +78,60 @@ def test_answers_are_the_exact_characters(arrays):
     assert arrays["answer"][4] == b"hill" and (arrays["starts"][4, 1:] == -1).all()
 
 
-def test_a_passage_of_several_windows_is_that_of_its_best_window(reader, arrays):
-    features, model = reader.features, reader.model
-    question = REQUEST["question"][1]
-    source = features.source([question], [LONG], limit=1000)
+def spans_of_windows(features, models):
+    """All spans of `LONG` by the mean of the models' probabilities, best first."""
+    source = features.source(REQUEST["question"][1:2], [LONG], limit=1000)
     starts, ends = source["starts"].numpy()[0], source["ends"].numpy()[0]
-    find = tf.function(model.find, reduce_retracing=True)  # eager loops are slow
+    firsts = range(0, len(starts) - 10, 10)
+    x = {}
+    for name in features.model_inputs:
+        values = source[name].numpy()
+        parts = [values if name == "question_ids" else values[:, f : f + 20] for f in firsts]
+        size = max(part.shape[1] for part in parts)
+        filled = [
+            np.pad(part, [(0, 0), (0, size - part.shape[1])] + [(0, 0)] * (part.ndim - 2))
+            for part in parts
+        ]
+        x[name] = tf.constant(np.concatenate(filled))
+    single = [model.find(x) for model in models]
+    found = {n: np.mean([np.exp(one[n]) for one in single], axis=0) for n in single[0]}
     scores = {}
-    for first in range(0, len(starts), 10):
-        x = {
-            name: source[name] if name == "question_ids" else source[name][:, first : first + 20]
-            for name in features.model_inputs
-        }
-        found = {name: np.exp(np.array(v)[0]) for name, v in find(x).items()}
-        for i in range(len(found["begin"])):
-            for j in range(i, min(i + 4, len(found["begin"]))):
+    for window, first in enumerate(firsts):
+        length = min(20, len(starts) - first)
+        for i in range(length):
+            for j in range(i, min(i + 4, length)):
                 place = int(starts[first + i]), int(ends[first + j])
-                score = found["begin"][i] * found["end"][j]
+                score = found["begin"][window, i] * found["end"][window, j]
                 scores[place] = max(score, scores.get(place, 0.0))
-        if first + 20 >= len(starts):
-            break
-    best = sorted(scores, key=lambda place: -scores[place])[:3]
-    assert list(zip(arrays["starts"][1], arrays["ends"][1], strict=True)) == best
-    np.testing.assert_allclose(arrays["probabilities"][1], [scores[b] for b in best], rtol=1e-3)
+    return sorted(scores.items(), key=lambda found: -found[1])
+
+
+def assert_best(arrays, row, spans):
+    places, scores = zip(*spans[:3], strict=True)
+    assert tuple(zip(arrays["starts"][row], arrays["ends"][row], strict=True)) == places
+    np.testing.assert_allclose(arrays["probabilities"][row], scores, rtol=1e-3)
+
+
+def test_a_passage_of_several_windows_is_that_of_its_best_window(reader, arrays):
+    assert_best(arrays, 1, spans_of_windows(reader.features, [reader.model]))
+
+
+def test_an_ensemble_reads_by_the_mean_of_its_members(tmp_path):
+    first, second = (make_reader(seed, model={"num_layers": 1}) for seed in (1, 2))
+    together = ensemble_reader([first, second])
+    asked = REQUEST["question"][1:2], [LONG]
+    with eagerly():
+        found = together.read(*asked, **OPTIONS)
+        assert_best(found, 0, spans_of_windows(first.features, [first.model, second.model]))
+        alone = first.read(*asked, **OPTIONS)["probability"]
+        assert found["probability"] != pytest.approx(alone, rel=1e-3)
+        again = Reader.load(together.save_to(tmp_path / "reader"))
+        np.testing.assert_array_equal(again.read(*asked, **OPTIONS)["answers"], found["answers"])
+    with pytest.raises(ValueError, match="readers=\\[\\]"):
+        ensemble_reader([])
+    other = text.SanFeatures(first.features.vocabulary, answer_length=4)
+    with pytest.raises(ValueError, match="same features"):
+        ensemble_reader([first, SimpleNamespace(features=other, model=first.model)])
 
 
 def test_the_rest_of_the_batch_does_not_matter(reader, arrays):
@@ -130,7 +163,8 @@ def test_several_passages_are_weighted_by_relevance(reader):
 
 
 def test_steps_on_request(reader):
-    found = reader.read(["How high?"], [PASSAGE], num_steps=2, return_steps=True)
+    with eagerly():
+        found = reader.read(["How high?"], [PASSAGE], num_steps=2, return_steps=True)
     assert found["step_begin"].shape[:2] == (1, 2)
     begin, end = (found[f"step_{name}"].mean(axis=1)[0] for name in ("begin", "end"))
     i = int(np.flatnonzero(found["word_starts"][0] == found["start"][0])[0])
@@ -139,16 +173,73 @@ def test_steps_on_request(reader):
     np.testing.assert_allclose(found["step_weights"], [[0.5, 0.5]], rtol=1e-6)
 
 
-def test_export_answers_as_the_model_does_without_tfmrc(reader, arrays, tmp_path):
-    path = reader.export(tmp_path / "spans" / "1", **OPTIONS)
-    signature = tf.saved_model.load(str(path)).signatures["serving_default"]
-    names = signature.structured_input_signature[1]
+@pytest.fixture(scope="module")
+def exported(reader, tmp_path_factory):
+    return reader.export(tmp_path_factory.mktemp("models") / "spans" / "1", **OPTIONS)
+
+
+@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+def test_a_process_without_tfmrc_finds_the_same(exported, arrays, loader):
+    uneven = {"question": ["Who?"], "passage": ["A hill.", "A mill."]}
+    found, refused = run_loader(loader, exported, [REQUEST, uneven])
+    assert_same_outputs(found["outputs"], arrays, rtol=1e-3)
+    assert refused["code"] == 3 and "questions and passages" in refused["error"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+def test_the_same_under_tensorflow_2_20(exported, arrays, older_python, loader):
+    (reply,) = run_loader(loader, exported, [REQUEST], older_python)
+    assert_same_outputs(reply["outputs"], arrays, rtol=1e-3)
+
+
+def test_command_line_answers_from_the_likeliest_passage(exported, reader, capsys, tmp_path):
+    passages = ["A hill.", PASSAGE, "The mill is high."]
+    answer = reader.answer("How high?", passages, **OPTIONS)
+    asked = ["answer", str(exported), "--question", "How high?"]
+    for passage in passages:
+        asked += ["--passage", passage]
+    assert cli.main([*asked, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["text"], said["passage"]) == (answer.text, answer.passage)
+    assert said["start"] == answer.start and len(said["alternatives"]) == len(answer.alternatives)
+
+
+def test_command_line_exports_a_run_that_holds_a_reader(reader, capsys, tmp_path, monkeypatch):
+    exports = []
+
+    def export(self, path):
+        exports.append((type(self), self.metrics, path))
+        return path
+
+    monkeypatch.setattr(SpanReader, "export", export)
+    monkeypatch.chdir(tmp_path)
+    reader.save_to(tmp_path / "stochastic-1" / "reader", metrics={"f1": 0.5})
+    (tmp_path / "savedmodels" / "stochastic-1" / "4").mkdir(parents=True)
+    to = tmp_path / "models" / "san" / "3"
+    assert cli.main(["export", "stochastic-1", "--to", str(to)]) == 0
+    assert f"Exported {to}" in capsys.readouterr().out
+    assert cli.main(["export", "stochastic-1/reader"]) == 0
+    assert cli.main(["export", "stochastic-1"]) == 0
+    names = ["models/san/3", "savedmodels/reader/1", "savedmodels/stochastic-1/5"]
+    found = [(kind, metrics, path.absolute()) for kind, metrics, path in exports]
+    assert found == [(SpanReader, {"f1": 0.5}, tmp_path / name) for name in names]
+    assert cli.main(["export_reader", str(tmp_path)]) == 1
+    assert f"reader={tmp_path}" in capsys.readouterr().err
+
+
+def test_card_and_signature(exported):
+    names = (
+        tf.saved_model.load(str(exported))
+        .signatures["serving_default"]
+        .structured_input_signature[1]
+    )
     assert {n: spec.shape.as_list() for n, spec in names.items()} == {
         "question": [None],
         "passage": [None],
     }
-    (alone,) = run_loader("tf_loader.py", path, [REQUEST])
-    assert_same_outputs(alone["outputs"], arrays, rtol=1e-3)
+    path = exported
     card = json.loads((path / "assets.extra" / "model_card.json").read_text())
     assert all(card["outputs"][name]["meaning"] for name in card["outputs"])
     assert card["decoding"]["num_return"] == 3
@@ -157,7 +248,8 @@ def test_export_answers_as_the_model_does_without_tfmrc(reader, arrays, tmp_path
 def test_saved_and_loaded(reader, arrays, tmp_path):
     again = Reader.load(reader.save_to(tmp_path / "reader"))
     assert type(again) is SpanReader
-    found = again.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+    with eagerly():
+        found = again.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
     np.testing.assert_array_equal(found["answers"], arrays["answers"])
 
 
@@ -179,7 +271,8 @@ def test_a_model_with_tags_asks_for_them_everywhere(tmp_path):
     with pytest.raises(ValueError, match="'rules 1'"):
         make_reader(pos_tags=("NUM",)).answer("How high?", PASSAGE)
     reader = make_reader(pos_tags=("NUM",), tagger=tag)
-    answer = reader.answer("How high?", PASSAGE)
+    with eagerly():
+        answer = reader.answer("How high?", PASSAGE)
     path = reader.export(tmp_path / "tags" / "1")
     signature = tf.saved_model.load(str(path)).signatures["serving_default"]
     assert set(signature.structured_input_signature[1]) == {"question", "passage", "passage_pos"}

@@ -151,11 +151,11 @@ class TagCache:
         """
         return self._known[text][kind]
 
-    def names(self, kind: str) -> list[str]:
-        """All tags of a kind but "-", the commonest first."""
+    def names(self, kind: str, texts: Iterable[str] | None = None) -> list[str]:
+        """All tags of a kind but "-", the commonest first; of some texts, or of all."""
         counts: dict[str, int] = {}
-        for record in self._known.values():
-            for name in record[kind].split():
+        for text in self._known if texts is None else texts:
+            for name in self._known[text][kind].split():
                 counts[name] = counts.get(name, 0) + 1
         counts.pop("-", None)
         return sorted(counts, key=lambda name: (-counts[name], name))

@@ -28,6 +28,7 @@ from tfmrc.evaluation.figures import (
     plot_answer_lengths,
     plot_learning_curves,
     plot_precision_recall,
+    plot_runs,
     plot_scores,
 )
 from tfmrc.evaluation.groups import AnswerLength, answer_lengths, question_word, score_by_group
@@ -89,6 +90,7 @@ __all__ = [
     "plot_heat_map",
     "plot_learning_curves",
     "plot_precision_recall",
+    "plot_runs",
     "plot_scores",
     "precision_recall_curve",
     "question_word",

@@ -61,6 +61,52 @@ def plot_learning_curves(
     return save_figure(figure, path, title)
 
 
+def plot_runs(
+    logs: Mapping[str, Sequence[str | Path]],
+    path: str | Path,
+    *,
+    metric: str = "val_loss",
+    x: str | None = None,
+    title: str = "",
+) -> list[Path]:
+    """One learning curve a system in one picture (SAN's Figure 4).
+
+    Args:
+        logs: by system the CSV logs of its runs as Keras' CSVLogger writes them; of several runs
+            the mean is drawn, as far as all of them go.
+        path: the picture's name without ending.
+        metric: the column that is drawn.
+        x: the column of the horizontal axis; by default the first one.
+        title: of the figure.
+
+    Returns:
+        The files written.
+
+    Raises:
+        ValueError: a log has no rows, or no such column.
+    """
+    figure, (panel,) = panels(1)
+    for number, (system, several) in enumerate(logs.items()):
+        tables = [_read_log(Path(log)) for log in several]
+        across = x or next(iter(tables[0]))
+        for log, columns in zip(several, tables, strict=True):
+            unknown = sorted({across, metric} - columns.keys())
+            if unknown:
+                there = list(columns)
+                raise ValueError(f"{log}: no such columns, there are {there}. Received: {unknown}")
+        size = min(len(columns[across]) for columns in tables)
+        panel.plot(
+            tables[0][across][:size],
+            np.mean([columns[metric][:size] for columns in tables], axis=0),
+            label=system,
+            color=COLOURS[number % len(COLOURS)],
+            marker="." if size < 40 else None,
+        )
+        panel.set(xlabel=across, ylabel=metric)
+    panel.legend(frameon=False)
+    return save_figure(figure, path, title)
+
+
 def plot_precision_recall(
     curve: PrecisionRecallCurve, path: str | Path, *, title: str = ""
 ) -> list[Path]:

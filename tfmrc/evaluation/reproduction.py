@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +18,10 @@ WHOLE = 0.98
 
 @dataclass(frozen=True)
 class Result:
-    """What one run says about one part of a row; `figures` are in per cent, or counts (int)."""
+    """What one run says about one part of a row; `figures` are in per cent, or counts (int).
+
+    `deviations` are those of figures that are the mean of several runs.
+    """
 
     part: Part
     file: Path
@@ -31,6 +34,7 @@ class Result:
     figures: Mapping[str, float]
     on_papers_data: bool
     whole: bool
+    deviations: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,7 @@ def _result(
         },
         on_papers_data=named,
         whole=named and size >= WHOLE * (part.size or row.size),
+        deviations={key: 100 * s["deviation"] for key, s in found.items() if "deviation" in s},
     )
 
 

@@ -95,6 +95,7 @@ def to_json(state: RowState, recipes: str | Path = "recipes") -> dict[str, Any]:
                 "trained": result.trained,
                 "written": result.written,
                 "figures": dict(result.figures),
+                "deviations": dict(result.deviations),
                 "paper": dict(result.part.paper),
             }
             for result in state.results
@@ -114,10 +115,12 @@ def _when(result: Result) -> str:
 
 def _figures(result: Result) -> str:
     paper: Mapping[str, float] = result.part.paper
-    shown = [
-        f"{name} {_number(value)}" + (f" ({_number(paper[name], value)})" if name in paper else "")
-        for name, value in result.figures.items()
-    ]
+    shown = []
+    for name, value in result.figures.items():
+        text = f"{name} {_number(value)}"
+        if name in result.deviations:
+            text += f" ± {result.deviations[name]:.2f}"
+        shown.append(text + (f" ({_number(paper[name], value)})" if name in paper else ""))
     return ", ".join(shown) or "pictures"
 
 

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.linear import normal
 from tfmrc.layers.variational_dropout import VariationalDropout
 from tfmrc.ops import portable
 from tfmrc.ops.recurrence import gates_first, lstm, shut_gates
@@ -31,6 +32,7 @@ class BidirectionalLSTM(keras.layers.Layer):
         return_state: also returns the states after the last step of each direction.
         dropout: rate of variational dropout on the inputs: one mask for all words of a row.
         use_cudnn: "auto" or False.
+        stddev: standard deviation of the inputs' initial weights; None: as Keras draws them.
         seed: of the dropout.
 
     Call arguments:
@@ -67,6 +69,7 @@ class BidirectionalLSTM(keras.layers.Layer):
         return_state=False,
         dropout=0.0,
         use_cudnn="auto",
+        stddev=None,
         seed=None,
         **kwargs,
     ):
@@ -82,6 +85,7 @@ class BidirectionalLSTM(keras.layers.Layer):
         self.return_state = return_state
         self.dropout = dropout
         self.use_cudnn = use_cudnn
+        self.stddev = stddev
         self.seed = seed
         self.input_dropout = VariationalDropout(
             dropout, seed=seed, dtype=self.dtype_policy, name="dropout"
@@ -93,6 +97,7 @@ class BidirectionalLSTM(keras.layers.Layer):
             self.units,
             return_sequences=True,
             return_state=True,
+            kernel_initializer="glorot_uniform" if self.stddev is None else normal(self.stddev),
             dtype=self.dtype_policy,
             name=name,
         )
@@ -191,6 +196,7 @@ class BidirectionalLSTM(keras.layers.Layer):
             "return_state": self.return_state,
             "dropout": self.dropout,
             "use_cudnn": self.use_cudnn,
+            "stddev": self.stddev,
             "seed": self.seed,
         }
 

@@ -3,8 +3,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from tfmrc.layers.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.feed_forward import FeedForward
-from tfmrc.layers.linear import normal
 from tfmrc.layers.multi_head_attention import MultiHeadAttention
 from tfmrc.layers.residual import Residual
 
@@ -159,12 +159,8 @@ class RecurrentDecoderBlock(TransformerDecoderBlock):
     """
 
     def build_past(self, x_shape):
-        layer = keras.layers.LSTM(
-            x_shape[-1],
-            return_sequences=True,
-            kernel_initializer=normal(self.stddev),
-            dtype=self.dtype_policy,
-            name="past",
+        layer = BidirectionalLSTM(
+            x_shape[-1], causal=True, stddev=self.stddev, dtype=self.dtype_policy, name="past"
         )
         layer.build(x_shape)
         return layer
@@ -182,6 +178,6 @@ class RecurrentDecoderBlock(TransformerDecoderBlock):
     def step_past(self, x, cache, t):
         shape = ops.shape(x)
         flat = [ops.reshape(v, (-1, shape[-1])) for v in (x, cache["hidden"], cache["cell"])]
-        _, states = self.past.cell(flat[0], flat[1:])
+        _, states = self.past.directions[0].cell(flat[0], flat[1:])
         hidden, cell = (ops.reshape(state, shape) for state in states)
         return hidden, {"hidden": hidden, "cell": cell}

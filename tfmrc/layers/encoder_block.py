@@ -1,11 +1,9 @@
 import keras
-from keras import ops
 
+from tfmrc.layers.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.feed_forward import FeedForward
-from tfmrc.layers.linear import normal
 from tfmrc.layers.multi_head_attention import MultiHeadAttention
 from tfmrc.layers.residual import Residual
-from tfmrc.ops.shapes import flatten_leading, restore_leading
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -105,36 +103,16 @@ class RecurrentEncoderBlock(TransformerEncoderBlock):
     """
 
     def second_sublayer(self):
-        # Bidirectional takes its width from the input, which only build() knows.
+        # Its width is that of the input, which only build() knows.
         return None
 
     def build(self, x_shape):
         if x_shape[-1] % 2:
             raise ValueError(f"Two directions need an even width. Received: x.shape={x_shape}")
-        self.second = keras.layers.Bidirectional(
-            keras.layers.LSTM(
-                x_shape[-1] // 2,
-                return_sequences=True,
-                kernel_initializer=normal(self.stddev),
-                dtype=self.dtype_policy,
-                name="lstm",
-            ),
-            dtype=self.dtype_policy,
-            name="lstm",
+        self.second = BidirectionalLSTM(
+            x_shape[-1] // 2, stddev=self.stddev, dtype=self.dtype_policy, name="lstm"
         )
-        self.attention.build(x_shape, x_shape)
-        self.attention_residual.build(x_shape)
-        self.second.build((None, *x_shape[-2:]))
-        self.second_residual.build(x_shape)
+        super().build(x_shape)
 
     def run_second(self, x, padding_mask):
-        flat = flatten_leading(x, keep=2)
-        if padding_mask is None:
-            return restore_leading(self.second(flat), like=x)
-        mask = flatten_leading(padding_mask, keep=1)
-        # cuDNN's LSTM refuses a row of padding alone (a missing passage): its first place is read
-        # as if it were real, and nobody reads what comes of it.
-        empty = ops.logical_not(ops.any(mask, axis=1, keepdims=True))
-        first = ops.equal(ops.arange(ops.shape(mask)[1]), 0)
-        mask = ops.logical_or(mask, ops.logical_and(empty, first))
-        return restore_leading(self.second(flat, mask=mask), like=x)
+        return self.second(x, padding_mask=padding_mask)

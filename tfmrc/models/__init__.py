@@ -4,5 +4,6 @@ from tfmrc.models.daanet import DAANet
 from tfmrc.models.masque import Masque
 from tfmrc.models.maxout_pointer_qg import MaxoutPointerQG
 from tfmrc.models.san import SAN
+from tfmrc.models.span_ensemble import SpanEnsemble
 
-__all__ = ["SAN", "DAANet", "Masque", "MaxoutPointerQG"]
+__all__ = ["SAN", "DAANet", "Masque", "MaxoutPointerQG", "SpanEnsemble"]

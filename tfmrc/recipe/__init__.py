@@ -11,6 +11,7 @@ _HOME = {
     "Source": "settings",
     "evaluate": "evaluating",
     "export": "using",
+    "export_reader": "using",
     "load": "settings",
     "predict": "using",
     "prepare": "preparing",
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     from tfmrc.recipe.preparing import prepare
     from tfmrc.recipe.settings import Recipe, Source, load, recipe_of, save
     from tfmrc.recipe.training import train
-    from tfmrc.recipe.using import export, predict
+    from tfmrc.recipe.using import export, export_reader, predict
 
 __all__ = [
     "Recipe",
     "Source",
     "evaluate",
     "export",
+    "export_reader",
     "load",
     "predict",
     "prepare",

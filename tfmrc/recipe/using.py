@@ -8,7 +8,7 @@ from tfmrc import data
 from tfmrc.recipe import folder as places
 from tfmrc.recipe.answering import answer_all, options_of, prediction_of
 from tfmrc.recipe.settings import Recipe
-from tfmrc.serving import Reader
+from tfmrc.serving import Reader, load_reader
 
 
 def predict(
@@ -77,6 +77,27 @@ def export(recipe: Recipe, run: str | Path | None = None, to: str | Path | None 
     path = Path(to) if to is not None else _next_version(Path("savedmodels", recipe.name))
     options = options_of(recipe.evaluation)
     path = reader.export(path, metrics={**reader.metrics, **scores}, **options)
+    print(f"Exported {path}")
+    return path
+
+
+def export_reader(folder: str | Path, name: str, to: str | Path | None = None) -> Path:
+    """Write any saved reader, of answers, spans or questions, as a SavedModel on plain strings.
+
+    Args:
+        folder: the reader's folder.
+        name: of the export.
+        to: `FOLDER/NAME/VERSION`; the next version below `savedmodels/NAME` unless given.
+
+    Returns:
+        The folder of the version.
+
+    Raises:
+        FileNotFoundError: the folder is no saved reader.
+        FileExistsError: the version exists.
+    """
+    reader = load_reader(folder)
+    path = reader.export(Path(to) if to is not None else _next_version(Path("savedmodels", name)))
     print(f"Exported {path}")
     return path
 

@@ -19,7 +19,10 @@ _HOMES = {
     "TfIdfRanker": "rankers",
     "Word": "answer",
     "Written": "dual_reader",
+    "answer_from_export": "saved_model",
+    "ensemble_reader": "span_ensemble",
     "export_saved_model": "export",
+    "load_reader": "loading",
     "make_asking": "asking",
     "make_dual_reading": "dual_reading",
     "make_reading": "reading",
@@ -35,12 +38,15 @@ if TYPE_CHECKING:
     from tfmrc.serving.dual_reader import DualReader, Written
     from tfmrc.serving.dual_reading import make_dual_reading
     from tfmrc.serving.export import export_saved_model
+    from tfmrc.serving.loading import load_reader
     from tfmrc.serving.options import DecodingOptions, SpanOptions
     from tfmrc.serving.rankers import MasqueRanker, TfIdfRanker
     from tfmrc.serving.reader import Reader
     from tfmrc.serving.reading import make_reading
+    from tfmrc.serving.saved_model import answer_from_export
     from tfmrc.serving.server import Server
     from tfmrc.serving.span_answer import SpanAnswer
+    from tfmrc.serving.span_ensemble import ensemble_reader
     from tfmrc.serving.span_reader import SpanReader
     from tfmrc.serving.span_reading import make_span_reading
     from tfmrc.serving.tf_serving import write_serving_config
@@ -61,7 +67,10 @@ __all__ = [
     "TfIdfRanker",
     "Word",
     "Written",
+    "answer_from_export",
+    "ensemble_reader",
     "export_saved_model",
+    "load_reader",
     "make_asking",
     "make_dual_reading",
     "make_reading",

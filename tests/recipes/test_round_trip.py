@@ -132,7 +132,10 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
     right = {
         e.id: e.answers["span"][0] for e in data.read_squad(place / SETTINGS["test"]) if e.spans
     }
-    (run / "comparison" / "with-1.json").write_text(json.dumps(right))
+    wrong = dict.fromkeys(right, "nobody")
+    for name, answers in (("with-1", right), ("with-2", right), ("without-2", wrong)):
+        (run / "comparison" / f"{name}.json").write_text(json.dumps(answers))
+    arguments = [*arguments, "--seeds=[1,2]"]
     asked = []
 
     def train(words):
@@ -155,11 +158,19 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
     assert "with - without" in capsys.readouterr().out
     metrics = json.loads((run / "comparison" / "metrics.json").read_text())
     assert metrics["systems"]["round_trip, with, seed 1"]["scores"]["f1"]["value"] == 1.0
-    assert set(metrics["systems"]) == {f"round_trip, {n}, seed 1" for n in ("without", "with")}
+    assert set(metrics["systems"]) == {
+        f"round_trip, {name}, {of}"
+        for name in ("without", "with")
+        for of in ("seed 1", "seed 2", "mean of 2")
+    }
+    mean = metrics["systems"]["round_trip, without, mean of 2"]["scores"]["f1"]
+    first = metrics["systems"]["round_trip, without, seed 1"]["scores"]["f1"]["value"]
+    assert mean["value"] == pytest.approx(first / 2) and len(mean["values"]) == 2
+    assert f"+{100 * (1 - first / 2):.2f}" in metrics["details"]["F1, with - without"]
     # What is validated with is the same, and no passage of it is trained on.
     parts = [
         san_settings.training_examples(compare.SanSettings.load(compare.Path(a["--config"])), place)
-        for a in asked
+        for a in asked[:2]
     ]
     (plain, validated), (more, again) = parts
     assert [e.id for e in validated] == [e.id for e in again] and validated
@@ -167,7 +178,7 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
     assert ours and len(more) == len(plain) + len(ours)
     assert not {e.passages for e in more} & {e.passages for e in validated}
     # Again: nothing is trained anew.
-    assert main.main(["compare", *arguments]) == 0 and len(asked) == 2
+    assert main.main(["compare", *arguments]) == 0 and len(asked) == 4
 
 
 def test_what_is_not_there_is_said(place, tmp_path, arguments, capsys):

@@ -69,7 +69,7 @@ def _run(chosen: argparse.Namespace) -> None:
     run = runs / f"{chosen.answer}-{chosen.seed}"
     if facts_of(run) is None:
         examples, validation = spans.training_examples(settings, runs)
-        train(settings, chosen.answer, chosen.seed, examples, validation, run)
+        train(settings, chosen.answer, chosen.seed, examples, validation, run, folder)
     if chosen.command == "evaluate":
         print(evaluate(settings, folder, runs, run, chosen.ranker))
 

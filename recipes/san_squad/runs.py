@@ -62,7 +62,8 @@ class Runs:
             examples, validation = training_examples(self.settings, self.data)
             if self.tags is not None:
                 self.tags.add([*examples, *validation])
-            train(self.settings, answer, seed, examples, validation, run, num_steps, self.tags)
+            parts = examples, validation
+            train(self.settings, answer, seed, *parts, run, self.data, num_steps, self.tags)
         return run
 
     def reader(self, run: Path) -> Any:
@@ -176,12 +177,20 @@ def details(settings: Settings, runs: Sequence[Path]) -> dict[str, str]:
         + ", ".join(sorted({f["ended_by"] for f in facts})),
         "Weights": span([f["weights"] for f in facts], ","),
         "Settings": ", ".join(f"{name} {value}" for part in parts for name, value in part.items()),
+        **_vectors(settings, facts[0]),
         "Machine": "; ".join(sorted({f["machine"] for f in facts})),
         "Training answers that are whole words, hold a part of one, lie behind the cut": ", ".join(
             f"{facts[0]['alignment'][name]:,}"
             for name in ("exact", "part_of_a_word", "outside_the_window")
         ),
     }
+
+
+def _vectors(settings: Settings, facts: dict[str, Any]) -> dict[str, str]:
+    share = facts.get("words_with_a_vector")
+    if settings.vectors is None or share is None:
+        return {}
+    return {"Word vectors": f"{Path(settings.vectors).name}, for {share:.1%} of the words"}
 
 
 def paper(

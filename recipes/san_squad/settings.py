@@ -20,7 +20,8 @@ class Settings:
     """A YAML file's settings; every part is what the function of its name takes.
 
     `tags` says whether words come with part of speech, type of entity and lemma, as `tagger`, a
-    spaCy pipeline, makes them; `dataset` is what reports call the data.
+    spaCy pipeline, makes them; `vectors` is a file of word vectors below the data folder, as those
+    of GloVe are offered; `dataset` is what reports call the data.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Settings:
     training: Mapping[str, Any]
     tags: bool = False
     tagger: str = "en_core_web_sm"
+    vectors: str | None = None
     dataset: str = "SQuAD"
 
     @classmethod

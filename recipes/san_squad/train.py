@@ -21,6 +21,7 @@ def train(
     examples: Sequence[Example],
     validation: Sequence[Example],
     run: Path,
+    data: Path,
     num_steps: int | None = None,
     tags: Tags | None = None,
 ) -> dict[str, Any]:
@@ -33,6 +34,7 @@ def train(
         examples: what is trained on; each has a span.
         validation: what is validated with.
         run: the run's folder.
+        data: the data folder, which word vectors stand below.
         num_steps: T of the answer module; None for that of the settings.
         tags: the cached tags of all these texts; None for a model without.
 
@@ -41,7 +43,7 @@ def train(
     """
     import keras
 
-    from tfmrc import Reader, models, text, training
+    from tfmrc import Reader, embeddings, models, text, training
     from tfmrc.data import batched
     from tfmrc.recipe.machine import in_words, machine
     from tfmrc.recipe.time_limit import TimeLimit
@@ -57,6 +59,10 @@ def train(
         sizes |= {"num_exact_match": features.num_exact_match, "tagger": tags.cache.tagger}
         sizes |= {f"num_{name}": count for name, count in features.num_tags.items()}
     model = models.SAN(vocabulary_size=len(features.vocabulary), answer=answer, seed=seed, **sizes)
+    share = None
+    if settings.vectors is not None:
+        path = data / settings.vectors
+        share = embeddings.set_vectors(model.word_embedding, vocabulary.words, path)
     size = chosen["batch_size"]
     steps = max(1, len(examples) // size)
     model.compile(
@@ -98,6 +104,7 @@ def train(
         "seconds": round(limit.seconds or time.monotonic() - began, 1),
         "ended_by": "time limit" if limit.reached else "all epochs done",
         "weights": model.count_params(),
+        "words_with_a_vector": share,
         "examples": len(examples),
         "validation_examples": len(validation),
         "alignment": alignment(features, examples, annotate),

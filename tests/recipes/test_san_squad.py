@@ -11,7 +11,9 @@ from recipes.san_squad import main
 from recipes.san_squad.settings import Settings, answerable
 from recipes.san_squad.tags import Tags
 from tests.running import eagerly
+from tfmrc import Reader
 from tfmrc.evaluation import find_runs, read_rows, states
+from tfmrc.ops.ids import NUM_SPECIAL
 
 NAMES = ("Ada", "Bo", "Cy", "Di", "Ed", "Flo")
 SETTINGS = {
@@ -174,7 +176,7 @@ def test_adversarial_questions_count_as_their_worst_variant(place, capsys):
     assert "--file" in capsys.readouterr().err
 
 
-def test_words_with_tags(place):
+def test_words_with_tags_and_vectors(place):
     """By a pipeline of rules: the features are trained, kept in the reader, and made when read."""
     pipeline = spacy.blank("en")
     rules = pipeline.add_pipe("attribute_ruler")
@@ -182,6 +184,8 @@ def test_words_with_tags(place):
     pipeline.to_disk(place / "pipeline")
     settings = {**SETTINGS, "tags": True, "tagger": str(place / "pipeline")}
     settings["training"] = {**SETTINGS["training"], "epochs": 1}
+    settings["vectors"] = "vectors.txt"
+    (place / "data" / "vectors.txt").write_text("owl 1 2 3 4\nyak 5 6 7 8\n")
     (place / "tags.yaml").write_text(yaml.safe_dump(settings))
     options = {"config": "tags.yaml", "runs": "tagged"}
     assert run(place, "tags", **options) == 0
@@ -200,7 +204,10 @@ def test_words_with_tags(place):
     with pytest.raises(ValueError, match="not installed"):
         Tags.of(settings["tagger"], place / "tagged").cache.add(["A new text."])
     report = (place / "tagged" / "evaluation" / "seeds" / "report.md").read_text()
-    assert "| san_squad_1_seeds | 5 |" in report
+    assert "| san_squad_1_seeds | 5 |" in report and "Word vectors: vectors.txt, for " in report
+    reader = Reader.load(place / "tagged" / "stochastic-1" / "reader")
+    row = reader.features.vocabulary.words.index("owl") - NUM_SPECIAL
+    assert reader.model.word_embedding.words.numpy()[row].tolist() == [1, 2, 3, 4]
 
 
 def test_what_is_wrong_is_said(place, capsys):

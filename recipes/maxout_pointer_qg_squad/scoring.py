@@ -27,8 +27,8 @@ def scored(folder: Path, beams: int) -> tuple[evaluation.Scores, evaluation.Scor
 
     Scored once in a process: METEOR and the joint report of many variants take their time.
     """
-    text = questions_file(folder, beams).read_text(encoding="utf-8")
-    lines = [json.loads(line) for line in text.splitlines()]
+    with questions_file(folder, beams).open(encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
     questions = {line["id"]: line["question"] for line in lines}
     references = {line["id"]: line.get("references") or [line["reference"]] for line in lines}
     answers = evaluation.score_answers(questions, references, "plain", meteor=True)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from recipes.maxout_pointer_qg_squad import sources
@@ -80,7 +80,8 @@ def write_ids(parts: Parts, folder: Path) -> None:
 
 
 def _listed(known: dict[str, data.Example], path: Path) -> list[data.Example]:
-    names: Sequence[str] = path.read_text(encoding="utf-8").splitlines()
+    with path.open(encoding="utf-8") as file:
+        names = [name for line in file if (name := line.rstrip("\n"))]
     absent = [name for name in names if name not in known]
     if absent:
         raise ValueError(f"{path}: {len(absent)} ids are not in the files. Received: {absent[0]!r}")

@@ -176,4 +176,5 @@ def continued(
 def _lines(path: Path) -> list[dict[str, Any]]:
     if not path.is_file():
         raise ValueError(f"{path} is not there: an earlier command makes it.")
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]

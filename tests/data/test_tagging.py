@@ -33,6 +33,15 @@ def test_tags_stand_beside_our_words(tag, tmp_path):
     assert cache.names("ner") == ["PERSON"] and cache.names("pos") == ["VBD", "NN"]
 
 
+def test_a_text_with_separators_of_lines_in_it(tag, tmp_path):
+    text = "Ada met\u2028an owl.\x85\n\r\nAda."
+    cache = TagCache(tmp_path / "tags.jsonl", "rules 1", tag)
+    cache.add([text, QUESTION])
+    again = TagCache(tmp_path / "tags.jsonl", "rules 1")
+    assert again.of(text, "pos") == cache.of(text, "pos")
+    assert again.of(QUESTION, "pos") == cache.of(QUESTION, "pos")
+
+
 def test_a_stopped_run_goes_on_and_tags_nothing_twice(tag, tmp_path):
     path = tmp_path / "tags.jsonl"
     asked = []

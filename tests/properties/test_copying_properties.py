@@ -59,6 +59,7 @@ def test_order_of_the_places_does_not_matter(scores, mask, order):
             function(scores[:, order], mask[:, order], axis=-1),
             function(scores, mask, axis=-1),
             rtol=1e-5,
+            atol=1e-6,  # a sum of exponentials near 1 is rounded to 1e-7 of it: so is its log
         )
 
 

@@ -94,15 +94,16 @@ def test_only_what_agrees_is_kept_once_a_passage(tmp_path):
         agrees = questions.agreement(found, answer)
         return {**asked, "probability": probability, "found": found, **agrees}
 
-    several = [
+    several = [  # one line of the file, whatever stands in its texts
         one("Who met Bo?", "Ada", "Ada", 0.2),
         one("who met Bo?", "Ada met", "Ada met", 0.3),  # the same question, likelier
         one("Whom?", "Bo", "Ada", 0.9),
         one("Who?", "Bo.", "met Bo", 0.4),  # half of it
         one("Why?", "met", "met", 0.01),
     ]
-    line = {"group": "a", "text": "Ada met Bo.", "questions": several}
-    (tmp_path / "answered.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    line = {"group": "a", "text": "Ada met Bo.\u2028", "questions": several}
+    line = json.dumps(line, ensure_ascii=False)
+    (tmp_path / "answered.jsonl").write_text(line + "\n", encoding="utf-8")
     made = settings.load(main.HERE / "config.yaml", ["--least_probability=0.1"])
     [article] = json.loads(questions.keep(made, tmp_path).read_text())["data"]
     [paragraph] = article["paragraphs"]

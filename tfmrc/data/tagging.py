@@ -102,7 +102,8 @@ class TagCache:
         whole = text[: text.rfind("\n") + 1]
         if whole != text:  # a line that was being written when a run was killed
             self.path.write_text(whole, encoding="utf-8")
-        first, *lines = whole.splitlines()
+        # Not `splitlines`, which also parts texts at separators of lines that stand in them.
+        first, *lines = whole.rstrip("\n").split("\n")
         found = json.loads(first).get("tagger")
         if found != self.tagger:
             raise ValueError(

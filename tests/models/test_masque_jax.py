@@ -26,7 +26,8 @@ history = model.fit(x, y, sample_weight=weight, batch_size=4, epochs=2, verbose=
 assert keras.backend.backend() == "jax"
 assert "tensorflow" not in sys.modules, "TensorFlow was imported"
 outputs = {name: np.array(value) for name, value in model(x).items()}
-run_layer_test(Highway, {}, {"x": np.ones((2, 3, 4), "float32")}, precisions=())
+varied = np.random.default_rng(0).normal(size=(2, 3, 8)).astype("float32")
+run_layer_test(Highway, {}, {"x": varied}, precisions=())
 memory = model.encode(examples.source_only(x))
 found = model.generate(memory, 4, num_beams=2)
 model.save_weights(sys.argv[1])

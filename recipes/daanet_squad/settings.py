@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc import data
+from tfmrc.recipe.settings import load_settings
 from tfmrc.recipe.sources import limited
 
 SPLIT_SEED = 1  # the same articles are validated on whatever the seed of the run
@@ -87,21 +88,13 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Settings:
         ValueError: the file or an override names what there is not, a value is of a wrong type,
             or `steps` does not end with a look at the validation questions.
     """
-    from jsonargparse import ArgumentParser
-
-    parser = ArgumentParser(exit_on_error=False, allow_abbrev=False)
-    parser.add_argument("--config", action="config")
-    parser.add_class_arguments(Settings, as_group=False)
-    try:
-        made = parser.instantiate(parser.parse_args(["--config", str(path), *overrides]))
-    except Exception as error:
-        raise ValueError(f"This recipe cannot be read. Received: path={path}: {error}") from error
+    made = load_settings(Settings, path, overrides)
     if made.steps % made.validate_every:
         raise ValueError(
             "Training ends with a look at the validation questions, so `steps` is a multiple of "
             f"`validate_every`. Received: steps={made.steps}, validate_every={made.validate_every}"
         )
-    return Settings(**{name: getattr(made, name) for name in Settings.__dataclass_fields__})
+    return made
 
 
 def examples(settings: Settings, folder: Path) -> dict[str, list[data.Example]]:

@@ -52,11 +52,7 @@ def train(
     callbacks = training.callbacks(run, averages=False, every_steps=200)
     limit = TimeLimit(settings.max_minutes)
     callbacks.checkpoint.callbacks.append(limit)
-    outputs = training.recipe.output_names(model)
-
-    def of_model(x: Any, y: Any, weight: Any) -> Any:
-        return x, {part: y[part] for part in outputs}, {part: weight[part] for part in outputs}
-
+    of_model = training.recipe.only_outputs(model)
     examples = system.records(parts["train"])
     batches = callbacks.checkpoint.dataset(
         lambda start_step: batched(

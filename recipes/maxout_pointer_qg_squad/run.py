@@ -4,7 +4,6 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import keras
 
@@ -93,11 +92,7 @@ def train(settings: Settings, variant: str, context: str, parts: Parts, folder: 
     callbacks = training.callbacks(folder, averages=False, among=4)
     limit = TimeLimit(settings.max_minutes)
     callbacks.checkpoint.callbacks.append(limit)
-
-    def of_model(x: Any, y: Any, weight: Any) -> Any:
-        names = training.recipe.output_names(model)
-        return x, {name: y[name] for name in names}, {name: weight[name] for name in names}
-
+    of_model = training.recipe.only_outputs(model)
     batches = callbacks.checkpoint.dataset(
         lambda start_step: data.batched(
             parts.train, features, settings.batch_size, shuffle=True, seed=settings.seed,

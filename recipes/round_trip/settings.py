@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tfmrc.recipe.settings import load_settings
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -58,13 +60,4 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Settings:
     Raises:
         ValueError: the file or an override names what there is not, or a value is of a wrong type.
     """
-    from jsonargparse import ArgumentParser
-
-    parser = ArgumentParser(exit_on_error=False, allow_abbrev=False)
-    parser.add_argument("--config", action="config")
-    parser.add_class_arguments(Settings, as_group=False)
-    try:
-        made = parser.instantiate(parser.parse_args(["--config", str(path), *overrides]))
-    except Exception as error:
-        raise ValueError(f"This recipe cannot be read. Received: path={path}: {error}") from error
-    return Settings(**{name: getattr(made, name) for name in Settings.__dataclass_fields__})
+    return load_settings(Settings, path, overrides)

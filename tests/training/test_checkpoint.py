@@ -158,7 +158,7 @@ def test_standard_callbacks(tmp_path):
         "checkpoints",
         "log.csv",
     ]
-    assert run.best.best_epoch is not None
+    assert run.best.best_epoch in (0, 1)
     assert run.checkpoint.epoch == 2
     bare = training.callbacks(tmp_path, averages=False, monitor=None)
     assert type(bare.averages) is type(bare.best) is keras.callbacks.Callback

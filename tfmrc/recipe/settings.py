@@ -1,9 +1,12 @@
 """What a recipe's YAML file may say: one typed description for the file, the flags and the help."""
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+
+Kind = TypeVar("Kind")
 
 Format = Literal["squad", "narrativeqa", "dream", "msmarco", "examples"]
 
@@ -180,6 +183,30 @@ def load(path: str | Path, *overrides: str) -> Recipe:
     except Exception as error:
         raise ValueError(f"This recipe cannot be read. Received: path={path}: {error}") from error
     return recipe_of(parser, parsed)
+
+
+def load_settings(kind: type[Kind], path: str | Path, overrides: Sequence[str] = ()) -> Kind:
+    """The settings of a YAML file as a dataclass of any kind, for recipes with their own.
+
+    Args:
+        kind: the dataclass.
+        path: the file.
+        overrides: like flags: `"--epochs=2"`.
+
+    Raises:
+        ValueError: the file or an override names what there is not, or a value is of a wrong type.
+    """
+    from jsonargparse import ArgumentParser
+
+    parser = ArgumentParser(exit_on_error=False, allow_abbrev=False)
+    parser.add_argument("--config", action="config")
+    parser.add_class_arguments(kind, as_group=False)
+    try:
+        made = parser.instantiate(parser.parse_args(["--config", str(path), *overrides]))
+    except Exception as error:
+        raise ValueError(f"This recipe cannot be read. Received: path={path}: {error}") from error
+    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    return kind(**{name: getattr(made, name) for name in names})
 
 
 def add_arguments(parser: Any) -> None:

@@ -17,7 +17,7 @@ from tfmrc.recipe.preparing import prepare_in
 from tfmrc.recipe.settings import Recipe
 from tfmrc.recipe.sources import Mixed, Splits, data_folder, limited, splits
 from tfmrc.recipe.time_limit import TimeLimit
-from tfmrc.training.recipe import output_names
+from tfmrc.training.recipe import only_outputs
 
 
 def train(
@@ -89,9 +89,9 @@ def train(
             rotate_unknown=True,
         )
     )
-    batches = _with_parts_of(model, batches)
-    validation = _with_parts_of(
-        model, batched(_validation_records(recipe, sources), features, chosen.batch_size)
+    batches = batches.map(only_outputs(model))
+    validation = batched(_validation_records(recipe, sources), features, chosen.batch_size).map(
+        only_outputs(model)
     )
     print(f"{model.count_params():,} weights; {in_words(machine())}", flush=True)
     history = model.fit(
@@ -118,16 +118,6 @@ def train(
     serving.Reader(model, features).save_to(folder / places.READER, metrics={"training": facts})
     print(f"Trained {facts['steps']:,} steps in {facts['seconds'] / 60:.1f} minutes: {folder}")
     return folder
-
-
-def _with_parts_of(model: keras.Model, dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Labels and weights of the parts that the model has: Keras wants no others."""
-    names = output_names(model)
-
-    def choose(x: Any, y: Any, sample_weight: Any) -> Any:
-        return x, {name: y[name] for name in names}, {name: sample_weight[name] for name in names}
-
-    return dataset.map(choose)
 
 
 def _devices(batch_size: int) -> Any:

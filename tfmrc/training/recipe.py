@@ -1,6 +1,6 @@
 """What a paper's training is made of, as arguments of `model.compile`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -89,6 +89,16 @@ def masque(
         "loss": {name: losses[name]() for name in PARTS if name in names},
         "loss_weights": {name: weights[name] for name in PARTS if name in names},
     }
+
+
+def only_outputs(model: keras.Model) -> Callable[[Any, Any, Any], Any]:
+    """For `dataset.map`: labels and weights of the outputs that a model has, and no others."""
+    names = output_names(model)
+
+    def choose(x: Any, y: Any, sample_weight: Any) -> Any:
+        return x, {name: y[name] for name in names}, {name: sample_weight[name] for name in names}
+
+    return choose
 
 
 def output_names(model: keras.Model) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from keras import ops
 from tfmrc.layers.linear import normal
 from tfmrc.layers.variational_dropout import VariationalDropout
 from tfmrc.ops import portable
-from tfmrc.ops.recurrence import gates_first, lstm, shut_gates
+from tfmrc.ops.recurrence import lstm, project_gates
 from tfmrc.ops.shapes import flatten_leading, restore_leading
 
 
@@ -14,9 +14,9 @@ from tfmrc.ops.shapes import flatten_leading, restore_leading
 class BidirectionalLSTM(keras.layers.Layer):
     """Reads words from left to right and from right to left.
 
-    `h_t = [LSTM(x_t, h_{t-1}); LSTM'(x_t, h_{t+1})]`. The inputs of all words and both directions
-    are projected by one matrix product; the backward pass finds the gradient of the recurrent
-    weights in another one (`tfmrc.ops.recurrence`).
+    `h_t = [LSTM(x_t, h_{t-1}); LSTM'(x_t, h_{t+1})]`. The inputs of all words are projected by
+    one matrix product a direction; the backward pass finds the gradient of the recurrent weights
+    in another one (`tfmrc.ops.recurrence`).
 
     Padding: real words come first. The backward direction begins at each row's last real word, the
     outputs at padding are zeros, and a row without any word gives zeros and its initial state.
@@ -135,24 +135,21 @@ class BidirectionalLSTM(keras.layers.Layer):
     def by_loop(self, x, mask, initial_state):
         """The outputs and last states of each direction, by the loop of tfmrc."""
 
-        def weights(name):
-            return [gates_first(getattr(d.cell, name)) for d in self.directions]
-
-        kernel, bias = (ops.concatenate(weights(name), axis=-1) for name in ("kernel", "bias"))
-        projected = ops.matmul(ops.transpose(x, (1, 0, 2)), kernel) + bias
+        by_time = ops.transpose(x, (1, 0, 2))
+        readable = None if mask is None else ops.transpose(mask)
         first, second = initial_state
         found = []
-        for number, recurrent_kernel in enumerate(weights("recurrent_kernel")):
-            gates = projected[..., 4 * self.units * number : 4 * self.units * (number + 1)]
-            if mask is not None:
-                gates = shut_gates(gates, mask)
+        for number, direction in enumerate(self.directions):
+            cell = direction.cell
+            # A product for each direction: one for both would have to be cut apart again.
+            gates = project_gates(by_time, cell.kernel, cell.bias, readable)
             reverse = number == 1
-            hidden, cell = lstm(gates, recurrent_kernel, first, second, reverse)
+            hidden, state = lstm(gates, cell.recurrent_kernel, first, second, reverse)
             hidden = ops.transpose(hidden, (1, 0, 2))
             if reverse:
-                found.append((hidden, hidden[:, 0], cell[0]))
+                found.append((hidden, hidden[:, 0], state[0]))
             else:
-                found.append((hidden, _last(hidden, mask, first), cell[-1]))
+                found.append((hidden, _last(hidden, mask, first), state[-1]))
         return found
 
     def by_keras(self, x, mask, initial_state):

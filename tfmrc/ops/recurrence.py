@@ -12,40 +12,37 @@ from keras import ops, tree
 SHUT = 1e4
 
 
-def gates_first(weights):
-    """Keras' order of an LSTM's weights, `i, f, g, o`, as `lstm` takes them: `i, f, o, g`.
+def project_gates(x, kernel, bias, padding_mask=None):
+    """The part of an LSTM's gates that comes from its inputs, for all places in one product.
 
-    Example:
-        >>> import numpy as np
-        >>> from tfmrc.ops.recurrence import gates_first
-        >>> print(np.array(gates_first(np.arange(8))))
-        [0 1 2 3 6 7 4 5]
-    """
-    i, f, g, o = ops.split(weights, 4, axis=-1)
-    return ops.concatenate([i, f, o, g], axis=-1)
-
-
-def shut_gates(projected, padding_mask):
-    """Gates that carry the state through padding: nothing is forgotten, nothing comes in.
+    Bias and padding are columns of the inputs and rows of the kernel, since passing over the gates
+    once more for each costs as much as many steps do. At padding the input gate is shut and the
+    forget gate open: the state passes through.
 
     Args:
-        projected: `[n, B, 4u]`: input, forget and output gate and candidate, before activation.
-        padding_mask: boolean `[B, n]`, True = real.
+        x: `[n, B, d]`, time first.
+        kernel: `[d, 4u]`, as Keras orders gates: input, forget, candidate, output.
+        bias: `[4u]`.
+        padding_mask: boolean `[n, B]`, True = real; None for all real.
 
     Returns:
-        `[n, B, 4u]`.
+        `[n, B, 4u]`, before activation.
     """
-    real = ops.expand_dims(ops.transpose(padding_mask), axis=-1)
-    units = projected.shape[-1] // 4
-    place = ops.arange(4 * units) // units
-    padding = ops.where(place == 0, -SHUT, ops.where(place == 1, SHUT, 0.0))
-    return ops.where(real, projected, ops.cast(padding, projected.dtype))
+    columns, rows = [x, ops.ones_like(x[..., :1])], [kernel, bias[None]]
+    if padding_mask is not None:
+        real = ops.expand_dims(padding_mask, axis=-1)
+        columns[0] = ops.where(real, x, 0.0)
+        columns.append(ops.cast(ops.logical_not(real), x.dtype))
+        shut = ops.full_like(bias[None, : bias.shape[0] // 4], SHUT)
+        empty = ops.zeros_like(shut)
+        rows.append(ops.concatenate([-shut, shut, empty, empty], axis=-1))
+    return ops.matmul(ops.concatenate(columns, axis=-1), ops.concatenate(rows, axis=0))
 
 
 def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
     """Runs an LSTM over time, from projected inputs.
 
-    `i, f, o = sigmoid(.)`, `g = tanh(.)` of `projected_t + h_{t-1} U`, in this order;
+    `i, f, o = sigmoid(.)`, `g = tanh(.)` of `projected_t + h_{t-1} U`, ordered `i, f, g, o`;
     `c_t = f c_{t-1} + i g`, `h_t = o tanh(c_t)`. The states are float32 in every precision.
 
     Args:
@@ -66,65 +63,58 @@ def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
         def step(carry, x):
             hidden, cell = carry[0], carry[1]
             z = ops.cast(x + ops.matmul(ops.cast(hidden, dtype), kernel), "float32")
-            gates = ops.sigmoid(z[:, : 3 * units])
-            candidate = ops.tanh(z[:, 3 * units :])
-            cell = gates[:, units : 2 * units] * cell + gates[:, :units] * candidate
-            hidden = gates[:, 2 * units :] * ops.tanh(cell)
-            carry = (hidden, cell, gates, candidate)
+            # The candidate's quarter of the sigmoid is not used: cheaper than three of them.
+            gates = ops.sigmoid(z)
+            i, f, _, o = ops.split(gates, 4, axis=-1)
+            candidate = ops.tanh(z[:, 2 * units : 3 * units])
+            cell = f * cell + i * candidate
+            carry = (o * ops.tanh(cell), cell, gates, candidate)
             return carry, carry
 
         empty = ops.zeros_like(cell)
-        start = (hidden, cell, ops.concatenate([empty] * 3, axis=-1), empty)
+        no_gates = ops.concatenate([empty] * 4, axis=-1)
+        start = (hidden, cell, no_gates, empty)
         _, (hiddens, cells, gates, candidates) = ops.scan(step, start, projected, reverse=reverse)
 
         def gradient(*upstream, **_):
             # TensorFlow passes the two one by one, JAX as one pair.
             d_hiddens, d_cells = tree.flatten(upstream)
-            i, f, o = (gates[..., k * units : (k + 1) * units] for k in range(3))
-            past_cells = _past(cells, cell, reverse)
-            squashed = ops.tanh(cells)
             # All that a step needs as one tensor: Keras' scan over several wants their length to be
             # known when the graph is built.
             needed = ops.concatenate(
-                [
-                    candidates * i * (1 - i),
-                    past_cells * f * (1 - f),
-                    i * (1 - candidates**2),
-                    squashed * o * (1 - o),
-                    o * (1 - squashed**2),
-                    f,
-                    d_hiddens,
-                    d_cells,
-                ],
-                axis=-1,
+                [gates, candidates, cells, _past(cells, cell, reverse), d_hiddens, d_cells], axis=-1
             )
             transposed = ops.transpose(kernel)
 
             def back(carry, x):
                 d_z, d_cell = carry
-                to_i, to_f, to_g, to_o, through, f, d_hidden, d_more = (
-                    x[:, k * units : (k + 1) * units] for k in range(8)
-                )
+                i, f, _, o, g, cell, past_cell, d_hidden, d_more = ops.split(x, 9, axis=-1)
                 product = ops.matmul(ops.cast(d_z, dtype), transposed)
                 d_hidden = d_hidden + ops.cast(product, "float32")
-                d_cell = d_cell + d_more + d_hidden * through
-                d_z = ops.concatenate(
-                    [d_cell * to_i, d_cell * to_f, d_hidden * to_o, d_cell * to_g], axis=-1
-                )
-                carry = (d_z, d_cell * f)
+                squashed = ops.tanh(cell)
+                d_cell = d_cell + d_more + d_hidden * o * (1 - squashed**2)
+                d_z = [
+                    d_cell * g * i * (1 - i),
+                    d_cell * past_cell * f * (1 - f),
+                    d_cell * i * (1 - g**2),
+                    d_hidden * squashed * o * (1 - o),
+                ]
+                carry = (ops.concatenate(d_z, axis=-1), d_cell * f)
                 return carry, carry
 
-            start = (ops.concatenate([empty] * 4, axis=-1), empty)
+            start = (no_gates, empty)
             (d_first, d_cell), (d_projected, _) = ops.scan(back, start, needed, reverse=not reverse)
             d_hidden = ops.cast(ops.matmul(ops.cast(d_first, dtype), transposed), "float32")
             d_projected = ops.cast(d_projected, dtype)
             past = ops.cast(_past(hiddens, hidden, reverse), dtype)
             d_kernel = ops.tensordot(past, d_projected, axes=[[0, 1], [0, 1]])
-            return d_projected, ops.cast(d_kernel, kernel.dtype), d_hidden, d_cell
+            return d_projected, d_kernel, d_hidden, d_cell
 
         return (hiddens, cells), gradient
 
-    return run(projected, recurrent_kernel, ops.cast(hidden, "float32"), ops.cast(cell, "float32"))
+    # A variable, too, has to go in as a tensor: what runs is differentiated by its arguments.
+    kernel = ops.cast(recurrent_kernel, dtype)
+    return run(projected, kernel, ops.cast(hidden, "float32"), ops.cast(cell, "float32"))
 
 
 def _past(states, first, reverse):

@@ -217,7 +217,9 @@ def test_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert len(rows) == 30
     assert all(row["state"] in ("no recipe", "not run") and not row["results"] for row in rows)
-    assert main([*command, "--only", "masque-t99"]) == 2
+    assert main([*command, "--only", "masque-t99", "--only", "masque-f4"]) == 2
     assert "no such row" in capsys.readouterr().err
-    assert main(["reproduction", "--rows", str(ROWS), "--runs", str(tmp_path / "no")]) == 2
+    assert main([*command, "--runs", str(tmp_path / "no")]) == 2, (
+        "a second --runs adds to the first"
+    )
     assert "no such folder" in capsys.readouterr().err

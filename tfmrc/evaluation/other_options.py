@@ -34,7 +34,7 @@ def add(command: Command) -> None:
     curves = command("curves", file_commands.curves, "learning curves from a CSV log")
     curves.add_argument("--log", type=Path, required=True)
     curves.add_argument("--output", type=Path, required=True)
-    curves.add_argument("--metrics", nargs="+")
+    curves.add_argument("--metrics", nargs="+", action="extend")
 
     heat = command("heatmap", report_commands.heat_map, "attention weights as a heat map")
     heat.add_argument(
@@ -44,24 +44,37 @@ def add(command: Command) -> None:
     _picture(heat)
 
     bars = command("bars", report_commands.bars, "scores of finished runs as bars")
-    bars.add_argument("--metrics", type=Path, nargs="+", required=True, help="metrics.json files")
-    bars.add_argument("--scores", nargs="+", required=True, help="names, as duplication_rate")
+    bars.add_argument(
+        "--metrics", type=Path, nargs="+", action="extend", required=True, help="metrics.json files"
+    )
+    bars.add_argument(
+        "--scores", nargs="+", action="extend", required=True, help="names, as duplication_rate"
+    )
     _picture(bars)
 
     seeds = command("seeds", report_commands.seeds, "mean and deviation of runs of several seeds")
-    seeds.add_argument("--metrics", type=Path, nargs="+", required=True, help="metrics.json files")
+    seeds.add_argument(
+        "--metrics", type=Path, nargs="+", action="extend", required=True, help="metrics.json files"
+    )
     _json(seeds)
 
     samples = command(
         "samples", report_commands.samples, "answers of several systems or styles side by side"
     )
     samples.add_argument(
-        "--predictions", nargs="+", required=True, metavar="NAME=FILE", help="NAME: the style"
+        "--predictions",
+        nargs="+",
+        action="extend",
+        required=True,
+        metavar="NAME=FILE",
+        help="NAME: the style",
     )
     samples.add_argument("--references", type=Path, required=True)
     samples.add_argument("--style", help="of all of them, where the NAMEs are no styles")
     samples.add_argument("--split", help="NarrativeQA's set: train, valid or test")
-    samples.add_argument("--ids", nargs="+", help="which questions; by default drawn")
+    samples.add_argument(
+        "--ids", nargs="+", action="extend", help="which questions; by default drawn"
+    )
     samples.add_argument("--count", type=int, default=8, help="how many are drawn")
     samples.add_argument("--seed", type=int, default=0, help="of the drawing")
     samples.add_argument("--output", type=Path, required=True, help="a Markdown file")
@@ -70,9 +83,11 @@ def add(command: Command) -> None:
     rows = command(
         "reproduction", report_commands.reproduction, "all tables and figures with their state"
     )
-    rows.add_argument("--runs", type=Path, nargs="+", help="folders with metrics.json files (runs)")
+    rows.add_argument("--runs", type=Path, nargs="+", action="extend", help="folders of runs")
     rows.add_argument("--rows", type=Path, default=Path("recipes", "reproduction.yaml"))
-    rows.add_argument("--only", nargs="+", metavar="ID", help="these rows, with their commands")
+    rows.add_argument(
+        "--only", nargs="+", action="extend", metavar="ID", help="these rows, with their commands"
+    )
     rows.add_argument("--markdown", type=Path, help="write the list here too")
     _json(rows)
 

@@ -8,6 +8,8 @@ one's time over ours. PyTorch is left out, and said to be, where it is not insta
 """
 
 import argparse
+import importlib.metadata
+import importlib.util
 import os
 import statistics
 import sys
@@ -31,6 +33,7 @@ def main() -> None:
 
     tf.config.threading.set_intra_op_parallelism_threads(chosen.threads)
     tf.config.threading.set_inter_op_parallelism_threads(chosen.threads)
+    print(f"{LENGTH} steps, {chosen.threads} threads, TensorFlow {tf.__version__}, {_versions()}\n")
     print("| width | batch | layer | seconds (quartiles) | times ours |")
     print("| --- | --- | --- | --- | --- |")
     for units, batch in SIZES:
@@ -56,6 +59,16 @@ def main() -> None:
         if pytorch is None:
             print(f"| {units} | {batch} | PyTorch | not installed | |")
     sys.stdout.flush()
+
+
+def _versions() -> str:
+    """Of Keras and, where it is installed, PyTorch."""
+    packages = {"Keras": "keras", "PyTorch": "torch"}
+    return ", ".join(
+        f"{name} {importlib.metadata.version(package)}"
+        for name, package in packages.items()
+        if importlib.util.find_spec(package)
+    )
 
 
 def _tensorflow(layers: list[Any], units: int, batch: int) -> Callable[[], Any]:

@@ -11,32 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from tests import equations
+from tests import equations, fresh_python
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = Path(sys.executable).parent
 KERAS_ONLY = ("ops", "layers", "losses", "models", "decoding")
 
 
-def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    import os
-
+def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env={**os.environ, **environment},
-        check=False,
+        command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False
     )
-
-
-def python(code: str, **environment: str) -> str:
-    """What a fresh Python prints for `code`."""
-    done = run(sys.executable, "-c", code, **environment)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 @pytest.mark.parametrize(
@@ -82,7 +67,7 @@ def test_import_of_tfmrc_is_light() -> None:
         "heavy = {'tensorflow', 'keras', 'numpy', 'matplotlib'} & set(sys.modules)\n"
         "print(sorted(heavy))"
     )
-    assert python(code) == "[]"
+    assert fresh_python.run("-c", code) == "[]"
 
 
 def test_command_line_help_is_light() -> None:
@@ -95,13 +80,13 @@ def test_command_line_help_is_light() -> None:
         "    assert not end.code\n"
         "print('heavy:', sorted({'tensorflow', 'keras'} & set(sys.modules)))"
     )
-    assert python(code).endswith("heavy: []")
+    assert fresh_python.run("-c", code).endswith("heavy: []")
 
 
 def test_keras_only_rooms_import_no_tensorflow() -> None:
     imports = "\n".join(f"import tfmrc.{room}" for room in KERAS_ONLY)
     code = f"import sys\n{imports}\nprint('tensorflow' in sys.modules)"
-    assert python(code, KERAS_BACKEND="jax") == "False"
+    assert fresh_python.run("-c", code, KERAS_BACKEND="jax") == "False"
 
 
 def test_evaluation_imports_no_tensorflow_and_no_keras() -> None:
@@ -109,7 +94,7 @@ def test_evaluation_imports_no_tensorflow_and_no_keras() -> None:
         "import sys, tfmrc.evaluation\n"
         "print(sorted({'tensorflow', 'keras', 'jax'} & set(sys.modules)))"
     )
-    assert python(code) == "[]"
+    assert fresh_python.run("-c", code) == "[]"
 
 
 def public_modules() -> list[str]:

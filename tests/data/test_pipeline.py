@@ -1,19 +1,15 @@
 """Batches for `model.fit`: the strings that features get, resuming, padding, two replicas."""
 
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests import fresh_python
 from tfmrc.data import Example, Record, batched, padding_share
 from tfmrc.data.pipeline import strings
 from tfmrc.text import MasqueFeatures, Vocabulary
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Plain:
@@ -225,10 +221,7 @@ print("equal")
 
 
 def test_two_replicas_share_each_global_batch():
-    run = subprocess.run(
-        [sys.executable, "-c", REPLICAS], capture_output=True, text=True, cwd=ROOT, timeout=280
-    )
-    assert run.stdout.strip() == "equal", run.stderr[-2000:]
+    assert fresh_python.run("-c", REPLICAS) == "equal"
 
 
 def test_buckets_keep_styles_and_unanswerable_questions_mixed():

@@ -1,11 +1,6 @@
 """The same searches under `jax.jit`, in a process of their own without TensorFlow."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
-import pytest
+from tests import fresh_python
 
 PROGRAM = """
 import sys
@@ -43,17 +38,4 @@ print("same under jax", jax.__version__)
 
 
 def test_searches_under_jax_jit():
-    pytest.importorskip("jax")
-    root = Path(__file__).parents[2]
-    environment = {**os.environ, "KERAS_BACKEND": "jax", "PYTHONPATH": str(root)}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env=environment,
-        cwd=root,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "same under jax" in done.stdout
+    assert "same under jax" in fresh_python.run("-c", PROGRAM, KERAS_BACKEND="jax")

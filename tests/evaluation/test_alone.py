@@ -1,10 +1,8 @@
 """The room stands alone: no TensorFlow, no Keras, nothing else of tfmrc, and no slow import."""
 
-import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests import fresh_python
 
 CHECK = """
 import sys
@@ -17,10 +15,7 @@ print(sorted(heavy | foreign))
 
 
 def test_importing_loads_nothing_heavy() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", CHECK], capture_output=True, text=True, cwd=ROOT, check=True
-    )
-    assert done.stdout.strip() == "[]"
+    assert fresh_python.run("-c", CHECK) == "[]"
 
 
 def test_scoring_on_the_command_line_needs_no_tensorflow(tmp_path: Path) -> None:
@@ -34,11 +29,7 @@ def test_scoring_on_the_command_line_needs_no_tensorflow(tmp_path: Path) -> None
     block = "import sys; sys.modules.update(tensorflow=None, keras=None); "
     run = "import runpy; sys.argv = ['x', 'answers', *{!r}]; "
     run += "runpy.run_module('tfmrc.evaluation', run_name='__main__')"
-    done = subprocess.run(
-        [sys.executable, "-c", block + run.format(names)], capture_output=True, text=True, cwd=ROOT
-    )
-    assert done.returncode == 0, done.stderr
-    assert "100.00" in done.stdout
+    assert "100.00" in fresh_python.run("-c", block + run.format(names))
 
 
 def test_every_public_name_is_there() -> None:

@@ -1,14 +1,10 @@
 """What a training step must not hold, what a decoding step must not redo; and JAX."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests import fresh_python
 from tests.models import duals
 from tests.models.test_masque_graph import graphs, shapes
 from tfmrc.losses import SequenceLogLikelihood
@@ -112,16 +108,7 @@ np.savez(sys.argv[2], ids=np.array(found.ids), score=np.array(found.score),
 def trained_by_jax(tmp_path_factory):
     folder = tmp_path_factory.mktemp("jax")
     weights, numbers = folder / "dual.weights.h5", folder / "numbers.npz"
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(weights), str(numbers)],
-        cwd=Path(__file__).resolve().parents[2],
-        env={**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"},
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    fresh_python.run("-c", PROGRAM, weights, numbers, KERAS_BACKEND="jax")
     return weights, np.load(numbers)
 
 

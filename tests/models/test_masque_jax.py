@@ -1,16 +1,11 @@
 """Masque on Keras' JAX backend: trains without TensorFlow, and its weights go over."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from tests import fresh_python
 from tests.models import examples
 
-ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import sys
 import numpy as np
@@ -40,16 +35,7 @@ np.savez(sys.argv[2], ids=np.array(found.ids), score=np.array(found.score),
 def trained_by_jax(tmp_path_factory):
     folder = tmp_path_factory.mktemp("jax")
     weights, numbers = folder / "masque.weights.h5", folder / "numbers.npz"
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(weights), str(numbers)],
-        cwd=ROOT,
-        env={**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"},
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    fresh_python.run("-c", PROGRAM, weights, numbers, KERAS_BACKEND="jax")
     return weights, np.load(numbers)
 
 

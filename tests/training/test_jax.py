@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from tests.training import masque_batches, process
+from tests import fresh_python
+from tests.training import masque_batches
 
 pytestmark = pytest.mark.slow  # tests.models.test_masque_jax is the quick one
 
@@ -9,7 +10,7 @@ pytestmark = pytest.mark.slow  # tests.models.test_masque_jax is the quick one
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("jax")
-    process.run("jax_masque", folder, KERAS_BACKEND="jax")
+    fresh_python.run("-m", "tests.training.jax_masque", folder, KERAS_BACKEND="jax")
     with np.load(folder / "outputs.npz") as archive:
         return folder, dict(archive)
 

@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 
+from tests import fresh_python
 from tests.models.test_san import SMALL, batch
-from tests.training import process
 from tests.training.jax_san import LENGTHS
 from tfmrc.models import SAN
 
 
 @pytest.mark.slow
 def test_san_trains_on_jax_and_gives_the_same_outputs_in_tensorflow(tmp_path):
-    process.run("jax_san", tmp_path, KERAS_BACKEND="jax")
+    fresh_python.run("-m", "tests.training.jax_san", tmp_path, KERAS_BACKEND="jax")
     with np.load(tmp_path / "outputs.npz") as archive:
         outputs = dict(archive)
     loss = outputs.pop("loss")

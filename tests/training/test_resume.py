@@ -6,13 +6,15 @@ import time
 import numpy as np
 import pytest
 
-from tests.training import process
+from tests import fresh_python
 from tfmrc.training.state_file import read_state
+
+RESUMABLE = ("-m", "tests.training.resumable")
 
 
 def run(folder, kind, replicas, *kills, **variables):
     """Starts the run once for each kill and a last time; every kill must have hit."""
-    output = process.run("resumable", folder, kind, replicas, *kills, "never", **variables)
+    output = fresh_python.run(*RESUMABLE, folder, kind, replicas, *kills, "never", **variables)
     assert [int(code) for code in output.split()] == [-signal.SIGKILL] * len(kills) + [0]
     return folder
 
@@ -105,7 +107,7 @@ def test_kill_from_outside_at_any_moment(unbroken, tmp_path):
     """Killed as soon as there is a new checkpoint, again and again until the run is through."""
     for _ in range(30):
         before = set((tmp_path / "checkpoints").glob("step-*.npz"))
-        running = process.start("resumable", tmp_path, "positioned", 1, "here")
+        running = fresh_python.start(*RESUMABLE, tmp_path, "positioned", 1, "here")
         while running.poll() is None:
             if set((tmp_path / "checkpoints").glob("step-*.npz")) - before:
                 running.kill()

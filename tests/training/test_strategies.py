@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from tests.training import process
+from tests import fresh_python
 from tfmrc import training
 
 
 def results(tmp_path_factory, name):
     path = tmp_path_factory.mktemp("replicas") / "results.npz"
-    process.run("two_replicas", path, name)
+    fresh_python.run("-m", "tests.training.two_replicas", path, name)
     with np.load(path) as archive:
         return dict(archive)
 

@@ -7,13 +7,13 @@ Run again, it goes on where it was stopped; what is trained and written is not d
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tfmrc.recipe import command
+
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,28 +26,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0, or 1 where something fails (the words say what).
     """
-    parser = argparse.ArgumentParser(
-        prog="python -m recipes.daanet_squad.main", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    parser.add_argument("--config", type=Path, default=HERE / "config.yaml")
-    parser.add_argument("--data", type=Path, help="the data folder (default: TFMRC_DATA)")
-    parser.add_argument("--run", type=Path, help="folder of the runs (default: in runs/)")
+    parser = command.parser("recipes.daanet_squad.main", __doc__, HERE / "config.yaml")
     parser.add_argument("--seeds", type=int, nargs="+", help="instead of the settings'")
     parser.add_argument("--systems", nargs="+", help="instead of the settings'")
     chosen, overrides = parser.parse_known_args(arguments)
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    try:
-        return _run(chosen, overrides)
-    except KeyboardInterrupt:
-        print("\nStopped. The same command goes on from here.", file=sys.stderr)
-        return 130
-    except (ValueError, OSError) as error:
-        print(f"The recipe failed: {error}", file=sys.stderr)
-        return 1
+    return command.status(lambda: _run(chosen, overrides))
 
 
-def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> int:
+def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> None:
     from recipes.daanet_squad import report, settings
     from recipes.daanet_squad.systems import SYSTEMS
     from recipes.daanet_squad.train import train
@@ -60,13 +46,12 @@ def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> int:
         raise ValueError(f"The systems are {', '.join(SYSTEMS)}. Received: {unknown[0]}")
     parts = settings.examples(made, data_folder(chosen.data))
     print(", ".join(f"{name} {len(part):,}" for name, part in parts.items()), flush=True)
-    folder = chosen.run or ROOT / "runs" / made.name
+    folder = chosen.runs or Path("runs", made.name)
     for seed in chosen.seeds or made.seeds:  # seed by seed, so that a stopped table is a fair one
         for name in names:
             train(made, name, seed, parts, folder / f"{name}-{seed}")
         text = report.write(made, folder, parts["test"])
     print(text)
-    return 0
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ def _claim(settings: Settings, run: Path) -> None:
     for key, value in chosen.items():
         if noted.get(key, value) != value:
             raise ValueError(
-                f"{run} holds a run of other settings; remove it, or name another folder by --run. "
+                f"{run} holds a run of other settings; remove it, or name another by --runs. "
                 f"Received: {key}={value!r}, there: {noted[key]!r}"
             )
 

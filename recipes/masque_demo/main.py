@@ -4,12 +4,13 @@ Run again, it goes on where it was stopped; a run that is trained is not trained
 """
 
 import argparse
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+
+from tfmrc.recipe import command
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -36,16 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--fresh", action="store_true", help="train anew")
     chosen, overrides = parser.parse_known_args(arguments)
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     began = time.monotonic()
-    try:
-        return _run(chosen, overrides, began)
-    except KeyboardInterrupt:
-        print("\nStopped. The same command goes on from here.", file=sys.stderr)
-        return 130
-    except (ValueError, OSError, subprocess.CalledProcessError) as error:
-        print(f"The demo failed: {error}", file=sys.stderr)
-        return 1
+    return command.status(lambda: _run(chosen, overrides, began))
 
 
 def _run(chosen: argparse.Namespace, overrides: Sequence[str], began: float) -> int:
@@ -75,8 +68,8 @@ def _run(chosen: argparse.Namespace, overrides: Sequence[str], began: float) -> 
     export.export(recipe, run, to)
     questions = export.write_questions(run / "questions.jsonl", export.held_out_questions())
     say("Asking the export in a fresh process, without tfmrc.")
-    command = [sys.executable, str(HERE / "ask.py"), str(to), str(questions), *recipe.styles]
-    subprocess.run(command, check=True)
+    program = [sys.executable, str(HERE / "ask.py"), str(to), str(questions), *recipe.styles]
+    subprocess.run(program, check=True)
     say(f"Done. The report is in {run / 'evaluation' / 'report.md'}.")
     return int(any(line.endswith("MISSED") for line in lines))
 

@@ -8,14 +8,14 @@ Run again, it goes on where it was stopped; what is trained and scored is not do
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from tfmrc.recipe import command
+
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,46 +28,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0, or 1 where something fails (the words say what).
     """
-    parser = argparse.ArgumentParser(
-        prog="python -m recipes.maxout_pointer_qg_squad.main", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    parser.add_argument("--config", type=Path, default=HERE / "config.yaml")
-    parser.add_argument(
-        "--data", type=Path, default=os.environ.get("TFMRC_DATA"), help="the data folder"
-    )
-    parser.add_argument("--run", type=Path, help="folder of the runs (default: in runs/)")
+    parser = command.parser("recipes.maxout_pointer_qg_squad.main", __doc__, HERE / "config.yaml")
     parser.add_argument(
         "--ids_only", action="store_true", help="write the lists of ids, and train nothing"
     )
     chosen, overrides = parser.parse_known_args(arguments)
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    if chosen.data is None:
-        print("Name the data folder by --data or TFMRC_DATA.", file=sys.stderr)
-        return 1
-    try:
-        return _run(chosen, overrides)
-    except KeyboardInterrupt:
-        print("\nStopped. The same command goes on from here.", file=sys.stderr)
-        return 130
-    except (ValueError, OSError) as error:
-        print(f"The recipe failed: {error}", file=sys.stderr)
-        return 1
+    return command.status(lambda: _run(chosen, overrides))
 
 
-def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> int:
+def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> None:
     from recipes.maxout_pointer_qg_squad import settings, splits
+    from tfmrc.recipe.sources import data_folder
 
     made = settings.load(chosen.config, overrides)
+    data = data_folder(chosen.data)
     if made.vectors is not None:
-        made = replace(made, vectors=str(Path(chosen.data, made.vectors)))
-    folder = chosen.run or ROOT / "runs" / made.name
-    parts = splits.make(made, chosen.data)
+        made = replace(made, vectors=str(data / made.vectors))
+    folder = chosen.runs or Path("runs", made.name)
+    parts = splits.make(made, data)
     splits.write_ids(parts, folder / "ids")
     sizes = {name: len(getattr(parts, name)) for name in splits.PARTS}
     print(", ".join(f"{name} {size:,}" for name, size in sizes.items()), flush=True)
     if chosen.ids_only:
-        return 0
+        return
     from recipes.maxout_pointer_qg_squad import report, run
 
     text = ""
@@ -79,7 +62,6 @@ def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> int:
             report.write_one(made, variant, context, parts, place)
             text = report.write_all(made, folder, parts)
     print(text)
-    return 0
 
 
 if __name__ == "__main__":

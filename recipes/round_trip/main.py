@@ -8,10 +8,11 @@ Run again, each goes on where it was stopped.
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from tfmrc.recipe import command
 
 HERE = Path(__file__).parent
 
@@ -26,25 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0, or 1 where something fails (the words say what).
     """
-    parser = argparse.ArgumentParser(
-        prog="python -m recipes.round_trip.main", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    parser = command.parser("recipes.round_trip.main", __doc__, HERE / "config.yaml")
     parser.add_argument("command", choices=("make", "ask", "answer", "keep", "compare"))
-    parser.add_argument("--config", type=Path, default=HERE / "config.yaml")
-    parser.add_argument("--data", type=Path, help="the data folder (default: TFMRC_DATA)")
-    parser.add_argument("--run", type=Path, help="the folder (default: runs/NAME)")
     chosen, overrides = parser.parse_known_args(arguments)
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    try:
-        _run(chosen, overrides)
-    except KeyboardInterrupt:
-        print("\nStopped. The same command goes on from here.", file=sys.stderr)
-        return 130
-    except (ValueError, OSError) as error:
-        print(f"This failed: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return command.status(lambda: _run(chosen, overrides))
 
 
 def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> None:
@@ -53,7 +39,7 @@ def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> None:
 
     made = settings.load(chosen.config, overrides)
     folder = data_folder(chosen.data)
-    run = chosen.run or Path("runs", made.name)
+    run = chosen.runs or Path("runs", made.name)
     if chosen.command in ("make", "ask"):
         print(questions.ask(made, folder, run), flush=True)
     if chosen.command in ("make", "answer"):

@@ -9,7 +9,6 @@ A command makes what it needs and is not there yet; run again, it goes on where 
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from recipes.san_msmarco import spans
 from recipes.san_squad.settings import ANSWERS, Settings, references
 from tfmrc import evaluation
 from tfmrc.data import Example
+from tfmrc.recipe import command
 from tfmrc.recipe.folder import read_json, write_json
 
 HERE = Path(__file__).parent
@@ -27,27 +27,13 @@ RULES = "msmarco"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; 0, or 1 where it cannot be done (the words say why)."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.parser("recipes.san_msmarco.main", __doc__, HERE / "config.yaml")
     parser.add_argument("command", choices=("spans", "train", "evaluate"))
-    parser.add_argument("--config", type=Path, default=HERE / "config.yaml")
-    parser.add_argument("--data", type=Path, help="the data folder (default: TFMRC_DATA)")
-    parser.add_argument("--runs", type=Path, help="folder of the runs (default: runs/NAME)")
     parser.add_argument("--answer", choices=ANSWERS, default="stochastic")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ranker", type=Path, help="a saved Masque reader (default: TF-IDF)")
     chosen = parser.parse_args(arguments)
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    try:
-        _run(chosen)
-    except KeyboardInterrupt:
-        print("\nStopped. The same command goes on from here.", file=sys.stderr)
-        return 130
-    except (ValueError, OSError) as error:
-        print(f"This failed: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return command.status(lambda: _run(chosen))
 
 
 def _run(chosen: argparse.Namespace) -> None:

@@ -14,12 +14,12 @@ A command trains what it needs and is not trained yet; run again, it goes on whe
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from recipes.san_squad.settings import ANSWERS, Settings
+from tfmrc.recipe import command
 
 HERE = Path(__file__).parent
 COMMANDS = (
@@ -32,13 +32,8 @@ TESTED_STEPS = (1, 2, 3, 4, 5, 10)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; 0, or 1 where it cannot be done (the words say why)."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.parser("recipes.san_squad.main", __doc__, HERE / "config.yaml")
     parser.add_argument("command", choices=COMMANDS)
-    parser.add_argument("--config", type=Path, default=HERE / "config.yaml")
-    parser.add_argument("--data", type=Path, help="the data folder (default: TFMRC_DATA)")
-    parser.add_argument("--runs", type=Path, help="folder of the runs (default: runs/NAME)")
     parser.add_argument("--answer", choices=ANSWERS, default="stochastic")
     parser.add_argument("--answers", choices=ANSWERS, nargs="+", default=list(ANSWERS))
     parser.add_argument("--seed", type=int, default=1)
@@ -46,18 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--counts", type=int, nargs="+", help="numbers of steps")
     parser.add_argument("--file", type=Path, help="a file of Adversarial SQuAD")
     chosen = parser.parse_args(arguments)
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    try:
-        for folder in _run(chosen):
-            report = folder / "report.md"
-            print(report.read_text(encoding="utf-8") if report.is_file() else folder)
-    except KeyboardInterrupt:
-        print("\nStopped. The same command goes on from here.", file=sys.stderr)
-        return 130
-    except (ValueError, OSError) as error:
-        print(f"This failed: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return command.status(lambda: _show(_run(chosen)))
+
+
+def _show(folders: Sequence[Path]) -> None:
+    for folder in folders:
+        report = folder / "report.md"
+        print(report.read_text(encoding="utf-8") if report.is_file() else folder)
 
 
 def _run(chosen: argparse.Namespace) -> list[Path]:
@@ -70,36 +60,36 @@ def _run(chosen: argparse.Namespace) -> list[Path]:
     settings = Settings.load(chosen.config)
     folder = chosen.runs or Path("runs", settings.name)
     runs = Runs(settings, data_folder(chosen.data), folder)
-    command = chosen.command
-    if command == "tags":
+    asked = chosen.command
+    if asked == "tags":
         if runs.tags is None:
             raise ValueError(f"{chosen.config} wants no tags. Received: tags={settings.tags}")
         for part in (*training_examples(settings, runs.data), runs.test):
             runs.tags.add(part)
         return [runs.tags.cache.path]
-    if command == "table":
+    if asked == "table":
         for seed in chosen.seeds:  # seed by seed, so that a stopped table is a fair one
             for answer in chosen.answers:
                 runs.train(answer, seed)
         written = reports.modules(runs, chosen.seeds)
         several = len(runs.trained(chosen.answer, chosen.seeds)) > 1
         return [*written, *([reports.seeds_of(runs, chosen.answer, chosen.seeds)] * several)]
-    if command == "ensemble":
+    if asked == "ensemble":
         return [reports.ensemble(runs, chosen.answer, chosen.seeds)]
-    if command == "seeds":
+    if asked == "seeds":
         for seed in chosen.seeds:
             runs.train(chosen.answer, seed)
         return [reports.seeds_of(runs, chosen.answer, chosen.seeds)]
-    if command == "trained_steps":
+    if asked == "trained_steps":
         return [reports.trained_steps(runs, chosen.counts or TRAINED_STEPS, chosen.seed)]
-    if command == "adversarial" and chosen.file is None:
+    if asked == "adversarial" and chosen.file is None:
         raise ValueError("Which file? Pass --file AddSent.json. Received: file=None")
     run = runs.train(chosen.answer, chosen.seed)
-    if command == "steps":
+    if asked == "steps":
         return [reports.tested_steps(runs, run, chosen.counts or TESTED_STEPS)]
-    if command == "adversarial":
+    if asked == "adversarial":
         return [reports.adversarial(runs, run, chosen.file)]
-    if command == "export":
+    if asked == "export":
         to = Path("savedmodels", settings.name, str(chosen.seed))
         return [runs.reader(run).export(to, num_return=4)]
     return [run]

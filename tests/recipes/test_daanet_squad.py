@@ -72,7 +72,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def flags(place: Path, run: Path, *more: str) -> list[str]:
-    return ["--config", str(place / "config.yaml"), "--data", str(place), "--run", str(run), *more]
+    return ["--config", str(place / "config.yaml"), "--data", str(place), "--runs", str(run), *more]
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "paper_size.yaml"])

@@ -81,7 +81,7 @@ def test_split1_by_article_and_split2_by_sentence(folder, config):
 
 
 def test_stored_ids_are_the_split(folder, config, tmp_path, capsys):
-    places = ["--config", str(config), "--data", str(folder), "--run", str(tmp_path)]
+    places = ["--config", str(config), "--data", str(folder), "--runs", str(tmp_path)]
     assert main.main([*places, "--ids_only", "--split=split2", "--limit=5"]) == 0
     assert "test 5" in capsys.readouterr().out
     made = settings.load(config, [f"--ids={tmp_path / 'ids'}"])
@@ -96,7 +96,7 @@ def test_stored_ids_are_the_split(folder, config, tmp_path, capsys):
 
 
 def test_from_a_file_to_the_reports_and_again(folder, config, tmp_path):
-    arguments = ["--config", str(config), "--data", str(folder), "--run", str(tmp_path)]
+    arguments = ["--config", str(config), "--data", str(folder), "--runs", str(tmp_path)]
     assert main.main(arguments) == 0
     place = tmp_path / "s2s-a-at-mp-gsa-sentence"
     table = (tmp_path / "report.md").read_text(encoding="utf-8")
@@ -204,6 +204,6 @@ def test_msmarco_keeps_questions_whose_answer_stands_in_a_passage(config, tmp_pa
 
 
 def test_data_that_is_not_there_is_said(config, tmp_path, capsys):
-    arguments = ["--config", str(config), "--data", str(tmp_path), "--run", str(tmp_path / "r")]
+    arguments = ["--config", str(config), "--data", str(tmp_path), "--runs", str(tmp_path / "r")]
     assert main.main(arguments) == 1
     assert "The recipe failed" in capsys.readouterr().err

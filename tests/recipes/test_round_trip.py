@@ -49,7 +49,7 @@ def arguments(place, tmp_path):
         "without": tmp_path / "without", "threshold": 0, "seeds": "[1]", "num_beams": 1,
         "max_answers": 2,
     }  # fmt: skip
-    places = ["--data", str(place), "--run", str(tmp_path / "run")]
+    places = ["--data", str(place), "--runs", str(tmp_path / "run")]
     return [*places, *(f"--{name}={value}" for name, value in chosen.items())]
 
 

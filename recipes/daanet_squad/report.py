@@ -30,7 +30,8 @@ def write(settings: Settings, folder: Path, examples: Sequence[Example]) -> str:
     """Answers and asks with every trained run of a folder, scores all, and writes the tables.
 
     `metrics.json` and `report.md` hold mean and deviation over the seeds of each system, and two
-    baselines without a model; `samples.md` what the systems of the first seed wrote.
+    baselines without a model; `samples.md` what the systems of the first seed wrote; two pictures
+    the learning curves of the tasks.
 
     Args:
         settings: name the data and the search.
@@ -71,6 +72,8 @@ def write(settings: Settings, folder: Path, examples: Sequence[Example]) -> str:
             texts = {example.id: text(task, example) for example in examples}
             report.add(name, _score(settings, task, texts, examples), prefix=prefix)
     report.write(folder)
+    for task in PREFIXES:
+        _plot_curves(folder, task)
     _write_samples(folder, settings, samples, examples)
     return report.markdown()
 
@@ -142,6 +145,19 @@ def _details(settings: Settings, facts: dict[str, dict[int, dict[str, Any]]]) ->
         "Machine": last["machine"],
         "Versions": ", ".join(f"{name} {version}" for name, version in last["versions"].items()),
     }
+
+
+def _plot_curves(folder: Path, task: str) -> None:
+    """The validation loss of a task, of the network that has both and of those that have one."""
+    column = f"val_{task}_loss"
+    logs: dict[str, list[Path]] = {}
+    for name in systems.SYSTEMS:
+        several = [run / "log.csv" for _, run in _trained(folder, name)]
+        # The baseline's loss is a mean over words, and has no column of this name.
+        if several and column in several[0].read_text(encoding="utf-8").splitlines()[0].split(","):
+            logs[TITLES[_row(name)]] = several
+    if logs:
+        evaluation.plot_runs(logs, folder / f"{task}_curves", metric=column, title=f"Loss: {task}")
 
 
 def _write_samples(

@@ -135,7 +135,8 @@ def test_from_a_file_to_the_report_and_again(
     assert (
         page.count("\n## ") == 8 and "| answer, no LSTM |" in page and "| question, s2s |" in page
     )
-    assert (run / "no_lstm-1" / "learning_curves.png").stat().st_size > 1000
+    for picture in ("no_lstm-1/learning_curves.png", "answer_curves.png", "ask_curves.svg"):
+        assert (run / picture).stat().st_size > 1000
     scores = json.loads((run / "metrics.json").read_text())["systems"]
     assert {"qa_bleu_4", "qg_rouge_l", "qa_f1"} <= scores["daanet_squad_no_lstm"]["scores"].keys()
     assert not any(name.startswith("qa_") for name in scores["daanet_squad_s2s"]["scores"])

@@ -64,17 +64,16 @@ def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
             hidden, cell = carry[0], carry[1]
             z = ops.cast(x + ops.matmul(ops.cast(hidden, dtype), kernel), "float32")
             # The candidate's quarter of the sigmoid is not used: cheaper than three of them.
-            gates = ops.sigmoid(z)
-            i, f, _, o = ops.split(gates, 4, axis=-1)
-            candidate = ops.tanh(z[:, 2 * units : 3 * units])
-            cell = f * cell + i * candidate
-            carry = (o * ops.tanh(cell), cell, gates, candidate)
+            i, f, _, o = ops.split(ops.sigmoid(z), 4, axis=-1)
+            g = ops.tanh(z[:, 2 * units : 3 * units])
+            cell = f * cell + i * g
+            carry = (o * ops.tanh(cell), cell, ops.concatenate([i, f, g, o], axis=-1))
             return carry, carry
 
         empty = ops.zeros_like(cell)
         no_gates = ops.concatenate([empty] * 4, axis=-1)
-        start = (hidden, cell, no_gates, empty)
-        _, (hiddens, cells, gates, candidates) = ops.scan(step, start, projected, reverse=reverse)
+        start = (hidden, cell, no_gates)
+        _, (hiddens, cells, gates) = ops.scan(step, start, projected, reverse=reverse)
 
         def gradient(*upstream, **_):
             # TensorFlow passes the two one by one, JAX as one pair.
@@ -82,13 +81,13 @@ def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
             # All that a step needs as one tensor: Keras' scan over several wants their length to be
             # known when the graph is built.
             needed = ops.concatenate(
-                [gates, candidates, cells, _past(cells, cell, reverse), d_hiddens, d_cells], axis=-1
+                [gates, cells, _past(cells, cell, reverse), d_hiddens, d_cells], axis=-1
             )
             transposed = ops.transpose(kernel)
 
             def back(carry, x):
                 d_z, d_cell = carry
-                i, f, _, o, g, cell, past_cell, d_hidden, d_more = ops.split(x, 9, axis=-1)
+                i, f, g, o, cell, past_cell, d_hidden, d_more = ops.split(x, 8, axis=-1)
                 product = ops.matmul(ops.cast(d_z, dtype), transposed)
                 d_hidden = d_hidden + ops.cast(product, "float32")
                 squashed = ops.tanh(cell)

@@ -42,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0, or 1 after a message on standard error.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m recipes.dataset_sizes.main", description=main.__doc__
+        prog="python -m recipes.dataset_sizes.main",
+        description=str(main.__doc__).partition("\n")[0],
     )
     parser.add_argument("name", choices=sorted(TITLES), help="the dataset")
     parser.add_argument(

@@ -25,7 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0, or 1 after a message on standard error.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m recipes.masque_ensemble.main", description=main.__doc__
+        prog="python -m recipes.masque_ensemble.main",
+        description=str(main.__doc__).partition("\n")[0],
     )
     parser.add_argument("runs", nargs="+", type=Path, help="runs that `tfmrc evaluate` scored")
     parser.add_argument("--data", help="the data folder (TFMRC_DATA)")

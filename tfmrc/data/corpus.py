@@ -275,7 +275,9 @@ def load_corpus(split: str) -> ExampleStream:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the corpus into a folder."""
-    parser = argparse.ArgumentParser(prog="python -m tfmrc.data.corpus", description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tfmrc.data.corpus", description=str(main.__doc__).partition("\n")[0]
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder for the three files")
     parser.add_argument("--seed", type=int, default=1, help="another seed makes another world")
     chosen = parser.parse_args(arguments)

@@ -129,7 +129,7 @@ class _Answered:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write a file of any known format in SQuAD's form."""
     parser = argparse.ArgumentParser(
-        prog="python -m tfmrc.data.squad_form", description=main.__doc__
+        prog="python -m tfmrc.data.squad_form", description=str(main.__doc__).partition("\n")[0]
     )
     parser.add_argument("file", type=Path, help="MS MARCO, TriviaQA, WikiQA, qaps.csv, …")
     parser.add_argument("to", type=Path, help="the file to write")

@@ -124,7 +124,7 @@ def triplets(rows: Sequence[tuple[str, Statistics]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Count the questions of data files: the sizes of Masque's Table 1, and more."""
     parser = argparse.ArgumentParser(
-        prog="python -m tfmrc.data.statistics", description=main.__doc__
+        prog="python -m tfmrc.data.statistics", description=str(main.__doc__).partition("\n")[0]
     )
     parser.add_argument("files", nargs="+", type=Path, help="SQuAD, MS MARCO, DREAM, qaps.csv, …")
     parser.add_argument("--json", type=Path, help="write the counts into this file, too")

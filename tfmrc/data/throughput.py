@@ -96,7 +96,7 @@ def _words(examples: Iterator[Example]) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure records and words a second on one core, from the raw file to the batch."""
     parser = argparse.ArgumentParser(
-        prog="python -m tfmrc.data.throughput", description=main.__doc__
+        prog="python -m tfmrc.data.throughput", description=str(main.__doc__).partition("\n")[0]
     )
     parser.add_argument("file", type=Path, help="SQuAD, MS MARCO, DREAM, qaps.csv, examples")
     parser.add_argument("--batch-size", type=int, default=32, help="records of a batch")

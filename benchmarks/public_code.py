@@ -1,0 +1,320 @@
+"""Training steps beside those of public PyTorch code of the same papers.
+
+    git clone https://github.com/kevinduh/san_mrc
+    git clone https://github.com/seanie12/neural-question-generation
+    pip install torch
+    python -m benchmarks.public_code --san san_mrc --qg neural-question-generation
+
+SAN's code is its authors'; of the maxout pointer's there is none, and the other is the best known.
+Both sides run in this process on the same invented batch (forward, backward, clipping, update),
+turn by turn; medians and the spread from the first to the third quartile are printed, and each
+one's over the first. CPU only, float32. The models are not the same to the last layer, which
+`benchmarks/README.md` tells, so the numbers of their weights stand beside.
+
+The public code is run as it stands in the folder, but for what Python and PyTorch have ceased to
+take (`REPLACED`), and for packages that its models import and these runs do not need (`absent`).
+"""
+
+import argparse
+import importlib
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+Step = Callable[[], float]
+PASSAGE, QUESTION = 150, 20
+SAN_SIZES = {"batch": 32, "words": 20_000, "word_dim": 300, "units": 128, "steps": 5}
+QG_SIZES = {"batch": 64, "words": 45_000, "word_dim": 300}
+# Of a direction of the encoder: the paper's, and what the public code says. Its decoder is twice as
+# wide, ours as wide.
+WIDTHS = (600, 300)
+# Words of their sources that today's Python and PyTorch refuse.
+REPLACED = {"async=True": "non_blocking=True", ".byte()": ".bool()"}
+
+
+def main() -> None:
+    """Measures and prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--san", type=Path, help="a checkout of kevinduh/san_mrc")
+    parser.add_argument("--qg", type=Path, help="of seanie12/neural-question-generation")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    import keras
+    import tensorflow as tf
+    import torch
+
+    tf.config.threading.set_intra_op_parallelism_threads(chosen.threads)
+    tf.config.threading.set_inter_op_parallelism_threads(chosen.threads)
+    torch.set_num_threads(chosen.threads)
+    keras.utils.set_random_seed(chosen.seed)
+    torch.manual_seed(chosen.seed)
+    print(
+        f"{chosen.threads} threads, seed {chosen.seed}, TensorFlow {tf.__version__}, "
+        f"Keras {keras.__version__}, PyTorch {torch.__version__}\n"
+    )
+    print("| model | code | weights | seconds a step (quartiles) | times the first |")
+    print("| --- | --- | ---: | --- | ---: |")
+    with tempfile.TemporaryDirectory() as place:
+        if chosen.san:
+            batch = _san_batch()
+            sides = {"tfmrc": _our_san(batch), "public": _their_san(chosen.san, place, batch)}
+            _compare("SAN", sides, chosen.repeats)
+        if chosen.qg:
+            batch = _qg_batch()
+            ours = {f"tfmrc, width {width}": _our_qg(batch, width) for width in WIDTHS}
+            theirs = {
+                f"public, width {width}": _their_qg(chosen.qg, place, batch, width)
+                for width in WIDTHS
+            }
+            _compare("maxout pointer", ours | theirs, chosen.repeats)
+
+
+def _compare(model: str, sides: dict[str, tuple[Step, int]], repeats: int) -> None:
+    for step, _ in sides.values():
+        step()  # traced and warm
+    seconds: dict[str, list[float]] = {name: [] for name in sides}
+    for _ in range(repeats):
+        for name, (step, _) in sides.items():
+            began = time.perf_counter()
+            loss = step()
+            seconds[name].append(time.perf_counter() - began)
+            if not np.isfinite(loss):
+                raise ValueError(f"A step's loss must be finite. Received: {name}, loss={loss}")
+    first = statistics.median(next(iter(seconds.values())))
+    for name, found in seconds.items():
+        low, middle, high = statistics.quantiles(found, n=4)
+        print(
+            f"| {model} | {name} | {sides[name][1]:,} | {middle:.2f} ({low:.2f}-{high:.2f}) | "
+            f"{middle / first:.2f} |",
+            flush=True,
+        )
+
+
+# === SAN ===
+
+
+def _san_batch() -> dict[str, np.ndarray]:
+    make = np.random.default_rng(1)
+    count, words = SAN_SIZES["batch"], SAN_SIZES["words"]
+    return {
+        "passage_ids": make.integers(4, words, (count, PASSAGE)).astype("int32"),
+        "question_ids": make.integers(4, words, (count, QUESTION)).astype("int32"),
+        "pos_ids": make.integers(1, 40, (count, PASSAGE)).astype("int32"),
+        "ner_ids": make.integers(1, 18, (count, PASSAGE)).astype("int32"),
+        "exact_match": make.integers(0, 2, (count, PASSAGE, 3)).astype("float32"),
+        "begin": make.integers(0, PASSAGE, count).astype("int32"),
+        "end": make.integers(0, PASSAGE, count).astype("int32"),
+    }
+
+
+def _our_san(batch: dict[str, np.ndarray]) -> tuple[Step, int]:
+    from tfmrc import models, training
+
+    model = models.SAN(
+        SAN_SIZES["words"],
+        word_dim=SAN_SIZES["word_dim"],
+        units=SAN_SIZES["units"],
+        num_steps=SAN_SIZES["steps"],
+        num_exact_match=3,
+        num_pos=40,
+        num_ner=18,
+    )
+    model.compile(**training.san(100, 0.002, 10, model=model))
+    return _fitted(model, batch, ("begin", "end"))
+
+
+def _their_san(folder: Path, place: str, batch: dict[str, np.ndarray]) -> tuple[Step, int]:
+    import torch
+
+    absent("allennlp.modules.elmo", Elmo=None)
+    reader = _imported(folder, ("src",), place, "src.dreader")
+    words, width = SAN_SIZES["words"], SAN_SIZES["word_dim"]
+    network = reader.DNetwork(_san_options(), torch.rand(words, width))
+    network.train()
+    _without_cove(network.lexicon_encoder)
+    weights = [weight for weight in network.parameters() if weight.requires_grad]
+    optimizer = torch.optim.Adamax(weights, 0.002)
+    at = {name: torch.from_numpy(value).long() for name, value in batch.items()}
+    inputs = {
+        "doc_tok": at["passage_ids"],
+        "doc_mask": at["passage_ids"] == 0,
+        "query_tok": at["question_ids"],
+        "query_mask": at["question_ids"] == 0,
+        "doc_pos": at["pos_ids"],
+        "doc_ner": at["ner_ids"],
+        "doc_fea": torch.from_numpy(batch["exact_match"]),
+    }
+
+    def step() -> float:
+        begin, end, _ = network(inputs)
+        loss = torch.nn.functional.cross_entropy(begin, at["begin"])
+        loss = loss + torch.nn.functional.cross_entropy(end, at["end"])
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 5)
+        optimizer.step()
+        return loss.item()
+
+    return step, sum(weight.numel() for weight in weights)
+
+
+def _san_options() -> dict[str, Any]:
+    """What its own configuration says, with the stochastic answer and without CoVe and ELMo."""
+    units, width = SAN_SIZES["units"], SAN_SIZES["word_dim"]
+    attention = {"hidden_size": units, "sim_func": "dotproductproject", "activation": "relu"}
+    options: dict[str, Any] = {"cuda": False, "vb_dropout": True, "dropout_p": 0.4}
+    options |= {"dropout_emb": 0.4, "dropout_cov": 0.4, "fix_embeddings": True, "tune_partial": 0}
+    options |= {"vocab_size": SAN_SIZES["words"], "embedding_dim": width, "covec_on": False}
+    options |= {"pos_on": True, "ner_on": True, "feat_on": True, "num_features": 3}
+    options |= {"prealign_on": True, "prealign_bidi": False, "prealign_share": True}
+    options |= {"prealign_scale_on": True, "pwnn_on": True, "pwnn_hidden_size": 256}
+    options |= {"contextual_hidden_size": units, "contextual_num_layers": 2}
+    options |= {"msum_hidden_size": units, "deep_att_norm_on": True, "deep_att_share": True}
+    options |= {"self_attention_on": True, "self_att_share": True, "self_att_drop_diagonal": True}
+    options |= {"query_sum_att_type": "linear", "decoder_num_turn": SAN_SIZES["steps"]}
+    options |= {"decoder_mem_type": 1, "decoder_mem_drop_p": 0.4, "decoder_opt": 0}
+    options |= {"decoder_att_type": "bilinear", "decoder_rnn_type": "gru", "elmo_size": 0}
+    options |= {"elmo_on": False, "elmo_att_on": False, "elmo_self_att_on": False}
+    for prefix in ("prealign", "deep_att", "self_att"):
+        options |= {f"{prefix}_{name}": value for name, value in attention.items()}
+    return options
+
+
+def _without_cove(encoder: Any) -> None:
+    """Its network joins CoVe's vectors to others even where there are none: of width 0 then."""
+    forward = encoder.forward
+
+    def widthless(batch: Any) -> list[Any]:
+        found = list(forward(batch))
+        for place, beside in ((4, 2), (5, 2), (6, 3), (7, 3)):
+            if found[place] is None:
+                found[place] = found[beside][..., :0]
+        return found
+
+    encoder.forward = widthless
+
+
+# === Question generation ===
+
+
+def _qg_batch() -> dict[str, np.ndarray]:
+    make = np.random.default_rng(1)
+    count, words = QG_SIZES["batch"], QG_SIZES["words"]
+    passage = make.integers(4, words, (count, PASSAGE)).astype("int32")
+    question = make.integers(4, words, (count, QUESTION + 1)).astype("int32")
+    # A tenth of the passage's words cannot be generated: their first places stand for them.
+    unknown = make.random(passage.shape) < 0.1
+    extended = np.where(unknown, words + np.arange(PASSAGE), passage).astype("int32")
+    return {
+        "passage_ids": passage,
+        "answer_tags": (np.arange(PASSAGE) // 3 == 5).astype("int32") * np.ones_like(passage),
+        "extended_ids": extended,
+        "question_ids": question[:, :-1],
+        "target_ids": question[:, 1:],
+    }
+
+
+def _our_qg(batch: dict[str, np.ndarray], width: int) -> tuple[Step, int]:
+    from tfmrc import models, training
+
+    model = models.MaxoutPointerQG(
+        QG_SIZES["words"],
+        word_dim=QG_SIZES["word_dim"],
+        hidden_dim=width,
+        generation_vocabulary_size=QG_SIZES["words"],
+    )
+    model.compile(**training.maxout_pointer_qg(100, clip_norm=5.0, model=model))
+    return _fitted(model, {**batch, "decoder": batch["target_ids"]}, ("decoder",))
+
+
+def _their_qg(
+    folder: Path, place: str, batch: dict[str, np.ndarray], width: int
+) -> tuple[Step, int]:
+    import torch
+
+    settings: dict[str, Any] = {
+        "vocab_size": QG_SIZES["words"],
+        "embedding_size": QG_SIZES["word_dim"],
+    }
+    settings |= {"hidden_size": width, "num_layers": 2, "dropout": 0.3}
+    settings |= {"use_pointer": True, "freeze_embedding": True, "device": "cpu"}
+    absent("config", **settings)
+    absent("data_utils", UNK_ID=1)
+    absent("torch_scatter", scatter_max=_scatter_max)
+    public = _imported(folder, (".",), place, "model")
+    network = public.Seq2seq(torch.rand(QG_SIZES["words"], QG_SIZES["word_dim"]))
+    network.train()
+    weights = [weight for weight in network.parameters() if weight.requires_grad]
+    optimizer = torch.optim.SGD(weights, 0.1, momentum=0.8)
+    criterion = torch.nn.CrossEntropyLoss(ignore_index=0)
+    at = {name: torch.from_numpy(value).long() for name, value in batch.items()}
+    question = torch.cat([at["question_ids"], at["target_ids"][:, -1:]], 1)
+
+    def step() -> float:
+        logits = network(at["passage_ids"], at["answer_tags"], at["extended_ids"], question)
+        loss = criterion(logits.flatten(0, 1), at["target_ids"].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 5.0)
+        optimizer.step()
+        return loss.item()
+
+    return step, sum(weight.numel() for weight in weights)
+
+
+def _scatter_max(values: Any, places: Any, out: Any) -> tuple[Any, None]:
+    """PyTorch's own, in place of a package that has no build for every PyTorch."""
+    return out.scatter_reduce(1, places, values, "amax"), None
+
+
+# === Both ===
+
+
+def _fitted(model: Any, batch: dict[str, np.ndarray], targets: tuple[str, ...]) -> tuple[Step, int]:
+    import tensorflow as tf
+
+    x = {name: tf.constant(batch[name]) for name in model.input}
+    y = {name: tf.constant(batch[name]) for name in targets}
+    trained = sum(int(np.prod(weight.shape)) for weight in model.trainable_variables)
+    return lambda: float(model.train_on_batch(x, y, return_dict=True)["loss"]), trained
+
+
+def absent(name: str, **content: Any) -> None:
+    """Stands in for a module that the public code imports, unless it is installed."""
+    parts = name.split(".")
+    for end in range(1, len(parts) + 1):
+        sys.modules.setdefault(".".join(parts[:end]), ModuleType(name))
+    vars(sys.modules[name]).update(content)
+
+
+def _imported(folder: Path, parts: tuple[str, ...], place: str, module: str) -> Any:
+    """A module of a checkout, from a copy in which the words of `REPLACED` are replaced."""
+    copy = Path(place, folder.name)
+    for part in parts:
+        target = copy / part
+        target.mkdir(parents=True, exist_ok=True)
+        for source in (folder / part).glob("*.py"):
+            text = source.read_text(encoding="utf-8")
+            for old, new in REPLACED.items():
+                text = text.replace(old, new)
+            (target / source.name).write_text(text, encoding="utf-8")
+    random.seed(1)
+    sys.path.insert(0, str(copy))
+    return importlib.import_module(module)
+
+
+if __name__ == "__main__":
+    main()

@@ -173,6 +173,15 @@ def test_steps_on_request(reader):
     np.testing.assert_allclose(found["step_weights"], [[0.5, 0.5]], rtol=1e-6)
 
 
+def test_an_ensemble_is_exported_as_one_reader(tmp_path):
+    together = ensemble_reader([make_reader(seed, model={"num_layers": 1}) for seed in (1, 2)])
+    exported = together.export(tmp_path / "together" / "1", **OPTIONS)
+    (reply,) = run_loader("tf_loader.py", exported, [REQUEST])
+    with eagerly():
+        found = together.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+    assert_same_outputs(reply["outputs"], found, rtol=1e-3)
+
+
 @pytest.fixture(scope="module")
 def exported(reader, tmp_path_factory):
     return reader.export(tmp_path_factory.mktemp("models") / "spans" / "1", **OPTIONS)

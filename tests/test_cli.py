@@ -20,7 +20,7 @@ def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
 def test_help_teaches_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
     status, text, _ = output_of(capsys, "--help")
     assert status == 0
-    for command in ("prepare", "train", "evaluate", "predict", "export", "answer"):
+    for command in ("prepare", "train", "evaluate", "predict", "export", "answer", "ask"):
         assert f"tfmrc {command}" in text
 
 

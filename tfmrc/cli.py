@@ -16,6 +16,7 @@ GUIDE = """Machine reading comprehension: train a recipe, score it, export it, a
   tfmrc predict  RUN           answer the questions of a file
   tfmrc export   RUN           write a SavedModel for TensorFlow Serving (or of any saved reader)
   tfmrc answer   SAVEDMODEL    answer one question from an export
+  tfmrc ask      SAVEDMODEL    ask about a passage with an export that asks
 
 A RUN is the folder that `train` writes (runs/NAME). Every setting of a recipe is a flag too:
 `tfmrc train recipes/masque_squad/config.yaml --training.steps 500 --model.hidden_dim 96`.
@@ -99,7 +100,7 @@ def _with_config(given: list[str]) -> list[str]:
 
 def _saved_reader(place: str) -> Path | None:
     """The reader that a folder is, or that a run of another recipe holds."""
-    folders = (Path(place), Path(place, "reader"))
+    folders = (Path(place), Path(place, "reader"), Path(place, "asker"))
     return next((f for f in folders if Path(f, "model.weights.h5").is_file()), None)
 
 
@@ -123,7 +124,7 @@ def _parsers() -> dict[str, Any]:
         made = ArgumentParser(
             usage=f"tfmrc {name} {usage}", description=description, allow_abbrev=False
         )
-        if name not in ("answer", "export_reader"):
+        if name not in ("answer", "ask", "export_reader"):
             settings.add_arguments(made)
             made.add_argument("--run", type=str | None, help="the run's folder (runs/NAME)")
             made.add_argument("--data", type=str | None, help="the data folder (TFMRC_DATA)")
@@ -182,6 +183,17 @@ def _parsers() -> dict[str, Any]:
     answer.add_argument(
         "--html", type=str | None, help="write a page that shows where each word came from"
     )
+    ask = add(
+        "ask",
+        "SAVEDMODEL --passage TEXT [--answer TEXT]",
+        "Ask about a passage with an export that asks; it needs TensorFlow and no model code.",
+    )
+    ask.add_argument("savedmodel", type=str, help="an export, as savedmodels/questions/1")
+    ask.add_argument("--passage", type=str, required=True, help="the passage")
+    ask.add_argument(
+        "--answer", type=str | None, help="what to ask about; default: what the export finds itself"
+    )
+    ask.add_argument("--json", action="store_true", help="print all that the model says")
     for name, made, line in (
         ("prepare", prepare, "read and split the data, count its words"),
         ("train", train, "train a recipe, or go on with it"),
@@ -190,6 +202,7 @@ def _parsers() -> dict[str, Any]:
         ("export", export, "write a SavedModel"),
         ("export_reader", export_reader, "the same of a saved reader"),
         ("answer", answer, "answer one question from an export"),
+        ("ask", ask, "ask about a passage with an export that asks"),
     ):
         commands.add_subcommand(name, made, help=line)
     return parsers
@@ -248,7 +261,7 @@ def _answer(parser: Any, options: Any) -> None:
     if options.html is not None:
         if not isinstance(answer, Answer):
             raise ValueError(
-                "A page shows where each word came from, a span comes from one place. "
+                "A page shows where each word came from, which only exports of Reader tell. "
                 f"Received: --html {options.html}"
             )
         from tfmrc import evaluation
@@ -269,6 +282,20 @@ def _answer(parser: Any, options: Any) -> None:
         print(answer.describe())
 
 
+def _ask(parser: Any, options: Any) -> None:
+    import dataclasses
+    import json
+
+    from tfmrc.serving import ask_from_export
+
+    found = ask_from_export(options.savedmodel, options.passage, options.answer)
+    if options.json:
+        every = [dataclasses.asdict(asked) for asked in found]
+        print(json.dumps(every, ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(asked.describe() for asked in found) or "(nothing to ask about was found)")
+
+
 _COMMANDS = {
     "prepare": _prepare,
     "train": _train,
@@ -277,4 +304,5 @@ _COMMANDS = {
     "export": _export,
     "export_reader": _export_reader,
     "answer": _answer,
+    "ask": _ask,
 }

@@ -8,8 +8,8 @@ import pytest
 import tensorflow as tf
 
 from tests.serving.readers import assert_same_outputs, run_loader
-from tfmrc import models, text
-from tfmrc.serving import Asker
+from tfmrc import cli, models, text
+from tfmrc.serving import Asker, Reader, ask_from_export, load_reader
 from tfmrc.text.proposals import propose_answers
 
 WORDS = "what the . ? how high is hill metres who named it and river in".split()
@@ -111,6 +111,41 @@ def test_signatures_with_a_place_and_with_a_passage_alone(exported, asker):
     assert first.log_probability == pytest.approx(float(proposed["log_probabilities"][0, 0]), 1e-4)
     empty = signatures["propose"](passage=tf.constant(["nothing here."]))
     assert empty["answers"].shape == (1, 0)
+
+
+def test_an_export_asks_by_one_call(exported, asker):
+    passage, answer = REQUEST["passage"][0], REQUEST["answer"][0]
+    found = ask_from_export(exported, passage, answer)
+    right = asker.ask(passage, answer, **OPTIONS)
+    assert [(q.question, q.answer_start) for q in found] == [(q.question, 27) for q in right]
+    proposed = ask_from_export(exported, passage)
+    assert [q.answer for q in proposed] == ["Mt. Brannoch", "1,310.5"]
+    assert ask_from_export(exported, "nothing here.") == []
+    with pytest.raises(ValueError, match="stands in its passage"):
+        ask_from_export(exported, passage, "Zoe")
+
+
+def test_a_run_is_exported_and_asks_by_command(asker, tmp_path, capsys):
+    asker.save_to(tmp_path / "run" / "asker")
+    to = str(tmp_path / "qg" / "1")
+    assert cli.main(["export", str(tmp_path / "run"), "--to", to]) == 0
+    given = ["--passage", REQUEST["passage"][1], "--answer", REQUEST["answer"][1]]
+    capsys.readouterr()
+    assert cli.main(["ask", to, *given, "--json"]) == 0
+    [asked] = json.loads(capsys.readouterr().out)
+    [right] = asker.ask(REQUEST["passage"][1], REQUEST["answer"][1])
+    assert (asked["question"], asked["answer_start"]) == (right.question, 21)
+    assert cli.main(["ask", to, "--passage", "nothing here."]) == 0
+    assert "nothing to ask about" in capsys.readouterr().out
+    assert cli.main(["answer", to, "--question", "Who?", *given[:2]]) == 1
+    assert "takes answer, passage. Received: passage, question" in capsys.readouterr().err
+
+
+def test_a_reader_of_another_kind_is_named(asker, tmp_path):
+    folder = asker.save_to(tmp_path / "asker")
+    with pytest.raises(ValueError, match="A Reader reads with MasqueFeatures.*load_reader"):
+        Reader.load(folder)
+    assert isinstance(load_reader(folder), Asker)
 
 
 def test_card_names_the_signature(exported):

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from tests.serving.readers import assert_same_outputs, run_loader
 from tfmrc import models, text
-from tfmrc.serving import DualReader
+from tfmrc.serving import DualReader, answer_from_export, ask_from_export
 
 WORDS = "what the . ? how high is hill metres who named it and river in".split()
 OPTIONS = {"num_beams": 3, "num_return": 2, "max_length": 6}
@@ -71,6 +71,19 @@ def test_both_signatures_of_the_export(reader, exported):
                 np.testing.assert_allclose(found[name], right, rtol=1e-4)
             else:
                 np.testing.assert_array_equal(found[name], right)
+
+
+def test_an_export_answers_and_asks_by_one_call(reader, exported):
+    best, other = reader.answer("Who?", " ".join(CONTEXTS), **OPTIONS)
+    found = answer_from_export(exported, "Who?", CONTEXTS)
+    assert (found.text, [a.text for a in found.alternatives]) == (best.text, [other.text])
+    assert found.describe().startswith(f"{best.text or '(no words)'}\n  probability")
+    asked = ask_from_export(exported, CONTEXTS[1], "Tamsin")
+    right = reader.ask("Tamsin", CONTEXTS[1], **OPTIONS)
+    assert [a.question for a in asked] == [r.text for r in right]
+    assert [(a.answer, a.answer_start) for a in asked] == [("Tamsin", -1)] * 2
+    with pytest.raises(ValueError, match="takes answer, context. Received: context"):
+        ask_from_export(exported, CONTEXTS[1])
 
 
 @pytest.mark.parametrize("task", ["answer", "ask"])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 _HOMES = {
     "Answer": "answer",
-    "Asked": "asker",
+    "Asked": "written",
     "Asker": "asker",
     "Client": "client",
     "DecodingOptions": "options",
@@ -18,8 +18,9 @@ _HOMES = {
     "SpanReader": "span_reader",
     "TfIdfRanker": "rankers",
     "Word": "answer",
-    "Written": "dual_reader",
+    "Written": "written",
     "answer_from_export": "saved_model",
+    "ask_from_export": "saved_model",
     "ensemble_reader": "span_ensemble",
     "export_saved_model": "export",
     "load_reader": "loading",
@@ -32,10 +33,10 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from tfmrc.serving.answer import Answer, Word
-    from tfmrc.serving.asker import Asked, Asker
+    from tfmrc.serving.asker import Asker
     from tfmrc.serving.asking import make_asking
     from tfmrc.serving.client import Client
-    from tfmrc.serving.dual_reader import DualReader, Written
+    from tfmrc.serving.dual_reader import DualReader
     from tfmrc.serving.dual_reading import make_dual_reading
     from tfmrc.serving.export import export_saved_model
     from tfmrc.serving.loading import load_reader
@@ -43,13 +44,14 @@ if TYPE_CHECKING:
     from tfmrc.serving.rankers import MasqueRanker, TfIdfRanker
     from tfmrc.serving.reader import Reader
     from tfmrc.serving.reading import make_reading
-    from tfmrc.serving.saved_model import answer_from_export
+    from tfmrc.serving.saved_model import answer_from_export, ask_from_export
     from tfmrc.serving.server import Server
     from tfmrc.serving.span_answer import SpanAnswer
     from tfmrc.serving.span_ensemble import ensemble_reader
     from tfmrc.serving.span_reader import SpanReader
     from tfmrc.serving.span_reading import make_span_reading
     from tfmrc.serving.tf_serving import write_serving_config
+    from tfmrc.serving.written import Asked, Written
 
 __all__ = [
     "Answer",
@@ -68,6 +70,7 @@ __all__ = [
     "Word",
     "Written",
     "answer_from_export",
+    "ask_from_export",
     "ensemble_reader",
     "export_saved_model",
     "load_reader",

@@ -123,12 +123,12 @@ class Answer:
         if "answer" not in column:
             return cls(text="", **shared)
         return cls(
-            text=_string(column["answer"]),
+            text=string_of(column["answer"]),
             words=_words(column),
             score=float(column["score"]),
             complete=bool(column["complete"]),
             alternatives=tuple(
-                cls(text=_string(text), score=float(score), **shared)
+                cls(text=string_of(text), score=float(score), **shared)
                 for text, score in zip(
                     column.get("alternatives", ()),
                     column.get("alternative_scores", ()),
@@ -139,7 +139,8 @@ class Answer:
         )
 
 
-def _string(value: str | bytes) -> str:
+def string_of(value: str | bytes) -> str:
+    """The text of an output: bytes of an array, or a string of a REST reply."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
@@ -153,8 +154,8 @@ def _words(column: Mapping[str, Any]) -> tuple[Word, ...]:
         weights = tuple(float(weight) for weight in mixture)
         words.append(
             Word(
-                text=_string(text),
-                source=_string(source),
+                text=string_of(text),
+                source=string_of(source),
                 passage=int(passage) if passage >= 0 else None,
                 start=int(start) if start >= 0 else None,
                 end=int(end) if end >= 0 else None,

@@ -1,7 +1,6 @@
 """Passage and answer in, questions out: a model and its features as one object."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -9,36 +8,17 @@ from typing import Any
 
 import tensorflow as tf
 
+from tfmrc import text
 from tfmrc.serving.asking import MAX_ANSWERS, make_asking
 from tfmrc.serving.export import write_saved_model
 from tfmrc.serving.fitted import Fitted, strings
 from tfmrc.serving.options import DecodingOptions
+from tfmrc.serving.written import Asked
 
-__all__ = ["Asked", "Asker"]
+__all__ = ["Asker"]
 
 WARMUP = {"passage": ["The hill is 310 metres high."], "answer": ["310 metres"]}
 FIRST = -1
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question about an answer.
-
-    Attributes:
-        question: the question.
-        answer: the answer that it was asked about.
-        answer_start: the answer's first character in the passage.
-        probability: of the question's words.
-        log_probability: its logarithm, which does not vanish with the length.
-        complete: False if it was cut at the greatest length.
-    """
-
-    question: str
-    answer: str
-    answer_start: int
-    probability: float
-    log_probability: float
-    complete: bool = True
 
 
 class Asker(Fitted):
@@ -66,6 +46,8 @@ class Asker(Fitted):
     >>> asked.answer_start, 0 < asked.probability < 1
     (6, True)
     """
+
+    features_class = text.QuestionFeatures
 
     def __init__(self, model: Any, features: Any):
         super().__init__(model, features)
@@ -136,18 +118,7 @@ class Asker(Fitted):
             found = self.signature("propose", max_answers, **options)(strings(batch))
             arrays = {name: value.numpy() for name, value in found.items()}
             for row in range(len(batch)):
-                yield [
-                    Asked(
-                        arrays["questions"][row, n].decode(),
-                        arrays["answers"][row, n].decode(),
-                        int(arrays["answer_starts"][row, n]),
-                        float(arrays["probabilities"][row, n]),
-                        float(arrays["log_probabilities"][row, n]),
-                        bool(arrays["complete"][row, n]),
-                    )
-                    for n in range(arrays["answers"].shape[1])
-                    if arrays["answer_starts"][row, n] >= 0
-                ]
+                yield Asked.from_outputs(arrays, row)
 
     def signature(
         self, name: str = "serving_default", max_answers: int = MAX_ANSWERS, **options: Any
@@ -201,14 +172,4 @@ class Asker(Fitted):
             found = self.signature(**options)(*texts)
         arrays = {name: value.numpy() for name, value in found.items()}
         for row, answer in enumerate(answers):
-            yield [
-                Asked(
-                    arrays["questions"][row, n].decode(),
-                    answer,
-                    int(arrays["answer_start"][row]),
-                    float(arrays["probabilities"][row, n]),
-                    float(arrays["log_probabilities"][row, n]),
-                    bool(arrays["complete"][row, n]),
-                )
-                for n in range(arrays["questions"].shape[1])
-            ]
+            yield Asked.from_outputs(arrays, row, answer)

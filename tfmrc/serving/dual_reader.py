@@ -1,35 +1,21 @@
 """Answers and questions from one object: a dual model and its features."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from tfmrc import text
 from tfmrc.serving.dual_reading import make_dual_reading
 from tfmrc.serving.export import write_saved_model
 from tfmrc.serving.fitted import Fitted, strings
 from tfmrc.serving.options import DecodingOptions
+from tfmrc.serving.written import Written
 
-__all__ = ["DualReader", "Written"]
+__all__ = ["DualReader"]
 
 CONTEXT = "The hill is 310 metres high."
 WARMUP = {"answer": ("question", "How high is the hill?"), "ask": ("answer", "310 metres")}
-
-
-@dataclass(frozen=True)
-class Written:
-    """An answer or a question.
-
-    Attributes:
-        text: the words.
-        probability: of the words.
-        complete: False if it was cut at the greatest length.
-    """
-
-    text: str
-    probability: float
-    complete: bool = True
 
 
 class DualReader(Fitted):
@@ -59,6 +45,8 @@ class DualReader(Fitted):
     >>> first.probability >= second.probability
     True
     """
+
+    features_class = text.DAANetFeatures
 
     def __init__(self, model: Any, features: Any):
         super().__init__(model, features)
@@ -94,15 +82,7 @@ class DualReader(Fitted):
         """
         found = self.signature(task, **options)(strings(given), strings(contexts))
         arrays = {name: value.numpy() for name, value in found.items()}
-        texts = arrays["answers" if task == "answer" else "questions"]
-        columns = texts, arrays["probabilities"], arrays["complete"]
-        return [
-            [
-                Written(text.decode(), float(p), bool(done))
-                for text, p, done in zip(*row, strict=True)
-            ]
-            for row in zip(*columns, strict=True)
-        ]
+        return [Written.from_outputs(arrays, row) for row in range(len(contexts))]
 
     def signature(self, name: str = "serving_default", **options: Any) -> Any:
         """The `tf.function` of a signature (see `tfmrc.serving.make_dual_reading`)."""
@@ -136,7 +116,7 @@ class DualReader(Fitted):
             The version's folder.
         """
         chosen = DecodingOptions(**options)
-        given, text = WARMUP[self.model.tasks[0]]
+        given, words = WARMUP[self.model.tasks[0]]
         longest = max(self.features.question_length, self.features.answer_length)
         return write_saved_model(
             self.model,
@@ -144,7 +124,7 @@ class DualReader(Fitted):
             path,
             chosen,
             signatures=make_dual_reading(self.model, self.features, chosen),
-            warmup={given: [text], "context": [CONTEXT]},
+            warmup={given: [words], "context": [CONTEXT]},
             max_length=chosen.max_length or longest + 1,
             metrics=self.metrics if metrics is None else metrics,
             overwrite=overwrite,

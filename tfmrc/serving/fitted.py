@@ -20,12 +20,20 @@ class Fitted:
         features: its features.
 
     Raises:
-        ValueError: model and features disagree.
+        ValueError: the features are another reader's, or model and features disagree.
     """
 
+    features_class: type = object
+
     def __init__(self, model: Any, features: Any):
+        if not isinstance(features, self.features_class):
+            raise ValueError(
+                f"A {type(self).__name__} reads with {self.features_class.__name__}; "
+                "tfmrc.serving.load_reader loads any saved reader. "
+                f"Received: features={type(features).__name__}"
+            )
         self.model = model
-        self.features = features
+        self.features: Any = features
         self.metrics: dict[str, Any] = {}
         self.check_agreement()
 

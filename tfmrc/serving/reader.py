@@ -61,6 +61,7 @@ class Reader(Fitted):
     True
     """
 
+    features_class: type = text.MasqueFeatures
     options_class: type = DecodingOptions
     make_reading: Callable[[Any, Any, Any], Any] = staticmethod(make_reading)
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tfmrc.serving.answer import string_of
+
 __all__ = ["SpanAnswer"]
 
 
@@ -68,7 +70,7 @@ class SpanAnswer:
         names = ("answers", "starts", "ends", "probabilities")
         spans = [
             cls(
-                text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text),
+                string_of(text),
                 int(start),
                 int(end),
                 float(probability),

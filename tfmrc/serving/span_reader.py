@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from tfmrc import text
 from tfmrc.serving.export import WARMUP_PASSAGES, WARMUP_QUESTION, write_saved_model
 from tfmrc.serving.fitted import Fitted, strings
 from tfmrc.serving.options import SpanOptions
@@ -50,6 +51,7 @@ class SpanReader(Reader):
     (True, 1)
     """
 
+    features_class = text.SanFeatures
     options_class = SpanOptions
     make_reading = staticmethod(make_span_reading)
 

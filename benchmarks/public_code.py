@@ -139,58 +139,94 @@ def _our_san(batch: dict[str, np.ndarray]) -> tuple[Step, int]:
 def _their_san(folder: Path, place: str, batch: dict[str, np.ndarray]) -> tuple[Step, int]:
     import torch
 
+    sizes = {"vectors": torch.rand(SAN_SIZES["words"], SAN_SIZES["word_dim"]), "exact_match": 3}
+    sizes |= {"units": SAN_SIZES["units"], "steps": SAN_SIZES["steps"], "dropout": 0.4}
+    network = public_san(folder, place, **sizes, tags=True)
+    optimizer = torch.optim.Adamax([w for w in network.parameters() if w.requires_grad], 0.002)
+    step = public_san_step(network, optimizer)
+    return lambda: step(batch), weights_of(network)
+
+
+def public_san(
+    folder: Path,
+    place: str,
+    vectors: Any,
+    units: int,
+    steps: int,
+    exact_match: int,
+    dropout: float,
+    tags: bool,
+) -> Any:
+    """The authors' network, with the stochastic answer and without CoVe and ELMo.
+
+    Args:
+        folder: a checkout of it.
+        place: where a copy goes in which the words of `REPLACED` are replaced.
+        vectors: of the words, `[words, dimensions]`.
+        units: the paper's hidden size.
+        steps: T.
+        exact_match: how many kinds of exact match a word of the passage has.
+        dropout: of everything, the answer's steps apart (0.4).
+        tags: whether words have parts of speech and types of entities.
+    """
     absent("allennlp.modules.elmo", Elmo=None)
     reader = _imported(folder, ("src",), place, "src.dreader")
-    words, width = SAN_SIZES["words"], SAN_SIZES["word_dim"]
-    network = reader.DNetwork(_san_options(), torch.rand(words, width))
-    network.train()
+    attention = {"hidden_size": units, "sim_func": "dotproductproject", "activation": "relu"}
+    options: dict[str, Any] = {"cuda": False, "vb_dropout": True, "dropout_p": dropout}
+    options |= {"dropout_emb": dropout, "dropout_cov": dropout}
+    options |= {"fix_embeddings": True, "tune_partial": 0, "covec_on": False}
+    options |= {"vocab_size": len(vectors), "embedding_dim": vectors.shape[1]}
+    options |= {"pos_on": tags, "ner_on": tags, "feat_on": True, "num_features": exact_match}
+    options |= {"prealign_on": True, "prealign_bidi": False, "prealign_share": True}
+    options |= {"prealign_scale_on": True, "pwnn_on": True, "pwnn_hidden_size": 2 * units}
+    options |= {"contextual_hidden_size": units, "contextual_num_layers": 2}
+    options |= {"msum_hidden_size": units, "deep_att_norm_on": True, "deep_att_share": True}
+    options |= {"self_attention_on": True, "self_att_share": True, "self_att_drop_diagonal": True}
+    options |= {"query_sum_att_type": "linear", "decoder_num_turn": steps}
+    options |= {"decoder_mem_type": 1, "decoder_mem_drop_p": 0.4, "decoder_opt": 0}
+    options |= {"decoder_att_type": "bilinear", "decoder_rnn_type": "gru", "elmo_size": 0}
+    options |= {"elmo_on": False, "elmo_att_on": False, "elmo_self_att_on": False}
+    for prefix in ("prealign", "deep_att", "self_att"):
+        options |= {f"{prefix}_{name}": value for name, value in attention.items()}
+    network = reader.DNetwork(options, vectors)
+    network.lexicon_encoder.eval_embed = network.lexicon_encoder.embedding
     _without_cove(network.lexicon_encoder)
-    weights = [weight for weight in network.parameters() if weight.requires_grad]
-    optimizer = torch.optim.Adamax(weights, 0.002)
-    at = {name: torch.from_numpy(value).long() for name, value in batch.items()}
-    inputs = {
-        "doc_tok": at["passage_ids"],
-        "doc_mask": at["passage_ids"] == 0,
-        "query_tok": at["question_ids"],
-        "query_mask": at["question_ids"] == 0,
-        "doc_pos": at["pos_ids"],
-        "doc_ner": at["ner_ids"],
-        "doc_fea": torch.from_numpy(batch["exact_match"]),
-    }
+    return network.train()
 
-    def step() -> float:
-        begin, end, _ = network(inputs)
-        loss = torch.nn.functional.cross_entropy(begin, at["begin"])
-        loss = loss + torch.nn.functional.cross_entropy(end, at["end"])
+
+def public_san_inputs(batch: dict[str, np.ndarray]) -> dict[str, Any]:
+    """What the authors' network takes, from the arrays of ours."""
+    import torch
+
+    names = {"passage_ids": "doc_tok", "question_ids": "query_tok"}
+    names |= {"pos_ids": "doc_pos", "ner_ids": "doc_ner"}
+    inputs = {names[n]: torch.from_numpy(v).long() for n, v in batch.items() if n in names}
+    inputs["doc_mask"], inputs["query_mask"] = inputs["doc_tok"] == 0, inputs["query_tok"] == 0
+    return inputs | {"doc_fea": torch.from_numpy(batch["exact_match"]).float()}
+
+
+def public_san_step(network: Any, optimizer: Any) -> Callable[[dict[str, np.ndarray]], float]:
+    """Forward, backward, clipping and update of a batch; answers at -1 do not count."""
+    import torch
+
+    def step(batch: dict[str, np.ndarray]) -> float:
+        begin, end, _ = network(public_san_inputs(batch))
+        loss = torch.zeros(())
+        for scores, name in ((begin, "begin"), (end, "end")):
+            right = torch.from_numpy(batch[name]).long()
+            loss = loss + torch.nn.functional.cross_entropy(scores, right, ignore_index=-1)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 5)
         optimizer.step()
         return loss.item()
 
-    return step, sum(weight.numel() for weight in weights)
+    return step
 
 
-def _san_options() -> dict[str, Any]:
-    """What its own configuration says, with the stochastic answer and without CoVe and ELMo."""
-    units, width = SAN_SIZES["units"], SAN_SIZES["word_dim"]
-    attention = {"hidden_size": units, "sim_func": "dotproductproject", "activation": "relu"}
-    options: dict[str, Any] = {"cuda": False, "vb_dropout": True, "dropout_p": 0.4}
-    options |= {"dropout_emb": 0.4, "dropout_cov": 0.4, "fix_embeddings": True, "tune_partial": 0}
-    options |= {"vocab_size": SAN_SIZES["words"], "embedding_dim": width, "covec_on": False}
-    options |= {"pos_on": True, "ner_on": True, "feat_on": True, "num_features": 3}
-    options |= {"prealign_on": True, "prealign_bidi": False, "prealign_share": True}
-    options |= {"prealign_scale_on": True, "pwnn_on": True, "pwnn_hidden_size": 256}
-    options |= {"contextual_hidden_size": units, "contextual_num_layers": 2}
-    options |= {"msum_hidden_size": units, "deep_att_norm_on": True, "deep_att_share": True}
-    options |= {"self_attention_on": True, "self_att_share": True, "self_att_drop_diagonal": True}
-    options |= {"query_sum_att_type": "linear", "decoder_num_turn": SAN_SIZES["steps"]}
-    options |= {"decoder_mem_type": 1, "decoder_mem_drop_p": 0.4, "decoder_opt": 0}
-    options |= {"decoder_att_type": "bilinear", "decoder_rnn_type": "gru", "elmo_size": 0}
-    options |= {"elmo_on": False, "elmo_att_on": False, "elmo_self_att_on": False}
-    for prefix in ("prealign", "deep_att", "self_att"):
-        options |= {f"{prefix}_{name}": value for name, value in attention.items()}
-    return options
+def weights_of(network: Any) -> int:
+    """How many weights of a PyTorch network are trained."""
+    return sum(weight.numel() for weight in network.parameters() if weight.requires_grad)
 
 
 def _without_cove(encoder: Any) -> None:
@@ -272,7 +308,7 @@ def _their_qg(
         optimizer.step()
         return loss.item()
 
-    return step, sum(weight.numel() for weight in weights)
+    return step, weights_of(network)
 
 
 def _scatter_max(values: Any, places: Any, out: Any) -> tuple[Any, None]:

@@ -1,0 +1,139 @@
+"""Exact match and F1 of SAN beside its authors' own code, on the same questions.
+
+    git clone https://github.com/kevinduh/san_mrc
+    pip install torch
+    python -m benchmarks.public_quality --san san_mrc --data FOLDER --runs runs/public_quality
+
+Both are trained on the batches that `recipes/san_squad` makes of SQuAD, with its settings: words,
+their trained vectors, exact match and no tags, widths, dropout, optimizer, number of steps. Both
+answer through the same windows and the same search for the best span, and are scored by SQuAD's
+rules. Ours is a run of the recipe (one that is there is used); of the public code every epoch is
+kept, so the same command goes on where it was stopped.
+"""
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from benchmarks import public_code
+from recipes.san_squad.runs import Runs, references
+from recipes.san_squad.settings import Settings, training_examples
+from tfmrc import evaluation, ops, text
+from tfmrc.data import batched
+from tfmrc.serving import SpanAnswer, SpanOptions, make_span_reading
+
+CONFIG = Path("recipes/san_squad/config.yaml")
+
+
+class PublicModel:
+    """The public network in the place of a `tfmrc.models.SAN` that finds spans."""
+
+    def __init__(self, network: Any):
+        self.network = network
+
+    def find(self, inputs: dict[str, tf.Tensor], **_: Any) -> dict[str, tf.Tensor]:
+        """Log-probabilities of begin and end, `[B, n]` each."""
+        names = list(inputs)
+        begin, end = tf.numpy_function(
+            lambda *values: self._find(dict(zip(names, values, strict=True))),
+            list(inputs.values()),
+            (tf.float32, tf.float32),
+        )
+        shape = inputs["passage_ids"].shape
+        return {"begin": tf.ensure_shape(begin, shape), "end": tf.ensure_shape(end, shape)}
+
+    def spans(self, outputs: dict[str, tf.Tensor], max_length: int, count: int) -> Any:
+        """As `tfmrc.models.SAN.spans`."""
+        return ops.best_spans(outputs["begin"], outputs["end"], max_length, count)
+
+    def _find(self, arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        import torch
+
+        with torch.no_grad():
+            begin, end, _ = self.network(public_code.public_san_inputs(arrays))
+        return begin.numpy(), end.numpy()
+
+
+def main() -> None:
+    """Trains what is not trained, scores both, prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--san", type=Path, required=True, help="a checkout of kevinduh/san_mrc")
+    parser.add_argument("--data", type=Path, required=True, help="the data folder")
+    parser.add_argument("--runs", type=Path, required=True, help="where the runs lie, or shall")
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    runs = Runs(Settings.load(CONFIG), chosen.data, chosen.runs)
+    ours = runs.train("stochastic", chosen.seed)
+    facts = runs.reader(ours).metrics["training"]
+    scores = {"tfmrc": (runs.score(ours)["official"], facts["weights"], facts["seconds"])}
+    with tempfile.TemporaryDirectory() as place:
+        scores["public"] = _public(runs, chosen.san, place, chosen.seed, facts["steps"])
+    print(f"\n{facts['steps']:,} steps, seed {chosen.seed}, {len(runs.test):,} questions\n")
+    print("| code | exact match | F1 | weights | minutes |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for code, (found, weights, seconds) in scores.items():
+        match, f1 = (100 * found[name].value for name in ("exact_match", "f1"))
+        print(f"| {code} | {match:.2f} | {f1:.2f} | {weights:,} | {seconds / 60:.1f} |")
+
+
+def _public(
+    runs: Runs, folder: Path, place: str, seed: int, total: int
+) -> tuple[evaluation.Scores, int, float]:
+    import torch
+
+    settings = runs.settings
+    examples, _ = training_examples(settings, runs.data)
+    vocabulary = text.Vocabulary.from_examples(examples, **settings.vocabulary)
+    features = text.SanFeatures(vocabulary, **settings.features)
+    torch.manual_seed(seed)
+    vectors = 0.1 * torch.rand(len(vocabulary), settings.model["word_dim"]) - 0.05
+    sizes = {"units": settings.model["units"], "steps": settings.model["num_steps"]}
+    sizes |= {"dropout": settings.model["dropout"], "exact_match": features.num_exact_match}
+    network = public_code.public_san(folder, place, vectors, **sizes, tags=False)
+    network.lexicon_encoder.embedding.weight.requires_grad_(True)
+    optimizer = torch.optim.Adamax(network.parameters(), settings.training["learning_rate"])
+    kept = runs.folder / f"public-{seed}.pt"
+    done, seconds = 0, 0.0
+    if kept.is_file():
+        state = torch.load(kept)
+        done, seconds = state["done"], state["seconds"]
+        network.load_state_dict(state["network"])
+        optimizer.load_state_dict(state["optimizer"])
+    size = settings.training["batch_size"]
+    batches = batched(
+        examples, features, size, shuffle=True, seed=seed, drop_remainder=True, repeat=True,
+        start_step=done, rotate_unknown=True,
+    )  # fmt: skip
+    step = public_code.public_san_step(network, optimizer)
+    losses: list[float] = []
+    began = time.monotonic()
+    for x, y, _ in batches.take(total - done):
+        losses.append(step({name: value.numpy() for name, value in (x | y).items()}))
+        done += 1
+        if done % 50 == 0:
+            print(
+                f"public: step {done:,} of {total:,}, loss {np.mean(losses[-50:]):.3f}", flush=True
+            )
+        if done % max(1, len(examples) // size) == 0 or done == total:
+            seconds += time.monotonic() - began
+            began = time.monotonic()
+            state = {"network": network.state_dict(), "optimizer": optimizer.state_dict()}
+            torch.save(state | {"done": done, "seconds": seconds}, kept)
+    network.eval()
+    read = make_span_reading(PublicModel(network), features, SpanOptions())
+    answers = {}
+    for example in runs.test:
+        found = read(tf.constant([example.question]), tf.constant([example.passages[0]]))
+        arrays = {name: value.numpy() for name, value in found.items()}
+        answers[example.id] = SpanAnswer.from_outputs(arrays, 0).text
+    scores = evaluation.score_squad(answers, references(runs.test))
+    return scores, public_code.weights_of(network), seconds
+
+
+if __name__ == "__main__":
+    main()

@@ -7,7 +7,14 @@ import tensorflow as tf
 
 from tests.serving.readers import assert_same_outputs, run_loader
 from tfmrc import models, text
-from tfmrc.serving import DualReader, answer_from_export, ask_from_export
+from tfmrc.serving import (
+    Client,
+    DualReader,
+    Server,
+    Written,
+    answer_from_export,
+    ask_from_export,
+)
 
 WORDS = "what the . ? how high is hill metres who named it and river in".split()
 OPTIONS = {"num_beams": 3, "num_return": 2, "max_length": 6}
@@ -84,6 +91,19 @@ def test_an_export_answers_and_asks_by_one_call(reader, exported):
     assert [(a.answer, a.answer_start) for a in asked] == [("Tamsin", -1)] * 2
     with pytest.raises(ValueError, match="takes answer, context. Received: context"):
         ask_from_export(exported, CONTEXTS[1])
+
+
+def test_a_server_has_both_signatures(reader, exported):
+    with Server({"dual": exported.parent}, port=0) as server:
+        client = Client("dual", server.url)
+        for task in ("answer", "ask"):
+            outputs = client.run(REQUESTS[task], signature=task)
+            right = reader.write(task, *REQUESTS[task].values(), **OPTIONS)
+            for row in range(2):
+                found = Written.from_outputs(outputs, row)
+                assert [w.text for w in found] == [w.text for w in right[row]]
+        with pytest.raises(ValueError, match="answered 404: The signatures are .*'propose'"):
+            client.run(REQUESTS["ask"], signature="propose")
 
 
 @pytest.mark.parametrize("task", ["answer", "ask"])

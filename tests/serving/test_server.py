@@ -8,7 +8,7 @@ import pytest
 
 from tests.serving.readers import EXPORT_OPTIONS, REQUEST, assert_same_outputs
 from tfmrc.serving import Client, Server
-from tfmrc.serving.signature import SavedSignature, newest_version
+from tfmrc.serving.signature import SavedModel, newest_version
 
 INSTANCE = {"question": "How high?", "passages": ["It is 7 metres high."], "style": "qa"}
 VERSE = {**INSTANCE, "style": "limerick"}
@@ -146,4 +146,4 @@ def test_the_newest_version_is_served(tmp_path):
     assert newest_version(tmp_path).name == "10"
     assert newest_version(tmp_path / "2").name == "2"
     with pytest.raises(FileNotFoundError, match="There is no SavedModel in"):
-        SavedSignature(tmp_path / "none")
+        SavedModel(tmp_path / "none")

@@ -3,7 +3,7 @@
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfmrc.serving.answer import Answer
@@ -68,16 +68,31 @@ class Client:
             ConnectionError: if there is no server.
         """
         width = max((len(several) for several in passages), default=0)
-        inputs = {
+        inputs: dict[str, list[Any]] = {
             "question": list(questions),
             "passages": [[*several, *[""] * (width - len(several))] for several in passages],
             "style": list(styles),
         }
-        outputs = self._send(f"{self.url}:predict", {"inputs": inputs})["outputs"]
+        outputs = self.run(inputs)
         return [
             Answer.from_outputs(outputs, row, num_passages=len(several))
             for row, several in enumerate(passages)
         ]
+
+    def run(
+        self, inputs: Mapping[str, Sequence[Any]], signature: str = "serving_default"
+    ) -> dict[str, Any]:
+        """Any signature of any model; every output is a list, or lists in it, a row an example.
+
+        `SpanAnswer.from_outputs`, `Asked.from_outputs` and `Written.from_outputs` read a row.
+
+        Raises:
+            ValueError: if the server refuses the request; the message is the server's.
+            ConnectionError: if there is no server.
+        """
+        request = {"signature_name": signature, "inputs": inputs}
+        outputs: dict[str, Any] = self._send(f"{self.url}:predict", request)["outputs"]
+        return outputs
 
     def _send(self, url: str, value: Any) -> dict[str, Any]:
         body = None if value is None else json.dumps(value).encode()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from tensorflow.core.framework.types_pb2 import DataType
 
-from tfmrc.serving.signature import RequestError, SavedSignature
+from tfmrc.serving.signature import RequestError, SavedModel
 
 __all__ = ["Server"]
 
@@ -27,10 +27,11 @@ class Server:
 
     `POST /v1/models/NAME:predict` takes `{"instances": [{"question": ..., "passages": [...],
     "style": ...}, ...]}` (answered by `predictions`) or `{"inputs": {"question": [...], ...}}`
-    (answered by `outputs`); `GET /v1/models/NAME` tells the state, `GET /v1/models/NAME/metadata`
-    the signature. Bytes are written `{"b64": "..."}`. Unlike TensorFlow Serving it accepts rows of
-    different numbers of passages. One request is computed at a time; for more, use TensorFlow
-    Serving, which reads the same folders.
+    (answered by `outputs`), and `"signature_name"` beside it where another signature than
+    `serving_default` is meant. `GET /v1/models/NAME` tells the state, and
+    `GET /v1/models/NAME/metadata` the signatures. Bytes are written `{"b64": "..."}`. Unlike
+    TensorFlow Serving it accepts rows of different numbers of passages. One request is computed at
+    a time; for more, use TensorFlow Serving, which reads the same folders.
 
     Args:
         models: for each name the folder of an export (`<name>` for its newest version, or
@@ -51,7 +52,7 @@ class Server:
         host: str = "127.0.0.1",
         port: int = 8501,
     ):
-        self.models = {name: SavedSignature(path) for name, path in models.items()}
+        self.models = {name: SavedModel(path) for name, path in models.items()}
         handler = type("Handler", (_Handler,), {"answer": staticmethod(self._answer)})
         self._http = ThreadingHTTPServer((host, port), handler)
         self._http.daemon_threads = True
@@ -143,21 +144,24 @@ class _Handler(BaseHTTPRequestHandler):
         """Silent: requests may hold what their senders do not want in a log."""
 
 
-def _predict(model: SavedSignature, body: bytes) -> dict[str, Any]:
+def _predict(model: SavedModel, body: bytes) -> dict[str, Any]:
     try:
         request = json.loads(body)
     except ValueError as error:
         raise RequestError(f"The body is not JSON: {error}") from error
     if not isinstance(request, dict):
         raise RequestError('The body must be an object with "instances" or "inputs".')
-    if request.get("signature_name", "serving_default") != "serving_default":
-        raise RequestError("The only signature is serving_default.", 404)
+    name = request.get("signature_name", "serving_default")
+    if name not in model.signatures:
+        there = ", ".join(model.signatures)
+        raise RequestError(f"The signatures are {there}. Received: {name!r:.80}", 404)
+    signature = model.signatures[name]
     if ("instances" in request) == ("inputs" in request):
         raise RequestError('The body must hold either "instances" or "inputs".')
     if "inputs" in request:
         if not isinstance(request["inputs"], dict):
             raise RequestError('"inputs" must be an object: a list for each input.')
-        return {"outputs": {k: _json(v) for k, v in model(request["inputs"]).items()}}
+        return {"outputs": {k: _json(v) for k, v in signature(request["inputs"]).items()}}
     instances = request["instances"]
     if not isinstance(instances, list) or not all(isinstance(item, dict) for item in instances):
         raise RequestError('"instances" must be a list of objects.')
@@ -166,7 +170,7 @@ def _predict(model: SavedSignature, body: bytes) -> dict[str, Any]:
     for item in instances:
         if set(item) != set(instances[0]):
             raise RequestError("All instances must have the same inputs.")
-    outputs = model({name: [item[name] for item in instances] for name in instances[0]})
+    outputs = signature({name: [item[name] for item in instances] for name in instances[0]})
     columns = {name: _json(values) for name, values in outputs.items()}
     rows = [{name: column[i] for name, column in columns.items()} for i in range(len(instances))]
     return {"predictions": rows}
@@ -179,24 +183,27 @@ def _json(values: np.ndarray) -> Any:
     return np.array(strings, dtype=object).reshape(values.shape).tolist()
 
 
-def _state(model: SavedSignature) -> dict[str, Any]:
+def _state(model: SavedModel) -> dict[str, Any]:
     status = {"error_code": "OK", "error_message": ""}
     entry = {"version": model.path.name, "state": "AVAILABLE", "status": status}
     return {"model_version_status": [entry]}
 
 
-def _metadata(name: str, model: SavedSignature) -> dict[str, Any]:
+def _metadata(name: str, model: SavedModel) -> dict[str, Any]:
     def described(specs: Mapping[str, Any]) -> dict[str, Any]:
         return {key: _tensor_info(spec) for key, spec in specs.items()}
 
-    sides = {
-        "inputs": described(model.inputs),
-        "outputs": described(model.outputs),
-        "method_name": "tensorflow/serving/predict",
+    signatures = {
+        key: {
+            "inputs": described(signature.inputs),
+            "outputs": described(signature.outputs),
+            "method_name": "tensorflow/serving/predict",
+        }
+        for key, signature in model.signatures.items()
     }
     return {
         "model_spec": {"name": name, "version": model.path.name},
-        "metadata": {"signature_def": {"signature_def": {"serving_default": sides}}},
+        "metadata": {"signature_def": {"signature_def": signatures}},
     }
 
 

@@ -1,4 +1,4 @@
-"""A loaded SavedModel as a function of JSON values."""
+"""A loaded SavedModel's signatures as functions of JSON values."""
 
 import base64
 import re
@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  registers the operations of the exported graph
 
-__all__ = ["RequestError", "SavedSignature", "newest_version", "status_message"]
+__all__ = ["RequestError", "SavedModel", "SavedSignature", "newest_version", "status_message"]
 
 
 class RequestError(ValueError):
@@ -49,8 +49,8 @@ def newest_version(path: str | PathLike[str]) -> Path:
     return max(versions, key=lambda p: int(p.name))
 
 
-class SavedSignature:
-    """The signature `serving_default` of a SavedModel, fed with JSON values.
+class SavedModel:
+    """A SavedModel and its signatures, which are computed one at a time.
 
     Args:
         path: folder of the version, or of the model (then the greatest version is taken).
@@ -62,14 +62,32 @@ class SavedSignature:
     def __init__(self, path: str | PathLike[str]):
         self.path = newest_version(path)
         self._model = tf.saved_model.load(str(self.path))
-        self._function = self._model.signatures["serving_default"]
-        self.inputs: dict[str, tf.TensorSpec] = self._function.structured_input_signature[1]
-        self.outputs: dict[str, tf.TensorSpec] = self._function.structured_outputs
-        # One request at a time: each already uses all cores.
-        self._lock = threading.Lock()
+        lock = threading.Lock()  # one request at a time: each already uses all cores
+        self.signatures = {
+            name: SavedSignature(function, lock)
+            for name, function in self._model.signatures.items()
+        }
 
     def __repr__(self) -> str:
-        return f"<SavedSignature {self.path}: {', '.join(self.inputs)}>"
+        return f"<SavedModel {self.path}: {', '.join(self.signatures)}>"
+
+
+class SavedSignature:
+    """A signature of a SavedModel, fed with nested lists.
+
+    Args:
+        function: the signature as it is loaded.
+        lock: held while it computes.
+    """
+
+    def __init__(self, function: Any, lock: threading.Lock):
+        self._function = function
+        self._lock = lock
+        self.inputs: dict[str, tf.TensorSpec] = function.structured_input_signature[1]
+        self.outputs: dict[str, tf.TensorSpec] = function.structured_outputs
+
+    def __repr__(self) -> str:
+        return f"<SavedSignature of {', '.join(self.inputs)}>"
 
     def __call__(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Runs the signature on nested lists.
@@ -81,7 +99,7 @@ class SavedSignature:
         unknown, missing = set(inputs) - set(self.inputs), set(self.inputs) - set(inputs)
         if unknown or missing:
             raise RequestError(
-                f"The inputs are {', '.join(sorted(self.inputs))}. "
+                f"This signature takes {', '.join(sorted(self.inputs))}. "
                 f"Received: {', '.join(sorted(inputs)) or 'none'}"
             )
         tensors = {name: _tensor(inputs[name], spec, name) for name, spec in self.inputs.items()}

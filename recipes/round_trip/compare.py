@@ -17,6 +17,13 @@ from tfmrc.data.splits import group_number
 from tfmrc.recipe.folder import write_json
 
 SAMPLES = 1000  # of the bootstrap
+# More questions are more steps in as many epochs, so our questions are tried within the same number
+# of steps, too.
+SYSTEMS = {
+    "without": "without",
+    "with": "with",
+    "as_many_steps": "with, in as many steps as without",
+}
 
 
 def union(settings: Settings, folder: Path, run: Path) -> Path:
@@ -46,6 +53,20 @@ def union(settings: Settings, folder: Path, run: Path) -> Path:
     return path
 
 
+def as_many_steps(config: Path, facts: dict[str, Any]) -> Path:
+    """Writes a configuration beside, whose runs take as many steps as the run without did.
+
+    Args:
+        config: of the run with our questions.
+        facts: of the run without them (`training.json`).
+    """
+    chosen = yaml.safe_load(config.read_text(encoding="utf-8"))
+    chosen["training"]["steps_per_epoch"] = max(1, facts["steps"] // chosen["training"]["epochs"])
+    path = config.with_name("as_many_steps.yaml")
+    path.write_text(yaml.safe_dump(chosen, sort_keys=False), encoding="utf-8")
+    return path
+
+
 def compare(settings: Settings, folder: Path, run: Path) -> str:
     """Trains what is not trained, answers SAN's test questions, and writes the report.
 
@@ -58,10 +79,12 @@ def compare(settings: Settings, folder: Path, run: Path) -> str:
         The report.
     """
     places = {
-        "without": (Path(settings.san), Path(settings.without)),
-        "with": (union(settings, folder, run), run / "san"),
+        "without": Path(settings.without),
+        "with": run / "san",
+        "as_many_steps": run / "san_as_many_steps",
     }
-    san = SanSettings.load(places["without"][0])
+    with_ours = union(settings, folder, run)
+    san = SanSettings.load(Path(settings.san))
     examples = test_examples(san, folder)
     references = {example.id: list(example.answers["span"]) for example in examples}
     report = evaluation.Report(
@@ -72,20 +95,22 @@ def compare(settings: Settings, folder: Path, run: Path) -> str:
     )
     found: dict[tuple[str, int], evaluation.Scores] = {}
     for seed in settings.seeds:
-        for name, (config, runs) in places.items():
-            place = _trained(settings, config, folder, runs, seed)
+        configs = {"without": Path(settings.san), "with": with_ours}
+        for name, words in SYSTEMS.items():
+            place = _trained(settings, configs[name], folder, places[name], seed)
             answers = _answers(place, examples, run / "comparison" / f"{name}-{seed}.json")
             found[name, seed] = evaluation.score_squad(answers, references)
-            system = f"{settings.name}, {name}, seed {seed}"
-            report.add(system, found[name, seed], samples=SAMPLES)
+            report.add(f"{settings.name}, {words}, seed {seed}", found[name, seed], samples=SAMPLES)
             facts = _json(place / "training.json")
+            if name == "without":
+                configs["as_many_steps"] = as_many_steps(with_ours, facts)
             trained = f"{facts['steps']:,} steps on {facts['examples']:,} questions"
-            report.details = {**report.details, f"Seed {seed}, {name}": trained}
+            report.details = {**report.details, f"Seed {seed}, {words}": trained}
     if settings.seeds[1:]:
-        for name in places:
+        for name, words in SYSTEMS.items():
             several = [found[name, seed] for seed in settings.seeds]
             mean = evaluation.mean_of_runs(several)
-            report.add(f"{settings.name}, {name}, mean of {len(several)}", mean)
+            report.add(f"{settings.name}, {words}, mean of {len(several)}", mean)
     report.details = {**report.details, **_differences(settings, found)}
     report.write(run / "comparison")
     return report.markdown()
@@ -131,12 +156,12 @@ def _differences(
     """Paired tests of the questions' means over the seeds."""
     said = {}
     for name in ("exact_match", "f1"):
-        rows = {
-            kind: [found[kind, seed][name] for seed in settings.seeds]
-            for kind in ("without", "with")
-        }
-        test = evaluation.paired_bootstrap(*map(_mean, rows.values()), samples=SAMPLES)
-        said[f"{rows['with'][0].label}, with - without"] = str(test)
+        rows = {kind: [found[kind, seed][name] for seed in settings.seeds] for kind in SYSTEMS}
+        for kind in ("with", "as_many_steps"):
+            test = evaluation.paired_bootstrap(
+                _mean(rows["without"]), _mean(rows[kind]), samples=SAMPLES
+            )
+            said[f"{rows[kind][0].label}, ({SYSTEMS[kind]}) - without"] = str(test)
     return said
 
 

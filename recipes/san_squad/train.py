@@ -64,7 +64,7 @@ def train(
         path = data / settings.vectors
         share = embeddings.set_vectors(model.word_embedding, vocabulary.words, path)
     size = chosen["batch_size"]
-    steps = max(1, len(examples) // size)
+    steps = chosen.get("steps_per_epoch") or max(1, len(examples) // size)
     model.compile(
         **training.san(steps, chosen["learning_rate"], chosen["epochs_per_halving"], model=model)
     )

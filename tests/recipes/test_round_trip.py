@@ -147,7 +147,7 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
         reader().save_to(made / "reader")
         chosen = compare.SanSettings.load(compare.Path(given["--config"]))
         examples, _ = san_settings.training_examples(chosen, compare.Path(given["--data"]))
-        facts = {"steps": 1, "examples": len(examples)}
+        facts = {"steps": 32, "examples": len(examples)}
         (made / "training.json").write_text(json.dumps(facts), encoding="utf-8")
         return 0
 
@@ -156,18 +156,18 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
     monkeypatch.setattr(san_squad, "main", train)
     with eagerly():
         assert main.main(["compare", *arguments]) == 0
-    assert "with - without" in capsys.readouterr().out
+    assert "(with) - without" in capsys.readouterr().out
     metrics = json.loads((run / "comparison" / "metrics.json").read_text())
     assert metrics["systems"]["round_trip, with, seed 1"]["scores"]["f1"]["value"] == 1.0
     assert set(metrics["systems"]) == {
         f"round_trip, {name}, {of}"
-        for name in ("without", "with")
+        for name in ("without", "with", "with, in as many steps as without")
         for of in ("seed 1", "seed 2", "mean of 2")
     }
     mean = metrics["systems"]["round_trip, without, mean of 2"]["scores"]["f1"]
     first = metrics["systems"]["round_trip, without, seed 1"]["scores"]["f1"]["value"]
     assert mean["value"] == pytest.approx(first / 2) and len(mean["values"]) == 2
-    assert f"+{100 * (1 - first / 2):.2f}" in metrics["details"]["F1, with - without"]
+    assert f"+{100 * (1 - first / 2):.2f}" in metrics["details"]["F1, (with) - without"]
     # What is validated with is the same, and no passage of it is trained on.
     parts = [
         san_settings.training_examples(compare.SanSettings.load(compare.Path(a["--config"])), place)
@@ -178,8 +178,12 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
     ours = [e for e in more if e.id not in {e.id for e in plain}]
     assert ours and len(more) == len(plain) + len(ours)
     assert not {e.passages for e in more} & {e.passages for e in validated}
+    # The third run has our questions, and takes the steps of the first.
+    third = compare.SanSettings.load(compare.Path(asked[2]["--config"]))
+    assert third.train == compare.SanSettings.load(compare.Path(asked[1]["--config"])).train
+    assert third.training["steps_per_epoch"] * third.training["epochs"] == 32
     # Again: nothing is trained anew.
-    assert main.main(["compare", *arguments]) == 0 and len(asked) == 4
+    assert main.main(["compare", *arguments]) == 0 and len(asked) == 6
 
 
 def test_what_is_not_there_is_said(place, tmp_path, arguments, capsys):

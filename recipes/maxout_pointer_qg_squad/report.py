@@ -73,6 +73,8 @@ def write_all(settings: Settings, folder: Path, parts: Parts) -> str:
     own = evaluation.score_duplication({example.id: example.question for example in parts.test})
     rates.add(human, own, samples=SAMPLES)
     rates.write(folder / "duplication")
+    for series in bars.values():  # people ask the same whatever a model reads
+        series["people"] = evaluation.bootstrap(own["duplication_rate"], samples=SAMPLES)
     if bars:
         picture = folder / "duplication" / "duplication"
         evaluation.plot_scores(bars, picture, label="word duplication rate (%)")

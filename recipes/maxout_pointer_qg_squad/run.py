@@ -8,6 +8,7 @@ from pathlib import Path
 import keras
 
 from recipes.maxout_pointer_qg_squad import scoring
+from recipes.maxout_pointer_qg_squad.self_attention import plot_self_attention
 from recipes.maxout_pointer_qg_squad.settings import Settings
 from recipes.maxout_pointer_qg_squad.sources import asked_about
 from recipes.maxout_pointer_qg_squad.splits import Parts
@@ -43,7 +44,9 @@ def run(settings: Settings, variant: str, context: str, parts: Parts, folder: Pa
     for beams in left:
         ask(asker, parts, settings, beams, folder)
     if draws:
-        scoring.plot_self_attention(asker, parts.test[0], picture)
+        first = parts.test[0]
+        given = first.passages[0], first.answers["span"][0]
+        plot_self_attention(asker, *given, picture, first.spans[0].start)
 
 
 def untrained(settings: Settings, variant: str, context: str, parts: Parts, folder: Path) -> Asker:

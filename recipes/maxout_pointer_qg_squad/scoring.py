@@ -1,14 +1,10 @@
-"""The files that a variant's questions stand in, their scores, and the picture of its attention."""
+"""The files that a variant's questions stand in, and their scores."""
 
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from tfmrc import data, evaluation
-from tfmrc.evaluation.figures import save_figure
+from tfmrc import evaluation
 
 
 def questions_file(folder: Path, beams: int) -> Path:
@@ -33,22 +29,3 @@ def scored(folder: Path, beams: int) -> tuple[evaluation.Scores, evaluation.Scor
     references = {line["id"]: line.get("references") or [line["reference"]] for line in lines}
     answers = evaluation.score_answers(questions, references, "plain", meteor=True)
     return answers, evaluation.score_duplication(questions)
-
-
-def plot_self_attention(asker: Any, example: data.Example, path: Path) -> list[Path]:
-    """The self-attention of a passage's words as a picture: the paper's Figure 5."""
-    import matplotlib.pyplot as plt
-
-    answer, start = example.answers["span"][0], example.spans[0].start
-    source = asker.features.source([example.passages[0]], [answer], [start])
-    weights = np.array(asker.model.self_attention_weights(source))[0]
-    words = [word.decode() for word in source["words"][0].numpy()]
-    figure, panel = plt.subplots(figsize=(0.16 * len(words) + 2, 0.16 * len(words) + 2))
-    panel.imshow(weights, cmap="Greys")
-    panel.set_xticks(range(len(words)), words, rotation=90, fontsize=6)
-    panel.set_yticks(range(len(words)), words, fontsize=6)
-    for place, tag in enumerate(source["answer_tags"][0].numpy()):
-        if tag:
-            panel.get_xticklabels()[place].set_weight("bold")
-            panel.get_yticklabels()[place].set_weight("bold")
-    return save_figure(figure, path, title="")

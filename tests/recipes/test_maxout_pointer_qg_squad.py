@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recipes.maxout_pointer_qg_squad import main, report, run, settings, splits
+from recipes.maxout_pointer_qg_squad import main, report, run, self_attention, settings, splits
 from tfmrc.evaluation import find_runs, read_rows, states
 from tfmrc.models.maxout_pointer_qg import VARIANTS
 
@@ -95,7 +95,7 @@ def test_stored_ids_are_the_split(folder, config, tmp_path, capsys):
         splits.make(made, folder)
 
 
-def test_from_a_file_to_the_reports_and_again(folder, config, tmp_path):
+def test_from_a_file_to_the_reports_and_again(folder, config, tmp_path, capsys):
     arguments = ["--config", str(config), "--data", str(folder), "--runs", str(tmp_path)]
     assert main.main(arguments) == 0
     place = tmp_path / "s2s-a-at-mp-gsa-sentence"
@@ -107,6 +107,17 @@ def test_from_a_file_to_the_reports_and_again(folder, config, tmp_path):
     assert len(lines) == 16 and 0 <= json.loads(lines[0])["probability"] <= 1
     for picture in ("learning_curves.png", "self_attention.svg"):
         assert (place / picture).is_file()
+    asked = [
+        str(place / "asker"),
+        "--passage",
+        "An owl flew. A cat slept.",
+        "--to",
+        str(place / "own"),
+    ]
+    assert self_attention.main([*asked, "--answer", "cat"]) == 0
+    assert (place / "own.png").is_file()
+    assert self_attention.main([*asked, "--answer", "dog"]) == 1
+    assert "does not stand in the passage" in capsys.readouterr().err
     metrics = json.loads((place / "metrics.json").read_text(encoding="utf-8"))
     scores = metrics["systems"][name]["scores"]
     assert scores["bleu_4"]["size"] == 16 and "low" in scores["rouge_l"]["interval"]

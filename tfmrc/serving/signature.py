@@ -1,9 +1,11 @@
 """A loaded SavedModel's signatures as functions of JSON values."""
 
 import base64
+import logging
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -61,7 +63,8 @@ class SavedModel:
 
     def __init__(self, path: str | PathLike[str]):
         self.path = newest_version(path)
-        self._model = tf.saved_model.load(str(self.path))
+        with _without_warnings():
+            self._model = tf.saved_model.load(str(self.path))
         lock = threading.Lock()  # one request at a time: each already uses all cores
         self.signatures = {
             name: SavedSignature(function, lock)
@@ -109,6 +112,18 @@ class SavedSignature:
         except tf.errors.InvalidArgumentError as error:
             raise RequestError(status_message(error)) from error
         return {name: value.numpy() for name, value in outputs.items()}
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """TensorFlow warns that gradients were not saved; an export answers and never learns."""
+    logger = logging.getLogger("absl")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _tensor(value: Any, spec: tf.TensorSpec, name: str) -> tf.Tensor:

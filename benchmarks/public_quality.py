@@ -123,7 +123,9 @@ def _public(
             seconds += time.monotonic() - began
             began = time.monotonic()
             state = {"network": network.state_dict(), "optimizer": optimizer.state_dict()}
-            torch.save(state | {"done": done, "seconds": seconds}, kept)
+            part = kept.with_suffix(".part")  # a kill while it is written must not cut the last one
+            torch.save(state | {"done": done, "seconds": seconds}, part)
+            part.replace(kept)
     network.eval()
     read = make_span_reading(PublicModel(network), features, SpanOptions())
     answers = {}

@@ -135,7 +135,7 @@ def test_without_a_decoder_or_with_a_gold_ranker(folder: Path, tmp_path: Path, p
     scores = json.loads(file.read_text())["systems"]["small"]["scores"]
     assert ("mrr" in scores) == (part == "decoder")
     assert ("short_rouge_l" in scores) == (part == "ranker")
-    assert scores["answerable_f1"]["value"] is not None
+    assert 0.0 <= scores["answerable_f1"]["value"] <= 1.0
 
 
 def test_evaluation_scores_both_styles_beside_baselines_and_paper(evaluated: Path) -> None:

@@ -93,6 +93,7 @@ def test_state_and_signature_are_told(server):
         (400, "styles qa, nlg. Received: style=] [limerick]", {"instances": [VERSE]}),
         (400, "as many rows", {"inputs": {**REQUEST, "style": ["qa"]}}),
         (404, "serving_default", {"signature_name": "other", "instances": [INSTANCE]}),
+        (404, "serving_default", {"signature_name": ["x"], "instances": [INSTANCE]}),
     ],
 )
 def test_a_bad_request_is_explained(server, status, words, value):

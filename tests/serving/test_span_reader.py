@@ -12,7 +12,7 @@ from tests.running import eagerly
 from tests.serving.readers import assert_same_outputs, run_loader
 from tfmrc import Reader, cli, models, text
 from tfmrc.data import Example
-from tfmrc.serving import SpanReader, ensemble_reader
+from tfmrc.serving import SpanReader, answer_from_export, ensemble_reader
 
 WORDS = "the . ? how high is hill who named it mill a".split()
 PASSAGE = "Mt. Brannoch is 1,310.5 metres (4,300 ft) high; Éala's mill isn't."
@@ -206,6 +206,8 @@ def test_the_same_under_tensorflow_2_20(exported, arrays, older_python, loader):
 def test_command_line_answers_from_the_likeliest_passage(exported, reader, capsys, tmp_path):
     passages = ["A hill.", PASSAGE, "The mill is high."]
     answer = reader.answer("How high?", passages, **OPTIONS)
+    with pytest.raises(ValueError, match="A span stands in a passage"):
+        answer_from_export(exported, "How high?", [])
     asked = ["answer", str(exported), "--question", "How high?"]
     for passage in passages:
         asked += ["--passage", passage]

@@ -27,7 +27,7 @@ def answer_from_export(
 
     Raises:
         FileNotFoundError: the folder is no export.
-        ValueError: the export does not take these inputs.
+        ValueError: the export does not take these inputs, or a reader of spans gets no passage.
     """
     signatures = SavedModel(path).signatures
     signature = signatures.get("answer", signatures["serving_default"])
@@ -36,6 +36,8 @@ def answer_from_export(
     if "context" in wanted:
         inputs = {"question": [question], "context": [" ".join(passages)]}
     elif "passages" not in wanted:
+        if not passages:
+            raise ValueError("A span stands in a passage. Received: passages=()")
         inputs = {"question": [question] * len(passages), "passage": list(passages)}
     if style is not None:
         inputs["style"] = [style]

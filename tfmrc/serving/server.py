@@ -152,7 +152,7 @@ def _predict(model: SavedModel, body: bytes) -> dict[str, Any]:
     if not isinstance(request, dict):
         raise RequestError('The body must be an object with "instances" or "inputs".')
     name = request.get("signature_name", "serving_default")
-    if name not in model.signatures:
+    if not isinstance(name, str) or name not in model.signatures:
         there = ", ".join(model.signatures)
         raise RequestError(f"The signatures are {there}. Received: {name!r:.80}", 404)
     signature = model.signatures[name]

@@ -23,7 +23,8 @@ import tensorflow as tf
 import tensorflow_text as tf_text
 
 from tfmrc import data
-from tfmrc.text import MasqueFeatures, Tokenizer, Vocabulary
+from tfmrc.preprocessing import MasquePreprocessor
+from tfmrc.text import Tokenizer, Vocabulary
 
 Result = dict[str, Any]
 
@@ -86,12 +87,16 @@ def tokenizers(strings: list[str], repeats: int) -> list[Result]:
 
 
 def batches(
-    name: str, stream: Iterable[data.Example], features: MasqueFeatures, size: int, steps: int
+    name: str,
+    stream: Iterable[data.Example],
+    preprocessor: MasquePreprocessor,
+    size: int,
+    steps: int,
 ) -> Result:
     """From the raw file to batches: every stage runs, nothing is kept between runs."""
     first = list(islice(stream, steps * size))
     words_per_example = num_words(texts_of(first)) / max(1, len(first))
-    dataset = data.batched(stream, features, size, styles=features.styles)
+    dataset = data.make_dataset(stream, preprocessor, size, styles=preprocessor.styles)
     for _ in dataset.take(1):  # traces the graph
         pass
     examples = 0
@@ -160,12 +165,12 @@ def main(arguments: list[str] | None = None) -> None:
     ]
     vocabulary = Vocabulary.from_examples(single)
     for name, stream, count in (("1 passage", single, 1), ("10 passages", many, 10)):
-        features = MasqueFeatures(vocabulary, styles=("span",), num_passages=count)
+        preprocessor = MasquePreprocessor(vocabulary, styles=("span",), num_passages=count)
         results.append(
             batches(
                 f"file to batch, {name} a question",
                 stream,
-                features,
+                preprocessor,
                 options.batch_size,
                 options.steps,
             )

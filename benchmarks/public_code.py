@@ -170,7 +170,7 @@ def public_san(
         tags: whether words have parts of speech and types of entities.
     """
     absent("allennlp.modules.elmo", Elmo=None)
-    reader = _imported(folder, ("src",), place, "src.dreader")
+    predictor = _imported(folder, ("src",), place, "src.dreader")
     attention = {"hidden_size": units, "sim_func": "dotproductproject", "activation": "relu"}
     options: dict[str, Any] = {"cuda": False, "vb_dropout": True, "dropout_p": dropout}
     options |= {"dropout_emb": dropout, "dropout_cov": dropout}
@@ -188,7 +188,7 @@ def public_san(
     options |= {"elmo_on": False, "elmo_att_on": False, "elmo_self_att_on": False}
     for prefix in ("prealign", "deep_att", "self_att"):
         options |= {f"{prefix}_{name}": value for name, value in attention.items()}
-    network = reader.DNetwork(options, vectors)
+    network = predictor.DNetwork(options, vectors)
     network.lexicon_encoder.eval_embed = network.lexicon_encoder.embedding
     _without_cove(network.lexicon_encoder)
     return network.train()

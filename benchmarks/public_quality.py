@@ -23,9 +23,9 @@ import tensorflow as tf
 from benchmarks import public_code
 from recipes.san_squad.runs import Runs, references
 from recipes.san_squad.settings import Settings, training_examples
-from tfmrc import evaluation, ops, text
-from tfmrc.data import batched
-from tfmrc.serving import SpanAnswer, SpanOptions, make_span_reading
+from tfmrc import evaluation, ops, preprocessing, text
+from tfmrc.data import make_dataset
+from tfmrc.predictors import SpanAnswer, SpanOptions, san_signature
 
 CONFIG = Path("recipes/san_squad/config.yaml")
 
@@ -69,7 +69,7 @@ def main() -> None:
     chosen = parser.parse_args()
     runs = Runs(Settings.load(CONFIG), chosen.data, chosen.runs)
     ours = runs.train("stochastic", chosen.seed)
-    facts = runs.reader(ours).metrics["training"]
+    facts = runs.predictor(ours).metrics["training"]
     scores = {"tfmrc": (runs.score(ours)["official"], facts["weights"], facts["seconds"])}
     with tempfile.TemporaryDirectory() as place:
         scores["public"] = _public(runs, chosen.san, place, chosen.seed, facts["steps"])
@@ -89,11 +89,11 @@ def _public(
     settings = runs.settings
     examples, _ = training_examples(settings, runs.data)
     vocabulary = text.Vocabulary.from_examples(examples, **settings.vocabulary)
-    features = text.SanFeatures(vocabulary, **settings.features)
+    preprocessor = preprocessing.SANPreprocessor(vocabulary, **settings.preprocessor)
     torch.manual_seed(seed)
     vectors = 0.1 * torch.rand(len(vocabulary), settings.model["word_dim"]) - 0.05
     sizes = {"units": settings.model["units"], "steps": settings.model["num_steps"]}
-    sizes |= {"dropout": settings.model["dropout"], "exact_match": features.num_exact_match}
+    sizes |= {"dropout": settings.model["dropout"], "exact_match": preprocessor.num_exact_match}
     network = public_code.public_san(folder, place, vectors, **sizes, tags=False)
     network.lexicon_encoder.embedding.weight.requires_grad_(True)
     optimizer = torch.optim.Adamax(network.parameters(), settings.training["learning_rate"])
@@ -105,9 +105,9 @@ def _public(
         network.load_state_dict(state["network"])
         optimizer.load_state_dict(state["optimizer"])
     size = settings.training["batch_size"]
-    batches = batched(
-        examples, features, size, shuffle=True, seed=seed, drop_remainder=True, repeat=True,
-        start_step=done, rotate_unknown=True,
+    batches = make_dataset(
+        examples, preprocessor, size, shuffle=True, seed=seed, drop_remainder=True, repeat=True,
+        start_step=done, randomize_oov_buckets=True,
     )  # fmt: skip
     step = public_code.public_san_step(network, optimizer)
     losses: list[float] = []
@@ -127,7 +127,7 @@ def _public(
             torch.save(state | {"done": done, "seconds": seconds}, part)
             part.replace(kept)
     network.eval()
-    read = make_span_reading(PublicModel(network), features, SpanOptions())
+    read = san_signature(PublicModel(network), preprocessor, SpanOptions())
     answers = {}
     for example in runs.test:
         found = read(tf.constant([example.question]), tf.constant([example.passages[0]]))

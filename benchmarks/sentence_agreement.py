@@ -1,8 +1,8 @@
-"""Agreement of the sentences found in the graph with those of `tfmrc.data.sentences`.
+"""Agreement of the sentences found in the graph with those of `tfmrc.data.transforms.sentences`.
 
     python -m benchmarks.sentence_agreement ../shared/data/squad/dev.json
 
-Question generation cuts sentences in the graph, so that an exported model does; reports and readers
+Question generation cuts sentences in the graph, so that an exported model does; reports and predictors
 cut them on plain strings. A sentence agrees when both find the same characters; an answer does when
 the sentences that hold it begin and end alike.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from tfmrc.data import read_squad
-from tfmrc.data.sentences import sentences
+from tfmrc.data.transforms.sentences import sentences
 from tfmrc.text import Tokenizer
 from tfmrc.text.sentences import sentence_numbers
 

@@ -6,7 +6,7 @@ The rooms are imported when they are first used, so `import tfmrc` is instant an
 Example:
 
 >>> import tfmrc
->>> "models" in dir(tfmrc) and "Reader" in dir(tfmrc)
+>>> "models" in dir(tfmrc) and "MasquePredictor" in dir(tfmrc)
 True
 """
 
@@ -23,12 +23,14 @@ _ROOMS = (
     "losses",
     "models",
     "ops",
+    "predictors",
+    "preprocessing",
     "serving",
     "testing",
     "text",
     "training",
 )
-_OBJECTS = {"Example": "tfmrc.data", "Reader": "tfmrc.serving"}
+_OBJECTS = {"Example": "tfmrc.data", "MasquePredictor": "tfmrc.predictors"}
 
 if TYPE_CHECKING:
     from tfmrc import (
@@ -39,17 +41,17 @@ if TYPE_CHECKING:
         losses,
         models,
         ops,
-        serving,
+        predictors,
+        preprocessing,
         testing,
-        text,
         training,
     )
     from tfmrc.data import Example
-    from tfmrc.serving import Reader
+    from tfmrc.predictors import MasquePredictor
 
 __all__ = [
     "Example",
-    "Reader",
+    "MasquePredictor",
     "__version__",
     "data",
     "decoding",
@@ -58,6 +60,8 @@ __all__ = [
     "losses",
     "models",
     "ops",
+    "predictors",
+    "preprocessing",
     "serving",
     "testing",
     "text",

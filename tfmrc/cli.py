@@ -14,7 +14,7 @@ GUIDE = """Machine reading comprehension: train a recipe, score it, export it, a
   tfmrc train    RECIPE.yaml   train; run it again to go on after a stop
   tfmrc evaluate RUN           answer the test questions and score the answers
   tfmrc predict  RUN           answer the questions of a file
-  tfmrc export   RUN           write a SavedModel for TensorFlow Serving (or of any saved reader)
+  tfmrc export   RUN           write a SavedModel for TensorFlow Serving (or of any saved predictor)
   tfmrc answer   SAVEDMODEL    answer one question from an export
   tfmrc ask      SAVEDMODEL    ask about a passage with an export that asks
 
@@ -88,7 +88,7 @@ def _with_config(given: list[str]) -> list[str]:
     if command in RUN_COMMANDS:
         config = Path(place, "config.yaml")
         if command == "export" and not config.is_file() and _saved_reader(place) is not None:
-            return ["export_reader", *given[1:]]
+            return ["export_predictor", *given[1:]]
         if not config.is_file():
             raise SystemExit(
                 f"tfmrc {command}: {place} is not a run: it has no config.yaml. "
@@ -99,8 +99,8 @@ def _with_config(given: list[str]) -> list[str]:
 
 
 def _saved_reader(place: str) -> Path | None:
-    """The reader that a folder is, or that a run of another recipe holds."""
-    folders = (Path(place), Path(place, "reader"), Path(place, "asker"))
+    """The predictor that a folder is, or that a run of another recipe holds."""
+    folders = (Path(place), Path(place, "predictor"), Path(place, "predictor"))
     return next((f for f in folders if Path(f, "model.weights.h5").is_file()), None)
 
 
@@ -111,7 +111,7 @@ def _parsers() -> dict[str, Any]:
     from jsonargparse import ArgumentParser
 
     from tfmrc import __version__
-    from tfmrc.recipe import settings
+    from tfmrc.experiments import configuration as settings
 
     parser = ArgumentParser(
         prog="tfmrc", description=GUIDE, version=__version__, allow_abbrev=False
@@ -124,7 +124,7 @@ def _parsers() -> dict[str, Any]:
         made = ArgumentParser(
             usage=f"tfmrc {name} {usage}", description=description, allow_abbrev=False
         )
-        if name not in ("answer", "ask", "export_reader"):
+        if name not in ("answer", "ask", "export_predictor"):
             settings.add_arguments(made)
             made.add_argument("--run", type=str | None, help="the run's folder (runs/NAME)")
             made.add_argument("--data", type=str | None, help="the data folder (TFMRC_DATA)")
@@ -163,13 +163,15 @@ def _parsers() -> dict[str, Any]:
         "Write a run's model as a SavedModel on plain strings, as TensorFlow Serving reads it.",
     )
     export.add_argument("--to", type=str | None, help="default: the next of savedmodels/NAME")
-    export_reader = add(
-        "export_reader",
-        "READER [--to savedmodels/NAME/VERSION]",
-        "What `tfmrc export` does with a saved reader, or a run that holds one and no recipe.",
+    export_predictor = add(
+        "export_predictor",
+        "PREDICTOR [--to savedmodels/NAME/VERSION]",
+        "What `tfmrc export` does with a saved predictor, or a run that holds one and no recipe.",
     )
-    export_reader.add_argument("reader", type=str, help="a saved reader, or a run with one")
-    export_reader.add_argument("--to", type=str | None, help="default: as of `tfmrc export`")
+    export_predictor.add_argument(
+        "predictor", type=str, help="a saved predictor, or a run with one"
+    )
+    export_predictor.add_argument("--to", type=str | None, help="default: as of `tfmrc export`")
     answer = add(
         "answer",
         "SAVEDMODEL --question TEXT --passage TEXT [--passage TEXT ...] [--style STYLE]",
@@ -200,7 +202,7 @@ def _parsers() -> dict[str, Any]:
         ("evaluate", evaluate, "score the answers to the test questions"),
         ("predict", predict, "answer the questions of a file"),
         ("export", export, "write a SavedModel"),
-        ("export_reader", export_reader, "the same of a saved reader"),
+        ("export_predictor", export_predictor, "the same of a saved predictor"),
         ("answer", answer, "answer one question from an export"),
         ("ask", ask, "ask about a passage with an export that asks"),
     ):
@@ -209,51 +211,52 @@ def _parsers() -> dict[str, Any]:
 
 
 def _prepare(parser: Any, options: Any) -> None:
-    from tfmrc import recipe
+    from tfmrc import experiments as recipe
 
     recipe.prepare(recipe.recipe_of(parser, options), data=options.data, run=options.run)
 
 
 def _train(parser: Any, options: Any) -> None:
-    from tfmrc import recipe
+    from tfmrc import experiments as recipe
 
     chosen = recipe.recipe_of(parser, options)
     recipe.train(chosen, data=options.data, run=options.run, fresh=options.fresh)
 
 
 def _evaluate(parser: Any, options: Any) -> None:
-    from tfmrc import recipe
+    from tfmrc import experiments as recipe
 
     recipe.evaluate(recipe.recipe_of(parser, options), data=options.data, run=options.run)
 
 
 def _predict(parser: Any, options: Any) -> None:
-    from tfmrc import recipe
+    from tfmrc import experiments as recipe
 
     chosen = recipe.recipe_of(parser, options)
     recipe.predict(chosen, options.input, options.output, style=options.style, run=options.run)
 
 
 def _export(parser: Any, options: Any) -> None:
-    from tfmrc import recipe
+    from tfmrc import experiments as recipe
 
     recipe.export(recipe.recipe_of(parser, options), run=options.run, to=options.to)
 
 
 def _export_reader(parser: Any, options: Any) -> None:
-    from tfmrc import recipe
+    from tfmrc import experiments as recipe
 
-    folder = _saved_reader(options.reader)
+    folder = _saved_reader(options.predictor)
     if folder is None:
-        raise ValueError(f"There is no saved reader. Received: reader={options.reader}")
-    recipe.export_reader(folder, Path(options.reader).resolve().name, options.to)
+        raise ValueError(f"There is no saved predictor. Received: predictor={options.predictor}")
+    recipe.export_predictor(folder, Path(options.predictor).resolve().name, options.to)
 
 
 def _answer(parser: Any, options: Any) -> None:
     import dataclasses
     import json
 
-    from tfmrc.serving import Answer, answer_from_export
+    from tfmrc.predictors import Answer
+    from tfmrc.serving import answer_from_export
 
     answer = answer_from_export(
         options.savedmodel, options.question, options.passage, options.style
@@ -261,7 +264,7 @@ def _answer(parser: Any, options: Any) -> None:
     if options.html is not None:
         if not isinstance(answer, Answer):
             raise ValueError(
-                "A page shows where each word came from, which only exports of Reader tell. "
+                "A page shows where each word came from, which only exports of MasquePredictor tell. "
                 f"Received: --html {options.html}"
             )
         from tfmrc import evaluation
@@ -302,7 +305,7 @@ _COMMANDS = {
     "evaluate": _evaluate,
     "predict": _predict,
     "export": _export,
-    "export_reader": _export_reader,
+    "export_predictor": _export_reader,
     "answer": _answer,
     "ask": _ask,
 }

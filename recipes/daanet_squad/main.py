@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfmrc.recipe import command
+from tfmrc.experiments import command
 
 HERE = Path(__file__).parent
 
@@ -37,7 +37,7 @@ def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> None:
     from recipes.daanet_squad import report, settings
     from recipes.daanet_squad.systems import SYSTEMS
     from recipes.daanet_squad.train import train
-    from tfmrc.recipe.sources import data_folder
+    from tfmrc.experiments.sources import data_folder
 
     made = settings.load(chosen.config, overrides)
     names = chosen.systems or made.systems

@@ -60,7 +60,7 @@ def predict(
         known = read_predictions(path) if path.is_file() else {}
         if any(example.id not in known for example in examples):
             if system is None:
-                system = systems.load(name, run / "reader")
+                system = systems.load(name, run / "predictor")
                 print(f"{run.name} writes to {len(examples):,} questions", flush=True)
             write_predictions(Writer(system, task, options), examples, path, style=task)
             known = read_predictions(path)

@@ -13,8 +13,8 @@ from recipes.daanet_squad.train import DONE
 from tfmrc import evaluation
 from tfmrc.data import Example
 from tfmrc.evaluation import Reference, Report, Scores
-from tfmrc.models.daanet_direction import GIVEN
-from tfmrc.recipe.folder import read_json
+from tfmrc.experiments.run_folder import read_json
+from tfmrc.models.daanet_task import GIVEN
 
 PREFIXES = {"answer": "qa", "ask": "qg"}
 NUM_SAMPLES = 10

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc import data
-from tfmrc.recipe.settings import load_settings
-from tfmrc.recipe.sources import limited
+from tfmrc.experiments.configuration import load_settings
+from tfmrc.experiments.sources import limited
 
 SPLIT_SEED = 1  # the same articles are validated on whatever the seed of the run
 
@@ -37,8 +37,8 @@ class Settings:
         model: further arguments of `DAANet`.
         baseline: further arguments of `MaxoutPointerQG`, the sequence-to-sequence model.
         batch_size: of training.
-        steps: updates of a run, a multiple of `validate_every`.
-        validate_every: updates between two looks at the validation questions.
+        steps: updates of a run, a multiple of `eval_every_steps`.
+        eval_every_steps: updates between two looks at the validation questions.
         learning_rate: after its rise.
         warmup_steps: updates of the rise.
         clip_norm: largest norm of the gradient; null for no clipping.
@@ -70,7 +70,7 @@ class Settings:
     baseline: dict[str, Any] = field(default_factory=dict)
     batch_size: int = 16
     steps: int = 2000
-    validate_every: int = 500
+    eval_every_steps: int = 500
     learning_rate: float = 0.001
     warmup_steps: int = 1000
     clip_norm: float | None = 5.0
@@ -89,10 +89,10 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Settings:
             or `steps` does not end with a look at the validation questions.
     """
     made = load_settings(Settings, path, overrides)
-    if made.steps % made.validate_every:
+    if made.steps % made.eval_every_steps:
         raise ValueError(
             "Training ends with a look at the validation questions, so `steps` is a multiple of "
-            f"`validate_every`. Received: steps={made.steps}, validate_every={made.validate_every}"
+            f"`eval_every_steps`. Received: steps={made.steps}, eval_every_steps={made.eval_every_steps}"
         )
     return made
 

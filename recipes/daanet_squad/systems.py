@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from recipes.daanet_squad.settings import Settings
-from tfmrc import models, text, training
+from tfmrc import models, preprocessing, text, training
 from tfmrc.data import Example
 from tfmrc.models.daanet import TASKS, VARIANTS
-from tfmrc.models.daanet_direction import GIVEN, MADE
+from tfmrc.models.daanet_task import GIVEN, MADE
 from tfmrc.models.maxout_pointer_qg import VARIANTS as SEQUENCE_TO_SEQUENCE
-from tfmrc.serving import Asker, DualReader
+from tfmrc.predictors import DAANetPredictor, MaxoutPointerQGPredictor
 
 SYSTEMS = (*VARIANTS, "s2s_answer", "s2s_ask")
 
@@ -18,13 +18,13 @@ SYSTEMS = (*VARIANTS, "s2s_answer", "s2s_ask")
 class Dual:
     """DAANET: whole, of one task alone, or without one of its parts."""
 
-    def __init__(self, reader: DualReader):
-        self.reader = reader
-        self.tasks = reader.model.tasks
+    def __init__(self, predictor: DAANetPredictor):
+        self.predictor = predictor
+        self.tasks = predictor.model.tasks
 
     @classmethod
     def build(cls, settings: Settings, name: str, vocabulary: text.Vocabulary) -> "Dual":
-        features = text.DAANetFeatures(
+        preprocessor = preprocessing.DAANetPreprocessor(
             vocabulary,
             context_length=settings.context_length,
             question_length=settings.question_length,
@@ -34,20 +34,20 @@ class Dual:
         )
         model = models.DAANet(
             vocabulary_size=len(vocabulary),
-            num_characters=features.num_characters,
+            num_characters=preprocessor.num_characters,
             num_oov_buckets=vocabulary.num_oov_buckets,
-            generation_vocabulary_size=features.generation_vocabulary_size,
+            generation_vocabulary_size=preprocessor.generation_vocabulary_size,
             **VARIANTS[name],
             **settings.model,
         )
-        return cls(DualReader(model, features))
+        return cls(DAANetPredictor(model, preprocessor))
 
     def compile_arguments(self, settings: Settings) -> dict[str, Any]:
         """What the model is compiled with."""
-        return _daanet_training(settings, self.reader.model)
+        return _daanet_training(settings, self.predictor.model)
 
     def records(self, examples: Sequence[Example]) -> list[Example]:
-        """The examples as the features take them."""
+        """The examples as the preprocessor take them."""
         return list(examples)
 
     def write(
@@ -56,7 +56,7 @@ class Dual:
         """The best answer or question of each example, and its probability."""
         given = [text_of(GIVEN[task], example) for example in examples]
         contexts = [" ".join(example.passages) for example in examples]
-        for best, *_ in self.reader.write(task, given, contexts, **options):
+        for best, *_ in self.predictor.write(task, given, contexts, **options):
             yield best.text, best.probability
 
 
@@ -67,8 +67,8 @@ class SequenceToSequence:
     words and copies none, for answers as for questions. A full stop stands between the two texts.
     """
 
-    def __init__(self, asker: Asker, task: str):
-        self.reader = asker
+    def __init__(self, predictor: MaxoutPointerQGPredictor, task: str):
+        self.predictor = predictor
         self.tasks = (task,)
 
     @classmethod
@@ -76,7 +76,7 @@ class SequenceToSequence:
         cls, settings: Settings, task: str, vocabulary: text.Vocabulary
     ) -> "SequenceToSequence":
         lengths = {"question": settings.question_length, "answer": settings.answer_length}
-        features = text.QuestionFeatures(
+        preprocessor = preprocessing.MaxoutPointerQGPreprocessor(
             vocabulary,
             passage_length=lengths[GIVEN[task]] + 1 + settings.context_length,
             question_length=lengths[MADE[task]],
@@ -86,16 +86,16 @@ class SequenceToSequence:
         model = models.MaxoutPointerQG(
             vocabulary_size=len(vocabulary),
             num_oov_buckets=vocabulary.num_oov_buckets,
-            generation_vocabulary_size=features.generation_vocabulary_size,
+            generation_vocabulary_size=preprocessor.generation_vocabulary_size,
             **SEQUENCE_TO_SEQUENCE["s2s-a"],
             **settings.baseline,
         )
-        return cls(Asker(model, features), task)
+        return cls(MaxoutPointerQGPredictor(model, preprocessor), task)
 
     def compile_arguments(self, settings: Settings) -> dict[str, Any]:
         """What the model is compiled with: its own loss, and the optimizer of DAANET."""
-        made = training.maxout_pointer_qg(settings.steps, model=self.reader.model)
-        return made | {"optimizer": _daanet_training(settings, self.reader.model)["optimizer"]}
+        made = training.maxout_pointer_qg(settings.steps, model=self.predictor.model)
+        return made | {"optimizer": _daanet_training(settings, self.predictor.model)["optimizer"]}
 
     def records(self, examples: Sequence[Example]) -> list[Example]:
         """Examples whose passage is the whole source, and whose question is to be written."""
@@ -110,7 +110,7 @@ class SequenceToSequence:
     ) -> Iterator[tuple[str, float]]:
         """The best answer or question of each example, and its probability."""
         sources = [(_source(task, example), "", 0) for example in examples]
-        for best, *_ in self.reader.predict(sources, len(sources), **options):
+        for best, *_ in self.predictor.predict(sources, len(sources), **options):
             yield best.question, best.probability
 
 
@@ -124,8 +124,8 @@ def build(settings: Settings, name: str, vocabulary: text.Vocabulary) -> Dual | 
 def load(name: str, folder: Path) -> Dual | SequenceToSequence:
     """A trained system."""
     if name in VARIANTS:
-        return Dual(DualReader.load(folder))
-    return SequenceToSequence(Asker.load(folder), name.removeprefix("s2s_"))
+        return Dual(DAANetPredictor.load(folder))
+    return SequenceToSequence(MaxoutPointerQGPredictor.load(folder), name.removeprefix("s2s_"))
 
 
 def tasks_of(name: str) -> tuple[str, ...]:

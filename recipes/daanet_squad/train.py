@@ -8,7 +8,7 @@ from typing import Any
 from recipes.daanet_squad import systems
 from recipes.daanet_squad.settings import Settings
 from tfmrc.data import Example
-from tfmrc.recipe.folder import read_json, write_json
+from tfmrc.experiments.run_folder import read_json, write_json
 
 DONE = "training.json"
 SETTINGS = "settings.json"
@@ -27,7 +27,7 @@ def train(
         name: the system, one of `recipes.daanet_squad.systems.SYSTEMS`.
         seed: of weights, dropout and order.
         parts: the examples of `train` and `dev`.
-        run: the run's folder; afterwards it holds `reader/`, `log.csv` and `training.json`.
+        run: the run's folder; afterwards it holds `predictor/`, `log.csv` and `training.json`.
 
     Returns:
         What `training.json` holds: what it took.
@@ -41,13 +41,13 @@ def train(
     import keras
 
     from tfmrc import evaluation, training
-    from tfmrc.data import batched
-    from tfmrc.recipe.machine import in_words, machine
-    from tfmrc.recipe.time_limit import TimeLimit
+    from tfmrc.data import make_dataset
+    from tfmrc.experiments.environment import in_words, machine
+    from tfmrc.training.callbacks.time_limit import TimeLimit
 
     keras.utils.set_random_seed(seed)
     system = systems.build(settings, name, _vocabulary(settings, parts["train"], run.parent))
-    model, features = system.reader.model, system.reader.features
+    model, preprocessor = system.predictor.model, system.predictor.preprocessor
     model.compile(**system.compile_arguments(settings))
     callbacks = training.callbacks(run, averages=False, every_steps=200)
     limit = TimeLimit(settings.max_minutes)
@@ -55,19 +55,21 @@ def train(
     of_model = training.recipe.only_outputs(model)
     examples = system.records(parts["train"])
     batches = callbacks.checkpoint.dataset(
-        lambda start_step: batched(
+        lambda start_step: make_dataset(
             examples,
-            features,
+            preprocessor,
             settings.batch_size,
             shuffle=True,
             seed=seed,
             drop_remainder=len(examples) >= settings.batch_size,
             repeat=True,
             start_step=start_step,
-            rotate_unknown=True,
+            randomize_oov_buckets=True,
         ).map(of_model)
     )
-    dev = batched(system.records(parts["dev"]), features, settings.batch_size).map(of_model)
+    dev = make_dataset(system.records(parts["dev"]), preprocessor, settings.batch_size).map(
+        of_model
+    )
     began = callbacks.checkpoint.step
     print(
         f"\n{name}, seed {seed}: {model.count_params():,} weights, {settings.steps:,} steps"
@@ -76,8 +78,8 @@ def train(
     )
     model.fit(
         batches,
-        epochs=settings.steps // settings.validate_every,
-        steps_per_epoch=settings.validate_every,
+        epochs=settings.steps // settings.eval_every_steps,
+        steps_per_epoch=settings.eval_every_steps,
         validation_data=dev,
         shuffle=False,  # the batches are shuffled already
         verbose=1 if sys.stdout.isatty() else 2,
@@ -90,14 +92,14 @@ def train(
         "steps": callbacks.checkpoint.step,
         "seconds": round(limit.seconds, 1),
         "ended_by": "time limit" if limit.reached else "all steps done",
-        "best_look": callbacks.best.best_epoch,
+        "best_eval_step": callbacks.best.best_epoch,
         "best_val_loss": callbacks.best.best,
         "weights": model.count_params(),
         "examples": len(examples),
         "machine": in_words(found),
         "versions": found["versions"],
     }
-    system.reader.save_to(run / "reader", metrics={"training": facts})
+    system.predictor.save_to(run / "predictor", metrics={"training": facts})
     evaluation.plot_learning_curves(run / "log.csv", run / "learning_curves")
     write_json(run / DONE, facts)
     return facts

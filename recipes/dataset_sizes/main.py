@@ -10,8 +10,8 @@ from typing import Any
 
 import tfmrc
 from tfmrc.data import Example, RecordError
-from tfmrc.data.formats import file_format, read_file
-from tfmrc.data.sentences import words
+from tfmrc.data.formats.detect import file_format, read_file
+from tfmrc.data.transforms.sentences import words
 from tfmrc.evaluation import read_rows
 
 ROWS = Path(__file__).parents[1] / "reproduction.yaml"
@@ -108,7 +108,7 @@ def _metrics(name: str, found: dict[str, dict[str, float]], files: Sequence[str]
             "unit": "words" if kind in MEANS else "count",
             "scorer": "tfmrc.data",
             "version": f"tfmrc {tfmrc.__version__}",
-            "tokenisation": "words of tfmrc.data.sentences" if kind in MEANS else "none",
+            "tokenisation": "words of tfmrc.data.transforms.sentences" if kind in MEANS else "none",
             "size": counts["questions"],
         }
         for split, counts in found.items()

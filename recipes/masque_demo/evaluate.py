@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc import evaluation
-from tfmrc import recipe as recipes
+from tfmrc import experiments as recipes
 from tfmrc.data import Example, read_examples
-from tfmrc.recipe import folder as places
-from tfmrc.recipe.answering import answer_all
-from tfmrc.recipe.machine import in_words
-from tfmrc.recipe.sources import limited
-from tfmrc.serving import Reader
+from tfmrc.experiments import run_folder as places
+from tfmrc.experiments.answer import answer_all
+from tfmrc.experiments.environment import in_words
+from tfmrc.experiments.sources import limited
+from tfmrc.predictors import MasquePredictor
 
 TARGETS = {
     "concise_rouge_l": 0.90,
@@ -40,7 +40,7 @@ def evaluate(recipe: recipes.Recipe, run: Path, data: Path) -> dict[str, float]:
     """
     (source,) = recipe.sources
     trained = places.read_json(run / places.TRAINING, "train")
-    reader = Reader.load(run / places.READER)
+    predictor = MasquePredictor.load(run / places.PREDICTOR)
     examples = limited(read_examples(data / str(source.test)), recipe.evaluation.limit)
     folder = run / places.EVALUATION
     folder.mkdir(exist_ok=True)
@@ -54,7 +54,7 @@ def evaluate(recipe: recipes.Recipe, run: Path, data: Path) -> dict[str, float]:
     for style in source.styles:
         path = folder / f"predictions-{style}.jsonl"
         path.unlink(missing_ok=True)
-        found = answer_all(reader, examples, style, path, recipe.evaluation)
+        found = answer_all(predictor, examples, style, path, recipe.evaluation)
         references = {e.id: e.answers[style] for e in examples if e.answerable}
         answers = {key: found[key].answer for key in references}
         report.add(

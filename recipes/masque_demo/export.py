@@ -3,24 +3,24 @@
 import json
 from pathlib import Path
 
-from tfmrc import recipe as recipes
+from tfmrc import experiments as recipes
 from tfmrc.data import Example, load_corpus
-from tfmrc.recipe import folder as places
-from tfmrc.recipe.answering import options_of
-from tfmrc.serving import Reader
+from tfmrc.experiments import run_folder as places
+from tfmrc.experiments.answer import options_of
+from tfmrc.predictors import MasquePredictor
 
 
 def export(recipe: recipes.Recipe, run: Path, to: Path) -> Path:
-    """Write the run's reader as `FOLDER/NAME/VERSION`; a version that is there is replaced.
+    """Write the run's predictor as `FOLDER/NAME/VERSION`; a version that is there is replaced.
 
     Args:
         recipe: says how answers are searched for.
         run: the run's folder.
         to: the version's folder.
     """
-    reader = Reader.load(run / places.READER)
+    predictor = MasquePredictor.load(run / places.PREDICTOR)
     metrics = places.read_json(run / places.EVALUATION / "metrics.json", "evaluate")
-    return reader.export(to, overwrite=True, metrics=metrics, **options_of(recipe.evaluation))
+    return predictor.export(to, overwrite=True, metrics=metrics, **options_of(recipe.evaluation))
 
 
 def held_out_questions(count: int = 3) -> list[Example]:

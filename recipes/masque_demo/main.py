@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfmrc.recipe import command
+from tfmrc.experiments import command
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(chosen: argparse.Namespace, overrides: Sequence[str], began: float) -> int:
-    from tfmrc import recipe as recipes
+    from tfmrc import experiments as recipes
 
     recipe = recipes.load(chosen.config, *overrides)
     name = recipe.name if chosen.blind is None else f"{recipe.name}_without_{chosen.blind}"

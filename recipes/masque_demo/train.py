@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from recipes.masque_demo.blind import write_blind_corpus
-from tfmrc import recipe as recipes
+from tfmrc import experiments as recipes
 from tfmrc.data import corpus
-from tfmrc.recipe import folder as places
+from tfmrc.experiments import run_folder as places
 
 CONFIG = Path(__file__).with_name("config.yaml")
 CORPUS = Path(corpus.__file__).parent / "corpus_files"

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from tfmrc import evaluation
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
-from tfmrc.recipe import evaluating, settings
-from tfmrc.recipe import folder as places
-from tfmrc.recipe.settings import Source
-from tfmrc.recipe.sources import data_folder, limited, splits
+from tfmrc.experiments import configuration as settings
+from tfmrc.experiments import evaluate as evaluating
+from tfmrc.experiments import run_folder as places
+from tfmrc.experiments.configuration import Source
+from tfmrc.experiments.sources import data_folder, limited, splits
 from tfmrc.training import vote_all
 
 

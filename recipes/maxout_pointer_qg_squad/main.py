@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tfmrc.recipe import command
+from tfmrc.experiments import command
 
 HERE = Path(__file__).parent
 
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> None:
     from recipes.maxout_pointer_qg_squad import settings, splits
-    from tfmrc.recipe.sources import data_folder
+    from tfmrc.experiments.sources import data_folder
 
     made = settings.load(chosen.config, overrides)
     data = data_folder(chosen.data)

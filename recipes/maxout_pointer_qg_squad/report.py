@@ -11,7 +11,7 @@ from recipes.maxout_pointer_qg_squad.settings import Settings
 from recipes.maxout_pointer_qg_squad.splits import Parts
 from tfmrc import evaluation
 from tfmrc.evaluation import Report, Row, read_rows
-from tfmrc.recipe.folder import read_json
+from tfmrc.experiments.run_folder import read_json
 
 ROWS = Path(__file__).parents[1] / "reproduction.yaml"
 SAMPLES = 1000  # of the bootstrap
@@ -70,7 +70,7 @@ def write_all(settings: Settings, folder: Path, parts: Parts) -> str:
         if beams == settings.num_beams:
             interval = evaluation.bootstrap(duplication["duplication_rate"], samples=SAMPLES)
             bars.setdefault(context, {})[variant] = interval
-    own = evaluation.score_duplication({example.id: example.question for example in parts.test})
+    own = evaluation.score_repetition({example.id: example.question for example in parts.test})
     rates.add(human, own, samples=SAMPLES)
     rates.write(folder / "duplication")
     for series in bars.values():  # people ask the same whatever a model reads

@@ -12,12 +12,12 @@ from recipes.maxout_pointer_qg_squad.self_attention import plot_self_attention
 from recipes.maxout_pointer_qg_squad.settings import Settings
 from recipes.maxout_pointer_qg_squad.sources import asked_about
 from recipes.maxout_pointer_qg_squad.splits import Parts
-from tfmrc import data, embeddings, evaluation, models, text, training
+from tfmrc import data, embeddings, evaluation, models, preprocessing, text, training
+from tfmrc.experiments.environment import in_words, machine
+from tfmrc.experiments.run_folder import write_json
 from tfmrc.models.maxout_pointer_qg import VARIANTS
-from tfmrc.recipe.folder import write_json
-from tfmrc.recipe.machine import in_words, machine
-from tfmrc.recipe.time_limit import TimeLimit
-from tfmrc.serving import Asker
+from tfmrc.predictors import MaxoutPointerQGPredictor
+from tfmrc.training.callbacks.time_limit import TimeLimit
 
 DONE = "training.json"
 
@@ -39,20 +39,22 @@ def run(settings: Settings, variant: str, context: str, parts: Parts, folder: Pa
     draws = VARIANTS[variant]["self_attention"] and not picture.with_suffix(".svg").is_file()
     if (folder / DONE).is_file() and not left and not draws:
         return
-    asker = train(settings, variant, context, parts, folder)
+    predictor = train(settings, variant, context, parts, folder)
     evaluation.plot_learning_curves(folder / "log.csv", folder / "learning_curves")
     for beams in left:
-        ask(asker, parts, settings, beams, folder)
+        ask(predictor, parts, settings, beams, folder)
     if draws:
         first = parts.test[0]
         given = first.passages[0], first.answers["span"][0]
-        plot_self_attention(asker, *given, picture, first.spans[0].start)
+        plot_self_attention(predictor, *given, picture, first.spans[0].start)
 
 
-def untrained(settings: Settings, variant: str, context: str, parts: Parts, folder: Path) -> Asker:
+def untrained(
+    settings: Settings, variant: str, context: str, parts: Parts, folder: Path
+) -> MaxoutPointerQGPredictor:
     """A variant before its training; the vocabulary of all variants lies beside their folders."""
     keras.utils.set_random_seed(settings.seed)
-    features = text.QuestionFeatures(
+    preprocessor = preprocessing.MaxoutPointerQGPreprocessor(
         _vocabulary(settings, parts, folder.parent),
         context=context if settings.with_answers else "paragraph",
         passage_length=settings.passage_length,
@@ -61,26 +63,28 @@ def untrained(settings: Settings, variant: str, context: str, parts: Parts, fold
         with_answers=settings.with_answers,
     )
     model = models.MaxoutPointerQG(
-        vocabulary_size=len(features.vocabulary),
+        vocabulary_size=len(preprocessor.vocabulary),
         num_oov_buckets=settings.num_oov_buckets,
-        generation_vocabulary_size=features.generation_vocabulary_size,
+        generation_vocabulary_size=preprocessor.generation_vocabulary_size,
         **VARIANTS[variant],
         **settings.model,
     )
-    asker = Asker(model, features)
+    predictor = MaxoutPointerQGPredictor(model, preprocessor)
     if settings.vectors is not None:
-        words = features.vocabulary.words
+        words = preprocessor.vocabulary.words
         share = embeddings.set_vectors(model.word_embedding, words, settings.vectors)
-        asker.metrics["words_with_a_vector"] = round(share, 4)
-    return asker
+        predictor.metrics["words_with_a_vector"] = round(share, 4)
+    return predictor
 
 
-def train(settings: Settings, variant: str, context: str, parts: Parts, folder: Path) -> Asker:
-    """A trained asker; a run that is trained is loaded, a stopped one goes on."""
+def train(
+    settings: Settings, variant: str, context: str, parts: Parts, folder: Path
+) -> MaxoutPointerQGPredictor:
+    """A trained predictor; a run that is trained is loaded, a stopped one goes on."""
     if (folder / DONE).is_file():
-        return Asker.load(folder / "asker")
-    asker = untrained(settings, variant, context, parts, folder)
-    model, features = asker.model, asker.features
+        return MaxoutPointerQGPredictor.load(folder / "predictor")
+    predictor = untrained(settings, variant, context, parts, folder)
+    model, preprocessor = predictor.model, predictor.preprocessor
     steps = len(parts.train) // settings.batch_size
     model.compile(
         **training.maxout_pointer_qg(
@@ -97,12 +101,12 @@ def train(settings: Settings, variant: str, context: str, parts: Parts, folder: 
     callbacks.checkpoint.callbacks.append(limit)
     of_model = training.recipe.only_outputs(model)
     batches = callbacks.checkpoint.dataset(
-        lambda start_step: data.batched(
-            parts.train, features, settings.batch_size, shuffle=True, seed=settings.seed,
-            drop_remainder=True, repeat=True, start_step=start_step, rotate_unknown=True,
+        lambda start_step: data.make_dataset(
+            parts.train, preprocessor, settings.batch_size, shuffle=True, seed=settings.seed,
+            drop_remainder=True, repeat=True, start_step=start_step, randomize_oov_buckets=True,
         ).map(of_model)
     )  # fmt: skip
-    dev = data.batched(parts.dev, features, settings.batch_size).map(of_model)
+    dev = data.make_dataset(parts.dev, preprocessor, settings.batch_size).map(of_model)
     model.fit(
         batches,
         epochs=settings.epochs,
@@ -123,18 +127,20 @@ def train(settings: Settings, variant: str, context: str, parts: Parts, folder: 
         "kept_epoch": None if callbacks.best.best_epoch is None else callbacks.best.best_epoch + 1,
         "lowest_dev_loss": callbacks.best.best,
         "machine": in_words(machine()),
-        **asker.metrics,
+        **predictor.metrics,
     }
-    asker.save_to(folder / "asker", metrics=facts)
+    predictor.save_to(folder / "predictor", metrics=facts)
     write_json(folder / DONE, facts)
-    return asker
+    return predictor
 
 
-def ask(asker: Asker, parts: Parts, settings: Settings, beams: int, folder: Path) -> None:
+def ask(
+    predictor: MaxoutPointerQGPredictor, parts: Parts, settings: Settings, beams: int, folder: Path
+) -> None:
     """Questions about the test set's answers in a file, and their scores in another."""
     began = time.monotonic()
     answers = map(asked_about, parts.test)
-    asked = list(asker.predict(answers, settings.batch_size, num_beams=beams))
+    asked = list(predictor.predict(answers, settings.batch_size, num_beams=beams))
     seconds = time.monotonic() - began
     with scoring.questions_file(folder, beams).open("w", encoding="utf-8") as file:
         for example, (found, *_) in zip(parts.test, asked, strict=True):

@@ -28,4 +28,4 @@ def scored(folder: Path, beams: int) -> tuple[evaluation.Scores, evaluation.Scor
     questions = {line["id"]: line["question"] for line in lines}
     references = {line["id"]: line.get("references") or [line["reference"]] for line in lines}
     answers = evaluation.score_answers(questions, references, "plain", meteor=True)
-    return answers, evaluation.score_duplication(questions)
+    return answers, evaluation.score_repetition(questions)

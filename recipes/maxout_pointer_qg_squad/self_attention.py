@@ -2,7 +2,7 @@
 
     python -m recipes.maxout_pointer_qg_squad.self_attention ASKER --passage TEXT --answer TEXT
 
-ASKER is the folder of a trained asker, `asker` in a variant's folder of the runs. Rows look at
+ASKER is the folder of a trained predictor, `predictor` in a variant's folder of the runs. Rows look at
 columns, the darker the more; the answer stands in bold.
 """
 
@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from tfmrc.evaluation.figures import save_figure
-from tfmrc.recipe import command
+from tfmrc.evaluation.plots.figures import save_figure
+from tfmrc.experiments import command
 
 
 def plot_self_attention(
-    asker: Any, passage: str, answer: str, path: Path, answer_start: int = -1
+    predictor: Any, passage: str, answer: str, path: Path, answer_start: int = -1
 ) -> list[Path]:
     """Draws it.
 
     Args:
-        asker: a `tfmrc.serving.Asker` whose model has self-attention.
-        passage: the passage; what the asker reads of it is drawn.
+        predictor: a `tfmrc.predictors.MaxoutPointerQGPredictor` whose model has self-attention.
+        passage: the passage; what the predictor reads of it is drawn.
         answer: a part of it.
         path: the picture's name without ending.
         answer_start: the answer's first character; -1 for its first occurrence.
@@ -35,8 +35,8 @@ def plot_self_attention(
     """
     import matplotlib.pyplot as plt
 
-    source = asker.features.source([passage], [answer], [answer_start])
-    weights = np.array(asker.model.self_attention_weights(source))[0]
+    source = predictor.preprocessor.source([passage], [answer], [answer_start])
+    weights = np.array(predictor.model.self_attention_weights(source))[0]
     words = [word.decode() for word in source["words"][0].numpy()]
     figure, panel = plt.subplots(figsize=(0.16 * len(words) + 2, 0.16 * len(words) + 2))
     panel.imshow(weights, cmap="Greys")
@@ -52,7 +52,7 @@ def plot_self_attention(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; 0, or 1 where it cannot be done (the words say why)."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("asker", type=Path, help="folder of a trained asker")
+    parser.add_argument("predictor", type=Path, help="folder of a trained predictor")
     parser.add_argument("--passage", required=True)
     parser.add_argument("--answer", required=True, help="a part of the passage")
     parser.add_argument("--to", type=Path, default=Path("self_attention"), help="without ending")
@@ -61,14 +61,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _draw(chosen: argparse.Namespace) -> None:
-    from tfmrc.serving import Asker
+    from tfmrc.predictors import MaxoutPointerQGPredictor
 
-    asker = Asker.load(chosen.asker)
-    if not asker.model.get_config()["self_attention"]:
-        raise ValueError(f"This asker has no self-attention. Received: {chosen.asker}")
+    predictor = MaxoutPointerQGPredictor.load(chosen.predictor)
+    if not predictor.model.get_config()["self_attention"]:
+        raise ValueError(f"This predictor has no self-attention. Received: {chosen.predictor}")
     if chosen.answer not in chosen.passage:
         raise ValueError(f"The answer does not stand in the passage. Received: {chosen.answer!r}")
-    for path in plot_self_attention(asker, chosen.passage, chosen.answer, chosen.to):
+    for path in plot_self_attention(predictor, chosen.passage, chosen.answer, chosen.to):
         print(path)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tfmrc.recipe.settings import load_settings
+from tfmrc.experiments.configuration import load_settings
 
 
 @dataclass(frozen=True)

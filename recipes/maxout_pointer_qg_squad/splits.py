@@ -8,8 +8,8 @@ from pathlib import Path
 from recipes.maxout_pointer_qg_squad import sources
 from recipes.maxout_pointer_qg_squad.settings import Settings
 from tfmrc import data
-from tfmrc.data.sentences import sentences
-from tfmrc.data.splits import group_number
+from tfmrc.data.transforms.sentences import sentences
+from tfmrc.data.transforms.splits import group_number
 
 PARTS = ("train", "dev", "test")
 

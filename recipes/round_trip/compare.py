@@ -12,9 +12,9 @@ from recipes.round_trip.settings import Settings
 from recipes.san_squad import main as san_squad
 from recipes.san_squad.settings import SPLIT_SEED, test_examples
 from recipes.san_squad.settings import Settings as SanSettings
-from tfmrc import Reader, evaluation
-from tfmrc.data.splits import group_number
-from tfmrc.recipe.folder import write_json
+from tfmrc import MasquePredictor, evaluation
+from tfmrc.data.transforms.splits import group_number
+from tfmrc.experiments.run_folder import write_json
 
 SAMPLES = 1000  # of the bootstrap
 # More questions are more steps in as many epochs, so our questions are tried within the same number
@@ -128,8 +128,8 @@ def _trained(settings: Settings, config: Path, folder: Path, runs: Path, seed: i
 
 def _answers(place: Path, examples: Any, path: Path) -> dict[str, str]:
     if not path.is_file():
-        reader = Reader.load(place / "reader")
-        answers = zip(examples, reader.predict(examples), strict=True)
+        predictor = MasquePredictor.load(place / "predictor")
+        answers = zip(examples, predictor.predict(examples), strict=True)
         write_json(path, {example.id: found.text for example, found in answers})
     return dict(_json(path))
 
@@ -144,7 +144,7 @@ def _counts(run: Path) -> dict[str, str]:
     counts = _json(run / COUNTS)
     return {
         "Round trip": f"{counts['questions']:,} questions about {counts['passages']:,} passages; "
-        f"the reader's answers agree by {100 * counts['exact_match']:.2f} (exact match) and "
+        f"the predictor's answers agree by {100 * counts['exact_match']:.2f} (exact match) and "
         f"{100 * counts['f1']:.2f} (F1); {counts['kept']:,} kept, with {counts['agreement']} of "
         f"{counts['threshold']:g} or more",
     }

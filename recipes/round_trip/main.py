@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfmrc.recipe import command
+from tfmrc.experiments import command
 
 HERE = Path(__file__).parent
 
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> None:
     from recipes.round_trip import compare, questions, settings
-    from tfmrc.recipe.sources import data_folder
+    from tfmrc.experiments.sources import data_folder
 
     made = settings.load(chosen.config, overrides)
     folder = data_folder(chosen.data)

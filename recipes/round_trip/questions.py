@@ -1,4 +1,4 @@
-"""Questions about the passages, what a reader answers to them, and those where both agree."""
+"""Questions about the passages, what a predictor answers to them, and those where both agree."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from recipes.round_trip.settings import Settings
-from tfmrc import Reader, data, evaluation
-from tfmrc.data.formats import file_format, read_file
-from tfmrc.data.splits import group_number
-from tfmrc.recipe.folder import write_json
-from tfmrc.serving import Asker
+from tfmrc import MasquePredictor, data, evaluation
+from tfmrc.data.formats.detect import file_format, read_file
+from tfmrc.data.transforms.splits import group_number
+from tfmrc.experiments.run_folder import write_json
+from tfmrc.predictors import MaxoutPointerQGPredictor
 
 ASKED, ANSWERED, KEPT, COUNTS = "asked.jsonl", "answered.jsonl", "kept.json", "counts.json"
 
@@ -44,8 +44,8 @@ def ask(settings: Settings, folder: Path, run: Path) -> Path:
     """Writes `asked.jsonl`: a passage a line, with its answers and the best question about each."""
 
     def asked(left: Sequence[Passage]) -> Iterator[list[dict[str, Any]]]:
-        asker = Asker.load(settings.asker)
-        proposed = asker.propose(
+        predictor = MaxoutPointerQGPredictor.load(settings.predictor)
+        proposed = predictor.propose(
             (passage.text for passage in left),
             settings.batch_size,
             settings.max_answers,
@@ -69,16 +69,16 @@ def ask(settings: Settings, folder: Path, run: Path) -> Path:
 
 
 def answer(settings: Settings, run: Path) -> Path:
-    """Writes `answered.jsonl`: to each question the reader's answer, and how far both agree."""
+    """Writes `answered.jsonl`: to each question the predictor's answer, and how far both agree."""
 
     def answered(left: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-        reader = Reader.load(settings.reader)
+        predictor = MasquePredictor.load(settings.predictor)
         questions = (
             data.Example("asked", one["question"], (line["text"],))
             for line in left
             for one in line["questions"]
         )
-        answers = reader.predict(questions)
+        answers = predictor.predict(questions)
         for line in left:
             several = [{**one, "found": next(answers).text} for one in line["questions"]]
             yield [{**one, **agreement(one["found"], one["answer"])} for one in several]
@@ -103,7 +103,7 @@ def keep(settings: Settings, run: Path) -> Path:
     """Writes `kept.json`, SQuAD's form, and `counts.json`: the questions that come back.
 
     A question is kept once a passage, with the likeliest of its answers. Beside `answers` each
-    question has `agreement` and `probability`, which readers of SQuAD's form pass over.
+    question has `agreement` and `probability`, which predictors of SQuAD's form pass over.
     """
     articles: dict[str, list[dict[str, Any]]] = {}
     counts: dict[str, Any] = {

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tfmrc.recipe.settings import load_settings
+from tfmrc.experiments.configuration import load_settings
 
 
 @dataclass(frozen=True)
@@ -13,9 +13,9 @@ class Settings:
 
     Args:
         name: of the folder below `runs/`.
-        passages: files below the data folder, of any format that `tfmrc.data.formats` knows.
-        asker: folder of a saved `tfmrc.serving.Asker`.
-        reader: folder of a saved `tfmrc.Reader`.
+        passages: files below the data folder, of any format that `tfmrc.data.formats.detect` knows.
+        predictor: folder of a saved `tfmrc.predictors.MaxoutPointerQGPredictor`.
+        predictor: folder of a saved `tfmrc.MasquePredictor`.
         limit: at most so many passages, drawn by their text; null for all.
         batch_size: passages that are asked about at once.
         max_answers: answers of a passage, the first ones.
@@ -32,8 +32,8 @@ class Settings:
 
     name: str
     passages: tuple[str, ...]
-    asker: str
-    reader: str
+    predictor: str
+    predictor: str
     limit: int | None = None
     batch_size: int = 4
     max_answers: int = 20

@@ -3,7 +3,7 @@
     python -m recipes.san_msmarco.main spans                    # chooses spans, says their bound
     python -m recipes.san_msmarco.main train --answer stochastic
     python -m recipes.san_msmarco.main evaluate --answer stochastic
-    python -m recipes.san_msmarco.main evaluate --ranker runs/masque_msmarco/reader
+    python -m recipes.san_msmarco.main evaluate --ranker runs/masque_msmarco/predictor
 
 A command makes what it needs and is not there yet; run again, it goes on where it was stopped.
 """
@@ -18,8 +18,8 @@ from recipes.san_msmarco import spans
 from recipes.san_squad.settings import ANSWERS, Settings, references
 from tfmrc import evaluation
 from tfmrc.data import Example
-from tfmrc.recipe import command
-from tfmrc.recipe.folder import read_json, write_json
+from tfmrc.experiments import command
+from tfmrc.experiments.run_folder import read_json, write_json
 
 HERE = Path(__file__).parent
 RULES = "msmarco"
@@ -31,14 +31,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("command", choices=("spans", "train", "evaluate"))
     parser.add_argument("--answer", choices=ANSWERS, default="stochastic")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--ranker", type=Path, help="a saved Masque reader (default: TF-IDF)")
+    parser.add_argument("--ranker", type=Path, help="a saved Masque predictor (default: TF-IDF)")
     chosen = parser.parse_args(arguments)
     return command.status(lambda: _run(chosen))
 
 
 def _run(chosen: argparse.Namespace) -> None:
     from recipes.san_squad.train import facts_of, train
-    from tfmrc.recipe.sources import data_folder
+    from tfmrc.experiments.sources import data_folder
 
     settings = Settings.load(chosen.config)
     if settings.tags:
@@ -70,7 +70,7 @@ def evaluate(
         folder: the data folder.
         runs: of all runs.
         run: the trained run's folder.
-        ranker: a saved Masque reader; TF-IDF without one.
+        ranker: a saved Masque predictor; TF-IDF without one.
 
     Returns:
         The report, which is written into the runs' `evaluation/` with `metrics.json`.
@@ -111,16 +111,16 @@ def answer(
     settings: Settings, runs: Path, run: Path, examples: Sequence[Example], ranker: Path | None
 ) -> dict[str, str]:
     """The best span of all passages, its probability times the passage's relevance."""
-    from tfmrc import Reader
-    from tfmrc.serving import MasqueRanker, TfIdfRanker
+    from tfmrc import MasquePredictor
+    from tfmrc.predictors import MasqueRanker, TfIdfRanker
 
     relevance: Any
     if ranker is None:
         training, _ = spans.training_examples(settings, runs)
         relevance = TfIdfRanker(example.passages[0] for example in training)
     else:
-        relevance = MasqueRanker(Reader.load(ranker))
-    found = Reader.load(run / "reader").predict(examples, ranker=relevance)
+        relevance = MasqueRanker(MasquePredictor.load(ranker))
+    found = MasquePredictor.load(run / "predictor").predict(examples, ranker=relevance)
     return {example.id: one.text for example, one in zip(examples, found, strict=True)}
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from recipes.san_squad.settings import SPLIT_SEED, Settings
 from tfmrc import data
 from tfmrc.data import Example, Span
-from tfmrc.data.answer_spans import with_best_spans
-from tfmrc.recipe.folder import read_json, write_json
-from tfmrc.recipe.sources import limited
+from tfmrc.data.transforms.answer_spans import with_best_spans
+from tfmrc.experiments.run_folder import read_json, write_json
+from tfmrc.experiments.sources import limited
 
 STYLE = "qa"
 FILE, FACTS = "spans.jsonl.gz", "spans.json"
@@ -78,7 +78,7 @@ def best_texts(settings: Settings, examples: Iterable[Example]) -> dict[str, str
 
 
 def _longest(settings: Settings) -> int:
-    return settings.features["answer_length"]
+    return settings.preprocessor["answer_length"]
 
 
 def _alone(example: Example) -> Example:

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recipes.san_squad.settings import ANSWERS, Settings
-from tfmrc.recipe import command
+from tfmrc.experiments import command
 
 HERE = Path(__file__).parent
 COMMANDS = (
@@ -55,7 +55,7 @@ def _run(chosen: argparse.Namespace) -> list[Path]:
     from recipes.san_squad import reports
     from recipes.san_squad.runs import Runs
     from recipes.san_squad.settings import training_examples
-    from tfmrc.recipe.sources import data_folder
+    from tfmrc.experiments.sources import data_folder
 
     settings = Settings.load(chosen.config)
     folder = chosen.runs or Path("runs", settings.name)
@@ -91,7 +91,7 @@ def _run(chosen: argparse.Namespace) -> list[Path]:
         return [reports.adversarial(runs, run, chosen.file)]
     if asked == "export":
         to = Path("savedmodels", settings.name, str(chosen.seed))
-        return [runs.reader(run).export(to, num_return=4)]
+        return [runs.predictor(run).export(to, num_return_sequences=4)]
     return [run]
 
 

@@ -8,7 +8,8 @@ from recipes.san_squad.runs import EVALUATION, NUM_BEST, Runs
 from recipes.san_squad.settings import answerable, references
 from recipes.san_squad.train import facts_of
 from tfmrc import evaluation
-from tfmrc.evaluation import Scores, mean_of_runs
+from tfmrc.evaluation import Scores
+from tfmrc.evaluation.reports import mean_of_runs
 
 TITLES = {
     "one_step": "1 step",
@@ -102,19 +103,19 @@ def trained_steps(runs: Runs, counts: Sequence[int], seed: int) -> Path:
 
 def tested_steps(runs: Runs, run: Path, counts: Sequence[int]) -> Path:
     """A trained run tested with other numbers of steps than it was trained with: Table 6."""
-    reader, known = runs.reader(run), references(runs.test)
+    predictor, known = runs.predictor(run), references(runs.test)
     to = runs.folder / EVALUATION / "tested_steps"
     facts = facts_of(run)
     with runs.report("san-t6", to, [run], seed=facts and facts["seed"]) as report:
         for count in counts:
-            answers = reader.predict(runs.test, num_steps=count)
+            answers = predictor.predict(runs.test, num_steps=count)
             texts = {e.id: a.text for e, a in zip(runs.test, answers, strict=True)}
             report.add(f"{runs.settings.name}_tested_{count}", evaluation.score_squad(texts, known))
     return to
 
 
 def ensemble(runs: Runs, answer: str, seeds: Sequence[int]) -> Path:
-    """The seeds of one module as one reader, whose distributions are the means of theirs: Table 2.
+    """The seeds of one module as one predictor, whose distributions are the means of theirs: Table 2.
 
     Raises:
         ValueError: there are fewer than two seeds.
@@ -140,7 +141,7 @@ def adversarial(runs: Runs, run: Path, file: Path) -> Path:
     """
     title = ADVERSARIAL.get(file.stem, file.stem)
     examples = answerable(file)
-    answers = runs.reader(run).predict(examples)
+    answers = runs.predictor(run).predict(examples)
     texts = {e.id: a.text for e, a in zip(examples, answers, strict=True)}
     known = references(examples)
     to = runs.folder / EVALUATION / f"adversarial-{title}"
@@ -158,9 +159,9 @@ def adversarial(runs: Runs, run: Path, file: Path) -> Path:
 
 
 def _together(runs: Runs, members: Sequence[Path]) -> Any:
-    from tfmrc.serving import ensemble_reader
+    from tfmrc.predictors import ensemble_predictor
 
-    return ensemble_reader([runs.reader(run) for run in members])
+    return ensemble_predictor([runs.predictor(run) for run in members])
 
 
 def _bars(

@@ -12,7 +12,7 @@ from recipes.san_squad.tags import Tags
 from recipes.san_squad.train import facts_of, train
 from tfmrc import evaluation
 from tfmrc.data import Example
-from tfmrc.recipe.folder import read_json, write_json
+from tfmrc.experiments.run_folder import read_json, write_json
 
 NUM_BEST = 4
 EVALUATION = "evaluation"
@@ -66,14 +66,14 @@ class Runs:
             train(self.settings, answer, seed, *parts, run, self.data, num_steps, self.tags)
         return run
 
-    def reader(self, run: Path) -> Any:
-        """The reader of a trained run, with the tagger that it needs."""
-        from tfmrc import Reader
+    def predictor(self, run: Path) -> Any:
+        """The predictor of a trained run, with the tagger that it needs."""
+        from tfmrc import MasquePredictor
 
-        reader = Reader.load(run / "reader")
+        predictor = MasquePredictor.load(run / "predictor")
         if self.tags is not None:
-            reader.tagger = self.tags.cache.tagger_of(reader.features.annotations)
-        return reader
+            predictor.tagger = self.tags.cache.tagger_of(predictor.preprocessor.annotations)
+        return predictor
 
     def answers(
         self, run: Path, make_reader: Callable[[], Any] | None = None
@@ -84,14 +84,14 @@ class Runs:
 
         Args:
             run: the run's folder.
-            make_reader: gives what answers in place of the run's own reader.
+            make_reader: gives what answers in place of the run's own predictor.
         """
         path = run / "answers.json"
         found = read_json(path, "evaluate") if path.is_file() else {}
         if found.keys() != {example.id for example in self.test}:
             found = {}
-            reader = self.reader(run) if make_reader is None else make_reader()
-            answers = reader.predict(self.test, num_return=NUM_BEST)
+            predictor = self.predictor(run) if make_reader is None else make_reader()
+            answers = predictor.predict(self.test, num_return_sequences=NUM_BEST)
             for example, answer in zip(self.test, answers, strict=True):
                 best = (answer, *answer.alternatives)
                 found[example.id] = [[b.text, b.start, b.end, b.probability] for b in best]
@@ -162,7 +162,7 @@ def details(settings: Settings, runs: Sequence[Path]) -> dict[str, str]:
     facts = [found for run in runs if (found := facts_of(run)) is not None]
     if not facts:
         return {}
-    parts = (settings.model, settings.training, settings.features, settings.vocabulary)
+    parts = (settings.model, settings.training, settings.preprocessor, settings.vocabulary)
 
     def span(values: Sequence[float], form: str) -> str:
         return " to ".join(

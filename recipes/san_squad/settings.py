@@ -9,7 +9,7 @@ import yaml
 
 from tfmrc import data
 from tfmrc.data import Example
-from tfmrc.recipe.sources import limited
+from tfmrc.experiments.sources import limited
 
 ANSWERS = ("stochastic", "one_step", "last_step", "average", "reasonet")
 SPLIT_SEED = 1  # the same articles are validated on whatever the seed of the run
@@ -29,7 +29,7 @@ class Settings:
     test: str
     test_limit: int | None
     vocabulary: Mapping[str, Any]
-    features: Mapping[str, Any]
+    preprocessor: Mapping[str, Any]
     model: Mapping[str, Any]
     training: Mapping[str, Any]
     tags: bool = False

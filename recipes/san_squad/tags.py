@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.data import Example, TagCache
-from tfmrc.data.tagging import spacy_tagger
+from tfmrc.data.transforms.tagging import spacy_tagger
 
 FILE = "tags.jsonl"
 
@@ -52,8 +52,8 @@ class Tags:
         """Tags the questions and passages that the file does not hold."""
         self.cache.add(text for e in examples for text in (e.question, *e.passages))
 
-    def of_features(self, examples: Sequence[Example]) -> dict[str, Any]:
-        """Arguments of `tfmrc.text.SanFeatures`: the tags that the training texts have."""
+    def of_preprocessor(self, examples: Sequence[Example]) -> dict[str, Any]:
+        """Arguments of `tfmrc.preprocessing.SANPreprocessor`: the tags that the training texts have."""
         texts = {text for e in examples for text in (e.question, *e.passages)}
         return {
             "lemmas": True,

@@ -1,4 +1,4 @@
-"""Train a reader of spans with one seed, or go on where a stopped run stands."""
+"""Train a predictor of spans with one seed, or go on where a stopped run stands."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from typing import Any
 from recipes.san_squad.settings import Settings
 from recipes.san_squad.tags import Tags
 from tfmrc.data import Example
-from tfmrc.recipe.folder import read_json, write_json
+from tfmrc.experiments.run_folder import read_json, write_json
 
 DONE = "training.json"
 
@@ -25,7 +25,7 @@ def train(
     num_steps: int | None = None,
     tags: Tags | None = None,
 ) -> dict[str, Any]:
-    """Trains, and leaves `reader/`, `log.csv` and `training.json` in the run's folder.
+    """Trains, and leaves `predictor/`, `log.csv` and `training.json` in the run's folder.
 
     Args:
         settings: sizes and budget.
@@ -43,22 +43,24 @@ def train(
     """
     import keras
 
-    from tfmrc import Reader, embeddings, models, text, training
-    from tfmrc.data import batched
-    from tfmrc.recipe.machine import in_words, machine
-    from tfmrc.recipe.time_limit import TimeLimit
+    from tfmrc import MasquePredictor, embeddings, models, preprocessing, text, training
+    from tfmrc.data import make_dataset
+    from tfmrc.experiments.environment import in_words, machine
+    from tfmrc.training.callbacks.time_limit import TimeLimit
 
     chosen = settings.training
     keras.utils.set_random_seed(seed)
     vocabulary = text.Vocabulary.from_examples(examples, **settings.vocabulary)
-    tagged: Mapping[str, Any] = {} if tags is None else tags.of_features(examples)
-    features = text.SanFeatures(vocabulary, **settings.features, **tagged)
-    annotate = None if tags is None else tags.cache.annotate(features.annotations)
+    tagged: Mapping[str, Any] = {} if tags is None else tags.of_preprocessor(examples)
+    preprocessor = preprocessing.SANPreprocessor(vocabulary, **settings.preprocessor, **tagged)
+    annotate = None if tags is None else tags.cache.annotate(preprocessor.annotations)
     sizes = dict(settings.model) | ({} if num_steps is None else {"num_steps": num_steps})
     if tags is not None:
-        sizes |= {"num_exact_match": features.num_exact_match, "tagger": tags.cache.tagger}
-        sizes |= {f"num_{name}": count for name, count in features.num_tags.items()}
-    model = models.SAN(vocabulary_size=len(features.vocabulary), answer=answer, seed=seed, **sizes)
+        sizes |= {"num_exact_match": preprocessor.num_exact_match, "tagger": tags.cache.tagger}
+        sizes |= {f"num_{name}": count for name, count in preprocessor.num_tags.items()}
+    model = models.SAN(
+        vocabulary_size=len(preprocessor.vocabulary), answer=answer, seed=seed, **sizes
+    )
     share = None
     if settings.vectors is not None:
         path = data / settings.vectors
@@ -72,16 +74,16 @@ def train(
     limit = TimeLimit(chosen["max_minutes"])
     callbacks.checkpoint.callbacks.append(limit)
     batches = callbacks.checkpoint.dataset(
-        lambda start_step: batched(
+        lambda start_step: make_dataset(
             examples,
-            features,
+            preprocessor,
             size,
             shuffle=True,
             seed=seed,
             drop_remainder=len(examples) >= size,
             repeat=True,
             start_step=start_step,
-            rotate_unknown=True,
+            randomize_oov_buckets=True,
             annotate=annotate,
         )
     )
@@ -91,7 +93,7 @@ def train(
         batches,
         epochs=chosen["epochs"],
         steps_per_epoch=steps,
-        validation_data=batched(validation, features, size, annotate=annotate),
+        validation_data=make_dataset(validation, preprocessor, size, annotate=annotate),
         shuffle=False,
         verbose=1 if sys.stdout.isatty() else 2,
         callbacks=[*callbacks[:-1], limit, callbacks.checkpoint],
@@ -107,11 +109,11 @@ def train(
         "words_with_a_vector": share,
         "examples": len(examples),
         "validation_examples": len(validation),
-        "alignment": alignment(features, examples, annotate),
+        "alignment": alignment(preprocessor, examples, annotate),
         "machine": in_words(found),
         "versions": found["versions"],
     }
-    Reader(model, features).save_to(run / "reader", metrics={"training": facts})
+    MasquePredictor(model, preprocessor).save_to(run / "predictor", metrics={"training": facts})
     write_json(run / DONE, facts)
     return facts
 
@@ -122,10 +124,10 @@ def facts_of(run: Path) -> dict[str, Any] | None:
 
 
 def alignment(
-    features: Any, examples: Sequence[Example], annotate: Any = None, batch_size: int = 256
+    preprocessor: Any, examples: Sequence[Example], annotate: Any = None, batch_size: int = 256
 ) -> dict[str, int]:
     """How many training answers are whole words, hold a part of one, or lie behind the cut."""
-    from tfmrc.data import Record
+    from tfmrc.data import TrainingExample
 
     counts = {"exact": 0, "part_of_a_word": 0, "outside_the_window": 0}
     for first in range(0, len(examples), batch_size):
@@ -133,13 +135,17 @@ def alignment(
         spans = [e.spans[0] for e in part]
         annotations = {}
         if annotate is not None:
-            annotations = annotate([Record(e, "span", e.span_text(e.spans[0])) for e in part])
-        source = features.source(
+            annotations = annotate(
+                [TrainingExample(e, "span", e.span_text(e.spans[0])) for e in part]
+            )
+        source = preprocessor.source(
             [e.question for e in part],
             [e.passages[s.passage] for e, s in zip(part, spans, strict=True)],
             **annotations,
         )
-        begin, _, exact = features.align(source, [s.start for s in spans], [s.end for s in spans])
+        begin, _, exact = preprocessor.align(
+            source, [s.start for s in spans], [s.end for s in spans]
+        )
         inside, exact = begin.numpy() >= 0, exact.numpy()
         counts["exact"] += int(exact.sum())
         counts["part_of_a_word"] += int((inside & ~exact).sum())

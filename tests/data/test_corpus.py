@@ -185,16 +185,16 @@ def passage_features(example):
     return [len(example.passages), tuple(sorted(Counter(kinds).items())), length // 50]
 
 
-@pytest.mark.parametrize("features", [question_features, passage_features])
-def test_blind_guesses_of_answerability_are_weak(corpus, features):
+@pytest.mark.parametrize("preprocessor", [question_features, passage_features])
+def test_blind_guesses_of_answerability_are_weak(corpus, preprocessor):
     seen = defaultdict(Counter)
     for example in corpus["train"]:
-        for place, feature in enumerate(features(example)):
+        for place, feature in enumerate(preprocessor(example)):
             seen[place, feature][example.answerable] += 1
-    for place in range(len(features(corpus["test"][0]))):
+    for place in range(len(preprocessor(corpus["test"][0]))):
         right = 0
         for example in corpus["test"]:
-            counts = seen[place, features(example)[place]]
+            counts = seen[place, preprocessor(example)[place]]
             right += (counts[True] >= counts[False]) == example.answerable
         assert right / len(corpus["test"]) < 0.6
 

@@ -8,7 +8,6 @@ import pytest
 
 from tests.data.builders import PLAIN, csv_text, write
 from tfmrc.data import (
-    json_columns,
     json_scan,
     read_dream,
     read_examples,
@@ -17,7 +16,8 @@ from tfmrc.data import (
     read_squad,
     squad_for_masque,
 )
-from tfmrc.data.batches import Batches
+from tfmrc.data.batching.sampler import BatchSampler
+from tfmrc.data.formats import json_columns
 
 BOUND = 1_000_000
 """Bytes of Python objects that a pass may hold; the small file alone is larger than that."""
@@ -142,7 +142,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, writer):
 
 def test_batches_of_a_stream_hold_one_window(tmp_path):
     stream = examples(tmp_path / "a.json", SIZES[1], random.Random(1))
-    batches = Batches(stream, ["qa"], 4, shuffle=True, window=10)
+    batches = BatchSampler(stream, ["qa"], 4, shuffle=True, window=10)
     tracemalloc.start()
     count = sum(len(batch) for batch in batches.of_pass(0))
     held = tracemalloc.get_traced_memory()[1]

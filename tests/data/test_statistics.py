@@ -14,7 +14,7 @@ from tests.data.builders import (
     write,
 )
 from tfmrc.data import Example, RecordError, write_examples
-from tfmrc.data.formats import file_format, read_file
+from tfmrc.data.formats.detect import file_format, read_file
 from tfmrc.data.statistics import main
 
 

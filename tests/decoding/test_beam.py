@@ -45,7 +45,7 @@ def test_a_beam_as_wide_as_the_space_is_exhaustive_search(seed, min_length, leng
         model.cache(200),
         2,
         num_beams=200,
-        num_return=200,
+        num_return_sequences=200,
         max_length=4,
         min_length=min_length,
         length_penalty=length_penalty,
@@ -69,7 +69,7 @@ def test_the_score_is_that_of_the_same_words(length_penalty):
         model.cache(4),
         3,
         num_beams=4,
-        num_return=3,
+        num_return_sequences=3,
         max_length=9,
         length_penalty=length_penalty,
     )
@@ -84,13 +84,13 @@ def test_the_score_is_that_of_the_same_words(length_penalty):
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.8, -0.5])
-@pytest.mark.parametrize("num_return", [1, 3])
-def test_a_batch_gives_what_single_examples_give(length_penalty, num_return):
+@pytest.mark.parametrize("num_return_sequences", [1, 3])
+def test_a_batch_gives_what_single_examples_give(length_penalty, num_return_sequences):
     model = RecurrentWords(batch_size=6, vocabulary_size=12, seed=5)
     model.bias[:, EOS] += np.linspace(-2, 5, 6)
     arguments = {
         "num_beams": 3,
-        "num_return": num_return,
+        "num_return_sequences": num_return_sequences,
         "max_length": 12,
         "length_penalty": length_penalty,
     }
@@ -119,7 +119,7 @@ ENDING[4, 4], ENDING[5, 5] = 0.999, 0.999
 
 def test_a_finished_beam_is_frozen():
     found, _ = count_steps(
-        table_step(ENDING), num_beams=3, num_return=3, max_length=6, length_penalty=0.0
+        table_step(ENDING), num_beams=3, num_return_sequences=3, max_length=6, length_penalty=0.0
     )
     np.testing.assert_array_equal(
         found.ids[0], [[EOS, 0, 0, 0, 0, 0], [4, 4, 4, 4, 4, 4], [5, 5, 5, 5, 5, 5]]
@@ -148,8 +148,8 @@ def test_the_loop_goes_on_while_the_length_penalty_lets_a_longer_one_overtake():
 def test_stopping_early_changes_no_result(seed, length_penalty):
     model = RecurrentWords(batch_size=3, vocabulary_size=8, seed=seed, sharpness=3.0)
     arguments = {"num_beams": 5, "max_length": 10, "length_penalty": length_penalty}
-    early = beam_search(model.step, model.cache(5), 3, num_return=2, **arguments)
-    late = beam_search(model.step, model.cache(5), 3, num_return=5, **arguments)
+    early = beam_search(model.step, model.cache(5), 3, num_return_sequences=2, **arguments)
+    late = beam_search(model.step, model.cache(5), 3, num_return_sequences=5, **arguments)
     np.testing.assert_array_equal(early.ids, late.ids[:, :2])
     np.testing.assert_allclose(early.score, late.score[:, :2], rtol=1e-6)
 
@@ -157,7 +157,9 @@ def test_stopping_early_changes_no_result(seed, length_penalty):
 def test_ties_go_to_the_earlier_beam_and_the_smaller_id():
     uniform = table_step(np.full((6, 6), 1 / 6))
     for _ in range(3):
-        found = beam_search(uniform, (), 1, num_beams=4, num_return=4, max_length=2, min_length=1)
+        found = beam_search(
+            uniform, (), 1, num_beams=4, num_return_sequences=4, max_length=2, min_length=1
+        )
         np.testing.assert_array_equal(found.ids[0], [[4, 3], [4, 4], [4, 5], [5, 3]])
 
 
@@ -199,7 +201,7 @@ def test_max_length_one(min_length):
         model.cache(4),
         2,
         num_beams=4,
-        num_return=4,
+        num_return_sequences=4,
         max_length=1,
         min_length=min_length,
     )
@@ -211,7 +213,9 @@ def test_max_length_one(min_length):
 def test_hypotheses_that_reach_max_length_are_returned():
     endless = np.full((6, 6), 1e-9)
     endless[:, 4], endless[:, 5] = 0.75, 0.25
-    found = beam_search(table_step(endless), (), 1, num_beams=2, num_return=2, max_length=3)
+    found = beam_search(
+        table_step(endless), (), 1, num_beams=2, num_return_sequences=2, max_length=3
+    )
     np.testing.assert_array_equal(found.ids[0], [[4, 4, 4], [4, 4, 5]])
     np.testing.assert_array_equal(found.lengths, [[3, 3]])
     np.testing.assert_allclose(found.log_probability[0, 0], 3 * np.log(0.75), rtol=1e-6)
@@ -235,7 +239,13 @@ def test_in_a_graph_with_dynamic_batch_and_vocabulary():
         }
         cache = {"model": inner, "extra": extra}
         return beam_search(
-            step, cache, batch_size, num_beams=4, num_return=2, max_length=6, length_penalty=0.5
+            step,
+            cache,
+            batch_size,
+            num_beams=4,
+            num_return_sequences=2,
+            max_length=6,
+            length_penalty=0.5,
         )
 
     compiled = tf.function(search, input_signature=[tf.TensorSpec([None, None])])
@@ -259,8 +269,8 @@ def test_an_empty_batch():
     [
         ({"max_length": 0}, "max_length=0"),
         ({"max_length": 3, "min_length": 4}, "min_length=4"),
-        ({"max_length": 3, "num_return": 3}, "num_return=3"),
-        ({"max_length": 3, "end_id": PAD}, "end_id=0"),
+        ({"max_length": 3, "num_return_sequences": 3}, "num_return_sequences=3"),
+        ({"max_length": 3, "eos_id": PAD}, "eos_id=0"),
     ],
 )
 def test_contradicting_arguments_are_named(arguments, message):

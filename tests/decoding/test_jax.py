@@ -13,7 +13,7 @@ model = RecurrentWords(batch_size=2, vocabulary_size=7, seed=4)
 for length_penalty in (0.0, 1.3):
     search = jax.jit(
         lambda cache: beam_search(
-            model.step, cache, 2, num_beams=130, num_return=20, max_length=4,
+            model.step, cache, 2, num_beams=130, num_return_sequences=20, max_length=4,
             length_penalty=length_penalty,
         )
     )

@@ -65,7 +65,7 @@ def test_samples_say_their_own_probability_whatever_is_beside_them():
         assert right == sorted(right, reverse=True)
         alone = sample(model.step, model.cache(8, [example]), 1, **arguments)
         np.testing.assert_array_equal(alone.ids[0], found.ids[example])
-    few = sample(model.step, model.cache(8), 3, num_return=2, **arguments)
+    few = sample(model.step, model.cache(8), 3, num_return_sequences=2, **arguments)
     np.testing.assert_array_equal(few.ids, found.ids[:, :2])
     other = sample(model.step, model.cache(8), 3, seed=1, **arguments)
     assert not np.array_equal(other.ids, found.ids)
@@ -95,7 +95,7 @@ def test_everything_forbidden_ends():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"temperature": 0.0}, {"top_k": -1}, {"top_p": 0.0}, {"num_return": 5}]
+    "wrong", [{"temperature": 0.0}, {"top_k": -1}, {"top_p": 0.0}, {"num_return_sequences": 5}]
 )
 def test_what_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match="Received"):

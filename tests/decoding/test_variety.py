@@ -17,7 +17,7 @@ def repeats(words, size):
 def test_a_wide_beam_finds_all_sequences_without_a_repeated_ngram(size):
     model = RecurrentWords(batch_size=2, vocabulary_size=6, seed=1)
     found = beam_search(
-        model.step, model.cache(60), 2, num_beams=60, num_return=60, max_length=5,
+        model.step, model.cache(60), 2, num_beams=60, num_return_sequences=60, max_length=5,
         no_repeat_ngram_size=size,
     )  # fmt: skip
     for example in range(2):
@@ -33,9 +33,9 @@ def test_a_wide_beam_finds_all_sequences_without_a_repeated_ngram(size):
 
 def test_no_rule_and_one_group_are_plain_beam_search():
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
-    arguments = {"num_beams": 4, "num_return": 4, "max_length": 6}
+    arguments = {"num_beams": 4, "num_return_sequences": 4, "max_length": 6}
     plain = beam_search(model.step, model.cache(4), 3, **arguments)
-    same = beam_search(model.step, model.cache(4), 3, num_groups=1, diversity=9.0, **arguments)
+    same = beam_search(model.step, model.cache(4), 3, num_beam_groups=1, diversity=9.0, **arguments)
     for left, right in zip(plain, same, strict=True):
         np.testing.assert_array_equal(left, right)
 
@@ -43,18 +43,22 @@ def test_no_rule_and_one_group_are_plain_beam_search():
 def test_groups_without_cost_are_searches_of_their_own():
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
     found = beam_search(
-        model.step, model.cache(6), 3, num_beams=6, num_return=6, max_length=6, num_groups=3,
+        model.step, model.cache(6), 3, num_beams=6, num_return_sequences=6, max_length=6, num_beam_groups=3,
         diversity=0.0,
     )  # fmt: skip
-    small = beam_search(model.step, model.cache(2), 3, num_beams=2, num_return=2, max_length=6)
+    small = beam_search(
+        model.step, model.cache(2), 3, num_beams=2, num_return_sequences=2, max_length=6
+    )
     np.testing.assert_array_equal(np.asarray(found.ids)[:, ::3], small.ids)
     np.testing.assert_allclose(np.asarray(found.score)[:, 2::3], small.score, rtol=1e-6)
 
 
 def test_groups_with_cost_differ_and_say_their_own_probability():
     model = RecurrentWords(batch_size=3, vocabulary_size=12, seed=3)
-    arguments = {"num_beams": 4, "num_return": 4, "max_length": 5}
-    found = beam_search(model.step, model.cache(4), 3, num_groups=4, diversity=1e3, **arguments)
+    arguments = {"num_beams": 4, "num_return_sequences": 4, "max_length": 5}
+    found = beam_search(
+        model.step, model.cache(4), 3, num_beam_groups=4, diversity=1e3, **arguments
+    )
     greedy = greedy_search(model.step, model.cache(1), 3, max_length=5)
     for example in range(3):
         hypotheses = [words_of(found, example, n) for n in range(4)]
@@ -66,7 +70,7 @@ def test_groups_with_cost_differ_and_say_their_own_probability():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"num_groups": 3}, {"diversity": -1.0}, {"no_repeat_ngram_size": -1}]
+    "wrong", [{"num_beam_groups": 3}, {"diversity": -1.0}, {"no_repeat_ngram_size": -1}]
 )
 def test_what_makes_no_sense_is_refused(wrong):
     model = RecurrentWords(batch_size=1, vocabulary_size=9)
@@ -94,9 +98,11 @@ def test_a_wide_beam_with_a_cost_is_exhaustive_search_with_that_cost(length_pena
     step, cache = paying(model, 60)
     arguments = {"num_beams": 60, "max_length": 5, "length_penalty": length_penalty}
     found = beam_search(
-        step, cache, 2, num_return=30, cost=lambda cache: cache["paid"], **arguments
+        step, cache, 2, num_return_sequences=30, cost=lambda cache: cache["paid"], **arguments
     )
-    early = beam_search(step, cache, 2, num_return=1, cost=lambda cache: cache["paid"], **arguments)
+    early = beam_search(
+        step, cache, 2, num_return_sequences=1, cost=lambda cache: cache["paid"], **arguments
+    )
     for example in range(2):
         right = sorted(
             (
@@ -120,7 +126,9 @@ def test_what_an_ended_hypothesis_has_paid_it_keeps():
         return ops.broadcast_to(row, (1, 2, 5)), cache + 1.0
 
     cost = {"cost": lambda cache: 0.1 * cache}
-    found = beam_search(step, ops.zeros((1, 2)), 1, num_beams=2, num_return=2, max_length=3, **cost)
+    found = beam_search(
+        step, ops.zeros((1, 2)), 1, num_beams=2, num_return_sequences=2, max_length=3, **cost
+    )
     assert [words_of(found, 0, n) for n in range(2)] == [(3,), (4, 3)]
     right = [np.log(0.6) - 0.1, np.log(0.4 * 0.6) - 0.2]
     np.testing.assert_allclose(found.score[0], right, rtol=1e-5)

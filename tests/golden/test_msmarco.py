@@ -82,7 +82,7 @@ def test_official_samples(shared_data: Path, sample: str, expected: list[str]) -
 
 @pytest.mark.shared_data
 def test_official_sample_on_the_command_line(shared_data: Path, tmp_path: Path) -> None:
-    from tfmrc.evaluation.command_line import main
+    from tfmrc.evaluation.commands.command_line import main
 
     folder = shared_data / "msmarco_eval"
     files = [

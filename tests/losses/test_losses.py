@@ -5,7 +5,7 @@ from keras import Variable, ops
 
 from tests.layers.agreement import same_gradients
 from tests.reference import losses as reference
-from tfmrc.losses import SequenceLogLikelihood, SmoothedBinaryCrossentropy
+from tfmrc.losses import SequenceNLL, SmoothedBinaryCrossentropy
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.testing import gradients
 
@@ -30,7 +30,7 @@ def decoder_weights():
 
 @pytest.mark.equation("masque-23")
 def test_decoder_loss_is_the_mean_over_the_answerable_examples():
-    loss = SequenceLogLikelihood()
+    loss = SequenceNLL()
     got = float(loss(TARGETS, LOG_P, sample_weight=decoder_weights()))
     assert got == pytest.approx(reference.decoder(words(LOG_P), ANSWERABLE > 0), rel=1e-6)
     x = Variable(LOG_P)
@@ -44,12 +44,12 @@ def test_decoder_loss_is_the_mean_over_the_answerable_examples():
 
 @pytest.mark.equation("masque-23")
 def test_decoder_loss_of_each_example_is_the_mean_over_its_own_words():
-    each = np.array(SequenceLogLikelihood(reduction=None)(TARGETS, LOG_P))
+    each = np.array(SequenceNLL(reduction=None)(TARGETS, LOG_P))
     np.testing.assert_allclose(each, [-np.mean(w) if w else 0.0 for w in words(LOG_P)], rtol=1e-6)
 
 
 def test_padding_of_the_target_counts_for_nothing():
-    loss = SequenceLogLikelihood(reduction=None)
+    loss = SequenceNLL(reduction=None)
     impossible = np.where(TARGETS == 0, np.float32(LOG_ZERO), LOG_P)
     np.testing.assert_array_equal(loss(TARGETS, impossible), loss(TARGETS, LOG_P))
     longer = np.pad(TARGETS, [(0, 0), (0, 3)]), np.pad(LOG_P, [(0, 0), (0, 3)])
@@ -60,7 +60,7 @@ def test_padding_of_the_target_counts_for_nothing():
 
 
 def test_no_answerable_example_gives_zero():
-    loss = SequenceLogLikelihood()
+    loss = SequenceNLL()
     assert float(loss(TARGETS, LOG_P, sample_weight=np.zeros(4, "float32"))) == 0.0
 
 
@@ -129,7 +129,7 @@ def test_total_loss_as_a_compiled_model_makes_it():
     model = keras.Model(inputs, {name: 1.0 * x for name, x in inputs.items()})
     model.compile(
         loss={
-            "decoder": SequenceLogLikelihood(),
+            "decoder": SequenceNLL(),
             "ranker": SmoothedBinaryCrossentropy(),
             "classifier": SmoothedBinaryCrossentropy(),
         },
@@ -151,9 +151,7 @@ def test_total_loss_as_a_compiled_model_makes_it():
     assert float(got) == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    "loss", [SequenceLogLikelihood(), SmoothedBinaryCrossentropy(positive_label=0.8)]
-)
+@pytest.mark.parametrize("loss", [SequenceNLL(), SmoothedBinaryCrossentropy(positive_label=0.8)])
 def test_config_round_trip(loss):
     again = keras.losses.deserialize(keras.losses.serialize(loss))
     assert type(again) is type(loss)

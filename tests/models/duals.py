@@ -1,4 +1,4 @@
-"""Small examples of both tasks, and the batches that the features would make of them.
+"""Small examples of both tasks, and the batches that the preprocessor would make of them.
 
 Words are numbered as in `tests.models.examples`: below 9 generable, to 16 known, below 0 unknown.
 """

@@ -1,4 +1,4 @@
-"""Small examples for Masque, and the batches that the features would make of them.
+"""Small examples for Masque, and the batches that the preprocessor would make of them.
 
 Words are whole numbers: from 4 on they are rows of the embedding, below 0 they are words that no
 row stands for. So what is generable, known or unknown is seen at a glance: with the numbers below

@@ -1,4 +1,4 @@
-"""Small examples for question generation, and the batches that the features would make of them.
+"""Small examples for question generation, and the batches that the preprocessor would make of them.
 
 Words are numbered as in `tests.models.examples`: below 9 generable, to 16 known, below 0 unknown.
 """
@@ -27,7 +27,7 @@ SIZES: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class GeneratedQuestion:
     """A passage, the answer's words in it (from, behind) and the question."""
 
     passage: Sequence[int]
@@ -38,14 +38,14 @@ class Asked:
 # Words of the questions: generable alone; in both; in the source alone, known and unknown, once
 # and several times; in neither.
 FOUR = (
-    Asked([5, 12, 7, -1, 12, 5, 12], (2, 3), [6, 5, 12, -1, 15, 8]),
-    Asked([-2, 10], (0, 1), [10, 4]),
-    Asked([9, 4, 9, 4], (1, 4), [4, 9, -3]),
-    Asked([16, -4, 5], (1, 2), [16]),
+    GeneratedQuestion([5, 12, 7, -1, 12, 5, 12], (2, 3), [6, 5, 12, -1, 15, 8]),
+    GeneratedQuestion([-2, 10], (0, 1), [10, 4]),
+    GeneratedQuestion([9, 4, 9, 4], (1, 4), [4, 9, -3]),
+    GeneratedQuestion([16, -4, 5], (1, 2), [16]),
 )
 
 
-def batch(asked: Sequence[Asked], longer: int = 0) -> dict[str, Array]:
+def batch(asked: Sequence[GeneratedQuestion], longer: int = 0) -> dict[str, Array]:
     """The model's inputs, as short as can be, or with `longer` places of padding on every axis."""
     b = len(asked)
     m = max(len(a.passage) for a in asked) + longer

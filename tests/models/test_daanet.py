@@ -11,7 +11,7 @@ from tests.models.duals import FOUR, G
 from tests.reference import daanet as reference
 from tfmrc import training
 from tfmrc.models.daanet import TASKS, VARIANTS
-from tfmrc.models.daanet_direction import GIVEN, MADE
+from tfmrc.models.daanet_task import GIVEN, MADE
 from tfmrc.ops.ids import PAD, UNK
 from tfmrc.testing import gradients
 
@@ -197,7 +197,7 @@ def test_no_word_depends_on_a_later_one(dual):
 
 def test_generated_words_their_score_and_the_batch(dual):
     for direction in (dual.answering, dual.asking):
-        options = {"max_length": 5, "num_beams": 3, "num_return": 2}
+        options = {"max_length": 5, "num_beams": 3, "num_return_sequences": 2}
         memory = direction.encode(duals.source(X, direction.task))
         found = direction.generate(memory, **options)
         for n in range(2):

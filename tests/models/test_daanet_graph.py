@@ -7,7 +7,7 @@ import tensorflow as tf
 from tests import fresh_python
 from tests.models import duals
 from tests.models.test_masque_graph import graphs, shapes
-from tfmrc.losses import SequenceLogLikelihood
+from tfmrc.losses import SequenceNLL
 from tfmrc.models import DAANet
 
 # Sizes that no sum or product of others equals, so that a shape tells what a tensor is.
@@ -45,8 +45,8 @@ def test_training_holds_nothing_over_the_extended_vocabulary_and_reads_each_text
     def step(x):
         with tf.GradientTape() as tape:
             outputs = model(x, training=True)
-            loss = SequenceLogLikelihood()(x["question_target_ids"], outputs["ask"])
-            loss += SequenceLogLikelihood()(x["answer_target_ids"], outputs["answer"])
+            loss = SequenceNLL()(x["question_target_ids"], outputs["ask"])
+            loss += SequenceNLL()(x["answer_target_ids"], outputs["answer"])
         return tape.gradient(loss, model.trainable_variables)
 
     found = shapes(step, inputs())
@@ -88,11 +88,11 @@ import sys
 import numpy as np
 from tests.models import duals
 import keras
-from tfmrc.losses import SequenceLogLikelihood, SequenceMean
+from tfmrc.losses import SequenceNLL, SequenceMean
 x = duals.batch(duals.FOUR)
 model = duals.small(num_lstm_layers=1, tasks=("ask",))
 target_ids = x["question_target_ids"]
-model.compile("adam", {"ask": SequenceLogLikelihood(), "ask_coverage": SequenceMean()})
+model.compile("adam", {"ask": SequenceNLL(), "ask_coverage": SequenceMean()})
 y = {"ask": target_ids, "ask_coverage": target_ids}
 history = model.fit(x, y, batch_size=4, epochs=2, verbose=0)
 assert keras.backend.backend() == "jax"

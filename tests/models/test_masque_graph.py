@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.layers.weights import randomise
 from tests.models import examples
-from tfmrc.losses import SequenceLogLikelihood
+from tfmrc.losses import SequenceNLL
 from tfmrc.models import Masque
 
 # Sizes that no sum or product of others equals, so that a shape tells what a tensor is.
@@ -76,7 +76,7 @@ def training():
     def step(x):
         with tf.GradientTape() as tape:
             outputs = model(x, training=True)
-            loss = SequenceLogLikelihood()(x["target_ids"], outputs["decoder"])
+            loss = SequenceNLL()(x["target_ids"], outputs["decoder"])
             loss += tf.reduce_sum(outputs["ranker"]) + tf.reduce_sum(outputs["classifier"])
         return tape.gradient(loss, model.trainable_variables)
 

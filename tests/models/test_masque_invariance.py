@@ -67,7 +67,7 @@ def said(hypotheses, x, row):
 
 @pytest.mark.parametrize("beams", [1, 3])
 def test_generated_answers_do_not_depend_on_the_batch(model, beams):
-    options = {"max_length": 5, "num_beams": beams, "num_return": beams}
+    options = {"max_length": 5, "num_beams": beams, "num_return_sequences": beams}
     together = model.generate(model.encode(examples.source_only(X)), **options)
     for b in (0, 3):
         x = examples.batch([FOUR[b]])
@@ -79,7 +79,7 @@ def test_generated_answers_do_not_depend_on_the_batch(model, beams):
 @pytest.mark.parametrize("beams", [1, 3])
 def test_score_of_an_answer_is_its_teacher_forced_log_probability(model, beams):
     memory = model.encode(examples.source_only(X))
-    found = model.generate(memory, max_length=5, num_beams=beams, num_return=beams)
+    found = model.generate(memory, max_length=5, num_beams=beams, num_return_sequences=beams)
     for n in range(beams):
         ids = np.array(found.ids)[:, n]
         each = np.array(model.explain(memory, ids)["log_probability"])

@@ -7,7 +7,7 @@ from keras import ops
 
 from tests.models import examples
 from tests.models.examples import Question
-from tfmrc.losses import SequenceLogLikelihood, SmoothedBinaryCrossentropy
+from tfmrc.losses import SequenceNLL, SmoothedBinaryCrossentropy
 
 # Answers need generation, copying of unknown words, both styles, and passages that distract.
 EASY = (
@@ -22,7 +22,7 @@ def compiled(model, rate, **options):
     model.compile(
         optimizer=keras.optimizers.Adam(rate, clipnorm=1.0),
         loss={
-            "decoder": SequenceLogLikelihood(),
+            "decoder": SequenceNLL(),
             "ranker": SmoothedBinaryCrossentropy(),
             "classifier": SmoothedBinaryCrossentropy(),
         },

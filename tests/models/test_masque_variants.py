@@ -11,14 +11,14 @@ from tests.layers.weights import randomise
 from tests.models import examples
 from tests.models.contextual import StandIn
 from tests.models.examples import FOUR, NUM_BUCKETS, NUM_WORDS
-from tfmrc.losses import SequenceLogLikelihood, SmoothedBinaryCrossentropy
+from tfmrc.losses import SequenceNLL, SmoothedBinaryCrossentropy
 from tfmrc.models import Masque
 from tfmrc.ops.ids import PAD, UNK
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.testing import gradients, run_model_test
 
 LOSSES = {
-    "decoder": (SequenceLogLikelihood, 1.0),
+    "decoder": (SequenceNLL, 1.0),
     "ranker": (SmoothedBinaryCrossentropy, 0.5),
     "classifier": (SmoothedBinaryCrossentropy, 0.1),
 }
@@ -56,7 +56,7 @@ VARIANTS = {
     "trained embedding": ({"embeddings_trainable": True}, ALL),
     "contextual embedding": ({"contextual_embedding": StandIn}, ALL),
     "no buckets": ({"vocabulary_size": NUM_WORDS, "num_oov_buckets": 0}, ALL),
-    "neighbours": ({"local_width": 3}, ALL),
+    "neighbours": ({"local_window": 3}, ALL),
     "dropout": ({"dropout": 0.3}, ALL),
 }
 

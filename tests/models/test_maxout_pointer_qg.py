@@ -10,7 +10,7 @@ from tests.layers.weights import below, randomise, values
 from tests.models import questions
 from tests.models.questions import FOUR
 from tests.reference import question_generation as reference
-from tfmrc.losses import SequenceLogLikelihood, SequenceMean
+from tfmrc.losses import SequenceMean, SequenceNLL
 from tfmrc.models import MaxoutPointerQG
 from tfmrc.models.maxout_pointer_qg import VARIANTS
 from tfmrc.ops.ids import PAD, UNK
@@ -33,7 +33,7 @@ def drawn(name):
 
 
 def compiled(model, rate=1e-2, **options):
-    losses = {"decoder": SequenceLogLikelihood(), "coverage": SequenceMean()}
+    losses = {"decoder": SequenceNLL(), "coverage": SequenceMean()}
     names = ["decoder", "coverage"][: 1 + model.has_coverage]
     model.compile(keras.optimizers.Adam(rate), {n: losses[n] for n in names}, **options)
     return {name: TARGETS for name in names}
@@ -132,7 +132,7 @@ def test_score_of_a_question_is_its_teacher_forced_log_probability(variant):
     _, model = variant
     memory = model.encode(questions.source_only(X))
     for beams in (1, 3):
-        found = model.generate(memory, max_length=5, num_beams=beams, num_return=beams)
+        found = model.generate(memory, max_length=5, num_beams=beams, num_return_sequences=beams)
         for n in range(beams):
             ids = np.array(found.ids)[:, n]
             assert not (ids == UNK).any()
@@ -161,7 +161,7 @@ def test_what_any_model_owes_its_user():
         X,
         compile_kwargs={
             "optimizer": "adam",
-            "loss": {"decoder": SequenceLogLikelihood(), "coverage": SequenceMean()},
+            "loss": {"decoder": SequenceNLL(), "coverage": SequenceMean()},
         },
         targets={"decoder": TARGETS, "coverage": TARGETS},
         axes={n: "B T" if n in ("question_ids", "target_ids") else "B M" for n in X},
@@ -180,7 +180,7 @@ def test_more_padding_changes_nothing(variant):
 
 def test_generated_questions_do_not_depend_on_the_batch(variant):
     _, model = variant
-    options = {"max_length": 5, "num_beams": 3, "num_return": 2}
+    options = {"max_length": 5, "num_beams": 3, "num_return_sequences": 2}
     together = model.generate(model.encode(questions.source_only(X)), **options)
     for b, a in enumerate(FOUR):
         x = questions.batch([a])
@@ -209,7 +209,7 @@ def test_a_coverage_penalty_is_what_the_attention_says(in_graph):
     memory = model.encode(questions.source_only(X))
 
     def search(memory, **options):
-        return model.generate(memory, 4, num_beams=6, num_return=6, **options)
+        return model.generate(memory, 4, num_beams=6, num_return_sequences=6, **options)
 
     found = (tf.function(search) if in_graph else search)(memory, coverage_penalty=3.0)
     ids = np.array(found.ids)
@@ -230,7 +230,9 @@ def test_a_coverage_penalty_is_what_the_attention_says(in_graph):
 def test_samples_of_questions_and_options_that_cannot_be():
     model = drawn("s2s-a-at-mp")
     memory = model.encode(questions.source_only(X))
-    found = model.generate(memory, 4, num_beams=5, num_return=3, sampling={"temperature": 2.0})
+    found = model.generate(
+        memory, 4, num_beams=5, num_return_sequences=3, sampling={"temperature": 2.0}
+    )
     for n in range(3):
         explained = model.explain(memory, np.array(found.ids)[:, n])["log_probability"]
         explained = np.where(np.array(found.ids)[:, n] == PAD, 0.0, explained).sum(axis=-1)

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tests import fresh_python
 from tests.models import questions
 from tests.models.test_masque_graph import graphs, shapes
-from tfmrc.losses import SequenceLogLikelihood
+from tfmrc.losses import SequenceNLL
 from tfmrc.models import MaxoutPointerQG
 from tfmrc.ops.ids import BOS
 
@@ -42,7 +42,7 @@ def test_training_holds_nothing_over_the_extended_vocabulary():
     def step(x):
         with tf.GradientTape() as tape:
             outputs = model(x, training=True)
-            loss = SequenceLogLikelihood()(x["target_ids"], outputs["decoder"])
+            loss = SequenceNLL()(x["target_ids"], outputs["decoder"])
         return tape.gradient(loss, model.trainable_variables)
 
     found = shapes(step, inputs())
@@ -75,11 +75,11 @@ import sys
 import numpy as np
 from tests.models import questions
 import keras
-from tfmrc.losses import SequenceLogLikelihood
+from tfmrc.losses import SequenceNLL
 x = questions.batch(questions.FOUR)
 y = {"decoder": x["target_ids"]}
 model = questions.small(num_layers=1)
-model.compile("adam", {"decoder": SequenceLogLikelihood()})
+model.compile("adam", {"decoder": SequenceNLL()})
 history = model.fit(x, y, batch_size=4, epochs=2, verbose=0)
 assert keras.backend.backend() == "jax"
 assert "tensorflow" not in sys.modules, "TensorFlow was imported"

@@ -6,7 +6,7 @@ import pytest
 from keras import ops
 
 from tests.models.contextual import OneWay
-from tfmrc.losses import PositionLogLikelihood
+from tfmrc.losses import SpanPositionNLL
 from tfmrc.models import SAN
 from tfmrc.testing import run_model_test
 
@@ -53,7 +53,7 @@ def test_what_a_model_owes():
         batch(tags=True, num_match=3),
         compile_kwargs={
             "optimizer": "sgd",
-            "loss": {"begin": PositionLogLikelihood(), "end": PositionLogLikelihood()},
+            "loss": {"begin": SpanPositionNLL(), "end": SpanPositionNLL()},
         },
         targets={"begin": np.array([0, 1, -1]), "end": np.array([1, 1, -1])},
         expected_output_shape={"begin": (3, 5), "end": (3, 5)},
@@ -128,7 +128,7 @@ class Contextual(keras.layers.Layer):
 def test_examples_by_heart_and_their_best_spans(answer):
     model = SAN(**{**SMALL, "units": 8, "dropout": 0.1}, answer=answer, seed=1)
     model.compile(keras.optimizers.Adam(0.02), loss={
-        "begin": PositionLogLikelihood(), "end": PositionLogLikelihood()})  # fmt: skip
+        "begin": SpanPositionNLL(), "end": SpanPositionNLL()})  # fmt: skip
     keras.utils.set_random_seed(1)
     x = batch(((3, 5), (2, 4), (3, 5)), seed=3)
     y = {"begin": np.array([0, 3, 2]), "end": np.array([1, 3, 4])}

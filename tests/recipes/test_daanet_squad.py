@@ -32,7 +32,7 @@ TINY = {
     "baseline": {"word_dim": 4, "hidden_dim": 4, "num_layers": 1},
     "batch_size": 4,
     "steps": 4,
-    "validate_every": 2,
+    "eval_every_steps": 2,
     "meteor": False,
 }  # fmt: skip
 
@@ -85,8 +85,8 @@ def test_the_shipped_settings_load(name: str) -> None:
     }  # fmt: skip
     with pytest.raises(ValueError, match="cannot be read"):
         settings.load(main.HERE / name, ["--no_such_thing=1"])
-    with pytest.raises(ValueError, match="validate_every=7"):
-        settings.load(main.HERE / name, ["--validate_every=7"])
+    with pytest.raises(ValueError, match="eval_every_steps=7"):
+        settings.load(main.HERE / name, ["--eval_every_steps=7"])
 
 
 def test_every_system_has_a_row_with_the_papers_figures() -> None:

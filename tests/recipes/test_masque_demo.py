@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recipes.masque_demo import ask, blind, evaluate, export, main, train
-from tfmrc import recipe as recipes
+from tfmrc import experiments as recipes
 from tfmrc.data import load_corpus, read_examples
 from tfmrc.text import Tokenizer, Vocabulary
 
@@ -20,7 +20,7 @@ sources:
   test: test.jsonl.gz
   train_share: 0.02
 vocabulary: {size: 400, min_count: 10, num_oov_buckets: 16}
-features: {num_passages: 4, passage_length: 60, question_length: 24, answer_length: 6}
+preprocessor: {num_passages: 4, passage_length: 60, question_length: 24, answer_length: 6}
 model:
   word_dim: 8
   hidden_dim: 8
@@ -31,7 +31,7 @@ model:
   num_passage_blocks: 1
   num_decoder_blocks: 1
   embeddings_trainable: true
-training: {steps: 2, batch_size: 4, warmup_steps: 1, validate_every: 2, validation_limit: 4}
+training: {steps: 2, batch_size: 4, warmup_steps: 1, eval_every_steps: 2, validation_limit: 4}
 evaluation: {limit: 12, batch_size: 12, max_length: 4}
 """
 
@@ -170,7 +170,7 @@ def shipped():
 
 def test_nothing_of_the_corpus_is_cut(shipped):
     tokenizer = Tokenizer()
-    limits = shipped.features
+    limits = shipped.preprocessor
     examples = [*load_corpus("dev"), *load_corpus("test")]
 
     def longest(texts):

@@ -108,7 +108,7 @@ def test_from_a_file_to_the_reports_and_again(folder, config, tmp_path, capsys):
     for picture in ("learning_curves.png", "self_attention.svg"):
         assert (place / picture).is_file()
     asked = [
-        str(place / "asker"),
+        str(place / "predictor"),
         "--passage",
         "An owl flew. A cat slept.",
         "--to",
@@ -137,11 +137,15 @@ def test_from_a_file_to_the_reports_and_again(folder, config, tmp_path, capsys):
     for line in old:
         [line["reference"]] = line.pop("references")
     (place / "questions-beam-2.jsonl").write_text("\n".join(map(json.dumps, old)), encoding="utf-8")
-    times = [(place / kept).stat().st_mtime_ns for kept in ("training.json", "asker/config.json")]
+    times = [
+        (place / kept).stat().st_mtime_ns for kept in ("training.json", "predictor/config.json")
+    ]
     (place / "metrics.json").unlink()
     report.scoring.scored.cache_clear()
     assert main.main(arguments) == 0
-    assert times == [(place / n).stat().st_mtime_ns for n in ("training.json", "asker/config.json")]
+    assert times == [
+        (place / n).stat().st_mtime_ns for n in ("training.json", "predictor/config.json")
+    ]
     again = json.loads((place / "metrics.json").read_text(encoding="utf-8"))
     assert again["systems"][name]["scores"] == scores
 
@@ -170,12 +174,13 @@ def test_pairs_have_no_answer_and_all_questions_of_a_text_as_references(config, 
     assert not {e.passages for e in parts.train} & {e.passages for e in parts.dev}
     place = tmp_path / "run" / "s2s-sentence"
     place.mkdir(parents=True)
-    asker = run.untrained(made, "s2s", "sentence", parts, place)
-    owl = asker.model.word_embedding(asker.features.vocabulary.lookup(["owl"]))
+    predictor = run.untrained(made, "s2s", "sentence", parts, place)
+    owl = predictor.model.word_embedding(predictor.preprocessor.vocabulary.lookup(["owl"]))
     assert (
-        np.array_equal(owl, np.full((1, 8), 2.0)) and 0 < asker.metrics["words_with_a_vector"] < 1
+        np.array_equal(owl, np.full((1, 8), 2.0))
+        and 0 < predictor.metrics["words_with_a_vector"] < 1
     )
-    run.ask(asker, parts, made, 1, place)
+    run.ask(predictor, parts, made, 1, place)
     lines = (place / "questions-beam-1.jsonl").read_text(encoding="utf-8").splitlines()
     first = json.loads(lines[0])
     assert first["references"] == ["what flew ?", "who flew ?"] and first["answer"] == ""
@@ -206,11 +211,14 @@ def test_msmarco_keeps_questions_whose_answer_stands_in_a_passage(config, tmp_pa
         example.answers == {"span": ("an Owl",)} and example.span_text(example.spans[0]) == "an Owl"
     )
     assert len(parts.train) + len(parts.dev) == 1
-    from tfmrc.data import batched
-    from tfmrc.text import QuestionFeatures, Vocabulary
+    from tfmrc.data import make_dataset
+    from tfmrc.preprocessing import MaxoutPointerQGPreprocessor
+    from tfmrc.text import Vocabulary
 
-    features = QuestionFeatures(Vocabulary.from_examples([example]), context="sentence")
-    x, _, _ = next(iter(batched([example], features, 1)))
+    preprocessor = MaxoutPointerQGPreprocessor(
+        Vocabulary.from_examples([example]), context="sentence"
+    )
+    x, _, _ = next(iter(make_dataset([example], preprocessor, 1)))
     assert np.array_equal(x["answer_tags"], [[0, 0, 1, 1, 0, 0, 0]])
 
 

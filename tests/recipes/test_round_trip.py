@@ -10,42 +10,42 @@ from recipes.round_trip import compare, main, questions, settings
 from recipes.san_squad import main as san_squad
 from tests.recipes.test_san_squad import NAMES, SETTINGS, squad
 from tests.running import eagerly
-from tfmrc import Reader, data, models, text
-from tfmrc.serving import Asker
+from tfmrc import MasquePredictor, data, models, preprocessing, text
+from tfmrc.predictors import MaxoutPointerQGPredictor
 
 WORDS = "who met an owl near the mill . ? what she".split()
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """Data, and an asker and a reader that have learned nothing."""
+    """Data, and an predictor and a predictor that have learned nothing."""
     place = tmp_path_factory.mktemp("round_trip")
     (place / "squad").mkdir()
     (place / "squad" / "train.json").write_text(json.dumps(squad(NAMES)))
     (place / "squad" / "dev.json").write_text(json.dumps(squad(("Gus", "Hal"))))
     (place / "san.yaml").write_text(yaml.safe_dump(SETTINGS))
     keras.utils.set_random_seed(1)
-    asking = text.QuestionFeatures(text.Vocabulary(WORDS), question_length=6)
+    asking = preprocessing.MaxoutPointerQGPreprocessor(text.Vocabulary(WORDS), question_length=6)
     sizes = {"vocabulary_size": len(WORDS) + 4, "word_dim": 4}
     model = models.MaxoutPointerQG(hidden_dim=4, num_layers=1, **sizes)
     bias = model.generator.bias.numpy()
     bias[3] = 20.0  # a question ends as soon as it may
     model.generator.bias.assign(bias)
-    Asker(model, asking).save_to(place / "asker")
-    reader().save_to(place / "reader")
+    MaxoutPointerQGPredictor(model, asking).save_to(place / "predictor")
+    predictor().save_to(place / "predictor")
     return place
 
 
-def reader():
-    reading = text.SanFeatures(text.Vocabulary(WORDS), answer_length=3)
+def predictor():
+    reading = preprocessing.SANPreprocessor(text.Vocabulary(WORDS), answer_length=3)
     sizes = {"vocabulary_size": len(WORDS) + 4, "word_dim": 4, "units": 2, "align_dim": 2}
-    return Reader(models.SAN(**sizes, num_layers=1, num_steps=2), reading)
+    return MasquePredictor(models.SAN(**sizes, num_layers=1, num_steps=2), reading)
 
 
 @pytest.fixture
 def arguments(place, tmp_path):
     chosen = {
-        "asker": place / "asker", "reader": place / "reader", "san": place / "san.yaml",
+        "predictor": place / "predictor", "predictor": place / "predictor", "san": place / "san.yaml",
         "without": tmp_path / "without", "threshold": 0, "seeds": "[1]", "num_beams": 1,
         "max_answers": 2,
     }  # fmt: skip
@@ -144,7 +144,7 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
         given = dict(zip(words[1::2], words[2::2], strict=True))
         asked.append(given)
         made = compare.Path(given["--runs"], f"{given['--answer']}-{given['--seed']}")
-        reader().save_to(made / "reader")
+        predictor().save_to(made / "predictor")
         chosen = compare.SanSettings.load(compare.Path(given["--config"]))
         examples, _ = san_settings.training_examples(chosen, compare.Path(given["--data"]))
         facts = {"steps": 32, "examples": len(examples)}

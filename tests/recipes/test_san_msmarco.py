@@ -9,8 +9,8 @@ from recipes.san_msmarco import main, spans
 from recipes.san_squad.settings import Settings
 from tests.recipes.test_san_squad import SETTINGS
 from tests.running import eagerly
-from tfmrc import Reader, data
-from tfmrc.serving import TfIdfRanker
+from tfmrc import MasquePredictor, data
+from tfmrc.predictors import TfIdfRanker
 
 SIZES = {"passage_length": 12, "question_length": 8, "answer_length": 4, "stride": 6}
 PLACES = ("mill", "tarn", "weir", "lock", "ford", "quay", "moor", "dell", "isle", "cave")
@@ -39,7 +39,7 @@ def place(tmp_path_factory):
     train.append({**query(98, "mill"), "answers": []})
     for name, rows in (("train", train), ("dev", [query(100, "mill"), query(101, "brook")])):
         (made / f"{name}.json").write_text("\n".join(map(json.dumps, rows)))
-    settings = {**SETTINGS, "name": "san_msmarco", "dataset": "MS MARCO 1.1", "features": SIZES}
+    settings = {**SETTINGS, "name": "san_msmarco", "dataset": "MS MARCO 1.1", "preprocessor": SIZES}
     settings |= {"train": "train.json", "test": "dev.json", "test_limit": None}
     settings["training"] = {**SETTINGS["training"], "epochs": 1}
     (made / "tiny.yaml").write_text(yaml.safe_dump(settings))
@@ -77,11 +77,11 @@ def test_the_best_span_of_all_passages_by_probability_and_relevance(place, capsy
     training, validation = spans.training_examples(settings, place / "runs")
     assert len(training) + len(validation) == 10
     ranker = TfIdfRanker(example.passages[0] for example in training)
-    reader = Reader.load(place / "runs" / "stochastic-1" / "reader")
+    predictor = MasquePredictor.load(place / "runs" / "stochastic-1" / "predictor")
     for example in examples:
         relevance = ranker(example.question, example.passages)
         assert relevance[0] == 0 < relevance[2] < relevance[1]
-        read = reader.read([example.question] * 3, list(example.passages))
+        read = predictor.read([example.question] * 3, list(example.passages))
         score = [p * r for p, r in zip(read["probability"].tolist(), relevance, strict=True)]
         assert found[example.id] == read["answer"][score.index(max(score))].decode()
     report = json.loads((folder / "metrics.json").read_text())

@@ -11,7 +11,7 @@ from recipes.san_squad import main
 from recipes.san_squad.settings import Settings, answerable
 from recipes.san_squad.tags import Tags
 from tests.running import eagerly
-from tfmrc import Reader
+from tfmrc import MasquePredictor
 from tfmrc.evaluation import find_runs, read_rows, states
 from tfmrc.ops.ids import NUM_SPECIAL
 
@@ -22,7 +22,7 @@ SETTINGS = {
     "test": "squad/dev.json",
     "test_limit": 5,
     "vocabulary": {"size": 60, "num_oov_buckets": 4},
-    "features": {"passage_length": 12, "question_length": 8, "answer_length": 3, "stride": 6},
+    "preprocessor": {"passage_length": 12, "question_length": 8, "answer_length": 3, "stride": 6},
     "model": {"word_dim": 4, "units": 2, "align_dim": 2, "num_layers": 1, "num_steps": 2},
     "training": {
         "epochs": 2,
@@ -139,7 +139,7 @@ def test_modules_seeds_and_pictures(place, capsys):
 def test_steps_in_training_and_in_testing(place):
     assert run(place, "trained_steps", "--counts", 2, 3) == 0  # two are those of the settings
     assert sorted(metrics(place, "trained_steps")) == ["san_squad_trained_2", "san_squad_trained_3"]
-    kept = (place / "runs" / "stochastic-3steps-1" / "reader" / "config.json").read_text()
+    kept = (place / "runs" / "stochastic-3steps-1" / "predictor" / "config.json").read_text()
     assert json.loads(kept)["model"]["config"]["num_steps"] == 3
     assert run(place, "steps", "--counts", 1, 2, 3) == 0
     tested = metrics(place, "tested_steps")
@@ -177,7 +177,7 @@ def test_adversarial_questions_count_as_their_worst_variant(place, capsys):
 
 
 def test_words_with_tags_and_vectors(place):
-    """By a pipeline of rules: the features are trained, kept in the reader, and made when read."""
+    """By a pipeline of rules: the preprocessor are trained, kept in the predictor, and made when read."""
     pipeline = spacy.blank("en")
     rules = pipeline.add_pipe("attribute_ruler")
     rules.add([[{"LOWER": "met"}]], {"TAG": "VBD", "LEMMA": "meet"})
@@ -195,8 +195,10 @@ def test_words_with_tags_and_vectors(place):
     (place / "pipeline").rename(place / "moved")
     assert run(place, "seeds", "--seeds", 1, **options) == 0
     assert cache.read_text().splitlines() == lines  # nothing was left to be tagged
-    config = json.loads((place / "tagged" / "stochastic-1" / "reader" / "config.json").read_text())
-    assert config["features"]["config"]["pos_tags"] == ["VBD"]
+    config = json.loads(
+        (place / "tagged" / "stochastic-1" / "predictor" / "config.json").read_text()
+    )
+    assert config["preprocessor"]["config"]["pos_tags"] == ["VBD"]
     assert config["model"]["config"]["num_exact_match"] == 3
     assert config["model"]["config"]["tagger"] == json.loads(lines[0])["tagger"]
     with pytest.raises(ValueError, match="tagger='other'"):
@@ -205,9 +207,9 @@ def test_words_with_tags_and_vectors(place):
         Tags.of(settings["tagger"], place / "tagged").cache.add(["A new text."])
     report = (place / "tagged" / "evaluation" / "seeds" / "report.md").read_text()
     assert "| san_squad_1_seeds | 5 |" in report and "Word vectors: vectors.txt, for " in report
-    reader = Reader.load(place / "tagged" / "stochastic-1" / "reader")
-    row = reader.features.vocabulary.words.index("owl") - NUM_SPECIAL
-    assert reader.model.word_embedding.words.numpy()[row].tolist() == [1, 2, 3, 4]
+    predictor = MasquePredictor.load(place / "tagged" / "stochastic-1" / "predictor")
+    row = predictor.preprocessor.vocabulary.words.index("owl") - NUM_SPECIAL
+    assert predictor.model.word_embedding.words.numpy()[row].tolist() == [1, 2, 3, 4]
 
 
 def test_what_is_wrong_is_said(place, capsys):
@@ -221,4 +223,4 @@ def test_what_is_wrong_is_said(place, capsys):
 @pytest.mark.parametrize("name", ["config.yaml", "paper_size.yaml"])
 def test_shipped_settings_load(name):
     settings = Settings.load(main.HERE / name)
-    assert settings.features["stride"] <= settings.features["passage_length"]
+    assert settings.preprocessor["stride"] <= settings.preprocessor["passage_length"]

@@ -1,4 +1,4 @@
-"""A small reader that learned four answers, and its export; both are made once."""
+"""A small predictor that learned four answers, and its export; both are made once."""
 
 import os
 import subprocess
@@ -8,26 +8,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.serving.readers import EXPORT_OPTIONS, REQUEST, make_reader, train
-from tfmrc import Reader
+from tests.serving.predictors import EXPORT_OPTIONS, REQUEST, make_reader, train
+from tfmrc import MasquePredictor
 
 
 @pytest.fixture(scope="session")
-def reader() -> Reader:
+def predictor() -> MasquePredictor:
     return train(make_reader())
 
 
 @pytest.fixture(scope="session")
-def exported(reader, tmp_path_factory):
+def exported(predictor, tmp_path_factory):
     """`<folder>/hills/7`, beam search, two hypotheses."""
     path = tmp_path_factory.mktemp("savedmodels") / "hills" / "7"
-    return reader.export(path, metrics={"rouge_l": 0.5, "by_style": {"qa": 0.25}}, **EXPORT_OPTIONS)
+    return predictor.export(
+        path, metrics={"rouge_l": 0.5, "by_style": {"qa": 0.25}}, **EXPORT_OPTIONS
+    )
 
 
 @pytest.fixture(scope="session")
-def answer_arrays(reader):
-    """What the Keras model itself answers to `readers.REQUEST`."""
-    outputs = reader.read(
+def answer_arrays(predictor):
+    """What the Keras model itself answers to `predictors.REQUEST`."""
+    outputs = predictor.read(
         REQUEST["question"], REQUEST["passages"], REQUEST["style"], **EXPORT_OPTIONS
     )
     assert len(set(outputs["answer"].tolist())) == 4

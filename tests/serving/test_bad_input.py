@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.serving.readers import run_loader
+from tests.serving.predictors import run_loader
 
 LONG = " ".join(f"word{i % 977}" for i in range(100_000))
 

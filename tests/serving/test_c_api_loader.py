@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-from tests.serving.readers import run_loader
+from tests.serving.predictors import run_loader
 
 
 class Words(tf.Module):

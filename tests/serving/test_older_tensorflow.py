@@ -6,7 +6,7 @@ package index), or takes the one that TFMRC_TF220 names.
 
 import pytest
 
-from tests.serving.readers import REQUEST, assert_same_outputs, run_loader
+from tests.serving.predictors import REQUEST, assert_same_outputs, run_loader
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from tests.serving.readers import EXPORT_OPTIONS, REQUEST, assert_same_outputs
+from tests.serving.predictors import EXPORT_OPTIONS, REQUEST, assert_same_outputs
 from tfmrc.serving import Client, Server
 from tfmrc.serving.signature import SavedModel, newest_version
 
@@ -122,11 +122,11 @@ def test_wrong_paths(server, method, path, status):
     assert reply["error"]
 
 
-def test_the_client_gives_the_reader_s_answers(server, reader):
+def test_the_client_gives_the_reader_s_answers(server, predictor):
     client = Client("hills", server.url)
     passages = REQUEST["passages"][0][:2]
     served = client.answer(REQUEST["question"][0], passages, "qa")
-    expected = reader.answer(REQUEST["question"][0], passages, "qa", **EXPORT_OPTIONS)
+    expected = predictor.answer(REQUEST["question"][0], passages, "qa", **EXPORT_OPTIONS)
     assert served.text == expected.text
     assert [(w.text, w.source, w.start) for w in served.words] == [
         (w.text, w.source, w.start) for w in expected.words

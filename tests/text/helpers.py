@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from tfmrc.text import MasqueFeatures, Tokenizer, Vocabulary
+from tfmrc.preprocessing import MasquePreprocessor
+from tfmrc.text import Tokenizer, Vocabulary
 
 
 class Word(NamedTuple):
@@ -41,8 +42,8 @@ def text_of(tensor) -> list:
 WORDS = ["the", "king", "met", "queen", "and"]
 
 
-def features(**arguments):
+def preprocessor(**arguments):
     """Features of a small vocabulary: the 4, king 5, met 6 generable; queen 7, and 8 known."""
     settings = dict(styles=("qa", "nlg"), num_passages=2, generation_vocabulary_size=7)
     buckets = arguments.pop("num_oov_buckets", 0)
-    return MasqueFeatures(Vocabulary(WORDS, buckets), **(settings | arguments))
+    return MasquePreprocessor(Vocabulary(WORDS, buckets), **(settings | arguments))

@@ -17,7 +17,7 @@ import numpy as np
 
 from tests.training import toy
 from tfmrc import training
-from tfmrc.training import state_file
+from tfmrc.training.callbacks import state_file
 
 BATCHES, STEPS, EPOCHS = 7, 5, 4
 
@@ -73,7 +73,7 @@ def training_data(kind, checkpoint):
     batches = list(toy.batches(BATCHES))
 
     def make(start_step):
-        """Pass after pass in its own order, as `tfmrc.data.batched(repeat=True)` gives them."""
+        """Pass after pass in its own order, as `tfmrc.data.make_dataset(repeat=True)` gives them."""
 
         def generate():
             for step in itertools.count(start_step):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests import fresh_python
-from tfmrc.training.state_file import read_state
+from tfmrc.training.callbacks.state_file import read_state
 
 RESUMABLE = ("-m", "tests.training.resumable")
 

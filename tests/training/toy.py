@@ -5,7 +5,7 @@ import random
 import keras
 import numpy as np
 
-from tfmrc.layers.dropout import Dropout
+from tfmrc.layers.regularization.dropout import Dropout
 
 PASSAGES, WORDS, VOCABULARY = 3, 4, 12
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tests.training import masque_batches, toy
 from tfmrc import training
-from tfmrc.layers.dropout import Dropout
+from tfmrc.layers.regularization.dropout import Dropout
 
 STEPS, BATCH = 6, 8
 

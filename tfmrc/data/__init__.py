@@ -6,71 +6,71 @@ Names are imported when they are first used: reading files does not load TensorF
 import importlib
 from typing import TYPE_CHECKING, Any
 
-_HOME = {
+_HOMES = {
     "Example": "example",
     "ExampleStream": "stream",
-    "Record": "record",
     "RecordError": "stream",
     "Report": "stream",
     "Span": "example",
-    "TagCache": "tagging",
-    "batched": "pipeline",
-    "best_span": "answer_spans",
+    "TagCache": "transforms.tagging",
+    "TrainingExample": "batching.training_example",
+    "best_span": "transforms.answer_spans",
     "load_corpus": "corpus",
-    "num_steps": "record",
-    "padding_share": "pipeline",
-    "read_dream": "dream",
+    "make_dataset": "batching.dataset",
+    "num_steps": "batching.training_example",
+    "padding_share": "batching.dataset",
+    "read_dream": "formats.dream",
     "read_examples": "example",
-    "read_msmarco": "msmarco",
-    "read_narrativeqa": "narrativeqa",
-    "read_pairs": "pairs",
-    "read_squad": "squad",
-    "read_triviaqa": "triviaqa",
-    "read_wikiqa": "wikiqa",
-    "records": "record",
-    "spacy_tagger": "tagging",
-    "split_by_group": "splits",
-    "split_summary": "windows",
-    "squad_for_masque": "squad_masque",
-    "with_best_spans": "answer_spans",
-    "with_exact_spans": "exact_spans",
-    "words_tagger": "tagging",
+    "read_msmarco": "formats.msmarco",
+    "read_narrativeqa": "formats.narrativeqa",
+    "read_pairs": "formats.pairs",
+    "read_squad": "formats.squad",
+    "read_triviaqa": "formats.triviaqa",
+    "read_wikiqa": "formats.wikiqa",
+    "records": "batching.training_example",
+    "spacy_tagger": "transforms.tagging",
+    "split_by_group": "transforms.splits",
+    "split_summary": "transforms.windows",
+    "squad_for_masque": "transforms.squad_masque",
+    "with_best_spans": "transforms.answer_spans",
+    "with_exact_spans": "transforms.exact_spans",
+    "words_tagger": "transforms.tagging",
     "write_examples": "example",
-    "write_squad": "squad_form",
+    "write_squad": "formats.squad_writer",
 }
 
 if TYPE_CHECKING:
-    from tfmrc.data.answer_spans import best_span, with_best_spans
+    from tfmrc.data.batching.dataset import make_dataset, padding_share
+    from tfmrc.data.batching.training_example import TrainingExample, num_steps, records
     from tfmrc.data.corpus import load_corpus
-    from tfmrc.data.dream import read_dream
-    from tfmrc.data.exact_spans import with_exact_spans
     from tfmrc.data.example import Example, Span, read_examples, write_examples
-    from tfmrc.data.msmarco import read_msmarco
-    from tfmrc.data.narrativeqa import read_narrativeqa
-    from tfmrc.data.pairs import read_pairs
-    from tfmrc.data.pipeline import batched, padding_share
-    from tfmrc.data.record import Record, num_steps, records
-    from tfmrc.data.splits import split_by_group
-    from tfmrc.data.squad import read_squad
-    from tfmrc.data.squad_form import write_squad
-    from tfmrc.data.squad_masque import squad_for_masque
+    from tfmrc.data.formats.dream import read_dream
+    from tfmrc.data.formats.msmarco import read_msmarco
+    from tfmrc.data.formats.narrativeqa import read_narrativeqa
+    from tfmrc.data.formats.pairs import read_pairs
+    from tfmrc.data.formats.squad import read_squad
+    from tfmrc.data.formats.squad_writer import write_squad
+    from tfmrc.data.formats.triviaqa import read_triviaqa
+    from tfmrc.data.formats.wikiqa import read_wikiqa
     from tfmrc.data.stream import ExampleStream, RecordError, Report
-    from tfmrc.data.tagging import TagCache, spacy_tagger, words_tagger
-    from tfmrc.data.triviaqa import read_triviaqa
-    from tfmrc.data.wikiqa import read_wikiqa
-    from tfmrc.data.windows import split_summary
+    from tfmrc.data.transforms.answer_spans import best_span, with_best_spans
+    from tfmrc.data.transforms.exact_spans import with_exact_spans
+    from tfmrc.data.transforms.splits import split_by_group
+    from tfmrc.data.transforms.squad_masque import squad_for_masque
+    from tfmrc.data.transforms.tagging import TagCache, spacy_tagger, words_tagger
+    from tfmrc.data.transforms.windows import split_summary
 
 __all__ = [
     "Example",
     "ExampleStream",
-    "Record",
     "RecordError",
     "Report",
     "Span",
     "TagCache",
-    "batched",
+    "TrainingExample",
     "best_span",
     "load_corpus",
+    "make_dataset",
     "num_steps",
     "padding_share",
     "read_dream",
@@ -95,8 +95,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
         globals()[name] = value
         return value
     raise AttributeError(

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tfmrc.data.example import Example
-from tfmrc.data.formats import file_format, read_file
-from tfmrc.data.narrativeqa import SPLITS
-from tfmrc.data.sentences import words
+from tfmrc.data.formats.detect import file_format, read_file
+from tfmrc.data.formats.narrativeqa import SPLITS
 from tfmrc.data.stream import RecordError
+from tfmrc.data.transforms.sentences import words
 
 
 @dataclass

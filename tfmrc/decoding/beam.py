@@ -27,14 +27,14 @@ def beam_search(
     batch_size: Any,
     *,
     num_beams: int,
-    num_return: int = 1,
+    num_return_sequences: int = 1,
     max_length: int,
     min_length: int = 0,
     length_penalty: float = 0.0,
-    end_id: int = EOS,
+    eos_id: int = EOS,
     forbidden_ids: Collection[int] = (PAD, UNK, BOS),
     no_repeat_ngram_size: int = 0,
-    num_groups: int = 1,
+    num_beam_groups: int = 1,
     diversity: float = 0.5,
     cost: Callable[[Any], Any] | None = None,
 ) -> Hypotheses:
@@ -46,12 +46,12 @@ def beam_search(
     of sequences is exhaustive search. Of equal scores the earlier beam, then the smaller id, wins.
 
     The loop stops when no example can change any more: all its beams are ended, or its
-    `num_return` best are ended and better than the score that any open one could still reach
+    `num_return_sequences` best are ended and better than the score that any open one could still reach
     (its present log-probability at the length that the penalty favours most). What an example gets
     therefore does not depend on what else is in the batch. A hypothesis that reaches `max_length`
     without the end word is returned with its score like any other.
 
-    With `num_groups` above 1 the beams are searched in groups, one after the other at each step,
+    With `num_beam_groups` above 1 the beams are searched in groups, one after the other at each step,
     and a word costs a group `diversity` for each beam of an earlier group that has just taken it:
     hypotheses that differ (diverse beam search with Hamming diversity, Vijayakumar et al. 2018).
     Their scores and log-probabilities are without that cost, and they come best first.
@@ -67,15 +67,15 @@ def beam_search(
             hypotheses (reordered along axis 1); shapes and dtypes must not change.
         batch_size: `B`, an int or a scalar int tensor.
         num_beams: `W`.
-        num_return: `N`, how many hypotheses are returned, at most `num_beams`.
+        num_return_sequences: `N`, how many hypotheses are returned, at most `num_beams`.
         max_length: most words of an answer, the end word included.
         min_length: fewest words before the end word.
         length_penalty: exponent of the length in the score, 0 for none.
-        end_id: id of the end word.
+        eos_id: id of the end word.
         forbidden_ids: ids that are never taken.
         no_repeat_ngram_size: a hypothesis holds no n-gram of so many words twice; 0 for no such
             rule. One that cannot go on without ends there.
-        num_groups: groups of beams, a divisor of `num_beams`.
+        num_beam_groups: groups of beams, a divisor of `num_beams`.
         diversity: cost of a word for each earlier group's beam that has taken it, 0 or more.
         cost: `cost(cache) -> [B, W]`, 0 or more and never less than a step before; taken from the
             score.
@@ -102,26 +102,33 @@ def beam_search(
     >>> ops.convert_to_numpy(best.ids).tolist()
     [[[5, 3, 0]]]
     """
-    check_arguments(max_length, min_length, end_id, forbidden_ids)
-    if not isinstance(num_return, int) or not 1 <= num_return <= num_beams:
+    check_arguments(max_length, min_length, eos_id, forbidden_ids)
+    if not isinstance(num_return_sequences, int) or not 1 <= num_return_sequences <= num_beams:
         raise ValueError(
-            "`num_return` must be a Python int from 1 to `num_beams`. "
-            f"Received: num_return={num_return!r}, num_beams={num_beams!r}"
+            "`num_return_sequences` must be a Python int from 1 to `num_beams`. "
+            f"Received: num_return_sequences={num_return_sequences!r}, num_beams={num_beams!r}"
         )
-    if num_groups < 1 or num_beams % num_groups or diversity < 0 or no_repeat_ngram_size < 0:
+    if (
+        num_beam_groups < 1
+        or num_beams % num_beam_groups
+        or diversity < 0
+        or no_repeat_ngram_size < 0
+    ):
         raise ValueError(
-            "`num_groups` divides `num_beams`; `diversity` and `no_repeat_ngram_size` are 0 or "
-            f"more. Received: num_groups={num_groups}, num_beams={num_beams}, "
+            "`num_beam_groups` divides `num_beams`; `diversity` and `no_repeat_ngram_size` are 0 or "
+            f"more. Received: num_beam_groups={num_beam_groups}, num_beams={num_beams}, "
             f"diversity={diversity}, no_repeat_ngram_size={no_repeat_ngram_size}"
         )
-    group_size = num_beams // num_groups
+    group_size = num_beams // num_beam_groups
     place = ops.arange(max_length, dtype="int32")
     first_row = ops.arange(batch_size, dtype="int32")[:, None] * num_beams
 
     def proceed(t, last, ids, lengths, total, paid, finished, cache):
-        if num_groups > 1:
+        if num_beam_groups > 1:
             return (t < max_length) & ops.logical_not(ops.all(finished))
-        settled = _settled(total, paid, lengths, finished, num_return, max_length, length_penalty)
+        settled = _settled(
+            total, paid, lengths, finished, num_return_sequences, max_length, length_penalty
+        )
         return (t < max_length) & ops.logical_not(ops.all(settled))
 
     def advance(t, last, ids, lengths, total, paid, finished, cache):
@@ -129,7 +136,7 @@ def beam_search(
         if cost is not None:
             paid = ops.where(finished, paid, ops.cast(cost(cache), "float32"))
         log_p = without_repeated_ngrams(log_p, ids, t, no_repeat_ngram_size)
-        log_p = allowed_words(log_p, t, min_length, end_id, forbidden_ids)
+        log_p = allowed_words(log_p, t, min_length, eos_id, forbidden_ids)
         vocabulary_size = ops.shape(log_p)[-1]
         word = ops.arange(vocabulary_size, dtype="int32")
         gain = ops.where(finished[..., None], ops.where(word == PAD, 0.0, _NEVER), log_p)
@@ -138,7 +145,7 @@ def beam_search(
         scores = length_penalised(candidates, new_lengths[..., None], length_penalty)
         scores = scores - paid[..., None]
 
-        best = best_of_groups(scores, finished, num_groups, group_size, diversity)
+        best = best_of_groups(scores, finished, num_beam_groups, group_size, diversity)
         flat = (-1, num_beams * vocabulary_size)
         total = ops.take_along_axis(ops.reshape(candidates, flat), best, axis=1)
         word = best % vocabulary_size
@@ -148,7 +155,7 @@ def beam_search(
             lambda x: _reordered(x, row), (ids, new_lengths, paid, finished, cache)
         )
         ids = ops.where(place == t, word[..., None], ids)
-        finished = finished | (word == end_id) | (total == _NEVER)
+        finished = finished | (word == eos_id) | (total == _NEVER)
         return t + 1, word, ids, lengths, total, paid, finished, cache
 
     shape = (batch_size, num_beams)
@@ -166,22 +173,22 @@ def beam_search(
     )
     _, _, ids, lengths, total, paid, _, _ = ops.while_loop(proceed, advance, state)
     found = ids, lengths, total, paid
-    if num_groups > 1:  # each group is best first; so are all together now
+    if num_beam_groups > 1:  # each group is best first; so are all together now
         _, order = ops.top_k(length_penalised(total, lengths, length_penalty) - paid, num_beams)
         row = first_row + ops.cast(order, "int32")
         found = tuple(_reordered(x, row) for x in found)
-    ids, lengths, total, paid = (x[:, :num_return] for x in found)
+    ids, lengths, total, paid = (x[:, :num_return_sequences] for x in found)
     return finished_hypotheses(ids, lengths, total, length_penalty, paid)
 
 
-def _settled(total, paid, lengths, finished, num_return, max_length, length_penalty):
-    """bool `[B]`: the first `num_return` beams can neither change nor be overtaken."""
+def _settled(total, paid, lengths, finished, num_return_sequences, max_length, length_penalty):
+    """bool `[B]`: the first `num_return_sequences` beams can neither change nor be overtaken."""
     score = length_penalised(total, lengths, length_penalty) - paid
     favoured = max_length if length_penalty > 0 else lengths
     reachable = length_penalised(total, favoured, length_penalty) - paid
     reachable = ops.where(finished, _NEVER, reachable)
-    overtaken = ops.max(reachable, axis=1, initial=_NEVER) >= score[:, num_return - 1]
-    ended = ops.all(finished[:, :num_return], axis=1)
+    overtaken = ops.max(reachable, axis=1, initial=_NEVER) >= score[:, num_return_sequences - 1]
+    ended = ops.all(finished[:, :num_return_sequences], axis=1)
     return ops.all(finished, axis=1) | (ended & ops.logical_not(overtaken))
 
 

@@ -18,7 +18,7 @@ def allowed_words(
     log_p: keras.KerasTensor,
     t: keras.KerasTensor | int,
     min_length: int,
-    end_id: int,
+    eos_id: int,
     forbidden_ids: Collection[int],
 ) -> keras.KerasTensor:
     """Log-probabilities with minus infinity at the words that may not come next.
@@ -37,7 +37,7 @@ def allowed_words(
     """
     log_p = ops.cast(log_p, "float32")
     word = ops.arange(ops.shape(log_p)[-1], dtype="int32")
-    end = word == end_id
+    end = word == eos_id
     forbidden = end & (t < min_length)
     for identifier in forbidden_ids:
         forbidden = forbidden | (word == identifier)
@@ -94,7 +94,7 @@ def without_repeated_ngrams(
 
 
 def check_arguments(
-    max_length: int, min_length: int, end_id: int, forbidden_ids: Collection[int]
+    max_length: int, min_length: int, eos_id: int, forbidden_ids: Collection[int]
 ) -> None:
     """Raises `ValueError` for lengths and ids with which no search makes sense."""
     if not isinstance(max_length, int) or max_length < 1:
@@ -106,8 +106,8 @@ def check_arguments(
             "`min_length` must be a Python int from 0 to `max_length`. "
             f"Received: min_length={min_length!r}, max_length={max_length!r}"
         )
-    if end_id in forbidden_ids:
+    if eos_id in forbidden_ids:
         raise ValueError(
             "`forbidden_ids` must not name the end word: no hypothesis could end. "
-            f"Received: end_id={end_id!r}, forbidden_ids={tuple(forbidden_ids)!r}"
+            f"Received: eos_id={eos_id!r}, forbidden_ids={tuple(forbidden_ids)!r}"
         )

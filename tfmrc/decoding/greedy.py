@@ -19,7 +19,7 @@ def greedy_search(
     *,
     max_length: int,
     min_length: int = 0,
-    end_id: int = EOS,
+    eos_id: int = EOS,
     forbidden_ids: Collection[int] = (PAD, UNK, BOS),
 ) -> Hypotheses:
     """Takes the most probable allowed word until the end word or `max_length`.
@@ -37,7 +37,7 @@ def greedy_search(
         batch_size: `B`, an int or a scalar int tensor.
         max_length: most words of an answer, the end word included.
         min_length: fewest words before the end word.
-        end_id: id of the end word.
+        eos_id: id of the end word.
         forbidden_ids: ids that are never taken.
 
     Returns:
@@ -57,7 +57,7 @@ def greedy_search(
     >>> ops.convert_to_numpy(greedy_search(step, (), 1, max_length=4).ids).tolist()
     [[[4, 3, 0, 0]]]
     """
-    check_arguments(max_length, min_length, end_id, forbidden_ids)
+    check_arguments(max_length, min_length, eos_id, forbidden_ids)
     place = ops.arange(max_length, dtype="int32")
 
     def proceed(t, last, ids, lengths, total, finished, cache):
@@ -65,14 +65,14 @@ def greedy_search(
 
     def advance(t, last, ids, lengths, total, finished, cache):
         log_p, cache = step(last, cache, t)
-        log_p = allowed_words(log_p, t, min_length, end_id, forbidden_ids)
+        log_p = allowed_words(log_p, t, min_length, eos_id, forbidden_ids)
         word = ops.cast(ops.argmax(log_p, axis=-1), "int32")
         gain = ops.max(log_p, axis=-1, initial=-float("inf"))
         word = ops.where(finished, PAD, word)
         total = total + ops.where(finished, 0.0, gain)
         lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
         ids = ops.where(place == t, word[..., None], ids)
-        finished = finished | (word == end_id)
+        finished = finished | (word == eos_id)
         return t + 1, word, ids, lengths, total, finished, cache
 
     shape = (batch_size, 1)

@@ -3,13 +3,13 @@
 from keras import ops
 
 
-def best_of_groups(scores, finished, num_groups, group_size, diversity):
+def best_of_groups(scores, finished, num_beam_groups, group_size, diversity):
     """The best candidates of each group, where a word costs what earlier groups have made of it.
 
     Args:
         scores: `[B, W, V]` of all candidates; the beams of a group stand beside one another.
         finished: bool `[B, W]`.
-        num_groups: groups.
+        num_beam_groups: groups.
         group_size: beams of a group.
         diversity: cost of a word for each beam of an earlier group that has just taken it.
 
@@ -28,7 +28,7 @@ def best_of_groups(scores, finished, num_groups, group_size, diversity):
     """
     vocabulary_size = ops.shape(scores)[-1]
     chosen, taken = [], 0.0
-    for group in range(num_groups):
+    for group in range(num_beam_groups):
         start = group * group_size
         beams = slice(start, start + group_size)
         # A frozen beam says nothing more, so it costs nothing and is no cost to others.
@@ -37,7 +37,7 @@ def best_of_groups(scores, finished, num_groups, group_size, diversity):
         _, best = ops.top_k(own, group_size)
         best = ops.cast(best, "int32")
         chosen.append(best + start * vocabulary_size)
-        if group < num_groups - 1:
+        if group < num_beam_groups - 1:
             said = ops.one_hot(best % vocabulary_size, vocabulary_size, dtype="float32")
             open_beams = ops.take_along_axis(
                 ops.logical_not(finished[:, beams]), best // vocabulary_size, axis=1

@@ -24,14 +24,14 @@ def sample(
     batch_size: Any,
     *,
     num_samples: int,
-    num_return: int | None = None,
+    num_return_sequences: int | None = None,
     max_length: int,
     min_length: int = 0,
     temperature: float = 1.0,
     top_k: int = 0,
     top_p: float = 1.0,
     seed: int = 0,
-    end_id: int = EOS,
+    eos_id: int = EOS,
     forbidden_ids: Collection[int] = (PAD, UNK, BOS),
     no_repeat_ngram_size: int = 0,
 ) -> Hypotheses:
@@ -49,14 +49,14 @@ def sample(
             dtypes must not change.
         batch_size: `B`, an int or a scalar int tensor.
         num_samples: hypotheses that are drawn.
-        num_return: how many of them are returned, the most probable ones; None for all.
+        num_return_sequences: how many of them are returned, the most probable ones; None for all.
         max_length: most words of an answer, the end word included.
         min_length: fewest words before the end word.
         temperature: above 0; small values keep to the most probable words.
         top_k: 0 for all words.
         top_p: above 0, at most 1.
         seed: other numbers for another seed, the same ones at every call.
-        end_id: id of the end word.
+        eos_id: id of the end word.
         forbidden_ids: ids that are never taken.
         no_repeat_ngram_size: a hypothesis holds no n-gram of so many words twice; 0: no such rule.
 
@@ -81,12 +81,17 @@ def sample(
 
     Reference: Holtzman et al. 2020 (nucleus sampling).
     """
-    check_arguments(max_length, min_length, end_id, forbidden_ids)
-    num_return = num_samples if num_return is None else num_return
-    if not 1 <= num_return <= num_samples or temperature <= 0 or top_k < 0 or not 0 < top_p <= 1:
+    check_arguments(max_length, min_length, eos_id, forbidden_ids)
+    num_return_sequences = num_samples if num_return_sequences is None else num_return_sequences
+    if (
+        not 1 <= num_return_sequences <= num_samples
+        or temperature <= 0
+        or top_k < 0
+        or not 0 < top_p <= 1
+    ):
         raise ValueError(
-            "`num_return` is from 1 to `num_samples`, `temperature` above 0, `top_k` 0 or more, "
-            f"`top_p` above 0 and at most 1. Received: num_return={num_return}, "
+            "`num_return_sequences` is from 1 to `num_samples`, `temperature` above 0, `top_k` 0 or more, "
+            f"`top_p` above 0 and at most 1. Received: num_return_sequences={num_return_sequences}, "
             f"num_samples={num_samples}, temperature={temperature}, top_k={top_k}, top_p={top_p}"
         )
     place = ops.arange(max_length, dtype="int32")
@@ -98,13 +103,13 @@ def sample(
     def advance(t, last, ids, lengths, total, finished, cache):
         log_p, cache = step(last, cache, t)
         log_p = without_repeated_ngrams(log_p, ids, t, no_repeat_ngram_size)
-        log_p = allowed_words(log_p, t, min_length, end_id, forbidden_ids)
+        log_p = allowed_words(log_p, t, min_length, eos_id, forbidden_ids)
         word, gain = _drawn(log_p, ops.take(numbers, t, axis=0), temperature, top_k, top_p)
         word = ops.where(finished, PAD, word)
         total = total + ops.where(finished, 0.0, gain)
         lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
         ids = ops.where(place == t, word[..., None], ids)
-        finished = finished | (word == end_id)
+        finished = finished | (word == eos_id)
         return t + 1, word, ids, lengths, total, finished, cache
 
     shape = (batch_size, num_samples)
@@ -118,7 +123,7 @@ def sample(
         cache,
     )
     _, _, ids, lengths, total, _, _ = ops.while_loop(proceed, advance, state)
-    total, order = ops.top_k(total, num_return)
+    total, order = ops.top_k(total, num_return_sequences)
     lengths = ops.take_along_axis(lengths, order, axis=1)
     ids = ops.take_along_axis(ids, order[..., None], axis=1)
     return finished_hypotheses(ids, lengths, total, 0.0)

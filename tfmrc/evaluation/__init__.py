@@ -11,45 +11,50 @@ Example:
 1.0
 """
 
-from tfmrc.evaluation.adversarial import score_adversarial_squad
-from tfmrc.evaluation.answerability import (
+from tfmrc.evaluation.files.metrics_files import OverSeeds, over_seeds, read_metrics
+from tfmrc.evaluation.files.official import read_answers, write_official
+from tfmrc.evaluation.files.predicting import Predictor, write_predictions
+from tfmrc.evaluation.files.predictions import Prediction, PredictionWriter, read_predictions
+from tfmrc.evaluation.files.references import Reference, read_references
+from tfmrc.evaluation.metrics.adversarial import score_adversarial_squad
+from tfmrc.evaluation.metrics.answerability import (
     PrecisionRecallCurve,
     precision_recall_curve,
     score_answerability,
 )
-from tfmrc.evaluation.answers import score_answers
-from tfmrc.evaluation.attribution import attribution_of
-from tfmrc.evaluation.attribution_figure import plot_attribution
-from tfmrc.evaluation.attribution_page import attribution_html
-from tfmrc.evaluation.baselines import first_sentence, most_similar_sentence, sentences
-from tfmrc.evaluation.drawing import save_figure
-from tfmrc.evaluation.duplication import score_duplication
-from tfmrc.evaluation.figures import (
+from tfmrc.evaluation.metrics.answers import score_answers
+from tfmrc.evaluation.metrics.baselines import first_sentence, most_similar_sentence, sentences
+from tfmrc.evaluation.metrics.groups import (
+    AnswerLength,
+    answer_lengths,
+    question_word,
+    score_by_group,
+)
+from tfmrc.evaluation.metrics.oracle import score_oracle
+from tfmrc.evaluation.metrics.ranking import score_ranking
+from tfmrc.evaluation.metrics.repetition import score_repetition
+from tfmrc.evaluation.metrics.resampling import Interval, PairedTest, bootstrap, paired_bootstrap
+from tfmrc.evaluation.metrics.rules import NO_ANSWER, RULES, Rules, get_rules
+from tfmrc.evaluation.metrics.score import Score, Scores, Statistics
+from tfmrc.evaluation.metrics.squad import normalize_squad, score_squad
+from tfmrc.evaluation.metrics.tokenizers import Tokenizer, get_tokenizer
+from tfmrc.evaluation.plots.attribution import attribution_of
+from tfmrc.evaluation.plots.attribution_figure import plot_attribution
+from tfmrc.evaluation.plots.attribution_page import attribution_html
+from tfmrc.evaluation.plots.figures import (
     plot_answer_lengths,
     plot_learning_curves,
     plot_precision_recall,
     plot_runs,
     plot_scores,
 )
-from tfmrc.evaluation.groups import AnswerLength, answer_lengths, question_word, score_by_group
-from tfmrc.evaluation.heat_map import plot_heat_map
-from tfmrc.evaluation.mean_of_runs import mean_of_runs
-from tfmrc.evaluation.metrics_files import OverSeeds, over_seeds, read_metrics
-from tfmrc.evaluation.official import read_answers, write_official
-from tfmrc.evaluation.oracle import score_oracle
-from tfmrc.evaluation.predicting import Predictor, write_predictions
-from tfmrc.evaluation.predictions import Prediction, PredictionWriter, read_predictions
-from tfmrc.evaluation.ranking import score_ranking
-from tfmrc.evaluation.references import Reference, read_references
-from tfmrc.evaluation.report import Report
-from tfmrc.evaluation.reproduction import RowState, find_runs, states
-from tfmrc.evaluation.reproduction_rows import Part, Row, read_rows
-from tfmrc.evaluation.resampling import Interval, PairedTest, bootstrap, paired_bootstrap
-from tfmrc.evaluation.rules import NO_ANSWER, RULES, Rules, get_rules
-from tfmrc.evaluation.samples import sample_table
-from tfmrc.evaluation.score import Score, Scores, Statistics
-from tfmrc.evaluation.squad import normalize_squad, score_squad
-from tfmrc.evaluation.tokenizers import Tokenizer, get_tokenizer
+from tfmrc.evaluation.plots.heat_map import plot_heat_map
+from tfmrc.evaluation.plots.style import save_figure
+from tfmrc.evaluation.reports.mean_of_runs import mean_of_runs
+from tfmrc.evaluation.reports.report import Report
+from tfmrc.evaluation.reports.reproduction import RowState, find_runs, states
+from tfmrc.evaluation.reports.reproduction_rows import Part, Row, read_rows
+from tfmrc.evaluation.reports.samples import sample_table
 
 __all__ = [
     "AnswerLength",
@@ -105,7 +110,7 @@ __all__ = [
     "score_answerability",
     "score_answers",
     "score_by_group",
-    "score_duplication",
+    "score_repetition",
     "score_oracle",
     "score_ranking",
     "score_squad",

@@ -2,6 +2,6 @@
 
 import sys
 
-from tfmrc.evaluation.command_line import main
+from tfmrc.evaluation.commands.command_line import main
 
 sys.exit(main())

@@ -1,46 +1,46 @@
 """Keras layers of machine reading, one a file. They import Keras and NumPy alone."""
 
-from tfmrc.layers.additive_attention import AdditiveAttention
-from tfmrc.layers.aligned_embedding import AlignedEmbedding
-from tfmrc.layers.answer_module import AnswerModule
-from tfmrc.layers.answer_possibility import AnswerPossibility
-from tfmrc.layers.answer_tagging import AnswerTagging
-from tfmrc.layers.bidirectional_lstm import BidirectionalLSTM
-from tfmrc.layers.character_embedding import CharacterEmbedding
-from tfmrc.layers.concatenated_encoder import ConcatenatedEncoder
-from tfmrc.layers.copy_switch import CopySwitch
-from tfmrc.layers.decoder_block import RecurrentDecoderBlock, TransformerDecoderBlock
-from tfmrc.layers.dropout import Dropout
-from tfmrc.layers.dual_attention import DualAttention
-from tfmrc.layers.encoder_block import RecurrentEncoderBlock, TransformerEncoderBlock
-from tfmrc.layers.feed_forward import FeedForward
-from tfmrc.layers.gated_self_attention import GatedSelfAttention
-from tfmrc.layers.highway import Highway
-from tfmrc.layers.input_feeding_decoder import InputFeedingDecoder
-from tfmrc.layers.lexicon_encoding import LexiconEncoding
-from tfmrc.layers.linear import linear
-from tfmrc.layers.local_context import LocalContext
-from tfmrc.layers.luong_attention import LuongAttention
-from tfmrc.layers.maxout_pointer import MaxoutPointer
-from tfmrc.layers.memory_generation import MemoryGeneration
-from tfmrc.layers.multi_head_attention import MultiHeadAttention
-from tfmrc.layers.multiplicative_attention import MultiplicativeAttention
-from tfmrc.layers.passage_ranker import PassageRanker
-from tfmrc.layers.pointer_generator import PointerGenerator
-from tfmrc.layers.positions import Positions
-from tfmrc.layers.recurrent_stack import RecurrentStack
-from tfmrc.layers.residual import Residual
-from tfmrc.layers.source_vocabulary import SourceVocabulary
-from tfmrc.layers.stochastic_answer import (
+from tfmrc.layers.attention.additive_attention import AdditiveAttention
+from tfmrc.layers.attention.dual_attention import DualAttention
+from tfmrc.layers.attention.gated_self_attention import GatedSelfAttention
+from tfmrc.layers.attention.luong_attention import LuongAttention
+from tfmrc.layers.attention.memory_generation import MemoryGeneration
+from tfmrc.layers.attention.multi_head_attention import MultiHeadAttention
+from tfmrc.layers.attention.multiplicative_attention import MultiplicativeAttention
+from tfmrc.layers.attention.tied_self_attention import TiedSelfAttention
+from tfmrc.layers.embedding.aligned_embedding import AlignedEmbedding
+from tfmrc.layers.embedding.answer_tag_embedding import AnswerTagEmbedding
+from tfmrc.layers.embedding.character_embedding import CharacterEmbedding
+from tfmrc.layers.embedding.lexicon_encoding import LexiconEncoding
+from tfmrc.layers.embedding.position_embedding import PositionEmbedding
+from tfmrc.layers.embedding.word_embedding import WordEmbedding
+from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
+from tfmrc.layers.encoders.concatenated_encoder import ConcatenatedEncoder
+from tfmrc.layers.encoders.decoder_block import RecurrentDecoderBlock, TransformerDecoderBlock
+from tfmrc.layers.encoders.encoder_block import RecurrentEncoderBlock, TransformerEncoderBlock
+from tfmrc.layers.encoders.feed_forward import FeedForward
+from tfmrc.layers.encoders.highway import Highway
+from tfmrc.layers.encoders.input_feeding_decoder import InputFeedingDecoder
+from tfmrc.layers.encoders.linear import linear
+from tfmrc.layers.encoders.local_convolution import LocalConvolution
+from tfmrc.layers.encoders.residual import Residual
+from tfmrc.layers.encoders.stacked_bilstm import StackedBiLSTM
+from tfmrc.layers.heads.answer_module import AnswerModule
+from tfmrc.layers.heads.answer_possibility import AnswerPossibility
+from tfmrc.layers.heads.copy_switch import CopySwitch
+from tfmrc.layers.heads.maxout_pointer import MaxoutPointer
+from tfmrc.layers.heads.passage_ranker import PassageRanker
+from tfmrc.layers.heads.pointer_generator import PointerGenerator
+from tfmrc.layers.heads.source_vocabulary import SourceVocabulary
+from tfmrc.layers.heads.stochastic_answer import (
     AveragedAnswer,
     LastStepAnswer,
     OneStepAnswer,
     ReasoNetAnswer,
     StochasticAnswer,
 )
-from tfmrc.layers.tied_self_attention import TiedSelfAttention
-from tfmrc.layers.variational_dropout import VariationalDropout
-from tfmrc.layers.word_embedding import WordEmbedding
+from tfmrc.layers.regularization.dropout import Dropout
+from tfmrc.layers.regularization.variational_dropout import VariationalDropout
 
 __all__ = [
     "CopySwitch",
@@ -54,7 +54,7 @@ __all__ = [
     "AnswerPossibility",
     "AveragedAnswer",
     "BidirectionalLSTM",
-    "AnswerTagging",
+    "AnswerTagEmbedding",
     "Dropout",
     "DualAttention",
     "FeedForward",
@@ -62,7 +62,7 @@ __all__ = [
     "Highway",
     "LastStepAnswer",
     "LexiconEncoding",
-    "LocalContext",
+    "LocalConvolution",
     "MemoryGeneration",
     "InputFeedingDecoder",
     "LuongAttention",
@@ -71,11 +71,11 @@ __all__ = [
     "OneStepAnswer",
     "PassageRanker",
     "PointerGenerator",
-    "Positions",
+    "PositionEmbedding",
     "ReasoNetAnswer",
     "RecurrentDecoderBlock",
     "RecurrentEncoderBlock",
-    "RecurrentStack",
+    "StackedBiLSTM",
     "Residual",
     "SourceVocabulary",
     "StochasticAnswer",

@@ -1,13 +1,13 @@
 """Losses as `keras.losses.Loss` objects, so that replicas and sample weights count rightly."""
 
-from tfmrc.losses.position_log_likelihood import PositionLogLikelihood
-from tfmrc.losses.sequence_log_likelihood import SequenceLogLikelihood
 from tfmrc.losses.sequence_mean import SequenceMean
+from tfmrc.losses.sequence_nll import SequenceNLL
 from tfmrc.losses.smoothed_binary_crossentropy import SmoothedBinaryCrossentropy
+from tfmrc.losses.span_position_nll import SpanPositionNLL
 
 __all__ = [
-    "PositionLogLikelihood",
-    "SequenceLogLikelihood",
+    "SpanPositionNLL",
+    "SequenceNLL",
     "SequenceMean",
     "SmoothedBinaryCrossentropy",
 ]

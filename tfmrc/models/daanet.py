@@ -12,9 +12,9 @@ from tfmrc.layers import (
     WordEmbedding,
     linear,
 )
-from tfmrc.layers.concatenated_encoder import BLOCKS
+from tfmrc.layers.encoders.concatenated_encoder import BLOCKS
 from tfmrc.models.base import Model
-from tfmrc.models.daanet_direction import GIVEN, MADE, Direction
+from tfmrc.models.daanet_task import GIVEN, MADE, Direction
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import PAD
 
@@ -84,7 +84,7 @@ class DAANet(Model):
         embeddings_trainable: whether the words' rows are trained (the paper: no).
         initializer_stddev: standard deviation of the initial word and character vectors.
 
-    Call arguments (a dict; what `tfmrc.text.DAANetFeatures` makes):
+    Call arguments (a dict; what `tfmrc.preprocessing.DAANetPreprocessor` makes):
         context_ids: int `[B, n]` input ids; context_characters: int `[B, n, c]`.
         extended_ids: int `[B, n]` extended ids of the context, PAD at padding.
         question_ids: int `[B, m]` input ids, BOS first; question_characters: int `[B, m, c]`.

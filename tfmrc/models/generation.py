@@ -9,7 +9,7 @@ from tfmrc import decoding
 from tfmrc.ops.coverage import attended_again
 
 
-class Generation:
+class GenerationMixin:
     """The search over `start` and `step` of a model whose memory holds `extended_ids` `[B, S]`."""
 
     num_generable: int
@@ -21,7 +21,7 @@ class Generation:
         memory,
         max_length,
         num_beams=1,
-        num_return=1,
+        num_return_sequences=1,
         min_length=0,
         length_penalty=0.0,
         coverage_penalty=0.0,
@@ -37,7 +37,7 @@ class Generation:
             memory: what `encode` gave.
             max_length: most words of a sequence, its end included.
             num_beams: beams an example.
-            num_return: sequences an example.
+            num_return_sequences: sequences an example.
             min_length: fewest words of a sequence.
             length_penalty: exponent of the length penalty.
             coverage_penalty: price of a word's worth of attention to a place that has had it.
@@ -45,7 +45,7 @@ class Generation:
                 `top_p`, `seed`; `{}` for its defaults): `num_beams` sequences are drawn, and no
                 search is made. None for a search.
             **options: further options of `tfmrc.decoding.beam_search`: `no_repeat_ngram_size`,
-                `num_groups`, `diversity`.
+                `num_beam_groups`, `diversity`.
 
         Returns:
             `tfmrc.decoding.Hypotheses`, best first.
@@ -72,7 +72,7 @@ class Generation:
                 cache,
                 batch_size,
                 num_samples=num_beams,
-                num_return=num_return,
+                num_return_sequences=num_return_sequences,
                 no_repeat_ngram_size=ngram_size,
                 **lengths,
                 **sampling,
@@ -80,14 +80,14 @@ class Generation:
         if coverage_penalty:
             step, cache, options["cost"] = self._covering(memory, cache, coverage_penalty)
         plain = not (length_penalty or ngram_size or coverage_penalty)
-        if num_beams == 1 and num_return == 1 and plain:
+        if num_beams == 1 and num_return_sequences == 1 and plain:
             return decoding.greedy_search(step, cache, batch_size, **lengths)
         return decoding.beam_search(
             step,
             cache,
             batch_size,
             num_beams=num_beams,
-            num_return=num_return,
+            num_return_sequences=num_return_sequences,
             length_penalty=length_penalty,
             **lengths,
             **options,

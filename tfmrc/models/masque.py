@@ -7,10 +7,10 @@ from tfmrc.layers import (
     AnswerPossibility,
     DualAttention,
     Highway,
-    LocalContext,
+    LocalConvolution,
     PassageRanker,
     PointerGenerator,
-    Positions,
+    PositionEmbedding,
     RecurrentDecoderBlock,
     RecurrentEncoderBlock,
     SourceVocabulary,
@@ -19,9 +19,9 @@ from tfmrc.layers import (
     WordEmbedding,
     linear,
 )
-from tfmrc.layers.linear import normal
+from tfmrc.layers.encoders.linear import normal
 from tfmrc.models.base import Model
-from tfmrc.models.generation import Generation
+from tfmrc.models.generation import GenerationMixin
 from tfmrc.ops.ids import BOS, PAD
 
 # The true relevance of a passage that does not matter, in place of 0: a reference word that only
@@ -35,7 +35,7 @@ BLOCKS = {
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class Masque(Generation, Model):
+class Masque(GenerationMixin, Model):
     """Multi-style abstractive summarisation model for question answering.
 
     A reader brings the question and all passages together; a ranker and a classifier say which
@@ -45,7 +45,7 @@ class Masque(Generation, Model):
     layers.
 
     Without a contextual embedding (ELMo in the paper) nothing tells the reader the order of words.
-    Then `Positions` layers, which the paper does not have, follow the two linear maps to
+    Then `PositionEmbedding` layers, which the paper does not have, follow the two linear maps to
     `hidden_dim`. A contextual embedding is a Keras layer with `forward_dim`, `layer(ids, mask)`
     `[..., n, dim]`, `layer.forward(ids)` `[B, T, forward_dim]` (which must not look ahead),
     `layer.empty_cache(batch_size, num_beams)` and `layer.step(ids, cache)` for one word a beam.
@@ -82,14 +82,14 @@ class Masque(Generation, Model):
         match: initial mean of the product's weights in the similarity of question and passages
             (`DualAttention`); 0 as in the paper. With 1 a model without pre-trained word vectors
             finds the question's words in the passages from the start.
-        local_width: width of the window in which the passages' words see their neighbours between
-            dual attention and modelling (`LocalContext`); 0: none, as in the paper. Where nothing
+        local_window: width of the window in which the passages' words see their neighbours between
+            dual attention and modelling (`LocalConvolution`); 0: none, as in the paper. Where nothing
             else gives words their surroundings, a small model learns far sooner with it which of
             several unknown words answers; earlier in the reader it hides which words are equal.
         contextual_embedding: a layer as above, or None.
         initializer_stddev: standard deviation of the initial weights.
 
-    Call arguments (a dict; what `tfmrc.text.MasqueFeatures` makes):
+    Call arguments (a dict; what `tfmrc.preprocessing.MasquePreprocessor` makes):
         question_ids: int `[B, J]` input ids.
         passage_ids: int `[B, K, L]` input ids, BOS first.
         extended_ids: int `[B, J + K L]` extended ids of question and passages, PAD where there is
@@ -154,7 +154,7 @@ class Masque(Generation, Model):
         block="transformer",
         embeddings_trainable=False,
         match=0.0,
-        local_width=0,
+        local_window=0,
         contextual_embedding=None,
         initializer_stddev=0.02,
         name="masque",
@@ -194,7 +194,7 @@ class Masque(Generation, Model):
             "block": block,
             "embeddings_trainable": embeddings_trainable,
             "match": match,
-            "local_width": local_width,
+            "local_window": local_window,
             "initializer_stddev": initializer_stddev,
         }
         self.num_passages = num_passages
@@ -226,13 +226,15 @@ class Masque(Generation, Model):
         self.reader_highway = Highway(2, dropout, name="reader_highway", **options)
         self.reader_projection = linear(hidden_dim, name="reader_projection", **options)
         self.reader_positions = (
-            Positions(name="reader_positions", dtype=dtype) if has_positions else None
+            PositionEmbedding(name="reader_positions", dtype=dtype) if has_positions else None
         )
         self.shared_encoder = encoders(num_shared_blocks, "shared_encoder")
         self.dual_attention = DualAttention(match=match, name="dual_attention", **options)
         self.passage_projection = linear(hidden_dim, name="passage_projection", **options)
         self.local_context = (
-            LocalContext(local_width, name="local_context", **options) if local_width else None
+            LocalConvolution(local_window, name="local_context", **options)
+            if local_window
+            else None
         )
         self.passage_encoder = encoders(num_passage_blocks, "passage_modelling")
         self.join_words = keras.layers.Reshape((-1,), name="join_words", dtype="float32")
@@ -259,7 +261,7 @@ class Masque(Generation, Model):
             self.decoder_highway = Highway(2, dropout, name="decoder_highway", **options)
             self.decoder_projection = linear(hidden_dim, name="decoder_projection", **options)
             self.decoder_positions = (
-                Positions(name="decoder_positions", dtype=dtype) if has_positions else None
+                PositionEmbedding(name="decoder_positions", dtype=dtype) if has_positions else None
             )
             self.decoder_blocks = [
                 decoder_block(

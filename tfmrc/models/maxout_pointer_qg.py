@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers import (
-    AnswerTagging,
+    AnswerTagEmbedding,
     BidirectionalLSTM,
     Dropout,
     GatedSelfAttention,
@@ -13,7 +13,7 @@ from tfmrc.layers import (
     WordEmbedding,
 )
 from tfmrc.models.base import Model
-from tfmrc.models.generation import Generation
+from tfmrc.models.generation import GenerationMixin
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import BOS, PAD, UNK
 from tfmrc.ops.masking import masked_softmax
@@ -37,7 +37,7 @@ VARIANTS = {
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class MaxoutPointerQG(Generation, Model):
+class MaxoutPointerQG(GenerationMixin, Model):
     """Question generation with a maxout pointer and gated self-attention.
 
     A bidirectional LSTM reads the passage, whose words carry tags that say where the answer is;
@@ -71,7 +71,7 @@ class MaxoutPointerQG(Generation, Model):
         embeddings_trainable: whether the words' rows are trained (the paper: no).
         initializer_stddev: standard deviation of the initial word and tag vectors.
 
-    Call arguments (a dict; what `tfmrc.text.QuestionFeatures` makes):
+    Call arguments (a dict; what `tfmrc.preprocessing.MaxoutPointerQGPreprocessor` makes):
         passage_ids: int `[B, M]` input ids, PAD after the end.
         answer_tags: int `[B, M]`, 1 at the answer's words and 0 elsewhere.
         extended_ids: int `[B, M]` extended ids, PAD where there is no word.
@@ -165,7 +165,7 @@ class MaxoutPointerQG(Generation, Model):
             dtype=dtype,
         )  # fmt: skip
         self.answer_tags = (
-            AnswerTagging(tag_dim, stddev, name="answer_tagging", dtype=dtype)
+            AnswerTagEmbedding(tag_dim, stddev, name="answer_tagging", dtype=dtype)
             if answer_tagging
             else None
         )

@@ -10,7 +10,7 @@ from tfmrc.layers import (
     MemoryGeneration,
     OneStepAnswer,
     ReasoNetAnswer,
-    RecurrentStack,
+    StackedBiLSTM,
     StochasticAnswer,
     WordEmbedding,
 )
@@ -63,7 +63,7 @@ class SAN(Model):
             the model so that nobody feeds it another one's.
         seed: of all dropout.
 
-    Call arguments (a dict; what `tfmrc.text.SanFeatures` makes):
+    Call arguments (a dict; what `tfmrc.preprocessing.SANPreprocessor` makes):
         question_ids: int `[B, m]`.
         passage_ids: int `[B, n]`.
         exact_match: float32 `[B, n, num_exact_match]`, if there is one.
@@ -163,7 +163,7 @@ class SAN(Model):
             name="lexicon_encoding",
             **options,
         )
-        self.contextual_encoding = RecurrentStack(
+        self.contextual_encoding = StackedBiLSTM(
             units, num_layers, dropout, seed=seeded(1), name="contextual_encoding", **options
         )
         self.memory_generation = MemoryGeneration(

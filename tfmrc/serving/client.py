@@ -6,7 +6,7 @@ import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tfmrc.serving.answer import Answer
+from tfmrc.predictors.answer import Answer
 
 __all__ = ["Client"]
 
@@ -47,7 +47,7 @@ class Client:
         return self._send(self.url, None)
 
     def answer(self, question: str, passages: Sequence[str], style: str) -> Answer:
-        """Answers one question; see `tfmrc.serving.Reader.answer`.
+        """Answers one question; see `tfmrc.predictors.MasquePredictor.answer`.
 
         Raises:
             ValueError: if the server refuses the request; the message is the server's.
@@ -84,7 +84,7 @@ class Client:
     ) -> dict[str, Any]:
         """Any signature of any model; every output is a list, or lists in it, a row an example.
 
-        `SpanAnswer.from_outputs`, `Asked.from_outputs` and `Written.from_outputs` read a row.
+        `SpanAnswer.from_outputs`, `GeneratedQuestion.from_outputs` and `GeneratedText.from_outputs` read a row.
 
         Raises:
             ValueError: if the server refuses the request; the message is the server's.

@@ -5,29 +5,29 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from tfmrc.serving.answer import Answer
+from tfmrc.predictors.answer import Answer
+from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
+from tfmrc.predictors.span_answer import SpanAnswer
 from tfmrc.serving.signature import SavedModel
-from tfmrc.serving.span_answer import SpanAnswer
-from tfmrc.serving.written import Asked, Written
 
 __all__ = ["answer_from_export", "ask_from_export"]
 
 
 def answer_from_export(
     path: str | PathLike[str], question: str, passages: Sequence[str], style: str | None = None
-) -> Answer | SpanAnswer | Written:
-    """Asks an export of a `tfmrc.serving.Reader`, `SpanReader` or `DualReader`.
+) -> Answer | SpanAnswer | GeneratedText:
+    """Asks an export of a `tfmrc.predictors.MasquePredictor`, `SANPredictor` or `DAANetPredictor`.
 
     Args:
         path: the export's folder, or that of its versions: the newest one is asked.
         question: the question.
-        passages: one or more. A reader of spans reads each alone, and the likeliest span wins; a
+        passages: one or more. A predictor of spans reads each alone, and the likeliest span wins; a
             dual model reads them as one context.
-        style: of the answer; readers of spans and dual models have none.
+        style: of the answer; predictors of spans and dual models have none.
 
     Raises:
         FileNotFoundError: the folder is no export.
-        ValueError: the export does not take these inputs, or a reader of spans gets no passage.
+        ValueError: the export does not take these inputs, or a predictor of spans gets no passage.
     """
     signatures = SavedModel(path).signatures
     signature = signatures.get("answer", signatures["serving_default"])
@@ -43,7 +43,7 @@ def answer_from_export(
         inputs["style"] = [style]
     outputs = signature(inputs)
     if "context" in wanted:
-        best, *others = Written.from_outputs(outputs, 0)
+        best, *others = GeneratedText.from_outputs(outputs, 0)
         return replace(best, alternatives=tuple(others))
     if "passages" in wanted:
         return Answer.from_outputs(outputs, 0, len(passages))
@@ -56,14 +56,14 @@ def answer_from_export(
 
 def ask_from_export(
     path: str | PathLike[str], passage: str, answer: str | None = None
-) -> list[Asked]:
-    """Lets an export of a `tfmrc.serving.Asker` or `DualReader` ask about a passage.
+) -> list[GeneratedQuestion]:
+    """Lets an export of a `tfmrc.predictors.MaxoutPointerQGPredictor` or `DAANetPredictor` ask about a passage.
 
     Args:
         path: the export's folder, or that of its versions: the newest one is asked.
         passage: the passage.
         answer: what to ask about; None for what the export itself finds in the passage, which an
-            export of a `DualReader` cannot. A model without answers needs none.
+            export of a `DAANetPredictor` cannot. A model without answers needs none.
 
     Returns:
         The questions about the answer, best first; or one question about each answer found.
@@ -83,4 +83,4 @@ def ask_from_export(
         signature, inputs, answer = default, {"passage": [passage]}, answer or ""
     if answer is not None:
         inputs["answer"] = [answer]
-    return Asked.from_outputs(signature(inputs), 0, answer)
+    return GeneratedQuestion.from_outputs(signature(inputs), 0, answer)

@@ -46,7 +46,7 @@ def newest_version(path: str | PathLike[str]) -> Path:
     if not versions:
         raise FileNotFoundError(
             f"There is no SavedModel in {path}, nor in a numbered folder below it. "
-            "Make one with `Reader.export`."
+            "Make one with `MasquePredictor.export`."
         )
     return max(versions, key=lambda p: int(p.name))
 

@@ -1,36 +1,36 @@
 """Schedules, the optimizer, moving averages, resuming, strategies and ensembles."""
 
-from tfmrc.training import replicas
-from tfmrc.training.averages import AveragedWeights, averaged_weights, load_weights, save_weights
-from tfmrc.training.checkpoint import Checkpoint
-from tfmrc.training.csv_log import CsvLog
-from tfmrc.training.dual import daanet
+from tfmrc.training.callbacks.best_checkpoint import BestCheckpoint
+from tfmrc.training.callbacks.checkpoint import Checkpoint
+from tfmrc.training.callbacks.csv_log import CsvLog
+from tfmrc.training.callbacks.ema_weights import EMAWeights, ema_weights, load_weights, save_weights
+from tfmrc.training.callbacks.standard import callbacks
+from tfmrc.training.daanet import daanet
+from tfmrc.training.distribution import replicas
+from tfmrc.training.distribution.strategies import check_batch_size, mirrored
 from tfmrc.training.ensemble import vote, vote_all
-from tfmrc.training.halving import Halving
-from tfmrc.training.keep_best import KeepBest
-from tfmrc.training.log_warmup import LogWarmup
-from tfmrc.training.loss_scale import LossScale
-from tfmrc.training.optimizer import AdamW
-from tfmrc.training.question_generation import maxout_pointer_qg
-from tfmrc.training.recipe import masque
-from tfmrc.training.san_recipe import san
-from tfmrc.training.schedule import WarmupCosine
-from tfmrc.training.sgd import SGD
-from tfmrc.training.standard_callbacks import callbacks
-from tfmrc.training.strategies import check_batch_size, mirrored
+from tfmrc.training.masque import masque
+from tfmrc.training.maxout_pointer_qg import maxout_pointer_qg
+from tfmrc.training.optimizers.adamw import AdamW
+from tfmrc.training.optimizers.loss_scale import LossScale
+from tfmrc.training.optimizers.sgd import SGD
+from tfmrc.training.san import san
+from tfmrc.training.schedules.halving import Halving
+from tfmrc.training.schedules.log_warmup import LogWarmup
+from tfmrc.training.schedules.warmup_cosine import WarmupCosine
 
 __all__ = [
     "AdamW",
-    "AveragedWeights",
+    "EMAWeights",
     "Checkpoint",
     "CsvLog",
     "Halving",
-    "KeepBest",
+    "BestCheckpoint",
     "LogWarmup",
     "LossScale",
     "SGD",
     "WarmupCosine",
-    "averaged_weights",
+    "ema_weights",
     "callbacks",
     "check_batch_size",
     "daanet",

@@ -1,0 +1,259 @@
+"""Batches for `model.fit`: the strings that preprocessor get, resuming, padding, two replicas."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests import fresh_python
+from tfmrc.data import Example, TrainingExample, make_dataset, padding_share
+from tfmrc.data.batching.dataset import strings
+from tfmrc.preprocessing import MasquePreprocessor
+from tfmrc.text import Vocabulary
+
+
+class Plain:
+    """Gives the strings as they come."""
+
+    styles = ("qa", "nlg")
+
+    def batch(self, records):
+        return records, {}, {}
+
+
+def example(number, words=3):
+    return Example(
+        str(number),
+        f"What is {number}?",
+        (f"It is {number}." + " So it goes." * (number % words), "Nothing here."),
+        {"qa": (f"{number}",), "nlg": (f"It is {number}.", "other")},
+        True,
+        (True, False),
+    )
+
+
+EXAMPLES = [example(n) for n in range(20)]
+UNANSWERABLE = Example("u", "Why?", ("", "Zoë 😀"), answerable=False, relevance=(False, False))
+EVALUATION = Example("e", "Who?", ("So.",))
+
+
+def questions(dataset, steps):
+    return [x["question"].numpy().tolist() for x, _, _ in dataset.take(steps)]
+
+
+def test_strings_of_a_batch():
+    batch = strings(
+        [TrainingExample(EXAMPLES[2], "nlg", "It is 2."), TrainingExample(EVALUATION, "qa", "")]
+    )
+    assert batch["question"].tolist() == [b"What is 2?", b"Who?"]
+    assert batch["passages"].tolist() == [
+        [b"It is 2. So it goes. So it goes.", b"Nothing here."],
+        [b"So.", b""],
+    ]
+    assert batch["style"].tolist() == [b"nlg", b"qa"]
+    assert batch["answer"].tolist() == [b"It is 2.", b""]
+    assert batch["answerable"].tolist() == [1, -1]
+    assert batch["relevance"].tolist() == [[1, 0], [-1, -1]]
+    present = strings([TrainingExample(UNANSWERABLE, "qa", "")])
+    assert present["passages"].tolist() == [[b" ", "Zoë 😀".encode()]], "empty is not missing"
+    assert present["answerable"].tolist() == [0] and present["relevance"].tolist() == [[0, 0]]
+    nothing = strings([TrainingExample(Example("n", "?", ()), "qa", "")])
+    assert nothing["passages"].shape == (1, 0)
+
+
+def test_features_get_every_record_with_its_style():
+    dataset = make_dataset([*EXAMPLES, UNANSWERABLE], Plain(), 4, shuffle=True, seed=2)
+    found = set()
+    styles = []
+    for x, _, _ in dataset:
+        rows = zip(x["question"].numpy(), x["style"].numpy(), x["answer"].numpy(), strict=True)
+        found |= set(rows)
+        styles.append(len(set(x["style"].numpy())))
+    assert len(found) == 42
+    assert (b"What is 7?", b"qa", b"7") in found and (b"Why?", b"nlg", b"") in found
+    assert max(styles) == 2, "batches mix the styles"
+    assert dataset.cardinality() == 11
+
+
+def test_styles_can_be_chosen():
+    styles = {
+        s
+        for x, *_ in make_dataset(EXAMPLES, Plain(), 4, styles=["nlg"])
+        for s in x["style"].numpy()
+    }
+    assert styles == {b"nlg"}
+    with pytest.raises(ValueError, match=r"has the styles \['qa', 'nlg'\]. Received: styles="):
+        make_dataset(EXAMPLES, Plain(), 4, styles=["nqa"])
+
+
+@pytest.mark.parametrize("source", [list, lambda e: lambda: iter(e)], ids=["list", "function"])
+def test_a_resumed_run_sees_the_batches_of_an_unbroken_one(source):
+    def run(start):
+        return make_dataset(
+            source(EXAMPLES),
+            Plain(),
+            6,
+            shuffle=True,
+            seed=4,
+            repeat=True,
+            start_step=start,
+            window=2,
+        )
+
+    unbroken = questions(run(0), 30)
+    assert questions(run(17), 13) == unbroken[17:]
+    assert questions(run(0), 30) == unbroken
+    assert unbroken[:7] != unbroken[7:14], "every pass has its own order"
+    if source is list:
+        assert run(0).cardinality() == tf.data.INFINITE_CARDINALITY
+
+
+def test_every_iteration_is_a_pass_of_its_own():
+    def passes():
+        dataset = make_dataset(EXAMPLES, Plain(), 6, shuffle=True, seed=4)
+        return [questions(dataset, 100) for _ in range(3)]
+
+    first = passes()
+    assert first == passes()
+    assert len({str(order) for order in first}) == 3
+    assert len({str(sorted(sum(order, []))) for order in first}) == 1
+    fixed = make_dataset(EXAMPLES, Plain(), 6)
+    assert questions(fixed, 100) == questions(fixed, 100)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"start_step": 3}, {"start_step": -1, "repeat": True}], ids=str
+)
+def test_start_step_needs_a_run_without_end(arguments):
+    with pytest.raises(ValueError, match="needs repeat=True.*Received: start_step="):
+        make_dataset(EXAMPLES, Plain(), 6, **arguments)
+
+
+@pytest.fixture(scope="module")
+def preprocessor():
+    vocabulary = Vocabulary(["it", "is", "so", "goes", "what", "nothing", "here", "."])
+    return MasquePreprocessor(vocabulary, styles=("qa", "nlg"), num_passages=3)
+
+
+def test_batches_for_a_model(preprocessor):
+    dataset = make_dataset(
+        [*EXAMPLES, UNANSWERABLE, EVALUATION], preprocessor, 8, drop_remainder=True
+    )
+    for x, y, weight in dataset:
+        assert x["question_ids"].shape[0] == x["passage_ids"].shape[0] == 8
+        assert x["passage_ids"].shape[1] == 3
+        assert y["decoder"].shape == x["target_ids"].shape
+        assert y["ranker"].shape == weight["ranker"].shape == (8, 3)
+        assert y["classifier"].shape == weight["classifier"].shape == (8,)
+    assert dataset.cardinality() == 5
+
+
+def test_what_is_unknown_or_unanswerable_has_no_weight(preprocessor):
+    [(x, y, weight)] = make_dataset(
+        [EXAMPLES[0], UNANSWERABLE, EVALUATION], preprocessor, 8, bucket=False
+    )
+    np.testing.assert_allclose(weight["decoder"], [3, 3, 0, 0, 0, 0])
+    np.testing.assert_allclose(weight["classifier"], [1.5] * 4 + [0, 0])
+    np.testing.assert_allclose(y["classifier"], [1, 1, 0, 0, 0, 0])
+    np.testing.assert_allclose(weight["ranker"][:, 0] > 0, [1, 1, 1, 1, 0, 0])
+    np.testing.assert_allclose(weight["ranker"][:, 2], 0)
+    assert x["passage_ids"][2, 0, 0] == 2, "an empty passage begins with BOS"
+    assert not np.any(x["passage_ids"][:, 2]), "a missing one is padding"
+
+
+def test_padding_share_by_hand():
+    x = {
+        "question_ids": [[5, 6, 7, 0], [5, 0, 0, 0]],
+        "passage_ids": [[[2, 5]], [[0, 0]]],
+        "target_ids": [[5, 3], [3, 0]],
+        "style_ids": [0, 0],
+    }
+    dataset = tf.data.Dataset.from_tensors((x, {}, {})).repeat(3)
+    shares = padding_share(dataset)
+    assert shares == {
+        "question_ids": 4 / 8,
+        "passage_ids": 2 / 4,
+        "target_ids": 1 / 4,
+        "all": 6 / 12,
+    }
+    assert padding_share(dataset.repeat(), steps=2) == shares
+    with pytest.raises(ValueError, match="Received: steps=None"):
+        padding_share(dataset.repeat())
+    with pytest.raises(ValueError, match="gives no batch"):
+        padding_share(dataset.take(0))
+
+
+def test_buckets_save_padding(preprocessor):
+    examples = [example(n, words=25) for n in range(100)]
+
+    def share(bucket):
+        return padding_share(make_dataset(examples, preprocessor, 8, shuffle=True, bucket=bucket))
+
+    with_buckets, without = share(True), share(False)
+    assert with_buckets["passage_ids"] < without["passage_ids"] - 0.05
+
+
+REPLICAS = """
+import numpy as np
+import tensorflow as tf
+
+from tfmrc.data import Example, make_dataset
+
+
+class Lengths:
+    styles = ("qa",)
+
+    def batch(self, records):
+        lengths = tf.strings.length(records["question"])
+        return {"question": lengths}, lengths + 1, {"a": tf.strings.length(records["passages"])}
+
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+two = [tf.config.LogicalDeviceConfiguration()] * 2
+tf.config.set_logical_device_configuration(cpu, two)
+examples = [Example(str(n), f"What is {n}?", ("It is." * n,)) for n in range(1, 12)]
+dataset = make_dataset(examples, Lengths(), 4, shuffle=True, seed=1, repeat=True)
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+whole = iter(dataset)
+for step, parts in zip(range(6), strategy.experimental_distribute_dataset(dataset)):
+    if step % 3 == 2:
+        next(whole)
+        continue  # the remainder of a pass: three records
+    expected = next(whole)
+    for found, wanted in zip(tf.nest.flatten(parts), tf.nest.flatten(expected)):
+        halves = strategy.experimental_local_results(found)
+        assert [half.shape[0] for half in halves] == [2, 2], halves
+        np.testing.assert_array_equal(np.concatenate(halves), wanted)
+print("equal")
+"""
+
+
+def test_two_replicas_share_each_global_batch():
+    assert fresh_python.run("-c", REPLICAS) == "equal"
+
+
+def test_buckets_keep_styles_and_unanswerable_questions_mixed():
+    # Every question is written twice, once without an answer; styles differ in length.
+    mixed = []
+    for number in range(64):
+        answered = example(number, words=4)
+        mixed += [answered, replace(answered, id=f"u{number}", answers={}, answerable=False)]
+    for x, _, _ in make_dataset(mixed, Plain(), 16, shuffle=True, seed=3):
+        empty = np.mean(x["answer"].numpy() == b"")
+        first_style = np.mean(x["style"].numpy() == b"qa")
+        assert 0.1 < empty < 0.9 and 0.1 < first_style < 0.9
+
+
+def test_rotation_differs_from_time_to_time_and_is_resumed():
+    def rotations(start):
+        dataset = make_dataset(
+            EXAMPLES, Plain(), 4, repeat=True, start_step=start, randomize_oov_buckets=True
+        )
+        return [x["rotation"].numpy().tolist() for x, _, _ in dataset.take(24 - start)]
+
+    unbroken = rotations(0)
+    assert len({str(rotation) for rotation in unbroken}) == 24
+    assert rotations(13) == unbroken[13:]
+    plain, _, _ = next(iter(make_dataset(EXAMPLES, Plain(), 4)))
+    assert plain["rotation"].numpy().tolist() == [0, 0, 0, 0]

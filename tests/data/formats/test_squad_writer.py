@@ -1,0 +1,92 @@
+"""Datasets in SQuAD's form: what is read again is what was written."""
+
+import json
+
+from tests.data.builders import marco_columns, squad, write
+from tests.data.formats.test_triviaqa import OWL
+from tests.data.formats.test_wikiqa import ROWS, tsv
+from tfmrc.data import (
+    Example,
+    Span,
+    read_msmarco,
+    read_squad,
+    read_triviaqa,
+    read_wikiqa,
+    write_squad,
+)
+from tfmrc.data.formats.detect import file_format, read_file
+from tfmrc.data.formats.squad_writer import main
+
+
+def again(path, examples, **options):
+    write_squad(path, examples, **options)
+    return list(read_squad(path))
+
+
+def test_squad_stays_as_it_is(tmp_path):
+    examples = list(read_squad(write(tmp_path / "a.json", squad())))
+    assert again(tmp_path / "b.json.gz", examples) == examples
+    assert write_squad(tmp_path / "c.json", examples) == 4
+    content = json.loads((tmp_path / "c.json").read_text())
+    assert [len(article["paragraphs"]) for article in content["data"]] == [2, 1]
+    assert len(content["data"][0]["paragraphs"][0]["qas"]) == 2
+
+
+def test_passages_become_one_context_and_spans_move_with_them(tmp_path):
+    example = Example(
+        "1", "Who flew?", ("An owl.", "", "An owl and Ada."),
+        {"qa": ("owl", "Ada", "It was Bo.", "wl")}, spans=(Span(2, 3, 6), Span(2, 11, 14)),
+    )  # fmt: skip
+    unknown = Example("2", "Why?", ("So.",))
+    found, left = again(tmp_path / "a.json", [example, unknown])
+    assert found.passages == ("An owl.  An owl and Ada.",) and found.group == "1"
+    assert found.answers == {"span": ("owl", "Ada", "It was Bo.", "wl")}
+    # Told, told, written freely, and a part of a word, which is no place.
+    assert [(s.start, found.span_text(s)) for s in found.spans] == [(12, "owl"), (20, "Ada")]
+    assert (left.answers, left.answerable) == ({}, None)
+
+
+def test_marco_keeps_one_style_and_what_has_no_answer(tmp_path):
+    examples = read_msmarco(write(tmp_path / "marco.json", marco_columns()))
+    found = again(tmp_path / "a.json", examples, style="qa")
+    assert [e.answerable for e in found] == [e.answerable for e in examples]
+    assert found[0].answers == {"span": ("Small fish", "Fish")} and found[0].spans == ()
+    assert found[0].passages[0].startswith("Passage 0 on herons. Passage 1 on herons.")
+    nlg = again(tmp_path / "b.json", examples, style="nlg")
+    assert [e.id for e in nlg if e.answers] == ["11"] and "12" not in [e.id for e in nlg]
+
+
+def test_wikiqa_and_triviaqa(tmp_path):
+    owl, cat = read_wikiqa(write(tmp_path / "a.tsv", tsv(ROWS)))
+    found, other = again(tmp_path / "wiki.json", [owl, cat])
+    assert found.answers["span"] == owl.answers["sentence"] and found.spans == owl.spans
+    assert other.answerable is False
+    (tmp_path / "evidence" / "wikipedia").mkdir(parents=True)
+    (tmp_path / "qa").mkdir()
+    write(tmp_path / "evidence" / "wikipedia" / "Night.txt", "A tawny owl flew.")
+    path = write(tmp_path / "qa" / "wikipedia-train.json", {"Data": [OWL], "Domain": "Wikipedia"})
+    assert file_format(path) == "triviaqa"
+    examples = list(read_triviaqa(path, tmp_path / "evidence"))
+    assert list(read_file(path)) == examples
+    [found] = again(tmp_path / "trivia.json", examples)
+    assert found.answers == examples[0].answers and found.spans == examples[0].spans
+
+
+def test_by_command(tmp_path, capsys):
+    path = write(tmp_path / "WikiQA-dev.tsv", tsv(ROWS))
+    assert main([str(path), str(tmp_path / "new" / "dev.json"), "--answered"]) == 0
+    assert "1 questions" in capsys.readouterr().out
+    assert [e.id for e in read_squad(tmp_path / "new" / "dev.json")] == ["Q1"]
+    lines = "".join(Example(str(n), "Why?", ("So.",)).to_json() + "\n" for n in range(50))
+    many = write(tmp_path / "many.jsonl", lines)
+    few = [tmp_path / f"{limit}.json" for limit in (5, 9)]
+    for path, limit in zip(few, ("5", "9"), strict=True):
+        assert main([str(many), str(path), "--limit", limit]) == 0
+    small, large = ([e.id for e in read_squad(path)] for path in few)
+    assert len(small) == 5 and len(large) == 9 and set(small) < set(large)
+    assert large == sorted(large, key=int)
+    assert main([str(tmp_path / "nothing.json"), str(tmp_path / "x.json")]) == 1
+    assert "nothing.json" in capsys.readouterr().err
+    write(tmp_path / "trivia.json", {"Data": [OWL]})
+    assert main([str(tmp_path / "trivia.json"), str(tmp_path / "x.json")]) == 1
+    assert "evidence" in capsys.readouterr().err

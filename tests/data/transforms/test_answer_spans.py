@@ -1,0 +1,39 @@
+import random
+
+import pytest
+
+from tfmrc.data import Example, best_span, with_best_spans
+from tfmrc.data.transforms.answer_spans import rouge_l
+
+
+def test_rouge_l_by_hand():
+    # One word of two found, one of three wanted.
+    precision, recall = 1 / 2, 1 / 3
+    right = (1 + 1.44) * precision * recall / (recall + 1.44 * precision)
+    assert rouge_l(["a", "b"], ["b", "c", "d"]) == pytest.approx(right)
+    assert rouge_l([], ["a"]) == rouge_l(["a"], []) == rouge_l(["a"], ["b"]) == 0.0
+    assert rouge_l(["a", "x", "b"], ["a", "b"]) < rouge_l(["a", "b"], ["a", "b"]) == 1.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_best_of_all_spans(seed):
+    drawn = random.Random(seed)
+    words, answer = drawn.choices("abcdef", k=14), drawn.choices("abcxy", k=4)
+    first, end, score = best_span(words, answer, max_length=6)
+    every = [
+        rouge_l(words[i:j], answer) for i in range(14) for j in range(i + 1, min(i + 6, 14) + 1)
+    ]
+    assert score == pytest.approx(max(every))
+    assert rouge_l(words[first:end], answer) == pytest.approx(score)
+
+
+def test_examples_get_the_span_of_their_best_passage():
+    passages = ("A cat slept.", "Then the Owl,  flew off.", "An owl.")
+    free = Example("1", "Who flew?", passages, {"qa": ("The owl flew",)})
+    alien = Example("2", "Who?", ("Nothing here",), {"qa": ("xyzzy",)})
+    other = Example("3", "Who?", passages, {"nlg": ("owl",)})
+    [(found, score)] = with_best_spans([free, alien, other], "qa")
+    assert [found.span_text(span) for span in found.spans] == ["the Owl,  flew"]
+    assert found.answers == {"qa": ("the Owl,  flew",)} and found.spans[0].passage == 1
+    words = ["the", "owl", ",", "flew"]
+    assert score == pytest.approx(rouge_l(words, ["the", "owl", "flew"]))

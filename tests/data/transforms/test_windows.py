@@ -1,0 +1,146 @@
+"""Words, sentences, and passages made of whole sentences."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tfmrc.data import split_summary
+from tfmrc.data.transforms.sentences import sentences, words
+from tfmrc.data.transforms.windows import covered, windows
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("  \n ", []),
+        ("One line", ["One line"]),
+        ("It flew. It sat! Did it? Yes.", ["It flew.", "It sat!", "Did it?", "Yes."]),
+        ("Mr. Owl met Dr. Cat on St. Mary St. today.", None),
+        ("J. R. Owl flew at 3.5 m.p.h. over e.g. ponds.", None),
+        ("It came to an end, etc. Then it rained.", ["It came to an end, etc.", "Then it rained."]),
+        ('He said "Go." She went.', ['He said "Go."', "She went."]),
+        ('"Why?" asked the owl. (It sat.) So.', ['"Why?" asked the owl.', "(It sat.)", "So."]),
+        ("It flew . It sat .", ["It flew .", "It sat ."]),
+        ("First line\nsecond line.", ["First line", "second line."]),
+        ("Wait... what? No… Yes.", ["Wait... what?", "No…", "Yes."]),
+        ("彼は来た。彼女は見た。", ["彼は来た。", "彼女は見た。"]),
+    ],
+)
+def test_sentences(text, expected):
+    found = [text[start:end] for start, end in sentences(text)]
+    assert found == ([text] if expected is None else expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0),
+        ("The owl's nest isn't here.", 8),
+        ("$1,000.50 (in 1802)", 6),
+        ("well-known", 3),
+        ("Zoë 😀", 2),
+    ],
+)
+def test_words(text, expected):
+    assert len(words(text)) == expected
+
+
+@given(st.text(st.sampled_from("aB1 .,!?\"'\n()é。"), max_size=60))
+def test_sentences_hold_every_word_once_and_in_order(text):
+    places = sentences(text)
+    assert all(a < b for a, b in places)
+    assert all(before[1] <= after[0] for before, after in zip(places, places[1:], strict=False))
+    outside = list(text)
+    for a, b in places:
+        outside[a:b] = " " * (b - a)
+    assert not "".join(outside).strip()
+
+
+def story(lengths):
+    return " ".join(
+        " ".join([f"W{n}"] + [f"w{n}x{k}" for k in range(length - 2)] + ["."])
+        for n, length in enumerate(lengths)
+    )
+
+
+lengths = st.lists(st.integers(2, 30), min_size=1, max_size=40)
+
+
+@given(lengths, st.integers(30, 60), st.booleans())
+def test_every_sentence_stands_whole_in_a_passage(lengths, size, overlap):
+    text = story(lengths)
+    places = windows(text, size, overlap=overlap)
+    for start, end in places:
+        assert len(words(text[start:end])) <= size
+    for sentence in sentences(text):
+        assert any(a <= sentence[0] and sentence[1] <= b for a, b in places)
+    starts = [start for start, _ in places]
+    assert starts == sorted(set(starts))
+    assert covered(text, places) == 1
+    edges = {a for a, _ in sentences(text)}
+    assert set(starts) <= edges
+
+
+@given(lengths, st.integers(30, 60), st.integers(1, 6))
+def test_at_most_num_passages_and_the_end_is_what_is_cut(lengths, size, most):
+    text = story(lengths)
+    needed = windows(text, size)
+    for overlap in (False, True):
+        places = windows(text, size, most, overlap=overlap)
+        assert len(places) <= most
+        if len(needed) <= most:
+            assert covered(text, places) == 1
+        else:
+            assert len(places) == most
+            inside = words(text[: places[-1][1]])
+            assert covered(text, places) == len(inside) / len(words(text)) < 1
+
+
+@given(lengths, st.integers(30, 60))
+def test_without_overlap_no_passage_is_spare(lengths, size):
+    text = story(lengths)
+    greedy, left = 1, size
+    for length in lengths:
+        if length > left:
+            greedy, left = greedy + 1, size
+        left -= length
+    assert len(windows(text, size)) == greedy
+
+
+def test_a_long_summary_makes_ten_passages_of_130_words():
+    text = story([20] * 33)
+    passages = split_summary(text)
+    assert len(passages) == 10
+    assert {len(words(passage)) for passage in passages} == {120}
+    starts = [text.index(passage) for passage in passages]
+    steps = [b - a for a, b in zip(starts, starts[1:], strict=False)]
+    assert max(steps) < 2 * min(steps), "the passages begin evenly over the text"
+
+
+@given(st.integers(1, 12), st.integers(1, 40))
+def test_a_sentence_that_is_too_long_is_cut(size, length):
+    assume(length > size)
+    text = " ".join(f"w{n}" for n in range(length))
+    places = windows(text, size)
+    assert covered(text, places) == 1
+    assert all(len(words(text[a:b])) <= size for a, b in places)
+
+
+def test_units_take_the_place_of_sentences():
+    text = "A b. C d.\nE f. G h.\n"
+    units = [(0, 9), (10, 19)]
+    assert [text[a:b] for a, b in windows(text, 6, units=units)] == ["A b. C d.", "E f. G h."]
+    assert [text[a:b] for a, b in windows(text, 3, units=units)] == ["A b.", "C d.", "E f.", "G h."]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\n"])
+def test_nothing_to_cut(text):
+    assert windows(text, 10) == [] and split_summary(text) == []
+    assert covered(text, []) == 1
+
+
+@pytest.mark.parametrize("arguments", [(0, 1), (10, 0)])
+def test_sizes_are_positive(arguments):
+    with pytest.raises(ValueError, match="Received"):
+        windows("One two.", *arguments)

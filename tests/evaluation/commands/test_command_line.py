@@ -1,0 +1,218 @@
+"""The command line from files to tables and JSON."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tfmrc.evaluation.commands.command_line import main
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    references = [
+        {
+            "id": "a",
+            "question": "Who built it?",
+            "answers": ["Ode built the mill"],
+            "query_type": "PERSON",
+            "passages": ["Ode built the mill."],
+            "relevance": [True, False],
+        },
+        {
+            "id": "b",
+            "question": "When?",
+            "answers": ["in spring"],
+            "query_type": "NUMERIC",
+            "relevance": [False, True],
+        },
+        {"id": "c", "question": "Why?", "answers": [], "relevance": [False, False]},
+    ]
+    predictions = [
+        {
+            "id": "a",
+            "answer": "Ode built the mill",
+            "scores": {"possibility": 0.9, "relevance": [0.8, 0.1]},
+            "provenance": [
+                {
+                    "word": "Ode",
+                    "source": "passage",
+                    "mixture": [0, 0, 1],
+                    "passage": 0,
+                    "start": 0,
+                    "end": 3,
+                }
+            ],
+        },
+        {
+            "id": "b",
+            "answer": "spring",
+            "scores": {"possibility": 0.7, "relevance": [0.8, 0.1]},
+            "alternatives": ["in spring"],
+        },
+        {"id": "c", "answer": "rain", "scores": {"possibility": 0.2, "relevance": [0.5, 0.5]}},
+    ]
+    for name, rows in (("dev", references), ("run", predictions)):
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"{name}.jsonl").write_text(text)
+    return tmp_path
+
+
+def _run(files: Path, *words: str, code: int = 0) -> dict:
+    out = files / "out.json"
+    arguments = [words[0], "--predictions", str(files / "run.jsonl"), *words[1:]]
+    if words[0] not in ("duplication", "convert", "attribution"):
+        arguments += ["--references", str(files / "dev.jsonl")]
+    if words[0] not in ("convert", "attribution"):
+        arguments += ["--json", str(out)]
+    assert main(arguments) == code
+    return json.loads(out.read_text()) if out.exists() else {}
+
+
+def test_answers(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = _run(files, "answers", "--by", "query-type", "--samples", "20")
+    # a: exact. b: "spring" of "in spring": P = 1, R = 1/2: 2.44 * 0.5 / (0.5 + 1.44) = 1.22 / 1.94.
+    assert result["scores"]["rouge_l"]["value"] == pytest.approx((1 + 1.22 / 1.94) / 2)
+    assert result["scores"]["rouge_l"]["interval"]["samples"] == 20
+    assert result["by"]["rouge_l"]["PERSON"] == {"value": 1.0, "size": 1}
+    assert result["counts"]["unanswerable"] == 1
+    assert result["by"]["bleu_1"]["NUMERIC"]["size"] == 1
+    assert "ROUGE-L" in capsys.readouterr().out
+
+
+def test_ranking(files: Path) -> None:
+    assert _run(files, "ranking")["scores"]["mrr"]["value"] == pytest.approx(0.75)
+    assert _run(files, "ranking", "--cutoff", "1")["scores"]["mrr"]["value"] == 0.5
+
+
+def test_answerability_with_its_figure(files: Path) -> None:
+    result = _run(files, "answerability", "--plot", str(files / "pr"))
+    assert result["scores"]["best_answerable_f1"]["value"] == 1.0
+    assert (files / "pr.svg").exists() and (files / "pr.png").exists()
+
+
+def test_answerability_at_the_threshold_of_dev(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dev = {
+        "dev_run": [{"id": "x", "answer": "y", "scores": {"possibility": 0.8}}],
+        "dev_dev": [{"id": "x", "answers": ["y"]}],
+    }
+    for name, rows in dev.items():
+        (files / f"{name}.jsonl").write_text("".join(json.dumps(row) for row in rows))
+    paths = ["--dev-references", str(files / "dev_dev.jsonl")]
+    paths += ["--dev-predictions", str(files / "dev_run.jsonl")]
+    row = _run(files, "answerability", *paths)["scores"]["answerable_f1"]
+    # From 0.8 on only a (0.9) is answered, not b (0.7): P = 1, R = 1/2.
+    assert row["value"] == pytest.approx(2 / 3)
+    assert row["note"].startswith("threshold 0.8, the best on ")
+    _run(files, "answerability", "--threshold", "0.5", *paths, code=2)
+    assert "not with --threshold" in capsys.readouterr().err
+
+
+def test_squad(files: Path) -> None:
+    result = _run(files, "squad", "--version", "2.0", "--by", "question-word")
+    assert result["scores"]["exact_match"]["value"] == pytest.approx(1 / 3)
+    assert result["by"]["exact_match"]["who"]["value"] == 1.0
+
+
+def test_adversarial(files: Path) -> None:
+    text = (files / "dev.jsonl").read_text().splitlines()[0]
+    (files / "dev.jsonl").write_text(text)
+    assert _run(files, "adversarial")["scores"]["f1"]["value"] == 1.0
+
+
+def test_oracle(files: Path) -> None:
+    scores = _run(files, "oracle", "-k", "1", "2", "--version", "2.0")["scores"]
+    assert scores["exact_match@1"]["value"] == pytest.approx(1 / 3)
+    assert scores["exact_match@2"]["value"] == pytest.approx(2 / 3)
+
+
+def test_breakdown_and_oracle_as_bars(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    by = ["--by", "question-word", "--plot", str(files / "words")]
+    _run(files, "squad", "--version", "2.0", *by)
+    drawing = (files / "words.svg").read_text()
+    assert all(f"<!-- {text} -->" in drawing for text in ("who", "when", "why", "F1"))
+    assert "<!-- F1, answerable -->" not in drawing
+    _run(files, "squad", "--version", "2.0", "--plot", str(files / "x"), code=2)
+    assert "it goes with --by" in capsys.readouterr().err
+    _run(files, "oracle", "-k", "1", "2", "--version", "2.0", "--plot", str(files / "best"))
+    drawing = (files / "best.svg").read_text()
+    assert all(f"<!-- {text} -->" in drawing for text in ("K = 1", "K = 2", "Exact match"))
+
+
+def test_duplication(files: Path) -> None:
+    assert _run(files, "duplication")["scores"]["duplication_rate"]["value"] == 0.0
+
+
+def test_lengths_with_their_figure(files: Path) -> None:
+    rows = _run(files, "lengths", "--plot", str(files / "lengths"))["lengths"]
+    assert rows[0] | {"mean": 0} == rows[0] | {"mean": 0, "group": "PERSON", "size": 1}
+    assert rows[0]["mean"] == 4.0
+    assert (files / "lengths.png").exists()
+
+
+def test_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (files / "run.jsonl").read_text().replace('"spring"', '"in spring"')
+    (files / "other.jsonl").write_text(text)
+    result = _run(files, "compare", "--second", str(files / "other.jsonl"), "--samples", "50")
+    assert result["scores"]["rouge_l"]["second"]["value"] == 1.0
+    assert result["scores"]["rouge_l"]["test"]["difference"] > 0
+    assert "second - first" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("rules", "row", "difference"),
+    [("squad-2.0", "exact_match", 1 / 3), ("ranking", "mrr", 0.25), ("squad-1.1", "f1", 1 / 6)],
+)
+def test_compare_by_other_rules(files: Path, rules: str, row: str, difference: float) -> None:
+    """b: "spring" against "in spring" is F1 2/3, and its second passage is the relevant one."""
+    if rules != "squad-2.0":  # v1.1 and this ranking have answerable questions alone
+        lines = (files / "dev.jsonl").read_text().splitlines()[:2]
+        (files / "dev.jsonl").write_text("\n".join(lines))
+    text = (files / "run.jsonl").read_text().replace('"spring"', '"in spring"')
+    head, _, tail = text.partition('"in spring"')
+    (files / "other.jsonl").write_text(
+        head + '"in spring"' + tail.replace("[0.8, 0.1]", "[0.1, 0.8]", 1)
+    )
+    second = ["--second", str(files / "other.jsonl"), "--samples", "20"]
+    found = _run(files, "compare", "--rules", rules, *second)["scores"][row]
+    assert found["test"]["difference"] == pytest.approx(difference)
+
+
+def test_convert(files: Path) -> None:
+    out = files / "squad.json"
+    _run(files, "convert", "--form", "squad", "--output", str(out))
+    assert json.loads(out.read_text())["b"] == "spring"
+
+
+def test_attribution_as_page_and_picture(files: Path) -> None:
+    page = files / "page.html"
+    source = str(files / "dev.jsonl")
+    _run(files, "attribution", "--id", "a", "--output", str(page), "--source", source)
+    assert "<mark" in page.read_text()
+    _run(files, "attribution", "--id", "a", "--output", str(files / "words.png"))
+    assert (files / "words.svg").exists()
+
+
+def test_curves(files: Path) -> None:
+    (files / "log.csv").write_text("epoch,loss\n0,2\n1,1\n")
+    assert main(["curves", "--log", str(files / "log.csv"), "--output", str(files / "c")]) == 0
+    assert (files / "c.png").exists()
+
+
+def test_only_json_on_standard_output(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["--predictions", str(files / "run.jsonl"), "--references", str(files / "dev.jsonl")]
+    assert main(["answers", *names, "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["scores"]["bleu_1"]["size"] == 2
+
+
+def test_errors_are_one_line_and_a_code(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "run.jsonl").write_text('{"id": "a", "answer": "x"}\n{oops\n')
+    _run(files, "answers", code=2)
+    assert "run.jsonl, line 2: not JSON" in capsys.readouterr().err
+    assert main(["answers", "--predictions", "nowhere", "--references", "nowhere"]) == 2
+    assert "nowhere" in capsys.readouterr().err
+    (files / "run.jsonl").write_text('{"id": "a", "answer": "x"}\n')
+    _run(files, "ranking", code=2)
+    assert "no score 'relevance' (--field)" in capsys.readouterr().err

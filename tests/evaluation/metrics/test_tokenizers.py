@@ -1,0 +1,84 @@
+"""The built-in tokeniser: hand-made cases, and laws that hold for any text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tfmrc.evaluation import get_tokenizer, score_answers
+
+ENGLISH = get_tokenizer("english")
+
+CASES = {
+    "It's John's, isn't it?": ["It", "'s", "John", "'s", ",", "is", "n't", "it", "?"],
+    "I'm sure we'll say they've": ["I", "'m", "sure", "we", "'ll", "say", "they", "'ve"],
+    "cannot gonna can't": ["can", "not", "gon", "na", "ca", "n't"],
+    "$5.00, 10% of 2,000 at 10:30": ["$", "5.00", ",", "10", "%", "of", "2,000", "at", "10:30"],
+    "3pm 5km 2.5kg 1st sp2 3d": ["3", "pm", "5", "km", "2.5", "kg", "1st", "sp2", "3d"],
+    "The U.S. (e.g. Dr. Ode) etc.": ["The", "U.S.", "(", "e.g.", "Dr.", "Ode", ")", "etc."],
+    "a well-known mother-in-law": ["a", "well", "-", "known", "mother", "-", "in", "-", "law"],
+    "wait... what -- no!!": ["wait", "...", "what", "--", "no", "!", "!"],
+    "see http://ley.example/a?b=1, ok": ["see", "http://ley.example/a?b=1", ",", "ok"],
+    "ask ode@ley.example.": ["ask", "ode@ley.example", "."],
+    "at six o’clock — “now”": ["at", "six", "o’clock", "—", "“", "now", "”"],
+    "Größe 茶 और": ["Größe", "茶", "और"],
+    "   ": [],
+}
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_english_cuts_as_listed(text: str) -> None:
+    assert ENGLISH(text) == CASES[text]
+
+
+@given(st.text())
+def test_no_character_but_white_space_is_lost(text: str) -> None:
+    assert "".join(ENGLISH(text)) == "".join(text.split())
+
+
+@given(st.text(alphabet="abnst'’.,-$5%0 :/MrUS", max_size=40))
+def test_text_that_is_cut_already_stays_as_it_is(text: str) -> None:
+    words = ENGLISH(text)
+    assert ENGLISH(" ".join(words)) == words
+
+
+def test_whitespace_keeps_everything_else() -> None:
+    assert get_tokenizer("whitespace")(" it's  5km. ") == ["it's", "5km."]
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(ValueError, match="Received: tokenizer='french'"):
+        get_tokenizer("french")
+
+
+def test_spacy_keeps_white_space_as_the_official_script_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two spaces are a token of their own, empty once stripped, and ROUGE-L counts it.
+
+    "old  mill" is then 3 words, "old mill" 2, with 2 in common: P = 2/3, R = 1.
+    """
+    import re
+    import sys
+    from types import SimpleNamespace
+
+    def cut(text: str) -> list[SimpleNamespace]:
+        return [SimpleNamespace(text=token) for token in re.findall(r"\S+|(?<= ) +", text)]
+
+    stand_in = SimpleNamespace(blank=lambda language: SimpleNamespace(tokenizer=cut))
+    monkeypatch.setitem(sys.modules, "spacy", stand_in)
+    monkeypatch.setattr("tfmrc.evaluation.metrics.tokenizers.package_version", lambda package: "3")
+    get_tokenizer.cache_clear()
+    scores = score_answers({"q": "old  mill"}, {"q": ["old mill"]}, "plain", tokenizer="spacy")
+    assert scores["rouge_l"].value == pytest.approx(2.44 * (2 / 3) / (1 + 1.44 * 2 / 3))
+    assert scores["bleu_1"].value == pytest.approx(1.0)
+    assert scores["bleu_1"].tokenisation == "spaCy 3 blank English, lower-cased"
+    get_tokenizer.cache_clear()
+
+
+def test_missing_spacy_is_named_with_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    get_tokenizer.cache_clear()
+    with pytest.raises(ImportError, match="pip install spacy"):
+        get_tokenizer("spacy")

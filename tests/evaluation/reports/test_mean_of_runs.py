@@ -1,0 +1,59 @@
+"""Mean and deviation over runs: by hand, in a report, and what cannot be averaged."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tfmrc.evaluation import Report, Scores, score_answers, score_squad
+from tfmrc.evaluation.reports import mean_of_runs
+
+KNOWN = {"a": ["a mill"], "b": ["a weir"], "c": ["a lock"]}
+
+
+def run(*right: str) -> Scores:
+    """Exact match of the ids in `right`."""
+    return score_squad({key: KNOWN[key][0] if key in right else "x" for key in KNOWN}, KNOWN)
+
+
+def test_mean_and_deviation_by_hand_and_in_a_report(tmp_path: Path) -> None:
+    made = mean_of_runs([run("a"), run("a", "b"), run("a", "b", "c")])
+    score = made["exact_match"]
+    assert score.value == pytest.approx(2 / 3) and score.deviation == pytest.approx(1 / 3)
+    assert score.values == pytest.approx((1 / 3, 2 / 3, 1))
+    assert score.size == 3 and "3 runs" in score.note
+    assert score.per_example is None and score.statistics is None
+    report = Report("R", dataset="own", split="dev")
+    report.add("ours", made)
+    report.add("once", run("b"))
+    [ours] = [line for line in report.markdown().splitlines() if line.startswith("| ours ")]
+    assert "| 66.67 ± 33.33 |" in ours
+    record = report.to_json()["systems"]
+    assert record["ours"]["scores"]["exact_match"]["deviation"] == pytest.approx(1 / 3)
+    assert len(record["ours"]["scores"]["exact_match"]["values"]) == 3
+    assert not {"deviation", "values"} & record["once"]["scores"]["exact_match"].keys()
+    assert "(mean and deviation of 3 runs)" in report.markdown()
+
+
+def test_one_run_is_itself_and_a_score_that_one_lacks_is_left_out() -> None:
+    one = run("a")
+    assert mean_of_runs([one]) is one
+    less = Scores(one.rules, (one["f1"],))
+    assert list(mean_of_runs([one, less])) == ["f1"]
+    missing = replace(one["f1"], value=None, note="no Java")
+    found = mean_of_runs([one, Scores(one.rules, (missing,))])["f1"]
+    assert found.value is None and found.note == "no Java" and found.deviation is None
+
+
+def test_what_is_no_mean() -> None:
+    with pytest.raises(ValueError, match="runs="):
+        mean_of_runs([])
+    fewer = score_squad({"a": "a mill"}, {"a": ["a mill"]})
+    with pytest.raises(ValueError, match="size=3 and 1"):
+        mean_of_runs([run("a"), fewer])
+    plain = [
+        score_answers({"a": "x"}, {"a": ["x"]}, "plain", tokenizer=name)
+        for name in ("english", "whitespace")
+    ]
+    with pytest.raises(ValueError, match="tokenisation="):
+        mean_of_runs(plain)

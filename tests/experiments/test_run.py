@@ -1,0 +1,277 @@
+"""A recipe from its YAML file to an answered question, as a user runs it."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+from tfmrc import cli, data
+from tfmrc import experiments as recipe
+from tfmrc.evaluation import read_predictions
+from tfmrc.experiments.building import build_model
+from tfmrc.predictors import MasquePredictor
+from tfmrc.training.callbacks.time_limit import TimeLimit
+
+NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal")
+CONFIG = """
+name: small
+title: A small run
+sources:
+- format: examples
+  styles: [short, long]
+  train: train.jsonl
+  test: test.jsonl
+  title: eight names
+  paper: {Masque: {long_rouge_l: 50.0}}
+vocabulary: {size: 60, num_oov_buckets: 4}
+preprocessor: {num_passages: 2, passage_length: 12, question_length: 8, answer_length: 8}
+model:
+  word_dim: 8
+  hidden_dim: 8
+  num_heads: 2
+  intermediate_dim: 8
+  num_shared_blocks: 1
+  num_question_blocks: 1
+  num_passage_blocks: 1
+  num_decoder_blocks: 1
+  embeddings_trainable: true
+training:
+  steps: 6
+  batch_size: 4
+  warmup_steps: 2
+  eval_every_steps: 3
+  validation_share: 0.3
+  checkpoint_every: 2
+  ema: 0.5
+evaluation: {limit: 5, batch_size: 4, max_length: 4}
+"""
+
+
+def example(number: int) -> data.Example:
+    name, other = NAMES[number % 8], NAMES[(number + 3) % 8]
+    answerable = number % 4 != 0
+    passages = (f"{other} slept all day.", f"{name} ran home." if answerable else "It rained.")
+    answers = {"short": (name,), "long": (f"{name} ran home.",)}
+    return data.Example(
+        f"q{number}",
+        "Who ran home?",
+        passages,
+        answers if answerable else {},
+        answerable,
+        (False, answerable),
+        group=f"g{number}",
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("recipe")
+    data.write_examples(made / "train.jsonl", [example(n) for n in range(40)])
+    data.write_examples(made / "test.jsonl", [example(n) for n in range(100, 108)])
+    (made / "config.yaml").write_text(CONFIG, encoding="utf-8")
+    status = cli.main(
+        ["train", str(made / "config.yaml"), "--data", str(made), "--run", str(made / "run")]
+    )
+    assert status == 0
+    return made
+
+
+@pytest.fixture(scope="module")
+def evaluated(folder: Path) -> Path:
+    assert cli.main(["evaluate", str(folder / "run"), "--data", str(folder)]) == 0
+    return folder / "run" / "evaluation" / "1-examples-short-long"
+
+
+def test_training_says_what_it_did(folder: Path) -> None:
+    facts = json.loads((folder / "run" / "training.json").read_text())
+    assert facts["steps"] == 6
+    assert facts["ended_by"] == "all steps done"
+    assert facts["machine"]["versions"]["keras"] == keras.__version__
+    found = json.loads((folder / "run" / "data.json").read_text())
+    [source] = found["sources"]
+    assert source["train"]["examples"] + source["validation"]["examples"] == 40
+    assert source["test"]["examples"] == 8
+    with (folder / "run" / "log.csv").open() as log:
+        rows = list(csv.DictReader(log))
+    assert [row["epoch"] for row in rows] == ["0", "1"]
+    assert all(float(row["val_loss"]) > 0 for row in rows)
+
+
+def test_reader_holds_the_averaged_weights_of_the_best_look(folder: Path) -> None:
+    predictor = MasquePredictor.load(folder / "run" / "predictor")
+    again = recipe.load(folder / "run" / "config.yaml")
+    assert predictor.preprocessor.styles == again.styles == ("short", "long")
+    best = build_model(again, predictor.preprocessor)
+    best.load_weights(folder / "run" / "best.weights.h5")
+    for ours, theirs in zip(predictor.model.weights, best.weights, strict=True):
+        np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
+
+
+def test_training_again_does_nothing_and_other_settings_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = folder / "run"
+    before = (run / "best.weights.h5").read_bytes()
+    command = ["train", str(folder / "config.yaml"), "--data", str(folder), "--run", str(run)]
+    assert cli.main(command) == 0
+    assert "trained already" in capsys.readouterr().out
+    assert (run / "best.weights.h5").read_bytes() == before
+    assert cli.main([*command, "--training.steps", "9"]) == 1
+    assert "training.steps: 6 there, 9 here" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["decoder", "ranker"])
+def test_without_a_decoder_or_with_a_gold_ranker(folder: Path, tmp_path: Path, part: str) -> None:
+    """Table 3's gold ranker and Table 4's model without a decoder."""
+    run, value = str(tmp_path / "run"), {"decoder": "false", "ranker": "gold"}[part]
+    command = ["train", str(folder / "config.yaml"), "--data", str(folder), "--run", run]
+    assert cli.main([*command, f"--model.{part}", value]) == 0
+    assert cli.main(["evaluate", run, "--data", str(folder)]) == 0
+    [file] = Path(run).glob("evaluation/*/metrics.json")
+    scores = json.loads(file.read_text())["systems"]["small"]["scores"]
+    assert ("mrr" in scores) == (part == "decoder")
+    assert ("short_rouge_l" in scores) == (part == "ranker")
+    assert 0.0 <= scores["answerable_f1"]["value"] <= 1.0
+
+
+def test_evaluation_scores_both_styles_beside_baselines_and_paper(evaluated: Path) -> None:
+    metrics = json.loads((evaluated / "metrics.json").read_text())
+    assert set(metrics["systems"]) >= {
+        "small",
+        "first sentence",
+        "most similar sentence",
+        "always answerable",
+    }
+    ours = metrics["systems"]["small"]["scores"]
+    assert {"short_rouge_l", "long_rouge_l", "map", "mrr"} <= set(ours)
+    assert ours["answerable_f1"]["note"] == "threshold 0.5"
+    assert ours["best_answerable_f1"]["value"] >= ours["answerable_f1"]["value"]
+    chosen = read_predictions(next(evaluated.glob("predictions-short-*.jsonl")))
+    answerable = [key for key in chosen if example(int(key[1:])).answerable]
+    assert len(chosen) == 5
+    assert ours["short_rouge_l"]["size"] == len(answerable)
+    assert ours["short_rouge_l"]["seed"] == 1
+    similar = metrics["systems"]["most similar sentence"]["scores"]
+    assert similar["long_rouge_l"]["value"] == pytest.approx(1.0)
+    report = (evaluated / "report.md").read_text()
+    assert "| 50.00 |" in report and "6 steps of 4" in report
+    pictures = {path.name for path in evaluated.glob("*.png")}
+    assert {"learning_curves.png", "answer_lengths.png", "answer_possibility.png"} <= pictures
+
+
+def test_evaluation_shows_samples_and_where_words_came_from(evaluated: Path) -> None:
+    samples = (evaluated / "samples.md").read_text()
+    chosen = read_predictions(next(evaluated.glob("predictions-long-*.jsonl")))
+    asked = [key for key in chosen if example(int(key[1:])).answerable]
+    assert all(f"## {key}: Who ran home?" in samples for key in asked)
+    name = NAMES[int(asked[0][1:]) % 8]
+    assert f"| {name} |" in samples and f"| {name} ran home. |" in samples
+    page = (evaluated / "mixture_weights_1.html").read_text()
+    assert "Who ran home?" in re.sub("</?mark[^>]*>", "", page) and "<script" not in page
+
+
+def test_answers_that_are_written_are_not_asked_again(evaluated: Path, folder: Path) -> None:
+    [path] = evaluated.glob("predictions-short-*.jsonl")
+    lines = path.read_text().splitlines()
+    assert len(lines) == 5
+    changed = json.loads(lines[1]) | {"answer": "kept"}
+    path.write_text("\n".join([lines[0], json.dumps(changed), lines[2][:20]]), encoding="utf-8")
+    assert cli.main(["evaluate", str(folder / "run"), "--data", str(folder)]) == 0
+    again = path.read_text().splitlines()
+    assert json.loads(again[1])["answer"] == "kept"
+    for ours, theirs in zip(again[2:], lines[2:], strict=True):
+        assert json.loads(ours)["answer"] == json.loads(theirs)["answer"]
+
+
+def test_predict_and_export_and_answer_agree(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = example(101)
+    data.write_examples(folder / "ask.jsonl", [one])
+    run, export = str(folder / "run"), str(folder / "exports" / "small" / "3")
+    asked = ["--input", str(folder / "ask.jsonl"), "--style", "long"]
+    assert cli.main(["predict", run, *asked]) == 0
+    predicted = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert cli.main(["predict", run, *asked, "--output", str(folder / "answers.jsonl")]) == 0
+    assert json.loads((folder / "answers.jsonl").read_text())["answer"] == predicted["answer"]
+    assert cli.main(["export", run, "--to", export]) == 0
+    capsys.readouterr()
+    passages = [text for passage in one.passages for text in ("--passage", passage)]
+    question = ["answer", export, "--question", one.question, *passages]
+    assert cli.main([*question, "--style", "long", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["text"] == predicted["answer"]
+    assert answer["possibility"] == pytest.approx(predicted["scores"]["possibility"], abs=1e-5)
+    assert len(answer["relevance"]) == 2
+    page = folder / "page.html"
+    assert cli.main([*question, "--style", "long", "--html", str(page)]) == 0
+    shown = page.read_text()
+    assert shown.count('<span class="word"') == len(answer["words"])
+    assert all(passage in re.sub("</?mark[^>]*>", "", shown) for passage in one.passages)
+    assert cli.main([*question, "--style", "grand"]) == 1
+    assert "short" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_killed_training_ends_with_the_same_weights(folder: Path) -> None:
+    chosen = recipe.load(folder / "config.yaml")
+    killed = folder / "killed"
+
+    class Kill(Exception):
+        pass
+
+    class Killer(keras.callbacks.Callback):
+        def on_train_batch_begin(self, batch: int, logs: object = None) -> None:
+            if self.model.optimizer.iterations == 5:
+                raise Kill
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(
+        "tfmrc.experiments.train.TimeLimit",
+        lambda minutes: [limit := TimeLimit(minutes), _with(limit, Killer())][0],
+    )
+    with pytest.raises(Kill):
+        recipe.train(chosen, data=folder, run=killed)
+    patch.undo()
+    assert not (killed / "training.json").exists()
+    recipe.train(chosen, data=folder, run=killed)
+    whole, resumed = (
+        MasquePredictor.load(path / "predictor").model for path in (folder / "run", killed)
+    )
+    for ours, theirs in zip(resumed.weights, whole.weights, strict=True):
+        np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
+
+
+def _with(limit: TimeLimit, killer: keras.callbacks.Callback) -> None:
+    """Let the time limit's place in the list of callbacks kill the training too."""
+    inner = limit.set_model
+
+    def set_model(model: keras.Model) -> None:
+        inner(model)
+        killer.set_model(model)
+
+    limit.set_model = set_model  # type: ignore[method-assign]
+    limit.on_train_batch_begin = killer.on_train_batch_begin  # type: ignore[method-assign]
+
+
+def test_time_limit_stops_and_counts_what_was_before() -> None:
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x = np.zeros((8, 1))
+    limit = TimeLimit(minutes=1.0)
+    limit.set_state({"seconds": 59.9999})
+    model.fit(x, x, batch_size=1, epochs=3, verbose=0, callbacks=[limit])
+    assert limit.reached
+    assert limit.seconds >= 60
+    assert int(model.optimizer.iterations) < 24
+
+
+def test_steps_end_with_a_look_at_the_validation_examples(folder: Path) -> None:
+    chosen = recipe.load(folder / "config.yaml", "--training.eval_every_steps=4")
+    with pytest.raises(ValueError, match="steps=6, eval_every_steps=4"):
+        recipe.train(chosen, data=folder, run=folder / "other")

@@ -1,0 +1,118 @@
+"""The encoder of three blocks against loops in float64."""
+
+import numpy as np
+import pytest
+from keras import Variable, ops
+
+from tests.layers import weights
+from tests.layers.agreement import arrays, close, same_gradients
+from tests.reference import daanet as reference
+from tfmrc.layers import ConcatenatedEncoder
+from tfmrc.layers.encoders.concatenated_encoder import BLOCKS
+from tfmrc.testing import gradients, run_layer_test
+
+X = arrays({"x": (3, 4, 6)})["x"]
+LENGTHS = (4, 2, 0)
+MASK = np.arange(4) < np.array(LENGTHS)[:, None]
+SIZES = {"hidden_dim": 6, "num_lstm_layers": 2, "num_heads": 2}
+FORMS = pytest.mark.parametrize(
+    ("causal", "in_series", "blocks"),
+    [
+        (False, False, BLOCKS),
+        (True, False, BLOCKS),
+        (False, True, BLOCKS),
+        (True, True, BLOCKS),
+        (True, False, ("feed_forward", "self_attention")),
+        (False, False, ("feed_forward", "lstm")),
+    ],
+)
+
+
+def made(**options):
+    layer = ConcatenatedEncoder(**SIZES, **options)
+    layer(X, MASK)
+    weights.randomise(layer)
+    return layer
+
+
+def expected(layer, v, x):
+    """The real words of all rows, one behind the other."""
+    rows = [
+        reference.encoder(a[:n], v, 2, layer.causal, layer.in_series)
+        for a, n in zip(x, LENGTHS, strict=True)
+        if n
+    ]
+    return np.concatenate(rows)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_layer(causal):
+    run_layer_test(
+        ConcatenatedEncoder,
+        {**SIZES, "causal": causal},
+        {"x": X, "padding_mask": MASK},
+        axes={"x": "B n d", "padding_mask": "B n"},
+        output_axes="B n o",
+        expected_output_shape=(3, 4, 18),
+        expected_num_trainable_weights=4 + (1 if causal else 2) * 6 + 1 + 6,
+    )
+
+
+@FORMS
+@pytest.mark.equation("daanet-05")
+def test_values(causal, in_series, blocks):
+    layer = made(causal=causal, in_series=in_series, blocks=blocks)
+    right = expected(layer, weights.values(layer), X.astype(float))
+    assert right.shape[-1] == 6 * len(blocks)
+    close(np.array(layer(X, MASK))[MASK], right)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_gradients(causal):
+    layer, x = made(causal=causal), Variable(X)
+    mix = np.random.default_rng(1).normal(size=(6, 18))
+    everywhere = np.zeros((3, 4, 18), "float32")
+    everywhere[MASK] = mix
+    same_gradients(
+        lambda: ops.sum(layer(x, MASK) * everywhere),
+        {"x": x, **weights.named(layer)},
+        lambda v: float(np.sum(expected(layer, v, v["x"]) * mix)),
+        places=4,
+    )
+
+
+@FORMS
+def test_padding_and_later_words(causal, in_series, blocks):
+    layer, x = made(causal=causal, in_series=in_series, blocks=blocks), Variable(X)
+    for row, length in enumerate(LENGTHS):
+        for place in range(length):
+            (found,) = gradients(
+                lambda row=row, place=place: ops.sum(layer(x, MASK)[row, place] ** 2), [x]
+            )
+            seen = place + 1 if causal else length
+            assert np.any(found[row, place]) and not np.any(found[row, seen:])
+            others = [other for other in range(3) if other != row]
+            assert not np.any(found[others])
+
+
+@pytest.mark.parametrize("in_series", [False, True])
+def test_steps_equal_the_whole(in_series):
+    layer = made(causal=True, in_series=in_series)
+    whole = np.array(layer(X))
+    cache = layer.empty_cache(3, 2, 7)
+    for t in range(4):
+        y, cache = layer.step(np.repeat(X[:, None, t], 2, axis=1), cache, t)
+        for beam in range(2):
+            close(y[:, beam], whole[:, t])
+
+
+def test_what_does_not_fit_is_refused():
+    for wrong, message in (
+        ({"blocks": ("gru",)}, "blocks="),
+        ({"blocks": ()}, "blocks="),
+        ({"hidden_dim": 5}, "hidden_dim=5"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ConcatenatedEncoder(**wrong)
+    with pytest.raises(ValueError, match="hidden_dim=8"):
+        ConcatenatedEncoder(8)(X)

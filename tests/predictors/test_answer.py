@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from tfmrc.predictors import Answer, Word
+
+OUTPUTS = {
+    "answer": np.array([b"8,611 m", b"", b"\xff"], object),
+    "num_words": np.array([2, 0, 1], np.int32),
+    "words": np.array([[b"8,611", b"m"], [b"", b""], [b"\xff", b""]], object),
+    "sources": np.array([[b"passage", b"vocabulary"], [b"", b""], [b"question", b""]], object),
+    "passage_indices": np.array([[1, -1], [-1, -1], [-1, -1]], np.int32),
+    "starts": np.array([[7, -1], [-1, -1], [0, -1]], np.int32),
+    "ends": np.array([[12, -1], [-1, -1], [1, -1]], np.int32),
+    "mixture": np.zeros([3, 2, 3], np.float32) + [0.5, 0.25, 0.25],
+    "score": np.array([-0.5, -9.0, -1.0], np.float32),
+    "complete": np.array([True, True, False]),
+    "relevance": np.array([[0.25, 0.75], [0.0, 0.0], [1.0, 0.0]], np.float32),
+    "possibility": np.array([0.875, 0.125, 0.5], np.float32),
+    "truncated": np.array([False, False, True]),
+    "alternatives": np.array([[b"8,611"], [b"no"], [b""]], object),
+    "alternative_scores": np.array([[-1.5], [-10.0], [-2.0]], np.float32),
+}
+MIXTURE = (0.5, 0.25, 0.25)
+
+
+def as_json(value):
+    if isinstance(value, list):
+        return [as_json(item) for item in value]
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+@pytest.mark.parametrize("form", ["arrays", "nested lists of a REST reply"])
+def test_a_row_of_outputs_becomes_an_answer(form):
+    outputs = OUTPUTS
+    if form != "arrays":
+        outputs = {name: as_json(values.tolist()) for name, values in OUTPUTS.items()}
+    answer = Answer.from_outputs(outputs, 0)
+    assert answer == Answer(
+        text="8,611 m",
+        words=(
+            Word("8,611", "passage", 1, 7, 12, MIXTURE),
+            Word("m", "vocabulary", None, None, None, MIXTURE),
+        ),
+        relevance=(0.25, 0.75),
+        possibility=0.875,
+        score=-0.5,
+        alternatives=(Answer("8,611", (), (0.25, 0.75), 0.875, -1.5),),
+    )
+    assert str(answer) == "8,611 m"
+
+
+def test_an_empty_answer_and_one_of_strange_bytes():
+    empty = Answer.from_outputs(OUTPUTS, 1, num_passages=1)
+    assert (empty.text, empty.words, empty.relevance) == ("", (), (0.0,))
+    assert empty.describe().startswith("(no answer)\n")
+    strange = Answer.from_outputs(OUTPUTS, 2)
+    assert strange.words == (Word("\ufffd", "question", None, 0, 1, MIXTURE),)
+    assert "the question or the passages were cut" in strange.describe()
+    assert "the answer was cut at the greatest length" in strange.describe()
+
+
+def test_a_model_without_a_decoder_gives_relevance_and_possibility_alone():
+    outputs = {name: OUTPUTS[name] for name in ("relevance", "truncated")}
+    assert Answer.from_outputs(outputs, 2) == Answer("", relevance=(1.0, 0.0), truncated=True)

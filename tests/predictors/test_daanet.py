@@ -1,0 +1,138 @@
+"""A dual model as a user holds it and as it is exported."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.serving.predictors import assert_same_outputs, run_loader
+from tfmrc import models, preprocessing, text
+from tfmrc.predictors import DAANetPredictor, GeneratedText
+from tfmrc.serving import Client, Server, answer_from_export, ask_from_export
+
+WORDS = "what the . ? how high is hill metres who named it and river in".split()
+OPTIONS = {"num_beams": 3, "num_return_sequences": 2, "max_length": 6}
+CONTEXTS = ["It rained. Mt. Brannoch is 1,310.5 metres high.", "Old Tamsin named the Éala."]
+REQUESTS = {
+    "answer": {"question": ["How high is it?", "Who?"], "context": CONTEXTS},
+    "ask": {"answer": ["1,310.5 metres", "Tamsin"], "context": CONTEXTS},
+}
+
+
+def made(**options):
+    keras.utils.set_random_seed(3)
+    vocabulary = text.Vocabulary(WORDS, num_oov_buckets=3)
+    preprocessor = preprocessing.DAANetPreprocessor(
+        vocabulary, word_length=6, generation_vocabulary_size=14
+    )
+    model = models.DAANet(
+        len(vocabulary), word_dim=8, character_dim=6, hidden_dim=8, num_lstm_layers=1, inner_dim=8,
+        num_oov_buckets=3, generation_vocabulary_size=14, **options,
+    )  # fmt: skip
+    return DAANetPredictor(model, preprocessor)
+
+
+@pytest.fixture(scope="module")
+def predictor():
+    return made()
+
+
+@pytest.fixture(scope="module")
+def exported(predictor, tmp_path_factory):
+    return predictor.export(tmp_path_factory.mktemp("models") / "dual" / "1", **OPTIONS)
+
+
+def arrays(predictor, task):
+    columns = (tf.constant(column) for column in REQUESTS[task].values())
+    found = predictor.signature(task, **OPTIONS)(*columns)
+    return {name: value.numpy() for name, value in found.items()}
+
+
+@pytest.mark.parametrize("task", ["answer", "ask"])
+def test_best_first_and_alone_as_in_a_batch(predictor, task):
+    found = arrays(predictor, task)
+    made = "answer" if task == "answer" else "question"
+    assert found[f"{made}s"].shape == (2, 2)
+    assert (np.diff(found["log_probabilities"]) <= 0).all()
+    given = list(REQUESTS[task].values())[0]
+    for row in range(2):
+        alone = getattr(predictor, task)(given[row], CONTEXTS[row], **OPTIONS)
+        assert [w.text for w in alone] == [t.decode() for t in found[f"{made}s"][row]]
+        np.testing.assert_allclose(
+            [w.probability for w in alone], found["probabilities"][row], rtol=1e-4
+        )
+
+
+def test_both_signatures_of_the_export(predictor, exported):
+    loaded = tf.saved_model.load(str(exported))
+    assert set(loaded.signatures) == {"answer", "ask", "serving_default"}
+    for task, request in REQUESTS.items():
+        columns = {name: tf.constant(column) for name, column in request.items()}
+        found = {n: a.numpy() for n, a in loaded.signatures[task](**columns).items()}
+        for name, right in arrays(predictor, task).items():
+            if right.dtype.kind == "f":
+                np.testing.assert_allclose(found[name], right, rtol=1e-4)
+            else:
+                np.testing.assert_array_equal(found[name], right)
+
+
+def test_an_export_answers_and_asks_by_one_call(predictor, exported):
+    best, other = predictor.answer("Who?", " ".join(CONTEXTS), **OPTIONS)
+    found = answer_from_export(exported, "Who?", CONTEXTS)
+    assert (found.text, [a.text for a in found.alternatives]) == (best.text, [other.text])
+    assert found.describe().startswith(f"{best.text or '(no words)'}\n  probability")
+    asked = ask_from_export(exported, CONTEXTS[1], "Tamsin")
+    right = predictor.ask("Tamsin", CONTEXTS[1], **OPTIONS)
+    assert [a.question for a in asked] == [r.text for r in right]
+    assert [(a.answer, a.answer_start) for a in asked] == [("Tamsin", -1)] * 2
+    with pytest.raises(ValueError, match="takes answer, context. Received: context"):
+        ask_from_export(exported, CONTEXTS[1])
+
+
+def test_a_server_has_both_signatures(predictor, exported):
+    with Server({"dual": exported.parent}, port=0) as server:
+        client = Client("dual", server.url)
+        for task in ("answer", "ask"):
+            outputs = client.run(REQUESTS[task], signature=task)
+            right = predictor.write(task, *REQUESTS[task].values(), **OPTIONS)
+            for row in range(2):
+                found = GeneratedText.from_outputs(outputs, row)
+                assert [w.text for w in found] == [w.text for w in right[row]]
+        with pytest.raises(ValueError, match="answered 404: The signatures are .*'propose'"):
+            client.run(REQUESTS["ask"], signature="propose")
+
+
+@pytest.mark.parametrize("task", ["answer", "ask"])
+def test_a_process_without_tfmrc_answers_and_asks_the_same(predictor, exported, task):
+    blank = {name: [""] for name in REQUESTS[task]}
+    uneven = {name: column[:n] for n, (name, column) in enumerate(REQUESTS[task].items(), 1)}
+    requests = [REQUESTS[task], blank, uneven]
+    found = run_loader("c_api_loader.py", exported, requests, signature=task)
+    assert_same_outputs(found[0]["outputs"], arrays(predictor, task))
+    assert "error" not in found[1]
+    assert found[2]["code"] == 3 and "as contexts" in found[2]["error"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+@pytest.mark.parametrize("task", ["answer", "ask"])
+def test_the_same_under_tensorflow_2_20(predictor, exported, older_python, loader, task):
+    (reply,) = run_loader(loader, exported, [REQUESTS[task]], older_python, task)
+    assert_same_outputs(reply["outputs"], arrays(predictor, task), rtol=1e-4)
+
+
+def test_saved_and_loaded_and_a_task_that_is_missing(tmp_path, predictor):
+    again = DAANetPredictor.load(predictor.save_to(tmp_path / "predictor"))
+    found, right = arrays(again, "ask"), arrays(predictor, "ask")
+    np.testing.assert_array_equal(found["questions"], right["questions"])
+    np.testing.assert_allclose(found["log_probabilities"], right["log_probabilities"], rtol=1e-4)
+    single = made(tasks=("ask",))
+    assert single.ask("Tamsin", CONTEXTS[1], max_length=3)[0].probability > 0
+    with pytest.raises(ValueError, match="signatures"):
+        single.answer("Who?", CONTEXTS[1])
+    with pytest.raises(ValueError, match="num_characters"):
+        DAANetPredictor(
+            predictor.model,
+            preprocessing.DAANetPreprocessor(predictor.preprocessor.vocabulary, num_characters=9),
+        )

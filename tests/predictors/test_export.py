@@ -1,0 +1,163 @@
+"""The exported SavedModel answers as the Keras model does, without Python, Keras or tfmrc."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from tensorflow.core.protobuf import saved_model_pb2
+
+from tests.serving.predictors import REQUEST, STYLES, assert_same_outputs, make_reader, run_loader
+from tfmrc.predictors.export import operations, python_operations
+from tfmrc.serving import write_serving_config
+
+
+def test_no_operation_of_the_export_calls_python(exported):
+    saved = saved_model_pb2.SavedModel.FromString((exported / "saved_model.pb").read_bytes())
+    (graph,) = saved.meta_graphs
+    found = operations(graph.graph_def)
+    assert len(found) > 50, "functions of the graph were not walked"
+    assert not {name for name in found if "Py" in name or "Numpy" in name}
+    assert python_operations(graph.graph_def) == []
+    listed = {op.name for op in graph.meta_info_def.stripped_op_list.op}
+    assert not {name for name in listed if "Py" in name}
+
+
+def test_a_graph_that_calls_python_is_found():
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string)])
+    def inner(x):
+        return tf.py_function(lambda x: x, [x], tf.string)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string)])
+    def outer(x):
+        return inner(x)
+
+    assert python_operations(outer.get_concrete_function().graph.as_graph_def()) == ["EagerPyFunc"]
+
+
+@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+def test_a_process_without_tfmrc_gives_the_same_answers(exported, answer_arrays, loader):
+    alone = {name: values[1:2] for name, values in REQUEST.items()}
+    together, single = run_loader(loader, exported, [REQUEST, alone])
+    assert_same_outputs(together["outputs"], answer_arrays)
+    assert single["outputs"]["answer"] == together["outputs"]["answer"][1:2]
+    np.testing.assert_allclose(
+        single["outputs"]["score"], together["outputs"]["score"][1:2], rtol=1e-5
+    )
+
+
+def test_the_export_holds_the_words_once_and_as_text(exported, predictor):
+    (asset,) = (exported / "assets").iterdir()
+    assert asset.read_text().split() == list(predictor.preprocessor.vocabulary.words)
+
+
+def test_the_signature_has_the_documented_names_and_types(exported):
+    signature = tf.saved_model.load(str(exported)).signatures["serving_default"]
+    inputs = signature.structured_input_signature[1]
+    assert {name: (spec.dtype, spec.shape.as_list()) for name, spec in inputs.items()} == {
+        "question": (tf.string, [None]),
+        "passages": (tf.string, [None, None]),
+        "style": (tf.string, [None]),
+    }
+    outputs = signature.structured_outputs
+    assert {name: (spec.dtype.name, spec.shape.as_list()) for name, spec in outputs.items()} == {
+        "answer": ("string", [None]),
+        "num_words": ("int32", [None]),
+        "words": ("string", [None, None]),
+        "sources": ("string", [None, None]),
+        "passage_indices": ("int32", [None, None]),
+        "starts": ("int32", [None, None]),
+        "ends": ("int32", [None, None]),
+        "mixture": ("float32", [None, None, 3]),
+        "score": ("float32", [None]),
+        "complete": ("bool", [None]),
+        "alternatives": ("string", [None, 1]),
+        "alternative_scores": ("float32", [None, 1]),
+        "relevance": ("float32", [None, 3]),
+        "possibility": ("float32", [None]),
+        "truncated": ("bool", [None]),
+    }
+
+
+def test_a_version_is_replaced_only_on_request(tmp_path):
+    predictor = make_reader(decoder=False)
+    with pytest.raises(ValueError, match="version number.*Received: path="):
+        predictor.export(tmp_path / "hills" / "newest")
+    path = predictor.export(tmp_path / "hills" / "1")
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        predictor.export(path)
+    before = (path / "fingerprint.pb").stat().st_mtime_ns
+    assert predictor.export(path, overwrite=True) == path
+    assert (path / "fingerprint.pb").stat().st_mtime_ns > before
+    assert [p.name for p in path.parent.iterdir()] == ["1"]
+
+
+def test_the_model_card_says_what_was_exported(exported):
+    card = json.loads((exported / "assets.extra" / "model_card.json").read_text())
+    assert (card["name"], card["version"]) == ("hills", 7)
+    assert card["metrics"] == {"rouge_l": 0.5, "by_style": {"qa": 0.25}}
+    assert card["decoding"]["num_beams"] == 3
+    assert card["versions"]["tensorflow"] == tf.__version__
+    assert card["inputs"]["passages"] == {
+        "dtype": "string",
+        "shape": [None, None],
+        "meaning": "the passages; an empty string for a missing one",
+    }
+    assert all(entry["meaning"] for entry in card["outputs"].values())
+    markdown = (exported / "assets.extra" / "model_card.md").read_text()
+    assert "# hills, version 7" in markdown
+    assert "- by_style.qa: 0.25" in markdown
+
+
+def prediction_log_class():
+    """`PredictionLog` with the fields that the requests use, as TensorFlow Serving declares it."""
+    messages = {
+        "ModelSpec": [("name", 1, 9, None), ("signature_name", 3, 9, None)],
+        "Input": [("key", 1, 9, None), ("value", 2, 12, None)],
+        "PredictRequest": [("model_spec", 1, 11, "ModelSpec"), ("inputs", 2, 11, "Input")],
+        "PredictLog": [("request", 1, 11, "PredictRequest")],
+        "PredictionLog": [("predict_log", 6, 11, "PredictLog")],
+    }
+    file = descriptor_pb2.FileDescriptorProto(name="log.proto", package="log", syntax="proto3")
+    for message_name, message_fields in messages.items():
+        message = file.message_type.add(name=message_name)
+        for name, number, kind, type_name in message_fields:
+            label = 3 if name == "inputs" else 1
+            message.field.add(
+                name=name,
+                number=number,
+                type=kind,
+                label=label,
+                type_name=type_name and f".log.{type_name}",
+            )
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("log.PredictionLog"))
+
+
+def test_the_warm_up_requests_are_requests_of_the_signature(exported):
+    path = exported / "assets.extra" / "tf_serving_warmup_requests"
+    (record,) = tf.data.TFRecordDataset(str(path))
+    request = prediction_log_class().FromString(record.numpy()).predict_log.request
+    assert request.model_spec.name == "hills"
+    assert request.model_spec.signature_name == "serving_default"
+    tensors = {}
+    for entry in request.inputs:
+        tensors[entry.key] = tf.io.parse_tensor(entry.value, tf.string)
+    assert [style.decode() for style in tensors["style"].numpy()] == list(STYLES)
+    outputs = tf.saved_model.load(str(exported)).signatures["serving_default"](**tensors)
+    assert outputs["answer"].shape == (2,)
+
+
+def test_the_configuration_of_tensorflow_serving_names_every_export(exported):
+    folder = exported.parents[1]
+    models, batching = write_serving_config(folder, served_from="/models")
+    assert models.read_text() == (
+        "model_config_list {\n"
+        '  config { name: "hills" base_path: "/models/hills" model_platform: "tensorflow" }\n'
+        "}\n"
+    )
+    assert "max_batch_size { value: 32 }" in batching.read_text()
+    with pytest.raises(ValueError, match="Received: folder="):
+        write_serving_config(folder / "hills" / "7")

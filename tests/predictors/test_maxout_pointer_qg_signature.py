@@ -1,0 +1,184 @@
+"""Question generation as a user holds it and as it is exported."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.serving.predictors import assert_same_outputs, run_loader
+from tfmrc import cli, models, preprocessing, text
+from tfmrc.predictors import MasquePredictor, MaxoutPointerQGPredictor, load_predictor
+from tfmrc.serving import ask_from_export
+from tfmrc.text.answer_candidates import answer_candidates
+
+WORDS = "what the . ? how high is hill metres who named it and river in".split()
+OPTIONS = {"num_beams": 4, "num_return_sequences": 3, "max_length": 7, "no_repeat_ngram_size": 2}
+REQUEST = {
+    "passage": ["It rained. Mt. Brannoch is 1,310.5 metres high.", "Old Tamsin named the Éala."],
+    "answer": ["1,310.5 metres", "Éala"],
+}
+
+
+@pytest.fixture(scope="module")
+def predictor():
+    keras.utils.set_random_seed(3)
+    preprocessor = preprocessing.MaxoutPointerQGPreprocessor(
+        text.Vocabulary(WORDS, num_oov_buckets=3),
+        context="sentence",
+        passage_length=12,
+        question_length=8,
+        generation_vocabulary_size=14,
+    )
+    model = models.MaxoutPointerQG(
+        vocabulary_size=len(preprocessor.vocabulary),
+        word_dim=12,
+        hidden_dim=16,
+        num_oov_buckets=3,
+        generation_vocabulary_size=14,
+        initializer_stddev=1.0,
+    )
+    for weight in model.trainable_weights:  # clear preferences
+        weight.assign(2.0 * weight)
+    return MaxoutPointerQGPredictor(model, preprocessor)
+
+
+@pytest.fixture(scope="module")
+def exported(predictor, tmp_path_factory):
+    return predictor.export(tmp_path_factory.mktemp("models") / "qg" / "1", **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def arrays(predictor):
+    found = predictor.signature(**OPTIONS)(*(tf.constant(column) for column in REQUEST.values()))
+    return {name: value.numpy() for name, value in found.items()}
+
+
+def test_questions_come_best_first_with_their_probabilities(predictor, arrays):
+    assert arrays["questions"].shape == arrays["probabilities"].shape == (2, 3)
+    assert (np.diff(arrays["probabilities"]) <= 0).all()
+    np.testing.assert_allclose(np.exp(arrays["log_probabilities"]), arrays["probabilities"])
+    np.testing.assert_array_equal(arrays["answer_start"], [27, 21])
+    asked = predictor.ask(REQUEST["passage"][0], REQUEST["answer"][0], **OPTIONS)
+    assert [q.question for q in asked] == [q.decode() for q in arrays["questions"][0]]
+    assert [q.answer_start for q in asked] == [27] * 3
+    np.testing.assert_allclose(
+        [q.log_probability for q in asked], arrays["log_probabilities"][0], rtol=1e-4
+    )
+    pairs = zip(REQUEST["passage"], REQUEST["answer"], [27, -1], strict=True)
+    together = list(predictor.predict(pairs, batch_size=2, **OPTIONS))
+    assert [q.question for q in together[0]] == [q.question for q in asked]
+
+
+@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+def test_a_process_without_tfmrc_asks_the_same(exported, arrays, loader):
+    wrong = {"passage": ["A hill."], "answer": ["Zoe"]}
+    blank = {"passage": [""], "answer": [""]}
+    long = {"passage": ["hill " * 20_000 + "Zoe"], "answer": ["Zoe"]}
+    found = run_loader(loader, exported, [REQUEST, wrong, blank, long])
+    assert_same_outputs(found[0]["outputs"], arrays)
+    for refused in found[1:3]:
+        assert refused["code"] == 3 and "stands in its passage" in refused["error"]
+    assert found[3]["outputs"]["truncated"] == [True]
+
+
+def test_signatures_with_a_place_and_with_a_passage_alone(exported, predictor):
+    signatures = tf.saved_model.load(str(exported)).signatures
+    assert set(signatures) == {"serving_default", "at", "propose"}
+    passage = "The hill is high. The hill is high in 1912."
+    at = signatures["at"](
+        passage=tf.constant([passage]), answer=tf.constant(["hill"]), answer_start=tf.constant([22])
+    )
+    assert at["answer_start"].numpy().tolist() == [22]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="stands in its passage"):
+        signatures["at"](
+            passage=tf.constant([passage]), answer=tf.constant(["hill"]),
+            answer_start=tf.constant([21]),
+        )  # fmt: skip
+    passages = [*REQUEST["passage"], "nothing here."]
+    proposed = signatures["propose"](passage=tf.constant(passages))
+    answers = [[a.decode() for a in row if a] for row in proposed["answers"].numpy()]
+    assert answers == [["Mt. Brannoch", "1,310.5"], ["Old Tamsin", "Éala"], []]
+    single = predictor.ask(passages[1], "Éala", **OPTIONS)[0]
+    assert proposed["questions"][1, 1].numpy().decode() == single.question
+    assert float(proposed["probabilities"][1, 1]) == pytest.approx(single.probability, rel=1e-4)
+    assert proposed["answer_starts"].numpy().tolist() == [[11, 27], [0, 21], [-1, -1]]
+    assert proposed["complete"].shape == (3, 2) and not proposed["complete"][2].numpy().any()
+    first_ones = list(predictor.propose(passages, batch_size=2, max_answers=1, **OPTIONS))
+    assert [[a.answer for a in found] for found in first_ones] == [row[:1] for row in answers]
+    [first] = first_ones[0]
+    assert first.question == proposed["questions"][0, 0].numpy().decode()
+    assert first.log_probability == pytest.approx(float(proposed["log_probabilities"][0, 0]), 1e-4)
+    empty = signatures["propose"](passage=tf.constant(["nothing here."]))
+    assert empty["answers"].shape == (1, 0)
+
+
+def test_an_export_asks_by_one_call(exported, predictor):
+    passage, answer = REQUEST["passage"][0], REQUEST["answer"][0]
+    found = ask_from_export(exported, passage, answer)
+    right = predictor.ask(passage, answer, **OPTIONS)
+    assert [(q.question, q.answer_start) for q in found] == [(q.question, 27) for q in right]
+    proposed = ask_from_export(exported, passage)
+    assert [q.answer for q in proposed] == ["Mt. Brannoch", "1,310.5"]
+    assert ask_from_export(exported, "nothing here.") == []
+    with pytest.raises(ValueError, match="stands in its passage"):
+        ask_from_export(exported, passage, "Zoe")
+
+
+def test_a_run_is_exported_and_asks_by_command(predictor, tmp_path, capsys):
+    predictor.save_to(tmp_path / "run" / "predictor")
+    to = str(tmp_path / "qg" / "1")
+    assert cli.main(["export", str(tmp_path / "run"), "--to", to]) == 0
+    given = ["--passage", REQUEST["passage"][1], "--answer", REQUEST["answer"][1]]
+    capsys.readouterr()
+    assert cli.main(["ask", to, *given, "--json"]) == 0
+    [asked] = json.loads(capsys.readouterr().out)
+    [right] = predictor.ask(REQUEST["passage"][1], REQUEST["answer"][1])
+    assert (asked["question"], asked["answer_start"]) == (right.question, 21)
+    assert cli.main(["ask", to, "--passage", "nothing here."]) == 0
+    assert "nothing to ask about" in capsys.readouterr().out
+    assert cli.main(["answer", to, "--question", "Who?", *given[:2]]) == 1
+    assert "takes answer, passage. Received: passage, question" in capsys.readouterr().err
+
+
+def test_a_reader_of_another_kind_is_named(predictor, tmp_path):
+    folder = predictor.save_to(tmp_path / "predictor")
+    with pytest.raises(
+        ValueError, match="A MasquePredictor reads with MasquePreprocessor.*load_predictor"
+    ):
+        MasquePredictor.load(folder)
+    assert isinstance(load_predictor(folder), MaxoutPointerQGPredictor)
+
+
+def test_card_names_the_signature(exported):
+    card = json.loads((exported / "assets.extra" / "model_card.json").read_text())
+    assert set(card["inputs"]) == {"passage", "answer"}
+    assert all(card["outputs"][name]["meaning"] for name in card["outputs"])
+    assert card["decoding"]["no_repeat_ngram_size"] == 2
+
+
+def test_saved_and_loaded_it_asks_the_same(predictor, tmp_path):
+    again = MaxoutPointerQGPredictor.load(
+        predictor.save_to(tmp_path / "predictor", metrics={"BLEU-4": 0.1})
+    )
+    assert again.metrics == {"BLEU-4": 0.1}
+    pair = REQUEST["passage"][1], REQUEST["answer"][1]
+    assert again.ask(*pair, max_length=5) == predictor.ask(*pair, max_length=5)
+
+
+def test_model_and_features_must_agree(predictor):
+    preprocessor = preprocessing.MaxoutPointerQGPreprocessor(text.Vocabulary(WORDS))
+    with pytest.raises(ValueError, match="vocabulary_size"):
+        MaxoutPointerQGPredictor(predictor.model, preprocessor)
+
+
+def test_proposed_answers():
+    passages = ["The king of Spain met Ada Lee, 12, in May 1912. Then Bo left. 5 men", "x", ""]
+    found = answer_candidates(text.Tokenizer(), passages, limit=4)
+    answers = [a.decode() for a in found.answers.numpy()]
+    assert answers == ["Spain", "Ada Lee", "12", "May 1912"]
+    for answer, start in zip(answers, found.starts.numpy(), strict=True):
+        assert passages[0][start : start + len(answer)] == answer
+    every = answer_candidates(text.Tokenizer(), passages[:1], limit=99)
+    assert [a.decode() for a in every.answers.numpy()][4:] == ["Then Bo", "5"]

@@ -1,0 +1,37 @@
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tfmrc.predictors import MasqueRanker, TfIdfRanker
+
+
+def test_by_hand():
+    ranker = TfIdfRanker(["a b", "a c"])
+    common, rare = math.log(3 / 3) + 1, math.log(3 / 2) + 1
+    (found,) = ranker("A b", ["b b."])
+    asked = math.hypot(common, rare)
+    assert found == pytest.approx(rare / asked)
+    assert ranker("a", ["c", "", "a"]) == pytest.approx([0.0, 0.0, 1.0])
+
+
+def test_a_rare_word_counts_more():
+    ranker = TfIdfRanker(["the owl"] * 9 + ["the mill"])
+    owl, mill = ranker("the owl at the mill", ["an owl", "a mill"])
+    assert mill > owl
+
+
+def test_the_ranker_of_a_masque_reader():
+    asked = []
+
+    def read(question, passages):
+        asked.append((question, passages))
+        return {"relevance": np.array([[0.25, 0.5]])}
+
+    predictor = SimpleNamespace(model=SimpleNamespace(passage_ranker=object()), read=read)
+    assert MasqueRanker(predictor)("Who?", ("a", "b", "c")) == [0.25, 0.5, 0.0]
+    assert MasqueRanker(predictor)("Who?", ("a",)) == [0.25]
+    assert asked[0] == (["Who?"], [["a", "b", "c"]])
+    with pytest.raises(ValueError, match="no ranker"):
+        MasqueRanker(SimpleNamespace(model=SimpleNamespace(passage_ranker=None)))

@@ -1,0 +1,307 @@
+"""Spans from strings: exact words of the passage, windows, several passages, tags, export."""
+
+import json
+from types import SimpleNamespace
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.running import eagerly
+from tests.serving.predictors import assert_same_outputs, run_loader
+from tfmrc import MasquePredictor, cli, models, preprocessing, text
+from tfmrc.data import Example
+from tfmrc.predictors import SANPredictor, ensemble_predictor
+from tfmrc.serving import answer_from_export
+
+WORDS = "the . ? how high is hill who named it mill a".split()
+PASSAGE = "Mt. Brannoch is 1,310.5 metres (4,300 ft) high; Éala's mill isn't."
+LONG = " ".join(f"Word{n}, 川 and {n}." for n in range(12))
+REQUEST = {
+    "question": ["How high is Mt. Brannoch?", "Who named the mill?", "", "?", "Who"],
+    "passage": [PASSAGE, LONG, "A hill.", "", "hill"],
+}
+OPTIONS = {"num_return_sequences": 3, "max_length": 4}
+
+
+def make_reader(seed=1, tagger=None, model=None, **options):
+    keras.utils.set_random_seed(seed)
+    sizes = {"passage_length": 20, "stride": 10, "answer_length": 5, **options}
+    preprocessor = preprocessing.SANPreprocessor(text.Vocabulary(WORDS, num_oov_buckets=4), **sizes)
+    tags = preprocessor.num_tags
+    arguments = {
+        "word_dim": 8,
+        "units": 4,
+        "align_dim": 4,
+        "num_steps": 3,
+        "num_exact_match": preprocessor.num_exact_match,
+        "num_pos": tags["pos"],
+        "num_ner": tags["ner"],
+        "tagger": "rules 1" if preprocessor.annotations else None,
+    }
+    made = models.SAN(len(preprocessor.vocabulary), **(arguments | (model or {})))
+    random = np.random.default_rng(seed)
+    for weight in made.trainable_weights:  # clear probabilities
+        weight.assign(random.normal(scale=0.7, size=weight.shape))
+    return (
+        SANPredictor(made, preprocessor, tagger) if tagger else MasquePredictor(made, preprocessor)
+    )
+
+
+@pytest.fixture(scope="module")
+def predictor():
+    return make_reader()
+
+
+@pytest.fixture(scope="module")
+def arrays(predictor):
+    return predictor.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+
+
+def test_reader_of_span_features_is_a_span_reader(predictor):
+    assert type(predictor) is SANPredictor
+
+
+def test_answers_are_the_exact_characters(arrays):
+    for row, passage in enumerate(REQUEST["passage"]):
+        best = arrays["probabilities"][row]
+        assert (np.diff(best) <= 0).all()
+        seen = set()
+        for k in range(3):
+            start, end = arrays["starts"][row, k], arrays["ends"][row, k]
+            answer = arrays["answers"][row, k].decode()
+            assert answer == (passage[start:end] if start >= 0 else "")
+            assert (start >= 0) == (best[k] > 0)
+            if start >= 0:
+                assert (start, end) not in seen
+                seen.add((start, end))
+    np.testing.assert_array_equal(arrays["answer"], arrays["answers"][:, 0])
+    assert arrays["answer"][3] == b"" and arrays["start"][3] == -1
+    assert arrays["answer"][4] == b"hill" and (arrays["starts"][4, 1:] == -1).all()
+
+
+def spans_of_windows(preprocessor, models):
+    """All spans of `LONG` by the mean of the models' probabilities, best first."""
+    source = preprocessor.source(REQUEST["question"][1:2], [LONG], limit=1000)
+    starts, ends = source["starts"].numpy()[0], source["ends"].numpy()[0]
+    firsts = range(0, len(starts) - 10, 10)
+    x = {}
+    for name in preprocessor.model_inputs:
+        values = source[name].numpy()
+        parts = [values if name == "question_ids" else values[:, f : f + 20] for f in firsts]
+        size = max(part.shape[1] for part in parts)
+        filled = [
+            np.pad(part, [(0, 0), (0, size - part.shape[1])] + [(0, 0)] * (part.ndim - 2))
+            for part in parts
+        ]
+        x[name] = tf.constant(np.concatenate(filled))
+    single = [model.find(x) for model in models]
+    found = {n: np.mean([np.exp(one[n]) for one in single], axis=0) for n in single[0]}
+    scores = {}
+    for window, first in enumerate(firsts):
+        length = min(20, len(starts) - first)
+        for i in range(length):
+            for j in range(i, min(i + 4, length)):
+                place = int(starts[first + i]), int(ends[first + j])
+                score = found["begin"][window, i] * found["end"][window, j]
+                scores[place] = max(score, scores.get(place, 0.0))
+    return sorted(scores.items(), key=lambda found: -found[1])
+
+
+def assert_best(arrays, row, spans):
+    places, scores = zip(*spans[:3], strict=True)
+    assert tuple(zip(arrays["starts"][row], arrays["ends"][row], strict=True)) == places
+    np.testing.assert_allclose(arrays["probabilities"][row], scores, rtol=1e-3)
+
+
+def test_a_passage_of_several_windows_is_that_of_its_best_window(predictor, arrays):
+    assert_best(arrays, 1, spans_of_windows(predictor.preprocessor, [predictor.model]))
+
+
+def test_an_ensemble_reads_by_the_mean_of_its_members(tmp_path):
+    first, second = (make_reader(seed, model={"num_layers": 1}) for seed in (1, 2))
+    together = ensemble_predictor([first, second])
+    asked = REQUEST["question"][1:2], [LONG]
+    with eagerly():
+        found = together.read(*asked, **OPTIONS)
+        assert_best(found, 0, spans_of_windows(first.preprocessor, [first.model, second.model]))
+        alone = first.read(*asked, **OPTIONS)["probability"]
+        assert found["probability"] != pytest.approx(alone, rel=1e-3)
+        again = MasquePredictor.load(together.save_to(tmp_path / "predictor"))
+        np.testing.assert_array_equal(again.read(*asked, **OPTIONS)["answers"], found["answers"])
+    with pytest.raises(ValueError, match="predictors=\\[\\]"):
+        ensemble_predictor([])
+    other = preprocessing.SANPreprocessor(first.preprocessor.vocabulary, answer_length=4)
+    with pytest.raises(ValueError, match="same preprocessor"):
+        ensemble_predictor([first, SimpleNamespace(preprocessor=other, model=first.model)])
+
+
+def test_the_rest_of_the_batch_does_not_matter(predictor, arrays):
+    for row in (0, 3):
+        alone = predictor.read(
+            REQUEST["question"][row : row + 1], REQUEST["passage"][row : row + 1], **OPTIONS
+        )
+        np.testing.assert_array_equal(alone["answers"][0], arrays["answers"][row])
+        np.testing.assert_allclose(
+            alone["probabilities"][0], arrays["probabilities"][row], rtol=1e-3, atol=1e-7
+        )
+
+
+def test_several_passages_are_weighted_by_relevance(predictor):
+    passages = ["A hill.", PASSAGE, "The mill is high."]
+    single = [predictor.answer("How high?", passage) for passage in passages]
+    best = max(range(3), key=lambda n: single[n].probability)
+    together = predictor.answer("How high?", passages)
+    assert (together.passage, together.text) == (best, single[best].text)
+    for chosen in range(3):
+        relevance = [0.0] * 3
+        relevance[chosen] = 0.5
+        answer = predictor.answer("How high?", passages, ranker=lambda q, p, r=relevance: r)
+        assert (answer.passage, answer.text) == (chosen, single[chosen].text)
+        assert answer.score == pytest.approx(0.5 * single[chosen].probability, rel=1e-3)
+    examples = [Example("1", "How high?", tuple(passages)), Example("2", "Who?", ())]
+    first, second = predictor.predict(examples, batch_size=2)
+    assert first.text == together.text and second.text == "" and second.probability == 0
+
+
+def test_steps_on_request(predictor):
+    with eagerly():
+        found = predictor.read(["How high?"], [PASSAGE], num_steps=2, return_steps=True)
+    assert found["step_begin"].shape[:2] == (1, 2)
+    begin, end = (found[f"step_{name}"].mean(axis=1)[0] for name in ("begin", "end"))
+    i = int(np.flatnonzero(found["word_starts"][0] == found["start"][0])[0])
+    j = int(np.flatnonzero(found["word_ends"][0] == found["end"][0])[0])
+    assert begin[i] * end[j] == pytest.approx(found["probability"][0], rel=1e-3)
+    np.testing.assert_allclose(found["step_weights"], [[0.5, 0.5]], rtol=1e-6)
+
+
+def test_an_ensemble_is_exported_as_one_reader(tmp_path):
+    together = ensemble_predictor([make_reader(seed, model={"num_layers": 1}) for seed in (1, 2)])
+    exported = together.export(tmp_path / "together" / "1", **OPTIONS)
+    (reply,) = run_loader("tf_loader.py", exported, [REQUEST])
+    with eagerly():
+        found = together.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+    assert_same_outputs(reply["outputs"], found, rtol=1e-3)
+
+
+@pytest.fixture(scope="module")
+def exported(predictor, tmp_path_factory):
+    return predictor.export(tmp_path_factory.mktemp("models") / "spans" / "1", **OPTIONS)
+
+
+@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+def test_a_process_without_tfmrc_finds_the_same(exported, arrays, loader):
+    uneven = {"question": ["Who?"], "passage": ["A hill.", "A mill."]}
+    found, refused = run_loader(loader, exported, [REQUEST, uneven])
+    assert_same_outputs(found["outputs"], arrays, rtol=1e-3)
+    assert refused["code"] == 3 and "questions and passages" in refused["error"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+def test_the_same_under_tensorflow_2_20(exported, arrays, older_python, loader):
+    (reply,) = run_loader(loader, exported, [REQUEST], older_python)
+    assert_same_outputs(reply["outputs"], arrays, rtol=1e-3)
+
+
+def test_command_line_answers_from_the_likeliest_passage(exported, predictor, capsys, tmp_path):
+    passages = ["A hill.", PASSAGE, "The mill is high."]
+    answer = predictor.answer("How high?", passages, **OPTIONS)
+    with pytest.raises(ValueError, match="A span stands in a passage"):
+        answer_from_export(exported, "How high?", [])
+    asked = ["answer", str(exported), "--question", "How high?"]
+    for passage in passages:
+        asked += ["--passage", passage]
+    assert cli.main([*asked, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["text"], said["passage"]) == (answer.text, answer.passage)
+    assert said["start"] == answer.start and len(said["alternatives"]) == len(answer.alternatives)
+
+
+def test_command_line_exports_a_run_that_holds_a_reader(predictor, capsys, tmp_path, monkeypatch):
+    exports = []
+
+    def export(self, path):
+        exports.append((type(self), self.metrics, path))
+        return path
+
+    monkeypatch.setattr(SANPredictor, "export", export)
+    monkeypatch.chdir(tmp_path)
+    predictor.save_to(tmp_path / "stochastic-1" / "predictor", metrics={"f1": 0.5})
+    (tmp_path / "savedmodels" / "stochastic-1" / "4").mkdir(parents=True)
+    to = tmp_path / "models" / "san" / "3"
+    assert cli.main(["export", "stochastic-1", "--to", str(to)]) == 0
+    assert f"Exported {to}" in capsys.readouterr().out
+    assert cli.main(["export", "stochastic-1/predictor"]) == 0
+    assert cli.main(["export", "stochastic-1"]) == 0
+    names = ["models/san/3", "savedmodels/predictor/1", "savedmodels/stochastic-1/5"]
+    found = [(kind, metrics, path.absolute()) for kind, metrics, path in exports]
+    assert found == [(SANPredictor, {"f1": 0.5}, tmp_path / name) for name in names]
+    assert cli.main(["export_predictor", str(tmp_path)]) == 1
+    assert f"predictor={tmp_path}" in capsys.readouterr().err
+
+
+def test_card_and_signature(exported):
+    names = (
+        tf.saved_model.load(str(exported))
+        .signatures["serving_default"]
+        .structured_input_signature[1]
+    )
+    assert {n: spec.shape.as_list() for n, spec in names.items()} == {
+        "question": [None],
+        "passage": [None],
+    }
+    path = exported
+    card = json.loads((path / "assets.extra" / "model_card.json").read_text())
+    assert all(card["outputs"][name]["meaning"] for name in card["outputs"])
+    assert card["decoding"]["num_return_sequences"] == 3
+
+
+def test_saved_and_loaded(predictor, arrays, tmp_path):
+    again = MasquePredictor.load(predictor.save_to(tmp_path / "predictor"))
+    assert type(again) is SANPredictor
+    with eagerly():
+        found = again.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+    np.testing.assert_array_equal(found["answers"], arrays["answers"])
+
+
+def tag(questions, passages):
+    words = text.Tokenizer().tokenize
+    return {
+        "passage_pos": [
+            " ".join("NUM" if word[:1].isdigit() else "WORD" for word in row)
+            for row in (t.numpy().tolist() for t in words(list(passages)).surface)
+        ]
+    }
+
+
+def test_a_model_with_tags_asks_for_them_everywhere(tmp_path):
+    with pytest.raises(ValueError, match="tagger=None"):
+        make_reader(pos_tags=("NUM",), model={"tagger": None})
+    with pytest.raises(ValueError, match="num_pos"):
+        make_reader(pos_tags=("NUM",), model={"num_pos": 0})
+    with pytest.raises(ValueError, match="'rules 1'"):
+        make_reader(pos_tags=("NUM",)).answer("How high?", PASSAGE)
+    predictor = make_reader(pos_tags=("NUM",), tagger=tag)
+    with eagerly():
+        answer = predictor.answer("How high?", PASSAGE)
+    path = predictor.export(tmp_path / "tags" / "1")
+    signature = tf.saved_model.load(str(path)).signatures["serving_default"]
+    assert set(signature.structured_input_signature[1]) == {"question", "passage", "passage_pos"}
+    tags = {name: tf.constant(values) for name, values in tag(["How high?"], [PASSAGE]).items()}
+    found = signature(question=tf.constant(["How high?"]), passage=tf.constant([PASSAGE]), **tags)
+    assert found["answer"].numpy()[0].decode() == answer.text
+    card = json.loads((path / "assets.extra" / "model_card.json").read_text())
+    assert card["model"]["tagger"] == "rules 1"
+
+
+def test_bad_input_gives_an_answer(predictor):
+    odd = ["a" * 5000, "\x00", b"\xff\xfe hill", "hill " * 300, "   "]
+    found = predictor.read(["How?"] * 5, [o.decode("utf-8", "replace") if isinstance(o, bytes) else o
+                                       for o in odd])  # fmt: skip
+    assert np.isfinite(found["probability"]).all()
+    assert found["start"][4] == -1
+    with pytest.raises(ValueError, match="num_return_sequences=0"):
+        predictor.answer("How?", "A hill.", num_return_sequences=0)

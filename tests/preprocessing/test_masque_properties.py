@@ -1,0 +1,78 @@
+"""Features of random records against their definition in plain Python."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.text.helpers import WORDS, preprocessor, text_of, tokens
+
+G, PASSAGES, QUESTION_LENGTH, PASSAGE_LENGTH, ANSWER_LENGTH = 7, 3, 4, 3, 3
+MADE = preprocessor(
+    num_passages=PASSAGES,
+    question_length=QUESTION_LENGTH,
+    passage_length=PASSAGE_LENGTH,
+    answer_length=ANSWER_LENGTH,
+)
+WORD = st.sampled_from([*WORDS, "K2", "k2", "x9", "don't", "Queen", "😀", ".", " "])
+TEXT = st.lists(WORD, max_size=6).map(" ".join)
+RECORD = st.tuples(TEXT, st.lists(TEXT, min_size=2, max_size=2), TEXT)
+
+
+def input_id(word):
+    return 4 + WORDS.index(word) if word in WORDS else 1
+
+
+def plain(question, passages, answer, wide):
+    """Source ids, extended ids, words and target of one record in a batch of the given sizes."""
+    passages = passages + [""] * (PASSAGES - len(passages))
+    rows = [[(word, 0) for word in tokens(question)[:QUESTION_LENGTH]]]
+    rows += [
+        [(None, 2 if passage else 0)] * bool(passage)
+        + [(word, 0) for word in tokens(passage)[:PASSAGE_LENGTH]]
+        for passage in passages
+    ]
+    places = [
+        (row + [(None, 0)] * size)[:size]
+        for row, size in zip(rows, [wide[0]] + [wide[1]] * PASSAGES, strict=True)
+    ]
+    flat = [place for row in places for place in row]
+    ids = [special if word is None else input_id(word.compared) for word, special in flat]
+    first: dict[str, int] = {}
+    extended = []
+    for position, (word, _) in enumerate(flat):
+        if word is None:
+            extended.append(0)
+        elif input_id(word.compared) in range(4, G):
+            extended.append(input_id(word.compared))
+        else:
+            extended.append(G + first.setdefault(word.compared, position))
+    target = []
+    for word in tokens(answer)[:ANSWER_LENGTH]:
+        known = input_id(word.compared)
+        copied = G + first[word.compared] if word.compared in first else 1
+        target.append(known if known in range(4, G) else copied)
+    words = ["" if word is None else word.surface for word, _ in flat]
+    cut = any(len(tokens(p)) > PASSAGE_LENGTH for p in passages)
+    return ids, extended, words, target + [3], cut or len(tokens(question)) > QUESTION_LENGTH
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(RECORD, min_size=1, max_size=3))
+def test_like_the_plain_definition(records):
+    question, passages, answer = (list(column) for column in zip(*records, strict=True))
+    source = MADE.source(question, passages, ["qa"] * len(records))
+    target = MADE.target(answer, source)
+    wide = source["question_ids"].shape[1], source["passage_ids"].shape[2]
+    back, _ = MADE.detokenize(target["target_ids"], source)
+    assert back.shape == (len(records),)
+    for row, record in enumerate(records):
+        ids, extended, words, targets, cut = plain(*record, wide)
+        found = [source["question_ids"][row], np.ravel(source["passage_ids"][row])]
+        assert np.concatenate(found).tolist() == ids
+        assert source["extended_ids"][row].numpy().tolist() == extended
+        assert text_of(source["words"])[row] == words
+        padding = [0] * (target["target_ids"].shape[1] - len(targets))
+        assert target["target_ids"][row].numpy().tolist() == targets + padding
+        assert bool(source["truncated"][row]) == cut
+        # The widths are those of the longest record, no more.
+    assert wide[0] == max(1, *(min(QUESTION_LENGTH, len(tokens(q))) for q in question))

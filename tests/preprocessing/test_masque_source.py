@@ -1,0 +1,206 @@
+"""Model inputs by hand; input ids: the 4, king 5, met 6, queen 7, and 8."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.text.helpers import preprocessor, text_of
+from tfmrc.preprocessing import MasquePreprocessor
+
+
+def lists(source):
+    return {name: tensor.numpy().tolist() for name, tensor in source.items()}
+
+
+def test_ids():
+    # Generable: the, king, met (ids below 7). "queen" and "and" are known but must be copied.
+    source = preprocessor().source(
+        ["Who met Ada, the Queen?"],
+        [["The queen Ada and K2", "ada MET the k2 and K2."]],
+        ["nlg"],
+    )
+    found = lists(source)
+    # who met ada , the queen ?
+    assert found["question_ids"] == [[1, 6, 1, 1, 4, 7, 1]]
+    assert found["passage_ids"] == [[[2, 4, 7, 1, 8, 1, 0, 0], [2, 1, 6, 4, 1, 8, 1, 1]]]
+    # Positions: question 0-6, passage 1 7-14, passage 2 15-22. who 0, ada 2, "," 3, queen 5, ? 6,
+    # and 11, k2 12, "." 22.
+    assert found["extended_ids"] == [
+        [7, 6, 9, 10, 4, 12, 13]
+        + [0, 4, 12, 9, 18, 19, 0, 0]
+        + [0, 9, 6, 4, 19, 18, 19, 29]
+    ]  # fmt: skip
+    assert found["style_ids"] == [1]
+    assert found["truncated"] == [False]
+    assert text_of(source["words"])[0][:13] == [
+        "Who", "met", "Ada", ",", "the", "Queen", "?", "", "The", "queen", "Ada", "and", "K2"
+    ]  # fmt: skip
+    assert text_of(source["compared"])[0][15:] == ["", "ada", "met", "the", "k2", "and", "k2", "."]
+    assert found["starts"][0] == [0, 4, 8, 11, 13, 17, 22] + [0, 0, 4, 10, 14, 18, 0, 0] + [
+        0, 0, 4, 8, 12, 15, 19, 21
+    ]  # fmt: skip
+    assert found["ends"][0][15:] == [0, 3, 7, 11, 14, 18, 21, 22]
+    assert {tensor.dtype for name, tensor in source.items() if name.endswith("ids")} == {tf.int32}
+
+
+def test_unknown_words_in_buckets_keep_their_own_extended_ids():
+    found = lists(preprocessor(num_oov_buckets=1).source(["k2 x9"], [["x9 king k2"]], ["qa"]))
+    assert found["question_ids"] == [[9, 9]]
+    assert found["passage_ids"] == [[[2, 9, 5, 9], [0, 0, 0, 0]]]
+    assert found["extended_ids"] == [[7, 8, 0, 8, 5, 7, 0, 0, 0, 0]]
+
+
+def test_missing_and_empty_passages():
+    found = lists(
+        preprocessor(num_passages=3).source(
+            ["Who?", "", " "],
+            [["", "the", " "], ["", "", ""], ["\n", "", "met"]],
+            ["qa", "qa", "qa"],
+        )
+    )
+    assert found["question_ids"] == [[1, 1], [0, 0], [0, 0]]
+    assert found["passage_ids"] == [
+        [[0, 0], [2, 4], [2, 0]],
+        [[0, 0], [0, 0], [0, 0]],
+        [[2, 0], [0, 0], [2, 6]],
+    ]
+    assert found["extended_ids"] == [
+        [7, 8, 0, 0, 0, 4, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 6],
+    ]
+
+
+@pytest.mark.parametrize("passages", [[[""]], [["", ""]], tf.zeros([1, 0], tf.string)])
+def test_nothing_at_all_has_length_one(passages):
+    found = lists(preprocessor().source([""], passages, ["qa"]))
+    assert found["question_ids"] == [[0]]
+    assert found["passage_ids"] == [[[0], [0]]]
+    assert found["extended_ids"] == [[0, 0, 0]]
+    assert found["truncated"] == [False]
+
+
+def test_an_empty_batch():
+    nothing = tf.zeros([0], tf.string)
+    source = preprocessor().source(nothing, tf.zeros([0, 2], tf.string), nothing)
+    assert source["question_ids"].shape == (0, 1)
+    assert source["passage_ids"].shape == (0, 2, 1)
+
+
+def test_truncation_is_said():
+    found = preprocessor(passage_length=2, question_length=1).source(
+        ["who", "who ?", "who", "who", "who "],
+        [["the king", "the", ""], ["", "", ""], ["a b c", "", ""], ["", "", "x"], ["", "the", " "]],
+        ["qa"] * 5,
+    )
+    assert found["truncated"].numpy().tolist() == [False, True, True, True, True]
+    assert found["question_ids"].shape == (5, 1)
+    assert found["passage_ids"].shape == (5, 2, 3)
+    assert found["passage_ids"][2].numpy().tolist() == [[2, 1, 1], [0, 0, 0]]
+
+
+def test_a_word_that_was_cut_is_not_a_first_occurrence():
+    found = preprocessor(question_length=1).source(["a b"], [["b"]], ["qa"])
+    assert found["extended_ids"].numpy().tolist() == [[7, 0, 9, 0, 0]]
+
+
+def test_a_hundred_thousand_words():
+    found = preprocessor(num_passages=2).source(
+        ["king " * 100_000, "who"], [["k2 " * 100_000, "k2"], ["", ""]], ["qa", "qa"]
+    )
+    assert found["question_ids"].shape == (2, 100)
+    assert found["passage_ids"].shape == (2, 2, 101)
+    assert found["truncated"].numpy().tolist() == [True, False]
+    assert set(found["extended_ids"][0, 101:201].numpy().tolist()) == {7 + 101}
+    assert int(found["extended_ids"][0, 202]) == 7 + 101
+
+
+def test_any_bytes_and_emoji():
+    thumb = "👍🏽".encode()
+    source = preprocessor().source([b"\xff " + thumb], [[b"\xe4\xbd " + thumb + b" \xff"]], ["qa"])
+    assert source["extended_ids"].numpy().tolist() == [[7, 8, 0, 7, 8, 7, 0, 0, 0, 0]]
+    assert text_of(source["words"])[0][3:6] == ["\ufffd", "👍🏽", "\ufffd"]
+    assert source["starts"].numpy()[0, 3:6].tolist() == [0, 2, 5]
+
+
+def flat_ids(source, row):
+    parts = (source["question_ids"], source["passage_ids"])
+    return np.concatenate([part[row].numpy().ravel() for part in parts])
+
+
+def test_a_batch_equals_its_examples():
+    records = [
+        ("Who met Ada?", ["The king met Ada Lee.", "Lee"], "qa"),
+        ("", ["", " ", "the"], "nlg"),
+        ("the king's 1,000 men and the queen's don't, well-known U.S. K2", ["K2 " * 7], "qa"),
+        ("Ada", ["", "Ada, and Ada."], "nlg"),
+    ]
+    width = max(len(passages) for _, passages, _ in records)
+    question, passages, style = zip(*records, strict=True)
+    padded = [given + [""] * (width - len(given)) for given in passages]
+    made = preprocessor(num_passages=3, passage_length=6)
+    together = made.source(list(question), padded, list(style))
+    for row, (one_question, one_passages, one_style) in enumerate(records):
+        alone = made.source([one_question], [one_passages], [one_style])
+        size = alone["question_ids"].shape[1], alone["passage_ids"].shape[2]
+        wide = together["question_ids"].shape[1], together["passage_ids"].shape[2]
+        # Where each position of the short source stands in the long one.
+        moved = np.concatenate(
+            [np.arange(size[0])]
+            + [wide[0] + k * wide[1] + np.arange(size[1]) for k in range(made.num_passages)]
+        )
+        rest = np.setdiff1d(np.arange(wide[0] + made.num_passages * wide[1]), moved)
+        for name in ("words", "compared", "starts", "ends"):
+            assert together[name].numpy()[row, moved].tolist() == alone[name][0].numpy().tolist()
+        extended, many = alone["extended_ids"][0].numpy(), together["extended_ids"].numpy()[row]
+        copied = extended >= 7
+        assert many[moved][~copied].tolist() == extended[~copied].tolist()
+        assert (many[moved][copied] - 7).tolist() == moved[extended[copied] - 7].tolist()
+        assert not many[rest].any()
+        ids, many = flat_ids(alone, 0), flat_ids(together, row)
+        assert many[moved].tolist() == ids.tolist()
+        assert not many[rest].any()
+        assert bool(together["truncated"][row]) == bool(alone["truncated"][0])
+
+
+def test_errors():
+    made = preprocessor()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="styles qa, nlg"):
+        made.source(["who"], [["a"]], ["ode"])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many questions, rows of passages"):
+        made.source(["who", "who"], [["a"]], ["qa", "qa"])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many questions, rows of passages"):
+        made.source(["who"], [["a"]], ["qa", "qa"])
+    with pytest.raises(ValueError, match="Received: num_passages=0"):
+        preprocessor(num_passages=0)
+    with pytest.raises(ValueError, match="Received: styles="):
+        preprocessor(styles=())
+
+
+def test_static_shapes_in_a_graph():
+    specs = [tf.TensorSpec(shape, tf.string) for shape in ([None], [None, None], [None])]
+    graph = tf.function(preprocessor(num_passages=5).source).get_concrete_function(*specs)
+    shapes = graph.output_shapes
+    assert shapes["passage_ids"].as_list() == [None, 5, None]
+    assert shapes["question_ids"].rank == shapes["extended_ids"].rank == 2
+
+
+def test_config_and_assets(tmp_path):
+    made = preprocessor(num_oov_buckets=3, generation_vocabulary_size=5000, gold_relevance=True)
+    made.save_assets(tmp_path / "new" / "folder")
+    for vocabulary in (made.vocabulary, tmp_path / "new" / "folder"):
+        again = MasquePreprocessor.from_config(made.get_config(), vocabulary)
+        assert again.get_config() == made.get_config()
+        assert again.vocabulary.words == made.vocabulary.words
+        assert len(again.vocabulary) == 12
+    assert made.get_config() == {
+        "styles": ["qa", "nlg"],
+        "num_passages": 2,
+        "passage_length": 100,
+        "question_length": 100,
+        "answer_length": 100,
+        "generation_vocabulary_size": 9,
+        "gold_relevance": True,
+        "num_oov_buckets": 3,
+    }
+    assert "num_passages=2" in repr(made) and "9 words" in repr(made)

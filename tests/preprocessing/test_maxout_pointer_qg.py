@@ -1,0 +1,185 @@
+"""Passage and answer to numbers: tags, context, windows, errors, the same graph everywhere."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tfmrc.data import Example, Span, make_dataset
+from tfmrc.preprocessing import MaxoutPointerQGPreprocessor
+from tfmrc.text import Tokenizer, Vocabulary
+from tfmrc.text.sentences import sentence_numbers
+
+VOCABULARY = Vocabulary("who met the king ? in . it rained".split(), num_oov_buckets=3)
+PASSAGE = "It rained. Ada met the king in 1912. The king met Bo in 1912."
+
+
+def made(**options):
+    return MaxoutPointerQGPreprocessor(VOCABULARY, **options)
+
+
+def words(source, row=0):
+    return [word.decode() for word in source["words"][row].numpy() if word]
+
+
+def tagged(source, row=0):
+    tags = source["answer_tags"][row].numpy()
+    return [w for w, tag in zip(source["words"][row].numpy(), tags, strict=True) if tag]
+
+
+@pytest.mark.equation("qg-01")
+def test_words_that_share_a_character_with_the_answer_are_tagged():
+    source = made().source([PASSAGE, "Owls flew"], ["the king", "wls"])
+    assert tagged(source) == [b"the", b"king"]
+    assert tagged(source, 1) == [b"Owls"]
+    np.testing.assert_array_equal(source["answer_start"], [19, 1])
+    assert source["passage_ids"].shape == source["answer_tags"].shape == (2, 17)
+
+
+def test_the_first_occurrence_or_the_place_that_is_given():
+    preprocessor = made(context="sentence")
+    second = PASSAGE.rindex("1912")
+    source = preprocessor.source([PASSAGE] * 3, ["1912"] * 3, [-1, second, PASSAGE.index("1912")])
+    assert (
+        words(source)[0] == "Ada" and words(source, 1)[0] == "The" and words(source, 2)[0] == "Ada"
+    )
+    np.testing.assert_array_equal(source["answer_start"], [31, second, 31])
+
+
+@pytest.mark.parametrize(
+    ("answer", "start"), [("Zoe", -1), ("", -1), (" ", -1), ("Ada", 0), ("Ada", 999), ("ada", -1)]
+)
+def test_an_answer_that_does_not_stand_there_is_an_error_and_no_guess(answer, start):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="stands in its passage"):
+        made().source(["a b"] * 1 + [PASSAGE], ["a", answer], [-1, start])
+
+
+def test_batch_sizes_must_agree():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="as many passages as answers"):
+        made().source([PASSAGE, PASSAGE], ["Ada"])
+
+
+def test_sentence_is_what_the_model_reads_and_offsets_are_the_passages():
+    source = made(context="sentence").source([PASSAGE], ["the king"])
+    assert words(source) == ["Ada", "met", "the", "king", "in", "1912", "."]
+    for word, start, end in zip(
+        words(source), source["starts"][0].numpy(), source["ends"][0].numpy(), strict=True
+    ):
+        assert PASSAGE[start:end] == word
+    assert not source["truncated"].numpy().any()
+    over_two = made(context="sentence").source([PASSAGE], ["rained. Ada"])
+    assert words(over_two)[0] == "It" and words(over_two)[-2:] == ["1912", "."]
+
+
+def test_extended_ids_are_places_in_what_is_read():
+    source = made(context="sentence", generation_vocabulary_size=8).source([PASSAGE], ["the king"])
+    # who met the king are 4 to 7; everything else is copied.
+    np.testing.assert_array_equal(source["extended_ids"], [[8, 5, 6, 7, 12, 13, 14]])
+    target = made(context="sentence", generation_vocabulary_size=8).target(
+        ["Who met Ada in Rome?"], source
+    )
+    np.testing.assert_array_equal(target["target_ids"], [[4, 5, 8, 12, 1, 1, 3]])
+    assert target["question_ids"][0, 0] == 2
+
+
+@pytest.mark.parametrize(
+    ("place", "first"), [(2, 0), (9, 0), (10, 5), (50, 45), (97, 90), (99, 90)]
+)
+def test_of_a_long_passage_the_words_around_the_answer_are_read(place, first):
+    passage = " ".join(f"w{n}" for n in range(100))
+    source = made(passage_length=10).source([passage, "w"], [f"w{place}", "w"])
+    if place < 10:  # w9 stands in w90: the first occurrence is the word itself
+        assert tagged(source) == [f"w{place}".encode()]
+    assert words(source) == [f"w{n}" for n in range(first, first + 10)]
+    assert tagged(source) == [f"w{place}".encode()]
+    np.testing.assert_array_equal(source["truncated"], [True, False])
+
+
+def test_without_answers_nothing_is_looked_for():
+    source = made(with_answers=False).source([PASSAGE, ""], ["", "Zoe"])
+    assert len(words(source)) == 17 and not words(source, 1)
+    assert not source["answer_tags"].numpy().any()
+
+
+SENTENCES = [
+    (["It rained.", "Ada left.", "Bo, too."], " "),
+    (
+        ['"Why?" asked Dr. Owl of the U.S. bank.', "It slept…", "So?!", '"No."', "(Then it went.)"],
+        " ",
+    ),
+    (["A line", "another one", "5.5 is 5,500. is it"], "\n"),
+    (["猫は寝た。", "犬も寝た。"], ""),
+]
+
+
+@pytest.mark.parametrize(("parts", "space"), SENTENCES)
+def test_sentences(parts, space):
+    text = space.join(parts)
+    tokens = Tokenizer().tokenize([text, "Next one. Here"])
+    numbers = sentence_numbers([text, "Next one. Here"], tokens).numpy()
+    count = int(tokens.starts.row_lengths()[0])
+    starts = tokens.starts.values.numpy()[:count]
+    right, at = [], 0
+    for number, part in enumerate(parts):
+        at = text.index(part, at)
+        right += [number] * int(((starts >= at) & (starts < at + len(part))).sum())
+    np.testing.assert_array_equal(numbers[:count], right)
+    np.testing.assert_array_equal(numbers[count:] - len(parts), [0, 0, 0, 1])
+
+
+def test_batches_of_examples_with_the_answers_own_place():
+    second = PASSAGE.rindex("1912")
+    spans = (Span(0, second, second + 4),)
+    examples = [
+        Example("1", "Who met?", (PASSAGE,), {"span": ("1912",)}, spans=spans),
+        Example("2", "Who met the king in the rain?", ("Ada did.",), {"span": ("Ada",)}),
+    ]
+    preprocessor = made(context="sentence")
+    ((x, y, weight),) = make_dataset(examples, preprocessor, 2, bucket=False)
+    assert set(x) == {"passage_ids", "answer_tags", "extended_ids", "question_ids", "target_ids"}
+    assert x["passage_ids"].shape == (2, 7) and x["answer_tags"][0, 5] == 1
+    assert x["passage_ids"][0, 0] == 6  # The
+    np.testing.assert_array_equal(y["decoder"], x["target_ids"])
+    # The mean of the examples' means with these weights is the mean over all words: 4 and 9.
+    np.testing.assert_allclose(weight["decoder"], [4 / 6.5, 9 / 6.5], rtol=1e-6)
+
+
+def test_rotation_moves_unknown_words_alike():
+    preprocessor = made()
+    records = {
+        "question": ["Who is Zoe?"], "passages": [["Zoe met the king."]], "answer": ["the king"],
+        "rotation": [1],
+    }  # fmt: skip
+    x, _, _ = preprocessor.batch({name: tf.constant(value) for name, value in records.items()})
+    still, _, _ = preprocessor.batch(
+        {**records, "passages": tf.constant(records["passages"]), "rotation": tf.constant([0])}
+    )
+    size = VOCABULARY.size
+    assert x["passage_ids"][0, 0] == x["question_ids"][0, 3] >= size
+    assert (x["passage_ids"][0, 0] - size) == (still["passage_ids"][0, 0] - size + 1) % 3
+
+
+def test_configuration_and_assets(tmp_path):
+    preprocessor = made(context="sentence", passage_length=30, with_answers=False)
+    preprocessor.save_assets(tmp_path)
+    again = MaxoutPointerQGPreprocessor.from_config(preprocessor.get_config(), tmp_path)
+    assert again.get_config() == preprocessor.get_config()
+    assert repr(again).startswith("<MaxoutPointerQGPreprocessor context='sentence'")
+    with pytest.raises(ValueError, match="context='page'"):
+        made(context="page")
+    with pytest.raises(ValueError, match="passage_length=0"):
+        made(passage_length=0)
+
+
+def test_one_graph_for_strings_of_any_number_without_python():
+    from tfmrc.predictors.export import python_operations
+
+    preprocessor = made(context="sentence")
+    source = tf.function(
+        preprocessor.source,
+        input_signature=[tf.TensorSpec([None], tf.string)] * 2 + [tf.TensorSpec([None], tf.int32)],
+    )
+    graph = source.get_concrete_function()
+    assert python_operations(graph.graph.as_graph_def()) == []
+    one = source(tf.constant([PASSAGE]), tf.constant(["Ada"]), tf.constant([-1]))
+    two = source(tf.constant([PASSAGE, "Bo"]), tf.constant(["Ada", "Bo"]), tf.constant([-1, 0]))
+    np.testing.assert_array_equal(one["passage_ids"][0], two["passage_ids"][0, :7])

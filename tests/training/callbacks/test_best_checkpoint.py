@@ -1,0 +1,100 @@
+import keras
+import numpy as np
+import pytest
+
+from tfmrc import training
+
+
+class Scripted(keras.callbacks.Callback):
+    """Sets the weight and the number of each epoch."""
+
+    def __init__(self, values):
+        super().__init__()
+        self.values = values
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.model.layers[-1].kernel.assign([[float(epoch)]])
+        logs["score"] = self.values[epoch]
+
+
+def run(path, values, optimizer=None, epochs=None, **arguments):
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
+    model.compile(optimizer or keras.optimizers.SGD(0.0), "mse")
+    best = training.BestCheckpoint(path, "score", **arguments)
+    history = model.fit(
+        np.ones((2, 1)),
+        np.zeros((2, 1)),
+        epochs=epochs or len(values),
+        verbose=0,
+        callbacks=[Scripted(values), best],
+    )
+    return float(model.get_weights()[0][0, 0]), best, len(history.epoch)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "best.weights.h5"
+
+
+@pytest.mark.parametrize(
+    "mode, values, kept",
+    [("max", [1, 3, 2, 3], 1), ("min", [3, 1, 2, 1], 1), ("max", [1, 2, 5], 2)],
+)
+def test_weights_of_the_first_best_epoch_are_restored(path, mode, values, kept):
+    weight, best, epochs = run(path, values, mode=mode)
+    assert (weight, best.best_epoch, best.best) == (kept, kept, values[kept])
+    assert epochs == len(values)
+
+
+def test_stops_after_patience(path):
+    assert run(path, [1, 5, 4, 4, 9], mode="max", patience=2)[2] == 4
+    assert run(path, [1, 5, 4, 6, 5, 5, 9], mode="max", patience=2)[2] == 6
+
+
+def test_min_delta(path):
+    assert run(path, [1.0, 1.05, 1.2], mode="max", min_delta=0.1)[1].best_epoch == 2
+    assert run(path, [1.0, 1.05, 1.09], mode="max", min_delta=0.1)[1].best_epoch == 0
+
+
+def test_nan_is_never_best(path):
+    nan = float("nan")
+    _, best, epochs = run(path, [nan, 2.0, nan, nan], patience=2)
+    assert (best.best_epoch, epochs) == (1, 4)
+
+
+def test_without_restoring_the_last_weights_stay(path):
+    assert run(path, [1, 0, 0], mode="max", restore=False)[0] == 2
+
+
+def test_averages_are_what_is_kept(path):
+    weight, best, _ = run(
+        path, [1, 0], training.AdamW(0.1, weight_decay=None, ema_momentum=0.5), mode="max"
+    )
+    averages_at_epoch_0 = weight
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
+    model.load_weights(path)
+    assert float(model.get_weights()[0][0, 0]) == averages_at_epoch_0
+    assert averages_at_epoch_0 not in (0.0, 1.0)  # the scripted weights themselves
+
+
+def test_state_goes_on(path):
+    one, two = training.BestCheckpoint(path, patience=3), training.BestCheckpoint(path, patience=3)
+    one.best, one.best_epoch, one.wait = 0.5, 4, 2
+    two.set_state(one.get_state())
+    assert (two.best, two.best_epoch, two.wait) == (0.5, 4, 2)
+
+
+def test_a_number_that_is_not_there(path):
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    with pytest.raises(ValueError, match=r"\['loss'\].*Received: monitor='val_loss'"):
+        model.fit(
+            np.ones((2, 1)), np.ones((2, 1)), verbose=0, callbacks=[training.BestCheckpoint(path)]
+        )
+
+
+def test_what_makes_no_sense_is_refused(path, tmp_path):
+    with pytest.raises(ValueError, match="Received: mode='up'"):
+        training.BestCheckpoint(path, mode="up")
+    with pytest.raises(ValueError, match="weights.h5"):
+        training.BestCheckpoint(tmp_path / "best.h5")

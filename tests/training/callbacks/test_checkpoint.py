@@ -1,0 +1,174 @@
+import keras
+import numpy as np
+import pytest
+
+from tests.training import toy
+from tfmrc import training
+from tfmrc.training.callbacks.state_file import BrokenStateError
+
+
+def fit(folder, epochs, seed=1, callbacks=(), units=None, **arguments):
+    model = toy.model(dropout=0.2, seed=seed)
+    if units is not None:
+        keras.utils.set_random_seed(seed)
+        inputs = keras.Input((2,))
+        model = keras.Model(inputs, keras.layers.Dense(units)(inputs))
+        model.compile(training.AdamW(0.1), "mse")
+        data = (np.ones((4, 2)), np.ones((4, units)))
+        x, y = data
+    else:
+        model.compile(**training.masque(40, 0.03, warmup_steps=2, ema=0.9, model=model))
+        x, y = toy.dataset(4), None
+    checkpoint = training.Checkpoint(folder, **arguments)
+    history = model.fit(
+        x, y, epochs=epochs, shuffle=False, verbose=0, callbacks=[*callbacks, checkpoint]
+    )
+    return model, history, checkpoint
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+class Stop(keras.callbacks.Callback):
+    def __init__(self, epoch, batch):
+        super().__init__()
+        self.place, self.epoch = (epoch, batch), 0
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch = epoch
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if (self.epoch, batch) == self.place:
+            raise KeyboardInterrupt
+
+
+def test_steps_between_checkpoints_and_how_many_are_kept(tmp_path):
+    fit(tmp_path, 2, every_steps=3, keep=10)
+    assert names(tmp_path) == [
+        "step-0000000003-00000.npz",
+        "step-0000000004-00001.npz",
+        "step-0000000007-00001.npz",
+        "step-0000000008-00002.npz",
+    ]
+    fit(tmp_path, 3, every_steps=None)
+    assert names(tmp_path) == ["step-0000000008-00002.npz", "step-0000000012-00003.npz"]
+
+
+def test_seconds_between_checkpoints(tmp_path):
+    fit(tmp_path, 1, every_steps=None, every_seconds=1e-9, keep=10)
+    assert len(names(tmp_path)) == 5  # after each of the four steps, and after the epoch
+
+
+def test_more_epochs_go_on_where_the_run_stands(tmp_path):
+    unbroken, history, _ = fit(tmp_path / "one", 4)
+    fit(tmp_path / "two", 2)
+    resumed, resumed_history, checkpoint = fit(tmp_path / "two", 4, seed=77)
+    for one, two in zip(unbroken.get_weights(), resumed.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert resumed_history.history == history.history
+    assert resumed_history.epoch == [0, 1, 2, 3]
+    assert (checkpoint.epoch, checkpoint.step) == (4, 16)
+
+
+def test_one_model_fitted_twice_with_one_callback(tmp_path):
+    unbroken, _, _ = fit(tmp_path / "one", 3)
+    model, _, checkpoint = fit(tmp_path / "two", 1)
+    model.fit(toy.dataset(4), epochs=3, shuffle=False, verbose=0, callbacks=[checkpoint])
+    for one, two in zip(unbroken.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, two)
+    model.fit(toy.dataset(4), epochs=1, shuffle=False, verbose=0)  # without it: a run of its own
+    assert checkpoint.step == 12
+
+
+def test_interrupted_epoch_counts_its_steps_and_its_losses_once(tmp_path):
+    _, unbroken, _ = fit(tmp_path / "one", 2)
+    with pytest.raises(KeyboardInterrupt):
+        fit(tmp_path / "two", 2, callbacks=[Stop(1, 3)], every_steps=1)
+    seen = []
+    count = keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda batch, logs: seen.append(batch)
+    )
+    _, resumed, _ = fit(tmp_path / "two", 2, seed=5, callbacks=[count], every_steps=1)
+    assert seen == [0, 1, 2, 3]  # three of them idle: progress shows the true place in the epoch
+    assert resumed.history == unbroken.history
+
+
+def test_broken_checkpoint_is_passed_over(tmp_path):
+    fit(tmp_path, 2)
+    newest = sorted(tmp_path.iterdir())[-1]
+    newest.write_bytes(newest.read_bytes()[:500])
+    with pytest.warns(UserWarning, match="Passing over a broken checkpoint"):
+        assert training.Checkpoint(tmp_path).epoch == 1
+    unbroken = fit(tmp_path / "other", 3)[0]
+    with pytest.warns(UserWarning, match="Passing over"):
+        resumed = fit(tmp_path, 3, seed=4)[0]
+    for one, two in zip(unbroken.get_weights(), resumed.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_only_broken_checkpoints_are_an_error(tmp_path):
+    tmp_path.joinpath("step-0000000001-00000.npz").write_bytes(b"nothing")
+    with (
+        pytest.warns(UserWarning),
+        pytest.raises(BrokenStateError, match="None of the checkpoints"),
+    ):
+        training.Checkpoint(tmp_path).step  # noqa: B018
+
+
+def test_half_written_files_are_removed(tmp_path):
+    tmp_path.joinpath(".step-0000000001-00000.npz.tmp").write_bytes(b"half")
+    fit(tmp_path, 1)
+    assert not any(name.startswith(".") for name in names(tmp_path))
+
+
+def test_checkpoint_of_another_model(tmp_path):
+    fit(tmp_path, 1, units=3)
+    with pytest.raises(ValueError, match=r"shape \(2, 3\) where .*kernel has \(2, 4\)"):
+        fit(tmp_path, 2, units=4)
+
+
+def test_run_that_was_stopped_early_stays_stopped(tmp_path):
+    class StopAfter(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            self.model.stop_training = epoch == 1
+
+    first, history, _ = fit(tmp_path, 5, callbacks=[StopAfter()])
+    again, history_again, _ = fit(tmp_path, 5, seed=3)
+    assert history.epoch == history_again.epoch == [0, 1]
+    for one, two in zip(first.get_weights(), again.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_standard_callbacks(tmp_path):
+    run = training.callbacks(tmp_path, tensorboard=False, patience=1, every_steps=2)
+    model = toy.model()
+    model.compile(**training.masque(40, 0.03, warmup_steps=2, ema=0.9, model=model))
+    x, y, weight = next(toy.batches(1, seed=4))
+    model.fit(
+        toy.dataset(4),
+        epochs=2,
+        shuffle=False,
+        verbose=0,
+        validation_data=(x, y, weight),
+        callbacks=run,
+    )
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "best.weights.h5",
+        "checkpoints",
+        "log.csv",
+    ]
+    assert run.best.best_epoch in (0, 1)
+    assert run.checkpoint.epoch == 2
+    bare = training.callbacks(tmp_path, averages=False, monitor=None)
+    assert type(bare.averages) is type(bare.best) is keras.callbacks.Callback
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [({"every_steps": 0}, "every_steps=0"), ({"every_seconds": -1}, "every_seconds=-1"),
+     ({"keep": 0}, "keep=0")],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(tmp_path, arguments, word):
+    with pytest.raises(ValueError, match=f"Received: {word}"):
+        training.Checkpoint(tmp_path, **arguments)

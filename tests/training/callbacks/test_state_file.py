@@ -1,0 +1,64 @@
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tfmrc.training.callbacks.state_file import BrokenStateError, read_state, write_state
+
+ARRAYS = {
+    "model/0": np.arange(6, dtype="float32").reshape(2, 3) / 7,
+    "model/1": np.array(2**40, "int64"),
+    "seed": np.array([1, 2**32 - 1], "uint32"),
+    "half": np.array([1.5, -0.1], ml_dtypes.bfloat16),
+}
+FACTS = {"epoch": 3, "logs": {"loss": 0.1 + 0.2}, "words": ["é", None]}
+
+
+def test_everything_comes_back_to_the_bit(tmp_path):
+    path = tmp_path / "new" / "state.npz"
+    write_state(path, ARRAYS, FACTS)
+    arrays, facts = read_state(path)
+    assert facts == FACTS
+    assert arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        assert arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(arrays[name], array)
+    assert [p.name for p in path.parent.iterdir()] == ["state.npz"]
+
+
+def test_writing_fails_without_touching_the_old_file(tmp_path):
+    path = tmp_path / "state.npz"
+    write_state(path, ARRAYS, FACTS)
+    with pytest.raises(TypeError):
+        write_state(path, ARRAYS, {"what": object()})
+    assert read_state(path)[1] == FACTS
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.999])
+def test_cut_file_is_noticed(tmp_path, share):
+    path = tmp_path / "state.npz"
+    write_state(path, ARRAYS, FACTS)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * share)])
+    with pytest.raises(BrokenStateError, match="Received: path="):
+        read_state(path)
+
+
+def test_any_changed_byte_of_the_content_is_noticed(tmp_path):
+    path = tmp_path / "state.npz"
+    write_state(path, ARRAYS, FACTS)
+    whole = path.read_bytes()
+    place = whole.index(ARRAYS["model/0"].tobytes())
+    for offset in (0, 5, 23):
+        changed = bytearray(whole)
+        changed[place + offset] ^= 1
+        path.write_bytes(bytes(changed))
+        with pytest.raises(BrokenStateError):
+            read_state(path)
+
+
+def test_another_archive_and_no_file(tmp_path):
+    np.savez(tmp_path / "other.npz", a=np.ones(2))
+    with pytest.raises(BrokenStateError):
+        read_state(tmp_path / "other.npz")
+    with pytest.raises(FileNotFoundError):
+        read_state(tmp_path / "none.npz")

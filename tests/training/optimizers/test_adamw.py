@@ -1,0 +1,189 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.training.adam_reference import AdamReference
+from tfmrc.training import AdamW, WarmupCosine
+from tfmrc.training.optimizers.adamw import clip_by_global_norm
+
+SHAPES = {"kernel": (3, 4), "bias": (4,), "gamma": (4,), "table": (6, 2), "copy_bias": (2,)}
+SPARED = {"bias", "gamma", "copy_bias"}
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(3)
+
+
+def make(rng):
+    values = {k: rng.normal(size=s).astype("float32") for k, s in SHAPES.items()}
+    return values, [keras.Variable(v, name=k) for k, v in values.items()]
+
+
+def gradients(rng, scale):
+    return {k: (scale * rng.normal(size=s)).astype("float32") for k, s in SHAPES.items()}
+
+
+def averages(optimizer):
+    return optimizer._model_variables_moving_average
+
+
+@pytest.mark.parametrize("scale", [0.001, 3.0])
+def test_eight_updates_against_float64(rng, scale):
+    values, variables = make(rng)
+    schedule = WarmupCosine(0.05, 3, 10)
+    optimizer = AdamW(schedule, weight_decay=0.1, ema_momentum=0.9)
+    reference = AdamReference(
+        values,
+        lambda t: float(0.05 * t / 3 if t < 3 else 0.025 * (1 + np.cos(np.pi * (t - 3) / 7))),
+        decay=0.1,
+        spared=SPARED,
+        clip=1.0,
+        momentum=0.9,
+    )
+    for _ in range(8):
+        step = gradients(rng, scale)
+        optimizer.apply([keras.ops.array(g) for g in step.values()], variables)
+        reference.update(step)
+    # Keras computes 1 - beta_2^t in float32: its first updates are right to 7e-6 of the rate
+    for variable, average in zip(variables, averages(optimizer), strict=True):
+        np.testing.assert_allclose(variable.numpy(), reference.p[variable.name], atol=2e-6)
+        np.testing.assert_allclose(average.numpy(), reference.average[variable.name], atol=2e-6)
+    assert all(norm > 1 for norm in reference.norms) == (scale == 3.0)
+
+
+def test_the_paper_is_the_default():
+    config = AdamW().get_config()
+    assert {k: config[k] for k in ("beta_1", "beta_2", "epsilon", "weight_decay", "clip_norm")} == {
+        "beta_1": 0.9,
+        "beta_2": 0.999,
+        "epsilon": 1e-8,
+        "weight_decay": 0.01,
+        "clip_norm": 1.0,
+    }
+    assert (config["use_ema"], config["ema_momentum"]) == (True, 0.9995)
+
+
+def test_decay_spares_biases_and_normalisation_by_the_last_part_of_the_path():
+    inputs = keras.Input((3, 4))
+    x = keras.layers.LayerNormalization(name="kernel")(inputs)
+    x = keras.layers.GRU(3, name="bias")(x)
+    x = keras.layers.BatchNormalization()(x)
+    x = keras.layers.Dense(2, name="scale_head")(x)
+    model = keras.Model(inputs, x)
+    optimizer = AdamW()
+    optimizer.build(model.trainable_variables)
+    assert [v.path for v in optimizer.decayed] == [
+        "bias/gru_cell/kernel",
+        "bias/gru_cell/recurrent_kernel",
+        "scale_head/kernel",
+    ]
+    assert AdamW(weight_decay=None).decayed == []
+
+
+def test_decay_alone_shrinks_only_what_is_decayed():
+    kernel, bias = keras.Variable([2.0, -2.0], name="kernel"), keras.Variable([2.0], name="bias")
+    optimizer = AdamW(0.5, weight_decay=0.1)
+    optimizer.apply([keras.ops.zeros(2), keras.ops.zeros(1)], [kernel, bias])
+    np.testing.assert_allclose(kernel.numpy(), [1.9, -1.9], rtol=1e-6)
+    np.testing.assert_array_equal(bias.numpy(), [2.0])
+
+
+def test_sparse_gradient_is_clipped_by_the_norm_of_the_sum_of_its_rows():
+    def update(gradient):
+        table = keras.Variable(np.ones((4, 2), "float32"), name="table")
+        AdamW(1.0, weight_decay=None, epsilon=10.0).apply([gradient], [table])
+        return table.numpy()
+
+    rows = np.float32([[3, 0], [0, 4], [0, 4], [-3, 0]])
+    sparse = tf.IndexedSlices(tf.constant(rows), tf.constant([1, 2, 2, 1]), tf.constant([4, 2]))
+    dense = np.float32([[0, 0], [0, 0], [0, 8], [0, 0]])
+    np.testing.assert_array_equal(update(sparse), update(tf.constant(dense)))
+    np.testing.assert_array_equal(update(sparse), update(tf.constant(dense / 8)))
+
+
+def test_an_embedding_trained_by_fit_equals_the_reference(rng):
+    """Repeated words, clipping on, through `model.fit`."""
+    ids = np.array([[1, 1, 2], [3, 1, 1]])
+    target = rng.normal(size=(2, 3, 2)).astype("float32") * 10
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Embedding(5, 2)])
+    model.compile(AdamW(0.1, weight_decay=0.0, ema_momentum=0.5, clip_norm=0.5), "mse")
+    start = model.get_weights()[0]
+    reference = AdamReference(
+        {"table": start}, lambda t: 0.1, decay=0.0, spared=set(), clip=0.5, momentum=0.5
+    )
+    for _ in range(4):
+        gradient = np.zeros((5, 2))
+        error = reference.p["table"][ids] - target
+        np.add.at(gradient, ids, 2 * error / error.size)
+        reference.update({"table": gradient})
+    model.fit(ids, target, epochs=4, batch_size=2, verbose=0)
+    assert min(reference.norms) > 0.5
+    np.testing.assert_allclose(model.get_weights()[0], reference.average["table"], atol=5e-6)
+
+
+def test_clipping_leaves_small_gradients_alone_to_the_bit(rng):
+    grads = [keras.ops.array(rng.normal(size=(3,)).astype("float32") * 0.1), None]
+    kept, nothing = clip_by_global_norm(grads, 1.0)
+    np.testing.assert_array_equal(kept, grads[0])
+    assert nothing is None
+    assert clip_by_global_norm([None], 1.0) == [None]
+
+
+def test_clipping_spreads_what_is_not_finite():
+    first, second = clip_by_global_norm([tf.constant([1.0]), tf.constant([np.inf])], 1.0)
+    assert not np.isfinite(second.numpy()).any()
+    assert np.isnan(clip_by_global_norm([tf.constant([1.0, np.nan])], 1.0)[0].numpy()).all()
+    assert first.numpy() == 0
+
+
+def test_norm_of_half_precision_gradients_does_not_overflow():
+    (clipped,) = clip_by_global_norm([tf.constant([300.0, 400.0], tf.float16)], 5.0)
+    np.testing.assert_allclose(clipped.numpy(), [3, 4], rtol=1e-3)
+    assert clipped.dtype == tf.float16
+
+
+def test_fixed_loss_scale_is_taken_out_before_clipping(rng):
+    step = rng.normal(size=(3,)).astype("float32") * 5
+    results = []
+    for factor in (None, 64.0):
+        weight = keras.Variable(np.ones(3, "float32"), name="kernel")
+        optimizer = AdamW(0.1, loss_scale_factor=factor, epsilon=1.0)
+        optimizer.apply([keras.ops.array(step * (factor or 1))], [weight])
+        results.append(weight.numpy())
+    np.testing.assert_allclose(*results, rtol=1e-6)
+
+
+def test_dynamic_loss_scale_is_taken_out_before_clipping(rng):
+    step = rng.normal(size=(3,)).astype("float32") * 5
+    plain, scaled = (keras.Variable(np.ones(3, "float32"), name="kernel") for _ in range(2))
+    AdamW(0.1, epsilon=1.0).apply([keras.ops.array(step)], [plain])
+    wrapped = keras.optimizers.LossScaleOptimizer(AdamW(0.1, epsilon=1.0), initial_scale=1024.0)
+    wrapped.build([scaled])
+    wrapped.apply([keras.ops.array(step * 1024)], [scaled])
+    np.testing.assert_allclose(plain.numpy(), scaled.numpy(), rtol=1e-6)
+    wrapped.apply([keras.ops.array(step * np.inf)], [scaled])
+    np.testing.assert_allclose(plain.numpy(), scaled.numpy(), rtol=1e-6)
+    assert float(wrapped.dynamic_scale) == 512
+
+
+def test_a_variable_without_gradient_stays_and_the_others_train():
+    used, unused = keras.Variable([1.0], name="kernel"), keras.Variable([1.0], name="other")
+    optimizer = AdamW(0.1, weight_decay=None)
+    with pytest.warns(UserWarning, match="other"):
+        optimizer.apply([keras.ops.array([1.0]), None], [used, unused])
+    assert (float(unused[0]), float(used[0])) == (1.0, pytest.approx(0.9))
+
+
+def test_config_round_trip_with_a_schedule():
+    optimizer = AdamW(WarmupCosine(1e-3, 2, 10), clip_norm=0.5, no_decay="none", weight_decay=0.2)
+    copy = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
+    assert copy.get_config() == optimizer.get_config()
+    assert copy.no_decay == "none" and copy.clip_norm == 0.5
+
+
+@pytest.mark.parametrize("clip_norm", [0, -1.0])
+def test_clip_norm_must_be_positive(clip_norm):
+    with pytest.raises(ValueError, match=f"Received: clip_norm={clip_norm}"):
+        AdamW(clip_norm=clip_norm)

@@ -1,0 +1,109 @@
+import keras
+import numpy as np
+import pytest
+
+from tests.training import toy
+from tfmrc import losses, training
+from tfmrc.training.masque import output_names
+
+
+def test_numbers_of_the_paper():
+    arguments = training.masque(steps=80_000)
+    optimizer = arguments["optimizer"]
+    assert isinstance(optimizer, training.AdamW)
+    assert optimizer.get_config()["learning_rate"]["config"] == {
+        "peak": 2.5e-4,
+        "warmup_steps": 2000,
+        "steps": 80_000,
+    }
+    assert (optimizer.weight_decay, optimizer.clip_norm, optimizer.ema_momentum) == (
+        0.01,
+        1,
+        0.9995,
+    )
+    assert arguments["loss_weights"] == {"decoder": 1.0, "ranker": 0.5, "classifier": 0.1}
+    assert isinstance(arguments["loss"]["decoder"], losses.SequenceNLL)
+    assert arguments["loss"]["ranker"].positive_label == 0.9
+    assert arguments["loss"]["classifier"].positive_label == 0.9
+
+
+@pytest.mark.equation("masque-22")
+def test_total_loss_is_the_weighted_sum_of_what_fit_reports():
+    model = toy.model()
+    model.compile(**training.masque(10, warmup_steps=1, model=model))
+    x, y, weight = next(toy.batches(1))
+    logs = model.train_on_batch(x, y, weight, return_dict=True)
+    total = logs["decoder_loss"] + 0.5 * logs["ranker_loss"] + 0.1 * logs["classifier_loss"]
+    assert logs["loss"] == pytest.approx(total, rel=1e-6)
+
+
+@pytest.mark.equation("masque-23")
+@pytest.mark.equation("masque-24")
+@pytest.mark.equation("masque-25")
+def test_losses_are_means_over_what_is_known_against_float64():
+    model = toy.model()
+    model.compile(**training.masque(10, warmup_steps=1, model=model))
+    x, y, weight = next(toy.batches(1))
+    outputs = {k: v.astype(np.float64) for k, v in model.predict_on_batch(x).items()}
+    logs = model.evaluate(x, y, sample_weight=weight, return_dict=True, verbose=0)
+    real = y["decoder"] != 0
+    likelihood = [
+        -p[m].mean() if m.any() else 0 for p, m in zip(outputs["decoder"], real, strict=True)
+    ]
+    answerable = y["classifier"] == 1
+    assert logs["decoder_loss"] == pytest.approx(
+        np.mean(np.array(likelihood)[answerable]), rel=1e-5
+    )
+    for part in ("ranker", "classifier"):
+        p = 1 / (1 + np.exp(-outputs[part]))
+        label = 0.9 * y[part]
+        entropy = -label * np.log(p) - (1 - label) * np.log1p(-p)
+        assert logs[f"{part}_loss"] == pytest.approx(entropy[weight[part] > 0].mean(), rel=1e-5)
+
+
+def test_parts_that_the_model_lacks_are_left_out():
+    full = toy.model()
+    part = keras.Model(full.inputs, {"decoder": full._outputs_struct["decoder"]})
+    arguments = training.masque(10, warmup_steps=1, model=part)
+    assert list(arguments["loss"]) == list(arguments["loss_weights"]) == ["decoder"]
+    assert list(training.masque(10, warmup_steps=1, parts=("classifier",))["loss"]) == [
+        "classifier"
+    ]
+
+
+def test_without_average():
+    assert training.masque(10, warmup_steps=1, ema=0)["optimizer"].use_ema is False
+
+
+def test_float16_model_gets_a_scaled_loss():
+    model = toy.model(dtype="mixed_float16")
+    assert output_names(model) == tuple(toy.model()._outputs_struct)
+    keras.config.set_dtype_policy("mixed_float16")
+    try:
+        arguments = training.masque(10, warmup_steps=1)
+    finally:
+        keras.config.set_dtype_policy("float32")
+    assert isinstance(arguments["optimizer"], training.LossScale)
+
+
+@pytest.mark.parametrize("parts", [("decoder", "pointer"), ()])
+def test_unknown_or_no_parts(parts):
+    with pytest.raises(ValueError, match="Received: parts="):
+        training.masque(10, warmup_steps=1, parts=parts)
+
+
+def test_model_without_named_parts():
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    with pytest.raises(ValueError, match="returns a dict"):
+        training.masque(10, warmup_steps=1, model=model)
+
+
+def test_arguments_survive_saving_the_compiled_model(tmp_path):
+    model = toy.model()
+    model.compile(**training.masque(10, warmup_steps=1, model=model))
+    x, y, weight = next(toy.batches(1))
+    model.train_on_batch(x, y, weight)
+    model.save(tmp_path / "model.keras")
+    copy = keras.models.load_model(tmp_path / "model.keras")
+    assert isinstance(copy.optimizer, training.AdamW)
+    assert copy.train_on_batch(x, y, weight) == model.train_on_batch(x, y, weight)

@@ -1,0 +1,1 @@
+"""From examples to the batches that `model.fit` takes."""

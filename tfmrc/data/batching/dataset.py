@@ -1,0 +1,257 @@
+"""From examples to the batches that `model.fit` takes, as a `tf.data.Dataset`."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Any, Protocol
+
+import numpy as np
+import tensorflow as tf
+
+from tfmrc.data.batching.sampler import WINDOW, BatchSampler
+from tfmrc.data.batching.training_example import Source, TrainingExample
+
+UNKNOWN = -1
+
+_SIGNATURE = {
+    "question": tf.TensorSpec([None], tf.string),
+    "passages": tf.TensorSpec([None, None], tf.string),
+    "style": tf.TensorSpec([None], tf.string),
+    "answer": tf.TensorSpec([None], tf.string),
+    "answerable": tf.TensorSpec([None], tf.int32),
+    "relevance": tf.TensorSpec([None, None], tf.int32),
+    "span": tf.TensorSpec([None, 3], tf.int32),
+    "rotation": tf.TensorSpec([None], tf.int32),
+}
+
+
+Annotate = Callable[[Sequence[TrainingExample]], dict[str, np.ndarray]]
+"""From the records of a batch to more strings, `[B]` by name; all names for no records, too."""
+
+
+class Features(Protocol):
+    """What makes numbers of strings: `preprocessing.MasquePreprocessor`, or another of the same face."""
+
+    @property
+    def styles(self) -> Sequence[str]:
+        """The styles that it knows."""
+
+    def batch(self, records: dict[str, tf.Tensor]) -> Any:
+        """Strings of a batch to `(x, y, sample_weight)`, by graph operations."""
+
+
+def make_dataset(
+    examples: Source,
+    preprocessor: Features,
+    batch_size: int,
+    *,
+    styles: Sequence[str] | None = None,
+    shuffle: bool = False,
+    seed: int = 0,
+    bucket: bool = True,
+    drop_remainder: bool = False,
+    repeat: bool = False,
+    start_step: int = 0,
+    window: int = WINDOW,
+    randomize_oov_buckets: bool = False,
+    annotate: Annotate | None = None,
+) -> tf.data.Dataset:
+    """Batches of ``(x, y, sample_weight)`` for `model.fit`.
+
+    Every example gives a record for each style that it answers in, so that batches mix styles
+    (see ``records``). The batches depend on the arguments and the number of the pass alone:
+
+    - ``repeat=True``: pass after pass without end, every pass in its own order. A run that is
+      resumed with ``start_step=n`` gets exactly the batches that an unbroken run gets after n
+      steps. Use it with ``steps_per_epoch`` (``num_steps`` counts the steps of a pass).
+    - ``repeat=False``: one pass each time that the dataset is iterated over; with ``shuffle``,
+      the n-th time has the order of the n-th pass. (`model.fit` takes one look before it begins.)
+
+    A list is shuffled as a whole. A stream is never held: it is shuffled within windows of
+    ``window`` batches. With ``bucket`` the records of a window are sorted by the characters of
+    the question and the longest passage, so that records of like length share a batch, while
+    styles and unanswerable questions stay mixed; without ``shuffle`` too, so leave it out where
+    the order of the examples must be kept.
+
+    Args:
+        examples: a list of examples or records, a reader's stream, a function that gives them
+            anew, or an iterator, which is read into memory.
+        preprocessor: makes the numbers; ``preprocessor.batch`` runs in the graph.
+        batch_size: records of a batch, of all replicas together.
+        styles: the styles to answer in; those of ``preprocessor`` unless given.
+        shuffle: whether the order is random.
+        seed: of the order.
+        bucket: whether records of like length share a batch.
+        drop_remainder: whether a last, smaller batch is left out. The batch of a
+            `MirroredStrategy` must divide by the replicas.
+        repeat: whether to go on without end.
+        start_step: batches to leave out at the beginning, without making them.
+        window: batches of a window.
+        randomize_oov_buckets: whether the unknown words of a record fall into other buckets each time
+            that it is seen (see `MasquePreprocessor.batch`); for training.
+        annotate: gives for the records of a batch the strings `[B]` that ``preprocessor.annotations``
+            names: what a tagger has made of their texts.
+
+    Returns:
+        The dataset, prefetched; its cardinality is known for lists.
+
+    Raises:
+        ValueError: if a size is not positive, a style is not one of ``preprocessor``, or
+            ``start_step`` is given without ``repeat``.
+
+    Example:
+
+    >>> from tfmrc.data import Example, make_dataset
+    >>> from tfmrc.preprocessing import MasquePreprocessor
+    >>> from tfmrc.text import Vocabulary
+    >>> preprocessor = MasquePreprocessor(Vocabulary(["owl", "who"]), styles=("qa",), num_passages=2)
+    >>> examples = [Example("1", "Who flew?", ("An owl flew.",), {"qa": ("an owl",)})]
+    >>> x, y, sample_weight = next(iter(make_dataset(examples, preprocessor, batch_size=1)))
+    >>> x["passage_ids"].shape
+    TensorShape([1, 2, 5])
+    """
+    chosen = tuple(preprocessor.styles if styles is None else styles)
+    unknown = [style for style in chosen if style not in preprocessor.styles]
+    if unknown:
+        raise ValueError(
+            f"preprocessor has the styles {list(preprocessor.styles)}. Received: styles={chosen!r}"
+        )
+    if start_step < 0 or (start_step and not repeat):
+        raise ValueError(
+            "start_step is 0 or more, and needs repeat=True: without it every iteration over the "
+            f"dataset begins a pass. Received: start_step={start_step}, repeat={repeat}"
+        )
+    batches = BatchSampler(
+        examples,
+        chosen,
+        batch_size,
+        shuffle=shuffle,
+        seed=seed,
+        bucket=bucket,
+        drop_remainder=drop_remainder,
+        window=window,
+    )
+    passes = count()
+    signature = dict(_SIGNATURE)
+    if annotate is not None:
+        signature |= {name: tf.TensorSpec([None], tf.string) for name in annotate([])}
+
+    def generate() -> Iterator[dict[str, Any]]:
+        number = 0 if repeat else next(passes)
+        found = batches.forever(start_step) if repeat else batches.of_pass(number)
+        for step, batch in enumerate(found, start_step):
+            rotation = np.zeros(len(batch), np.int32)
+            if randomize_oov_buckets:
+                rng = np.random.default_rng([seed, number, step])
+                rotation = rng.integers(2**31 - 1, size=len(batch), dtype=np.int32)
+            extra = {} if annotate is None else annotate(batch)
+            yield strings(batch) | {"rotation": rotation} | extra
+
+    dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
+    dataset = dataset.map(
+        preprocessor.batch, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True
+    )
+    steps = batches.num_steps
+    if steps is not None:
+        size = tf.data.INFINITE_CARDINALITY if repeat and steps else steps
+        dataset = dataset.apply(tf.data.experimental.assert_cardinality(size))
+    return dataset.prefetch(tf.data.AUTOTUNE)
+
+
+def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:
+    """The strings and labels of a batch: what `preprocessor.batch` takes.
+
+    Args:
+        batch: the records, B of them.
+
+    Returns:
+        ``question``, ``style``, ``answer`` `[B]` and ``passages`` `[B, K']` of UTF-8 bytes,
+        ``answerable`` `[B]` and ``relevance`` `[B, K']` int32: 1, 0 or -1 (unknown). ``span``
+        `[B, 3]` int32: where the answer stands, its passage, start and end; -1 where that is not
+        told. A missing passage is empty; a passage that is there but empty is a space.
+
+    Example:
+
+    >>> from tfmrc.data import Example, TrainingExample
+    >>> strings([TrainingExample(Example("1", "Who?", ("An owl.",), answerable=False), "qa", "")])
+    {'question': array([b'Who?'], dtype=object), 'passages': array([[b'An owl.']], dtype=object),
+     'style': array([b'qa'], dtype=object), 'answer': array([b''], dtype=object),
+     'answerable': array([0], dtype=int32), 'relevance': array([[-1]], dtype=int32),
+     'span': array([[-1, -1, -1]], dtype=int32)}
+    """
+    size = len(batch)
+    most = max((len(record.example.passages) for record in batch), default=0)
+    passages = np.full([size, most], b"", object)
+    relevance = np.full([size, most], UNKNOWN, np.int32)
+    answerable = np.full([size], UNKNOWN, np.int32)
+    span = np.full([size, 3], UNKNOWN, np.int32)
+    for row, (example, _, answer) in enumerate(batch):
+        for column, passage in enumerate(example.passages):
+            passages[row, column] = (passage or " ").encode()
+        if example.relevance is not None:
+            relevance[row, : len(example.relevance)] = example.relevance
+        if example.answerable is not None:
+            answerable[row] = example.answerable
+        for found in example.spans:
+            if answer and example.passages[found.passage][found.start : found.end] == answer:
+                span[row] = found.passage, found.start, found.end
+                break
+    return {
+        "question": _bytes([record.example.question for record in batch]),
+        "passages": passages,
+        "style": _bytes([record.style for record in batch]),
+        "answer": _bytes([record.answer for record in batch]),
+        "answerable": answerable,
+        "relevance": relevance,
+        "span": span,
+    }
+
+
+def _bytes(texts: list[str]) -> np.ndarray:
+    column = np.empty([len(texts)], object)
+    column[:] = [text.encode() for text in texts]
+    return column
+
+
+def padding_share(dataset: tf.data.Dataset, steps: int | None = None) -> dict[str, float]:
+    """Share of positions that hold padding, and are computed for nothing.
+
+    Args:
+        dataset: what ``make_dataset`` gave.
+        steps: how many batches to look at; all of them unless given.
+
+    Returns:
+        By name of the input (``question_ids``, ``passage_ids``, ``target_ids``), and ``all`` for
+        the question's and the passages' positions together. Missing passages are padding too.
+
+    Raises:
+        ValueError: if the dataset does not end and ``steps`` is not given, or gives no batch.
+
+    Example:
+
+    >>> import tensorflow as tf
+    >>> x = {"question_ids": [[5, 6, 0, 0]], "passage_ids": [[[2, 5, 6]]]}
+    >>> shares = padding_share(tf.data.Dataset.from_tensors((x, {}, {})))
+    >>> shares["question_ids"], round(shares["all"], 2)
+    (0.5, 0.29)
+    """
+    if steps is None and dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
+        raise ValueError("A dataset without end needs steps. Received: steps=None")
+    padded: dict[str, int] = {}
+    places: dict[str, int] = {}
+    for x, *_ in dataset if steps is None else dataset.take(steps):
+        for name, ids in _sequences(x):
+            padded[name] = padded.get(name, 0) + int(np.sum(ids == 0))
+            places[name] = places.get(name, 0) + ids.size
+    if not places:
+        raise ValueError(f"The dataset gives no batch. Received: dataset={dataset!r}")
+    shares = {name: padded[name] / max(1, places[name]) for name in places}
+    source = [name for name in ("question_ids", "passage_ids") if name in places]
+    total = sum(places[name] for name in source)
+    shares["all"] = sum(padded[name] for name in source) / max(1, total)
+    return shares
+
+
+def _sequences(x: Mapping[str, Any]) -> Iterator[tuple[str, np.ndarray]]:
+    for name in ("question_ids", "passage_ids", "target_ids"):
+        if name in x:
+            yield name, np.asarray(x[name])

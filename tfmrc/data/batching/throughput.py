@@ -1,0 +1,113 @@
+"""Speed of the input, from the raw file to the batch: `python -m tfmrc.data.batching.throughput FILE`."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tfmrc.data.example import Example
+from tfmrc.data.formats.detect import file_format, read_file
+from tfmrc.data.stream import ExampleStream
+from tfmrc.data.transforms.sentences import words
+from tfmrc.data.transforms.squad_masque import squad_for_masque
+
+
+def use_one_core() -> None:
+    """Keep this process on one core, where the system can."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+class _Clock:
+    """Seconds on the wall and of the processor since it was made."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+
+    def rates(self, examples: int, count: int) -> dict[str, float]:
+        wall, cpu = time.perf_counter() - self._wall, time.process_time() - self._cpu
+        return {
+            "records": examples,
+            "words": count,
+            "seconds": round(wall, 2),
+            "processor_seconds": round(cpu, 2),
+            "records_per_second": round(examples / wall),
+            "words_per_second": round(count / wall),
+            "words_per_processor_second": round(count / cpu),
+        }
+
+
+def measure(path: Path, batch_size: int, most: int, num_passages: int = 10) -> dict[str, Any]:
+    """Time reading alone, and reading with preprocessor and batches, after a first batch.
+
+    Args:
+        path: a file of a known format; SQuAD is read with paragraphs of the same article.
+        batch_size: records of a batch.
+        most: how many examples are read.
+        num_passages: passages of an example.
+
+    Returns:
+        Records and words (of questions and passages) a second, and the padding share. A record
+        is an example in one of its styles.
+    """
+    import tensorflow as tf
+
+    from tfmrc.data.batching.dataset import make_dataset, padding_share
+    from tfmrc.preprocessing import MasquePreprocessor
+    from tfmrc.text import Vocabulary
+
+    stream: ExampleStream
+    if file_format(path) == "squad":
+        stream = squad_for_masque(path, num_passages)
+    else:
+        stream = read_file(path)
+
+    def source() -> Iterator[Example]:
+        return islice(stream, most)
+
+    total = _words(source())
+    clock = _Clock()
+    examples = sum(1 for _ in source())
+    found: dict[str, Any] = {"reading": clock.rates(examples, total)}
+    styles = sorted({style for e in source() for style in e.answers}) or ["qa"]
+    vocabulary = Vocabulary.from_examples(source(), size=45_000)
+    preprocessor = MasquePreprocessor(vocabulary, tuple(styles), num_passages=num_passages)
+
+    dataset = make_dataset(source, preprocessor, batch_size, shuffle=True)
+    next(iter(dataset))
+    clock, count, examples = _Clock(), 0, 0
+    for x, *_ in dataset:
+        examples += x["question_ids"].shape[0]
+        count += int(tf.math.count_nonzero(x["question_ids"]))
+        count += int(tf.math.count_nonzero(x["passage_ids"]))
+    found["to the batch"] = clock.rates(examples, count)
+    found["padding"] = padding_share(dataset)
+    return found
+
+
+def _words(examples: Iterator[Example]) -> int:
+    return sum(len(words(text)) for e in examples for text in (e.question, *e.passages))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure records and words a second on one core, from the raw file to the batch."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tfmrc.data.batching.throughput",
+        description=str(main.__doc__).partition("\n")[0],
+    )
+    parser.add_argument("file", type=Path, help="SQuAD, MS MARCO, DREAM, qaps.csv, examples")
+    parser.add_argument("--batch-size", type=int, default=32, help="records of a batch")
+    parser.add_argument("--examples", type=int, default=5_000, help="how many are read")
+    chosen = parser.parse_args(arguments)
+    use_one_core()
+    print(json.dumps(measure(chosen.file, chosen.batch_size, chosen.examples), indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

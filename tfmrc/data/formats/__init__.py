@@ -1,0 +1,1 @@
+"""Readers of official dataset formats, one per file."""

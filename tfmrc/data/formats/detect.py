@@ -1,0 +1,123 @@
+"""Which of the known formats a file has."""
+
+import csv
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import ijson
+
+from tfmrc.data.example import read_examples
+from tfmrc.data.formats.dream import read_dream
+from tfmrc.data.formats.msmarco import read_msmarco
+from tfmrc.data.formats.narrativeqa import read_narrativeqa
+from tfmrc.data.formats.squad import read_squad
+from tfmrc.data.formats.triviaqa import read_triviaqa
+from tfmrc.data.formats.wikiqa import COLUMNS, read_wikiqa
+from tfmrc.data.stream import ExampleStream, OnError, RecordError, open_binary, open_text
+
+SUMMARIES = ("summaries.csv", "third_party/wikipedia/summaries.csv", "summaries.csv.gz")
+_START = 1 << 16
+
+
+def read_file(
+    path: str | PathLike, *, on_error: OnError = "raise", split: str | None = None
+) -> ExampleStream:
+    """Read a file of any known format with the reader that its beginning asks for.
+
+    NarrativeQA's ``qaps.csv`` needs ``summaries.csv`` beside it (or where the official repository
+    has it), TriviaQA's files the folder ``evidence`` beside their own one, as in its archive.
+
+    Args:
+        path: the file.
+        on_error: as for all readers.
+        split: of NarrativeQA.
+
+    Raises:
+        RecordError: if the beginning is of no known format, or summaries or evidence are not there.
+    """
+    name = file_format(path)
+    if name == "triviaqa":
+        evidence = Path(path).resolve().parents[1] / "evidence"
+        if not evidence.is_dir():
+            raise RecordError(
+                f"needs the documents. Received: no folder {evidence}", path=path, record="evidence"
+            )
+        return read_triviaqa(path, evidence, on_error=on_error)
+    if name == "narrativeqa":
+        folder = Path(path).parent
+        found = [folder / place for place in SUMMARIES if (folder / place).is_file()]
+        if not found:
+            raise RecordError(
+                f"needs one of {SUMMARIES} in its folder", path=path, record="summaries"
+            )
+        return read_narrativeqa(path, found[0], split=split, on_error=on_error)
+    readers = {
+        "dream": read_dream,
+        "examples": read_examples,
+        "msmarco": read_msmarco,
+        "squad": read_squad,
+        "wikiqa": read_wikiqa,
+    }
+    return readers[name](path, on_error=on_error)
+
+
+def file_format(path: str | PathLike) -> str:
+    """``"squad"``, ``"msmarco"``, ``"narrativeqa"``, ``"dream"``, ``"triviaqa"``, ``"wikiqa"``.
+
+    Or ``"examples"``: tfmrc's own, JSON lines.
+
+    Raises:
+        RecordError: if the file's beginning is of none of them.
+    """
+    with open_binary(path) as file:
+        start = file.read(_START)
+    if start.lstrip()[:1] == b"[":
+        return "dream"
+    if start.startswith("\t".join(COLUMNS).encode()):
+        return "wikiqa"
+    if start.lstrip()[:1] == b"{":
+        names = set(_names(start))
+        if "data" in names:
+            return "squad"
+        if "Data" in names:
+            return "triviaqa"
+        if names & {"query", "query_id", "wellFormedAnswers", "answers"} and "id" not in names:
+            return "msmarco"
+        if {"id", "question"} <= names:
+            return "examples"
+    else:
+        with open_text(path, newline="") as text:
+            header = next(csv.reader(text), [])
+        if {"document_id", "question", "answer1"} <= set(header):
+            return "narrativeqa"
+    raise RecordError(
+        "is of no known format: SQuAD, MS MARCO, DREAM, TriviaQA, WikiQA, NarrativeQA's qaps.csv, "
+        "examples",
+        path=path,
+        record="file",
+    )
+
+
+def _names(start: bytes) -> Iterator[str]:
+    """Names of the outermost object, as far as the beginning goes."""
+    events: Any = ijson.parse(_Once(start), multiple_values=True)
+    try:
+        for prefix, event, value in events:
+            if event == "map_key" and not prefix:
+                yield value
+            if event == "end_map" and not prefix:
+                return
+    except ijson.JSONError:
+        return  # the beginning ends here
+
+
+class _Once:
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def read(self, size: int = -1) -> bytes:
+        size = len(self._data) if size < 0 else size
+        data, self._data = self._data[:size], self._data[size:]
+        return data

@@ -1,0 +1,151 @@
+"""NarrativeQA, summary setting: questions, two answers each, and the summary in passages."""
+
+from collections import Counter
+from collections.abc import Iterator
+from os import PathLike
+from typing import IO
+
+from tfmrc.data.example import Example
+from tfmrc.data.formats.csv_rows import csv_row, csv_rows, seekable
+from tfmrc.data.formats.fields import Place
+from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
+from tfmrc.data.transforms.windows import covered, windows
+
+SPLITS = ("train", "valid", "test")
+
+
+def read_narrativeqa(
+    qaps: str | PathLike,
+    summaries: str | PathLike,
+    *,
+    split: str | None = None,
+    style: str = "nqa",
+    num_passages: int = 10,
+    passage_words: int = 130,
+    tokenized: bool = False,
+    on_error: OnError = "raise",
+) -> ExampleStream:
+    """Read NarrativeQA's questions with their summaries, cut into overlapping passages.
+
+    Each summary is cut by ``split_summary``; the report notes summaries that are too long for
+    ``num_passages`` passages. Of ``summaries`` only the places of its rows are held.
+
+    Args:
+        qaps: ``qaps.csv``, ``.gz`` as it is.
+        summaries: ``third_party/wikipedia/summaries.csv``, ``.gz`` as it is.
+        split: ``"train"``, ``"valid"``, ``"test"`` (the column ``set``), or ``None`` for all.
+        style: name of the answers' style.
+        num_passages: the most passages.
+        passage_words: the most words of a passage; marks count as words.
+        tokenized: take the columns whose names end in ``_tokenized``.
+        on_error: ``"raise"`` a ``RecordError`` at a broken row, or ``"skip"`` and count it.
+
+    Returns:
+        A stream of examples: both answers as references, ``group`` is the document's id, which
+        passage is relevant is not known.
+
+    Raises:
+        ValueError: if there is no such split.
+        RecordError: while reading: a column is missing, a row has too few values, a question or
+            both answers are blank, a document has no summary, the file is cut short or no CSV.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     qaps, summaries = pathlib.Path(folder, "q.csv"), pathlib.Path(folder, "s.csv")
+    ...     _ = qaps.write_text(
+    ...         "document_id,set,question,answer1,answer2\\nd,train,Who flew?,An owl,the owl\\n"
+    ...     )
+    ...     _ = summaries.write_text('document_id,set,summary\\nd,train,"An owl flew, far."\\n')
+    ...     [example] = read_narrativeqa(qaps, summaries)
+    >>> example.passages, example.answers
+    (('An owl flew, far.',), {'nqa': ('An owl', 'the owl')})
+
+    Reference: Kočiský et al. 2018; masque, section 4.2, for the passages.
+    """
+    if split is not None and split not in SPLITS:
+        raise ValueError(f"split is one of {SPLITS} or None. Received: split={split!r}")
+    suffix = "_tokenized" if tokenized else ""
+    columns = tuple(name + suffix for name in ("question", "answer1", "answer2"))
+
+    def read(report: Report) -> Iterator[Example]:
+        counts: Counter[str] = Counter()
+        with seekable(summaries) as summary_file, open_binary(qaps, skip_mark=False) as file:
+            texts = _Summaries(summary_file, summaries, "summary" + suffix, report)
+            for place, _, row in csv_rows(file, qaps, ("document_id", "set", *columns), report):
+                if split is not None and row["set"] != split:
+                    report.note("questions of other splits")
+                    continue
+                document = row["document_id"]
+                counts[document] += 1
+                try:
+                    passages = texts.passages(document, passage_words, num_passages, place)
+                    yield _example(
+                        f"{document}-{counts[document]}", row, columns, style, passages, place
+                    )
+                except RecordError as error:
+                    report.error(error)
+
+    return ExampleStream(read, on_error)
+
+
+def _example(
+    name: str,
+    row: dict[str, str],
+    columns: tuple[str, ...],
+    style: str,
+    passages: tuple[str, ...],
+    place: Place,
+) -> Example:
+    question, *answers = columns
+    kept = tuple(row[answer] for answer in answers if row[answer].strip())
+    if not kept:
+        raise place.error("all answers are blank", answers[0])
+    try:
+        return Example(
+            id=name,
+            question=place.text(row, question),
+            passages=passages,
+            answers={style: kept},
+            answerable=True,
+            group=row["document_id"],
+        )
+    except RecordError:
+        raise
+    except ValueError as error:
+        raise place.error(str(error)) from error
+
+
+class _Summaries:
+    """Where each document's summary stands; the passages of the latest one."""
+
+    def __init__(self, file: IO[bytes], path: str | PathLike, column: str, report: Report) -> None:
+        self._file, self._path, self._column, self._report = file, path, column, report
+        self._begins: dict[str, int] = {}
+        self._header: list[str] = []
+        self._latest: tuple[str, tuple[str, ...]] = ("", ())
+        self._cut: set[str] = set()
+        for place, begin, row in csv_rows(file, path, ("document_id", column), report):
+            document = row["document_id"]
+            if document in self._begins:
+                report.error(place.error(f"is there twice. Received: {document!r}", "document_id"))
+                continue
+            self._begins[document] = begin
+            self._header = list(row)
+
+    def passages(self, document: str, size: int, most: int, place: Place) -> tuple[str, ...]:
+        """The passages of a document's summary."""
+        if document == self._latest[0]:
+            return self._latest[1]
+        if document not in self._begins:
+            raise place.error(f"there is no summary of it. Received: {document!r}", "document_id")
+        row = csv_row(self._file, self._path, self._begins[document], self._header)
+        text = Place(self._path, f"document {document!r}").text(row, self._column)
+        found = windows(text, size, most, overlap=True)
+        whole = len(found) < most or covered(text, found) == 1
+        if not whole and document not in self._cut:
+            self._cut.add(document)
+            self._report.note(f"summaries too long for {most} passages of {size} words")
+        self._latest = (document, tuple(text[start:end] for start, end in found))
+        return self._latest[1]

@@ -1,0 +1,101 @@
+"""WikiQA: questions, and the sentences of a page of which some answer."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from os import PathLike
+
+from tfmrc.data.example import Example, Span
+from tfmrc.data.formats.fields import Place, short
+from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
+
+COLUMNS = (
+    "QuestionID", "Question", "DocumentID", "DocumentTitle", "SentenceID", "Sentence", "Label",
+)  # fmt: skip
+
+
+def read_wikiqa(
+    path: str | PathLike, *, style: str = "sentence", on_error: OnError = "raise"
+) -> ExampleStream:
+    """Read ``WikiQA-{train,dev,test}.tsv`` in SQuAD's form, as DAANET reads it.
+
+    The sentences of a question's page, a space between them, are its only passage; those with
+    the label 1 are its references, and ``spans`` says where they stand. A question none of whose
+    sentences has the label 1 is not answerable. One question's rows are held at a time.
+
+    Args:
+        path: the file, ``.gz`` as it is.
+        style: name of the answers' style.
+        on_error: ``"raise"`` a ``RecordError`` at a broken question, or ``"skip"`` and count it.
+
+    Returns:
+        A stream of examples; ``group`` is the document's id.
+
+    Raises:
+        RecordError: while reading: a column is missing, a row has too few or too many values, a
+            question or sentence is blank, a label is neither 0 nor 1.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> rows = [COLUMNS, ("Q1", "Who flew?", "D1", "Owls", "D1-0", "An owl flew.", "1"),
+    ...         ("Q1", "Who flew?", "D1", "Owls", "D1-1", "It was late.", "0")]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "WikiQA-dev.tsv")
+    ...     _ = path.write_text("".join("\\t".join(row) + "\\n" for row in rows))
+    ...     [example] = read_wikiqa(path)
+    >>> example.passages, example.answers
+    (('An owl flew. It was late.',), {'sentence': ('An owl flew.',)})
+
+    Reference: Yang et al. 2015; Xiao et al. 2018 (DAANET), Table 1.
+    """
+
+    def read(report: Report) -> Iterator[Example]:
+        with open_text(path, newline="\n") as file:
+            header = tuple(file.readline().rstrip("\r\n").split("\t"))
+            if header != COLUMNS:
+                raise RecordError(
+                    f"must have the columns {COLUMNS}. Received: {short(header)}",
+                    path=path,
+                    record="line 1",
+                )
+            rows = ((n, line.rstrip("\r\n").split("\t")) for n, line in enumerate(file, 2))
+            for name, several in groupby(rows, key=lambda row: row[1][0]):
+                try:
+                    yield _example(name, list(several), style, path)
+                except RecordError as error:
+                    report.error(error)
+
+    return ExampleStream(read, on_error)
+
+
+def _example(
+    name: str, rows: list[tuple[int, list[str]]], style: str, path: str | PathLike
+) -> Example:
+    spans, text, question, document = [], "", "", ""
+    for number, values in rows:
+        place = Place(path, f"line {number}")
+        if len(values) != len(COLUMNS):
+            raise place.error(f"must have {len(COLUMNS)} values. Received: {short(values)}")
+        row = dict(zip(COLUMNS, values, strict=True))
+        question = place.text(row, "Question")
+        document = place.text(row, "DocumentID")
+        sentence = place.text(row, "Sentence").strip()
+        if row["Label"] not in ("0", "1"):
+            raise place.error(f"must be 0 or 1. Received: Label={row['Label']!r}", "Label")
+        text += " " * bool(text)
+        if row["Label"] == "1":
+            spans.append(Span(0, len(text), len(text) + len(sentence)))
+        text += sentence
+    try:
+        return Example(
+            id=name,
+            question=question,
+            passages=(text,),
+            answers={style: tuple(text[s.start : s.end] for s in spans)} if spans else {},
+            answerable=bool(spans),
+            relevance=(bool(spans),),
+            spans=tuple(spans),
+            group=document,
+        )
+    except ValueError as error:
+        raise RecordError(str(error), path=path, record=f"line {rows[0][0]}") from error

@@ -1,0 +1,142 @@
+"""What each command of the command line does with its options; returns what `--json` writes."""
+
+import json
+from argparse import Namespace
+from typing import Any
+
+from tfmrc.evaluation.commands.command_inputs import answer_scores, references_of, scores_of
+from tfmrc.evaluation.commands.output import finish, only_json, say
+from tfmrc.evaluation.files.official import read_answers
+from tfmrc.evaluation.files.predictions import read_predictions
+from tfmrc.evaluation.files.references import read_references
+from tfmrc.evaluation.metrics.adversarial import score_adversarial_squad
+from tfmrc.evaluation.metrics.answerability import precision_recall_curve, score_answerability
+from tfmrc.evaluation.metrics.groups import answer_lengths
+from tfmrc.evaluation.metrics.oracle import score_oracle
+from tfmrc.evaluation.metrics.ranking import score_ranking
+from tfmrc.evaluation.metrics.repetition import score_repetition
+from tfmrc.evaluation.metrics.resampling import Interval
+from tfmrc.evaluation.metrics.squad import score_squad
+from tfmrc.evaluation.reports.tables import show_rows
+
+
+def answers(options: Namespace) -> dict[str, Any]:
+    known = references_of(options)
+    predictions = read_answers(options.predictions, options.style)
+    return finish(options, answer_scores(options, predictions, known), known)
+
+
+def squad(options: Namespace) -> dict[str, Any]:
+    known = references_of(options)
+    chances = None
+    if options.no_answer is not None:
+        chances = json.loads(options.no_answer.read_text(encoding="utf-8"))
+    scores = score_squad(
+        read_answers(options.predictions, options.style),
+        {key: reference.answers for key, reference in known.items()},
+        version=options.version,
+        no_answer=chances,
+        missing=options.missing,
+    )
+    return finish(options, scores, known)
+
+
+def adversarial(options: Namespace) -> dict[str, Any]:
+    scores = score_adversarial_squad(
+        read_answers(options.predictions, options.style),
+        {key: reference.answers for key, reference in references_of(options).items()},
+        missing=options.missing,
+    )
+    return finish(options, scores)
+
+
+def ranking(options: Namespace) -> dict[str, Any]:
+    known = references_of(options)
+    labels = {k: r.relevance for k, r in known.items() if r.relevance is not None}
+    if not labels:
+        raise ValueError(f"{options.references}: no relevance. Received: {len(known)} references")
+    scores = score_ranking(
+        scores_of(options, options.predictions),
+        labels,
+        cutoff=options.cutoff,
+        missing=options.missing,
+    )
+    return finish(options, scores)
+
+
+def answerability(options: Namespace) -> dict[str, Any]:
+    known = references_of(options)
+    truth = {key: r.answerable for key, r in known.items() if r.answerable is not None}
+    given = scores_of(options, options.predictions)
+    threshold, chosen_on = options.threshold, ""
+    if options.dev_predictions is not None:
+        threshold, chosen_on = _threshold_of_dev(options), f"the best on {options.dev_references}"
+    scores = score_answerability(
+        given, truth, threshold=threshold, chosen_on=chosen_on, missing=options.missing
+    )
+    if options.plot is not None:
+        from tfmrc.evaluation.plots.figures import plot_precision_recall
+
+        curve = precision_recall_curve(given, truth, missing=options.missing)
+        say(options, plot_precision_recall(curve, options.plot))
+    return finish(options, scores)
+
+
+def oracle(options: Namespace) -> dict[str, Any]:
+    found = read_predictions(options.predictions, options.style)
+    scores = score_oracle(
+        {key: [p.answer, *p.alternatives] for key, p in found.items()},
+        {key: reference.answers for key, reference in references_of(options).items()},
+        k=options.k,
+        version=options.version,
+        missing=options.missing,
+    )
+    if options.plot is not None:
+        from tfmrc.evaluation.plots.figures import plot_scores
+
+        bars: dict[str, dict[str, float | Interval]] = {
+            label: {f"K = {k}": float(scores[f"{name}@{k}"]) for k in options.k}
+            for name, label in (("exact_match", "Exact match"), ("f1", "F1"))
+        }
+        say(options, plot_scores(bars, options.plot))
+    return finish(options, scores)
+
+
+def duplication(options: Namespace) -> dict[str, Any]:
+    return finish(options, score_repetition(read_answers(options.predictions, options.style)))
+
+
+def lengths(options: Namespace) -> dict[str, Any]:
+    known = references_of(options)
+    texts = read_answers(options.predictions, options.style)
+    style = options.style or "predictions"
+    rows = answer_lengths(
+        triple
+        for key, reference in known.items()
+        for triple in ([(style, reference.query_type or "all", texts[key])] if key in texts else [])
+        + [("references", reference.query_type or "all", text) for text in reference.answers[:1]]
+    )
+    if options.plot is not None:
+        from tfmrc.evaluation.plots.figures import plot_answer_lengths
+
+        say(options, plot_answer_lengths(rows, options.plot))
+    table = [
+        [r.style, r.group, f"{r.mean:.2f}", f"{r.deviation:.2f}", f"{r.error:.2f}", str(r.size)]
+        for r in rows
+    ]
+    if not only_json(options):
+        show_rows(["style", "query type", "mean words", "deviation", "error", "n"], table)
+    return {"lengths": [vars(row) for row in rows]}
+
+
+def _threshold_of_dev(options: Namespace) -> float:
+    """The threshold with the best F1 on another split, whose two files the options name."""
+    if options.threshold is not None or options.dev_references is None:
+        raise ValueError(
+            "--dev-predictions goes with --dev-references, and not with --threshold. Received: "
+            f"--threshold {options.threshold}, --dev-references {options.dev_references}"
+        )
+    known = read_references(options.dev_references, style=options.style, split=options.dev_split)
+    truth = {key: r.answerable for key, r in known.items() if r.answerable is not None}
+    given = scores_of(options, options.dev_predictions)
+    return precision_recall_curve(given, truth, missing=options.missing).best_threshold

@@ -1,0 +1,109 @@
+"""The options of the commands that write files, pictures and lists of runs."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tfmrc.evaluation.commands import file_commands, report_commands
+
+Command = Callable[[str, Callable[[Any], Any], str], argparse.ArgumentParser]
+
+
+def add(command: Command) -> None:
+    """Add these commands; `command(name, run, about)` makes the parser of one."""
+    convert = command("convert", file_commands.convert, "write an official form of our JSON lines")
+    predictions(convert, scores=False)
+    convert.add_argument(
+        "--form", required=True, choices=("msmarco", "squad", "squad-no-answer", "lines")
+    )
+    convert.add_argument("--output", type=Path, required=True)
+    convert.add_argument("--references", type=Path, help="write in the order of this file")
+    convert.add_argument(
+        "--threshold", type=float, help="below this possibility an answer becomes no answer"
+    )
+
+    words = command(
+        "attribution", file_commands.attribution, "where the words of one answer came from"
+    )
+    predictions(words, scores=False)
+    words.add_argument("--id", required=True)
+    words.add_argument("--output", type=Path, required=True, help="an .html file, or a picture")
+    words.add_argument("--source", type=Path, help="JSON lines with the question and passages")
+
+    curves = command("curves", file_commands.curves, "learning curves from a CSV log")
+    curves.add_argument("--log", type=Path, required=True)
+    curves.add_argument("--output", type=Path, required=True)
+    curves.add_argument("--metrics", nargs="+", action="extend")
+
+    heat = command("heatmap", report_commands.heat_map, "attention weights as a heat map")
+    heat.add_argument(
+        "--input", type=Path, required=True, help="JSON lines: rows (words), weights, columns, id"
+    )
+    heat.add_argument("--id", help="which line; by default the first")
+    _picture(heat)
+
+    bars = command("bars", report_commands.bars, "scores of finished runs as bars")
+    bars.add_argument(
+        "--metrics", type=Path, nargs="+", action="extend", required=True, help="metrics.json files"
+    )
+    bars.add_argument(
+        "--scores", nargs="+", action="extend", required=True, help="names, as duplication_rate"
+    )
+    _picture(bars)
+
+    seeds = command("seeds", report_commands.seeds, "mean and deviation of runs of several seeds")
+    seeds.add_argument(
+        "--metrics", type=Path, nargs="+", action="extend", required=True, help="metrics.json files"
+    )
+    _json(seeds)
+
+    samples = command(
+        "samples", report_commands.samples, "answers of several systems or styles side by side"
+    )
+    samples.add_argument(
+        "--predictions",
+        nargs="+",
+        action="extend",
+        required=True,
+        metavar="NAME=FILE",
+        help="NAME: the style",
+    )
+    samples.add_argument("--references", type=Path, required=True)
+    samples.add_argument("--style", help="of all of them, where the NAMEs are no styles")
+    samples.add_argument("--split", help="NarrativeQA's set: train, valid or test")
+    samples.add_argument(
+        "--ids", nargs="+", action="extend", help="which questions; by default drawn"
+    )
+    samples.add_argument("--count", type=int, default=8, help="how many are drawn")
+    samples.add_argument("--seed", type=int, default=0, help="of the drawing")
+    samples.add_argument("--output", type=Path, required=True, help="a Markdown file")
+    samples.add_argument("--title", default="Samples")
+
+    rows = command(
+        "reproduction", report_commands.reproduction, "all tables and figures with their state"
+    )
+    rows.add_argument("--runs", type=Path, nargs="+", action="extend", help="folders of runs")
+    rows.add_argument("--rows", type=Path, default=Path("recipes", "reproduction.yaml"))
+    rows.add_argument(
+        "--only", nargs="+", action="extend", metavar="ID", help="these rows, with their commands"
+    )
+    rows.add_argument("--markdown", type=Path, help="write the list here too")
+    _json(rows)
+
+
+def predictions(parser: argparse.ArgumentParser, scores: bool = True) -> None:
+    """The options of every command that reads one prediction file."""
+    parser.add_argument("--predictions", type=Path, required=True)
+    parser.add_argument("--style", help="which answers, where a file has several styles")
+    if scores:
+        _json(parser)
+
+
+def _json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", type=Path, help="write the scores here too ('-': only JSON)")
+
+
+def _picture(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output", type=Path, required=True, help="the pictures, without ending")
+    parser.add_argument("--title", default="")

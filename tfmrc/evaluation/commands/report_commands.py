@@ -1,0 +1,118 @@
+"""The commands about whole runs: what is reproduced, samples, seeds, bars and heat maps."""
+
+import random
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from tfmrc.evaluation.files.json_lines import read_json_lines
+from tfmrc.evaluation.files.metrics_files import over_seeds, read_metrics
+from tfmrc.evaluation.files.official import read_answers
+from tfmrc.evaluation.files.references import read_references
+from tfmrc.evaluation.metrics.resampling import Interval
+from tfmrc.evaluation.reports.samples import sample_table
+from tfmrc.evaluation.reports.tables import show_rows
+
+
+def reproduction(options: Namespace) -> dict[str, Any]:
+    from tfmrc.evaluation.reports import reproduction_table as tables
+    from tfmrc.evaluation.reports.reproduction import find_runs, states
+    from tfmrc.evaluation.reports.reproduction_rows import read_rows
+
+    rows = read_rows(options.rows)
+    unknown = sorted(set(options.only or ()) - {row.id for row in rows})
+    if unknown:
+        there = ", ".join(row.id for row in rows)
+        raise ValueError(f"no such row, there are {there}. Received: --only {unknown}")
+    if options.only:
+        rows = [row for row in rows if row.id in options.only]
+    folders = options.runs or [folder for folder in [Path("runs")] if folder.is_dir()]
+    recipes = options.rows.parent
+    found = states(rows, find_runs(folders), recipes)
+    if options.markdown is not None:
+        options.markdown.parent.mkdir(parents=True, exist_ok=True)
+        options.markdown.write_text(tables.markdown(found, recipes), encoding="utf-8")
+    if str(options.json) != "-":
+        print(tables.listing(found))
+        for state in found if options.only else []:
+            made = tables.commands(state, recipes)
+            print("", f"{state.row.paper}, {state.row.place}:", *made, sep="\n  ")
+    return {"rows": [tables.to_json(state, recipes) for state in found]}
+
+
+def samples(options: Namespace) -> None:
+    named = dict(_named(text) for text in options.predictions)
+    predictions = {name: read_answers(path, options.style) for name, path in named.items()}
+    known = {
+        name: read_references(options.references, style=options.style or name, split=options.split)
+        for name in named
+    }
+    first = next(iter(named))
+    both = [key for key in known[first] if all(key in found for found in predictions.values())]
+    if not both:
+        raise ValueError(
+            "no question has an answer in every file and a reference. "
+            f"Received: {sorted(map(str, named.values()))}, {options.references}"
+        )
+    ids = options.ids or random.Random(options.seed).sample(both, min(options.count, len(both)))
+    page = sample_table(predictions, known, ids, title=options.title)
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(page, encoding="utf-8")
+    print(options.output)
+
+
+def seeds(options: Namespace) -> dict[str, Any]:
+    rows = over_seeds([read_metrics(path) for path in options.metrics])
+    table = [
+        [row.system, row.label, f"{100 * row.mean:.2f}", f"{100 * row.deviation:.2f}",
+         ", ".join(f"{100 * value:.2f}" for value in row.values)]
+        for row in rows
+    ]  # fmt: skip
+    if str(options.json) != "-":
+        show_rows(["system", "score", "mean", "deviation", "runs"], table)
+    return {"runs": [str(path) for path in options.metrics], "scores": [vars(row) for row in rows]}
+
+
+def bars(options: Namespace) -> None:
+    from tfmrc.evaluation.plots.figures import plot_scores
+
+    series: dict[str, dict[str, float | Interval]] = {}
+    for path in options.metrics:
+        for system, part in read_metrics(path)["systems"].items():
+            for name in options.scores:
+                score = part["scores"].get(name)
+                if score is not None and score.get("value") is not None:
+                    series.setdefault(system, {})[score["label"]] = score["value"]
+    if not series:
+        raise ValueError(
+            f"no system has one of these scores. Received: --scores {' '.join(options.scores)}"
+        )
+    print(*plot_scores(series, options.output, title=options.title), sep="\n")
+
+
+def heat_map(options: Namespace) -> None:
+    from tfmrc.evaluation.plots.heat_map import plot_heat_map
+
+    records = (record for _, record in read_json_lines(options.input))
+    wanted = options.id
+    found = next((r for r in records if wanted is None or str(r.get("id", "")) == wanted), None)
+    if found is None or not {"rows", "weights"} <= found.keys():
+        raise ValueError(
+            f"{options.input}: JSON lines with 'rows' (words), 'weights' and perhaps 'columns' and "
+            f"'id' are wanted. Received: --id {wanted}, "
+            f"{'no such line' if found is None else f'fields {sorted(found)}'}"
+        )
+    paths = plot_heat_map(
+        found["weights"],
+        found["rows"],
+        options.output,
+        columns=found.get("columns"),
+        title=options.title,
+    )
+    print(*paths, sep="\n")
+
+
+def _named(text: str) -> tuple[str, Path]:
+    """`NAME=FILE`; a file alone is named after itself."""
+    name, found, path = text.partition("=")
+    return (name, Path(path)) if found else (Path(text).stem, Path(text))

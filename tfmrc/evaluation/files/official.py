@@ -1,0 +1,152 @@
+"""Prediction files in the official formats: reading them, and writing them from our own."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from tfmrc.evaluation.files.json_lines import open_text, read_json_lines
+from tfmrc.evaluation.files.predictions import Prediction, read_predictions
+from tfmrc.evaluation.metrics.rules import NO_ANSWER
+
+Form = Literal["msmarco", "squad", "squad-no-answer", "lines"]
+
+
+def read_answers(path: str | Path, style: str | None = None) -> dict[str, str]:
+    """Answers by id from a prediction file of any known form.
+
+    Known forms: our JSON lines (`id`, `answer`, ...), MS MARCO's candidates (`query_id` and
+    `answers` with at most one text; none is an empty answer), SQuAD's object from id to text.
+
+    Args:
+        path: the file, also `.gz`.
+        style: of our own form, the style to keep.
+
+    Raises:
+        ValueError: a broken line (file and line are named), a repeated id, an unknown form.
+
+    Example:
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "candidates.json"
+    >>> _ = path.write_text('{"query_id": 7, "answers": ["the mill"]}')
+    >>> read_answers(path)
+    {'7': 'the mill'}
+    """
+    with open_text(path) as file:
+        first = _parsed(file.readline())
+        if first is None:
+            file.seek(0)
+            first = _parsed(file.read())
+    if isinstance(first, dict) and "query_id" in first:
+        return _msmarco(Path(path))
+    if isinstance(first, dict) and "id" not in first:
+        wrong = next((key for key, text in first.items() if not isinstance(text, str)), None)
+        if wrong is not None:
+            raise ValueError(
+                f"{path}: neither JSON lines with 'id' and 'answer', nor MS MARCO's candidates, "
+                f"nor an object from id to text. Received: {wrong!r}: {first[wrong]!r}"
+            )
+        return {str(key): text for key, text in first.items()}
+    return {key: p.answer for key, p in read_predictions(path, style).items()}
+
+
+def write_official(
+    predictions: Mapping[str, Prediction],
+    path: str | Path,
+    form: Form,
+    *,
+    order: Iterable[str] | None = None,
+    threshold: float | None = None,
+) -> Path:
+    """Write predictions as an official script reads them.
+
+    Forms: `"msmarco"` (JSON lines with `query_id` and `answers`), `"squad"` (an object from id to
+    text, "No Answer Present." becoming empty), `"squad-no-answer"` (an object from id to the
+    probability of no answer, one less the score `possibility`), `"lines"` (one text a line, for
+    the coco scripts).
+
+    Args:
+        predictions: by id.
+        path: where to write.
+        form: see above.
+        order: the ids in the order wanted (`"lines"` has no ids); by default the file's own.
+        threshold: a prediction whose `possibility` is lower is written as no answer; None: none is.
+
+    Raises:
+        ValueError: an unknown form, an id of `order` without prediction, no `possibility`.
+
+    Example:
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "squad.json"
+    >>> write_official({"q": Prediction("q", "York")}, path, "squad").read_text()
+    '{"q": "York"}'
+    """
+    if form not in get_args(Form):
+        raise ValueError(f"`form` must be one of {get_args(Form)}. Received: form={form!r}")
+    ids = list(predictions if order is None else order)
+    absent = [key for key in ids if key not in predictions]
+    if absent:
+        raise ValueError(f"no prediction for {len(absent)} ids. Received: {absent[0]!r} first")
+    chosen = [predictions[key] for key in ids]
+    if threshold is not None:
+        chosen = [
+            replace(p, answer=NO_ANSWER) if _possibility(p) < threshold else p for p in chosen
+        ]
+    if form == "msmarco":
+        text = "".join(json.dumps(_candidate(p), ensure_ascii=False) + "\n" for p in chosen)
+    elif form == "squad":
+        answers = {p.id: "" if p.answer.strip() == NO_ANSWER else p.answer for p in chosen}
+        text = json.dumps(answers, ensure_ascii=False)
+    elif form == "squad-no-answer":
+        text = json.dumps({p.id: 1.0 - _possibility(p) for p in chosen})
+    else:
+        text = "".join(" ".join(p.answer.split()) + "\n" for p in chosen)
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+    return target
+
+
+def _msmarco(path: Path) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for number, record in read_json_lines(path):
+        where = f"{path}, line {number}"
+        if not isinstance(record, dict) or not {"query_id", "answers"} <= record.keys():
+            raise ValueError(f"{where}: no 'query_id' and 'answers'. Received: {record!r}")
+        key, answers = str(record["query_id"]), record["answers"]
+        if not isinstance(answers, list) or len(answers) > 1:
+            raise ValueError(
+                f"{where}: a candidate has at most one answer. Received: answers={answers!r}"
+            )
+        if key in found:
+            raise ValueError(f"{where}: the id occurs twice. Received: query_id={key!r}")
+        found[key] = answers[0] if answers else ""
+    return found
+
+
+def _candidate(prediction: Prediction) -> dict[str, Any]:
+    key = prediction.id
+    return {
+        "query_id": int(key) if key.isascii() and key.isdigit() else key,
+        "answers": [prediction.answer] if prediction.answer else [],
+    }
+
+
+def _possibility(prediction: Prediction) -> float:
+    value = prediction.scores.get("possibility")
+    if not isinstance(value, int | float):
+        raise ValueError(
+            "this form needs the score 'possibility' of every prediction. "
+            f"Received: id={prediction.id!r}, possibility={value!r}"
+        )
+    return float(value)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return None

@@ -1,0 +1,168 @@
+"""References from the official files, reduced to what scoring needs."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tfmrc.evaluation.files.json_lines import open_text, read_json_lines
+from tfmrc.evaluation.files.reference_files import column_records, form_of, squad_questions
+from tfmrc.evaluation.metrics.rules import NO_ANSWER
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a prediction is compared with.
+
+    Args:
+        id: the example's id.
+        answers: the reference texts; empty where the question has no answer.
+        question: its text, where the file has it.
+        query_type: MS MARCO's type of question, where the file has it.
+        answerable: whether the question can be answered; None: unknown.
+        relevance: one truth value a passage; None: unknown.
+    """
+
+    id: str
+    answers: tuple[str, ...]
+    question: str = ""
+    query_type: str = ""
+    answerable: bool | None = None
+    relevance: tuple[bool, ...] | None = None
+
+
+def read_references(
+    path: str | Path, *, style: str | None = None, split: str | None = None
+) -> dict[str, Reference]:
+    """References by id from a file; the form is found from its content.
+
+    Known forms: JSON lines with `id` or `query_id` and `answers` (a list, or a mapping from style
+    to lists; `question`, `query_type`, `answerable`, `relevance` or `passages[].is_selected` are
+    used where present; MS MARCO's reference files and v1.1 are of this form), SQuAD's JSON
+    (v1.1, v2.0, adversarial), MS MARCO v2.1's JSON of columns, and NarrativeQA's `qaps.csv`.
+    NarrativeQA has no ids: `<document>-<number>`, counted from 1 in each document.
+    `.gz` is read as it is. Every form is read as a stream: what is held is the references, not
+    the passages and paragraphs.
+
+    Args:
+        path: the file.
+        style: which answers: of a mapping, the list of this style; of MS MARCO, `"nlg"` takes
+            `wellFormedAnswers`, anything else `answers`.
+        split: NarrativeQA's `set` column (`"train"`, `"valid"`, `"test"`).
+
+    Raises:
+        ValueError: the form is unknown, a field is missing, an id repeats, or a style is needed.
+
+    Example:
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "references.jsonl"
+    >>> _ = path.write_text('{"query_id": 7, "answers": ["the mill", "a mill"]}')
+    >>> read_references(path)["7"].answers
+    ('the mill', 'a mill')
+    """
+    found: dict[str, Reference] = {}
+    for reference in _records(Path(path), style, split):
+        if reference.id in found:
+            raise ValueError(f"{path}: an id occurs twice. Received: id={reference.id!r}")
+        found[reference.id] = reference
+    return found
+
+
+def _records(path: Path, style: str | None, split: str | None) -> Iterator[Reference]:
+    if path.name.removesuffix(".gz").endswith(".csv"):
+        return _narrativeqa(path, split)
+    form = form_of(path)
+    if form == "squad":
+        return _squad(path)
+    return _msmarco_columns(path, style) if form == "columns" else _lines(path, style)
+
+
+def _lines(path: Path, style: str | None) -> Iterator[Reference]:
+    for number, record in read_json_lines(path):
+        where = f"{path}, line {number}"
+        if not isinstance(record, dict):
+            raise ValueError(f"{where}: not an object. Received: {record!r}")
+        key = record.get("id", record.get("query_id"))
+        if key is None or "answers" not in record:
+            missing = "'id' (or 'query_id')" if key is None else "'answers'"
+            raise ValueError(f"{where}: no field {missing}. Received: fields {sorted(record)}")
+        yield _reference(where, str(key), record, style)
+
+
+def _reference(where: str, key: str, record: dict[str, Any], style: str | None) -> Reference:
+    answers = record["answers"]
+    if style == "nlg" and isinstance(record.get("wellFormedAnswers"), list):
+        answers = record["wellFormedAnswers"]
+    elif isinstance(answers, dict):
+        if style is None and len(answers) > 1:
+            raise ValueError(
+                f"{where}: answers in several styles, pass style=... (--style). "
+                f"Received: styles {sorted(answers)}"
+            )
+        answers = answers.get(style or next(iter(answers), ""), [])
+    if not isinstance(answers, list) or not all(isinstance(text, str) for text in answers):
+        raise ValueError(f"{where}: answers must be a list of strings. Received: {answers!r}")
+    relevance = record.get("relevance")
+    if relevance is None and isinstance(record.get("passages"), list):
+        passages = [passage for passage in record["passages"] if isinstance(passage, dict)]
+        if passages and all("is_selected" in passage for passage in passages):
+            relevance = [passage["is_selected"] for passage in passages]
+    answerable = record.get("answerable")
+    if answerable is None:
+        answerable = bool(answers) and NO_ANSWER not in answers
+    return Reference(
+        id=key,
+        answers=tuple(answers),
+        question=str(record.get("question", record.get("query", ""))),
+        query_type=str(record.get("query_type") or ""),
+        answerable=bool(answerable),
+        relevance=None if relevance is None else tuple(bool(label) for label in relevance),
+    )
+
+
+def _squad(path: Path) -> Iterator[Reference]:
+    for question in squad_questions(path):
+        if "id" not in question or "answers" not in question:
+            raise ValueError(
+                f"{path}: a question without 'id' or 'answers'. Received: fields {sorted(question)}"
+            )
+        answers = tuple(answer["text"] for answer in question["answers"])
+        yield Reference(
+            id=str(question["id"]),
+            answers=answers,
+            question=question.get("question", ""),
+            answerable=bool(answers) and not question.get("is_impossible", False),
+        )
+
+
+def _msmarco_columns(path: Path, style: str | None) -> Iterator[Reference]:
+    for row, record in column_records(path):
+        where = f"{path}, row {row}"
+        if record.get("answers") is None:
+            raise ValueError(f"{where}: no answers (an evaluation file has none)")
+        if record.get("wellFormedAnswers") == "[]":
+            record["wellFormedAnswers"] = []
+        yield _reference(where, str(record["query_id"]), record, style)
+
+
+def _narrativeqa(path: Path, split: str | None) -> Iterator[Reference]:
+    """Rows of `qaps.csv`, which has no ids: the document's, and the question's number in it."""
+    counts: Counter[str] = Counter()
+    with open_text(path) as file:
+        rows = csv.DictReader(file)
+        needed = {"document_id", "set", "question", "answer1", "answer2"}
+        absent = sorted(needed - set(rows.fieldnames or ()))
+        if absent:
+            raise ValueError(f"{path}: not NarrativeQA's qaps.csv. Received: no columns {absent}")
+        for row in rows:
+            if split is None or row["set"] == split:
+                counts[row["document_id"]] += 1
+                yield Reference(
+                    id=f"{row['document_id']}-{counts[row['document_id']]}",
+                    answers=(row["answer1"], row["answer2"]),
+                    question=row["question"],
+                    answerable=True,
+                )

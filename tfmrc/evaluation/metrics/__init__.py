@@ -1,0 +1,1 @@
+"""Metrics: official scores of answers, spans, rankings and decisions."""

@@ -1,0 +1,56 @@
+"""Adversarial SQuAD: every question counts as its worst variant."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from tfmrc.evaluation.files.pairing import Missing
+from tfmrc.evaluation.metrics.score import Scores, mean_score
+from tfmrc.evaluation.metrics.squad import score_squad
+
+
+def score_adversarial_squad(
+    predictions: Mapping[Any, str],
+    references: Mapping[Any, Sequence[str]],
+    *,
+    missing: Missing = "error",
+) -> Scores:
+    """Adversarial SQuAD (AddSent, AddOneSent): each question counts as its worst variant.
+
+    The variants of a question have its id, a hyphen and a suffix (`...-high-conf-turk0`). Exact
+    match and F1 take the worst separately, the unchanged question included where it is present.
+
+    Args:
+        predictions: one text by id of the variant.
+        references: reference texts by id of the variant.
+        missing: as in `score_squad`.
+
+    Returns:
+        `Scores` with `exact_match` and `f1`; `size` is the number of original questions.
+
+    Example:
+
+    >>> scores = score_adversarial_squad(
+    ...     {"a": "York", "a-high-conf-turk0": "Leeds", "b": "ten"},
+    ...     {"a": ["York"], "a-high-conf-turk0": ["York"], "b": ["ten"]},
+    ... )
+    >>> scores["f1"].value, scores["f1"].size
+    (0.5, 2)
+    """
+    plain = score_squad(predictions, references, missing=missing)
+    rows = []
+    for row in plain.rows:
+        worst: dict[Hashable, float] = {}
+        for key, value in (row.per_example or {}).items():
+            original = str(key).split("-", 1)[0]
+            worst[original] = min(worst.get(original, 1.0), value)
+        rows.append(
+            mean_score(
+                row.name,
+                row.label,
+                worst,
+                scorer="SQuAD v1.1 rules, worst variant",
+                tokenisation=row.tokenisation,
+            )
+        )
+    counts = dict(plain.counts) | {"variants": plain.rows[0].size}
+    return Scores("Adversarial SQuAD", tuple(rows), counts)

@@ -1,0 +1,195 @@
+"""Can the question be answered? F1 of the decision and the precision-recall curve."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tfmrc.evaluation.files.pairing import Missing, pair
+from tfmrc.evaluation.metrics.score import Score, Scores, Statistics, library_version, ratio
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecallCurve:
+    """Precision and recall at every threshold that changes a decision, thresholds falling.
+
+    `best_threshold` gives the best F1; it was chosen on the same data, so `best_f1` is an upper
+    estimate (Masque's Figure 4 reports it so).
+    """
+
+    thresholds: np.ndarray
+    precision: np.ndarray
+    recall: np.ndarray
+
+    @property
+    def f1(self) -> np.ndarray:
+        total = self.precision + self.recall
+        product = 2 * self.precision * self.recall
+        return np.divide(product, total, out=np.zeros_like(total), where=total > 0)
+
+    @property
+    def best_threshold(self) -> float:
+        return float(self.thresholds[int(np.argmax(self.f1))])
+
+    @property
+    def best_f1(self) -> float:
+        return float(np.max(self.f1))
+
+    @property
+    def average_precision(self) -> float:
+        """The area under the curve as the sum of precision times the step in recall."""
+        return float(np.sum(np.diff(self.recall, prepend=0.0) * self.precision))
+
+
+def precision_recall_curve(
+    predictions: Mapping[Any, float],
+    references: Mapping[Any, bool],
+    *,
+    missing: Missing = "error",
+) -> PrecisionRecallCurve:
+    """The precision-recall curve of answer possibility; answerable questions are the positives.
+
+    Args:
+        predictions: the probability (or any score) that the question can be answered, by id.
+        references: whether it can, by id; at least one must be answerable.
+        missing: what an id without a prediction means; `"empty"` counts as least answerable.
+
+    Raises:
+        ValueError: a missing prediction, a value that is not a number, or no answerable question.
+
+    Example:
+
+    >>> from tfmrc.evaluation import precision_recall_curve
+    >>> curve = precision_recall_curve(
+    ...     {"a": 0.9, "b": 0.8, "c": 0.6, "d": 0.1}, {"a": True, "b": False, "c": True, "d": False}
+    ... )
+    >>> curve.best_threshold, round(curve.best_f1, 4)
+    (0.6, 0.8)
+    """
+    pairing = pair(predictions, references, missing=missing)
+    scores = np.array([float(predictions.get(key, -np.inf)) for key in pairing.ids])
+    truth = np.array([bool(references[key]) for key in pairing.ids])
+    if np.isnan(scores).any():
+        key = pairing.ids[int(np.argmax(np.isnan(scores)))]
+        raise ValueError(f"answer possibility must be a number. Received: predictions[{key!r}]=nan")
+    if not truth.any():
+        raise ValueError(
+            "a precision-recall curve needs an answerable question. "
+            f"Received: {len(truth)} references, none of them answerable"
+        )
+    order = np.argsort(-scores, kind="stable")
+    ranked, hits = scores[order], np.cumsum(truth[order])
+    last = np.append(ranked[1:] != ranked[:-1], True)  # equal scores are decided together
+    taken = np.arange(1, len(ranked) + 1)
+    return PrecisionRecallCurve(
+        ranked[last], (hits / taken)[last], (hits / truth.sum())[last].astype(np.float64)
+    )
+
+
+def score_answerability(
+    predictions: Mapping[Any, float],
+    references: Mapping[Any, bool],
+    *,
+    threshold: float | None = None,
+    chosen_on: str = "",
+    missing: Missing = "error",
+) -> Scores:
+    """F1, precision and recall of answer possibility, answerable being the positive class.
+
+    `best_answerable_f1` is the F1 at the threshold that is best on these very data (an upper
+    estimate; Masque's Figure 4 reports it so). `answerable_f1` is the F1 at a threshold that was
+    fixed before, for instance by `precision_recall_curve(...).best_threshold` on the dev set. The
+    notes name the thresholds.
+
+    Args:
+        predictions: the probability that the question can be answered, by id.
+        references: whether it can, by id.
+        threshold: answer from this probability on; None: no threshold was fixed before.
+        chosen_on: where it was chosen, for the note.
+        missing: what an id without a prediction means; `"empty"` counts as "cannot be answered".
+
+    Returns:
+        `Scores` with `best_answerable_f1`, its precision and recall, and `average_precision`; with
+        a threshold before them `answerable_f1`, `answerable_precision` and `answerable_recall`.
+
+    Raises:
+        ValueError: see `precision_recall_curve`.
+
+    Example:
+
+    >>> from tfmrc.evaluation import score_answerability
+    >>> found, truth = {"a": 0.4, "b": 0.2}, {"a": True, "b": False}
+    >>> scores = score_answerability(found, truth, threshold=0.5)
+    >>> scores["answerable_f1"].value, scores["answerable_f1"].note
+    (0.0, 'threshold 0.5')
+    >>> scores["best_answerable_f1"].value, scores["best_answerable_f1"].note
+    (1.0, 'threshold 0.4, the best on these data')
+    """
+    curve = precision_recall_curve(predictions, references, missing=missing)
+    pairing = pair(predictions, references, missing=missing)
+    truth = {key: references[key] for key in pairing.ids}
+
+    def rows_at(limit: float, note: str) -> list[Score]:
+        decided = {key: float(predictions.get(key, -np.inf)) >= limit for key in pairing.ids}
+        return decision_scores(decided, truth, f"threshold {limit:.4g}{note}")
+
+    rows = []
+    if threshold is not None:
+        rows += rows_at(float(threshold), f", {chosen_on}" if chosen_on else "")
+    rows += [
+        replace(row, name=f"best_{row.name}", label=f"{row.label}, best threshold")
+        for row in rows_at(curve.best_threshold, ", the best on these data")
+    ]
+    area = Score(
+        name="average_precision",
+        label="Average precision",
+        value=curve.average_precision,
+        scorer="area under the precision-recall curve",
+        version=library_version(),
+        tokenisation="none",
+        size=len(pairing.ids),
+    )
+    return Scores("answer possibility", (*rows, area), pairing.counts)
+
+
+def decision_scores(
+    decisions: Mapping[Any, bool], references: Mapping[Any, bool], note: str = ""
+) -> list[Score]:
+    """F1, precision and recall of yes-or-no decisions (an absent decision is a no).
+
+    Args:
+        decisions: True where the system answers, by id.
+        references: True where the question can be answered, by id.
+        note: shown beside the scores.
+    """
+    ids = tuple(references)
+    rows = np.array(
+        [
+            (said and true, said and not true, true and not said)
+            for said, true in ((bool(decisions.get(k, False)), bool(references[k])) for k in ids)
+        ],
+        np.float64,
+    ).reshape(-1, 3)
+    kinds = (
+        ("answerable_f1", "Answerable F1", [2, 0, 0], [2, 1, 1]),
+        ("answerable_precision", "Answerable precision", [1, 0, 0], [1, 1, 0]),
+        ("answerable_recall", "Answerable recall", [1, 0, 0], [1, 0, 1]),
+    )
+    scores = []
+    for name, label, above, below in kinds:
+        statistics = Statistics(ids, rows @ np.array([above, below], np.float64).T, ratio)
+        scores.append(
+            Score(
+                name=name,
+                label=label,
+                value=statistics.score() if ids else None,
+                scorer="F1 of the decision to answer",
+                version=library_version(),
+                tokenisation="none",
+                size=len(ids),
+                note=note if ids else "no example to score",
+                statistics=statistics,
+            )
+        )
+    return scores

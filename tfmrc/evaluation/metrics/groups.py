@@ -1,0 +1,109 @@
+"""Scores and answer lengths broken down: by question word, query type, style."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tfmrc.evaluation.metrics.score import Score
+from tfmrc.evaluation.metrics.tokenizers import get_tokenizer
+
+QUESTION_WORDS = ("what", "how", "who", "when", "which", "where", "why")
+_FIRST = re.compile(rf"\b(?:{'|'.join(QUESTION_WORDS)}|whom|whose)\b")
+
+
+def question_word(question: str) -> str:
+    """The first question word of a question, or "other" ("whom" and "whose" are "who").
+
+    Example:
+
+    >>> [question_word(text) for text in ("In which year?", "Whose is it?", "Is it?")]
+    ['which', 'who', 'other']
+    """
+    found = _FIRST.search(question.lower())
+    if found is None:
+        return "other"
+    return "who" if found.group() in ("whom", "whose") else found.group()
+
+
+def score_by_group(score: Score, groups: Mapping[Any, str]) -> dict[str, Score]:
+    """One score broken down by group, the largest group first.
+
+    The group's score is computed from its own counts, as for the whole (BLEU is not averaged).
+
+    Args:
+        score: a score with `statistics`.
+        groups: the group of each scored id.
+
+    Raises:
+        ValueError: the score was not computed, or an id has no group.
+
+    Example:
+
+    >>> from tfmrc.evaluation import score_by_group, score_squad
+    >>> score = score_squad({"a": "York", "b": "ten"}, {"a": ["York"], "b": ["six"]})["f1"]
+    >>> parts = score_by_group(score, {"a": "where", "b": "when"})
+    >>> {name: part.value for name, part in parts.items()}
+    {'where': 1.0, 'when': 0.0}
+    """
+    if score.statistics is None:
+        raise ValueError(
+            f"{score.label} cannot be broken down. Received: {score.note or 'no statistics'}"
+        )
+    members: dict[str, list[Any]] = {}
+    for key in score.statistics.ids:
+        if key not in groups:
+            raise ValueError(f"every scored id needs a group. Received: none for id {key!r}")
+        members.setdefault(groups[key], []).append(key)
+    parts = {}
+    for name, ids in sorted(members.items(), key=lambda item: -len(item[1])):
+        statistics = score.statistics.subset(ids)
+        own = score.per_example and {key: score.per_example[key] for key in ids}
+        parts[name] = replace(
+            score, value=statistics.score(), size=len(ids), per_example=own, statistics=statistics
+        )
+    return parts
+
+
+@dataclass(frozen=True)
+class AnswerLength:
+    """The length of one kind of answers in words: mean, standard deviation and error, number."""
+
+    style: str
+    group: str
+    mean: float
+    deviation: float
+    error: float
+    size: int
+
+
+def answer_lengths(
+    answers: Iterable[tuple[str, str, str]], *, tokenizer: str = "english"
+) -> list[AnswerLength]:
+    """Answer lengths by style and group (query type), in order of first appearance.
+
+    Args:
+        answers: triples of style, group and text; give references a style of their own.
+        tokenizer: see `get_tokenizer`.
+
+    Returns:
+        One row a style and group; the standard error is that of the mean.
+
+    Example:
+
+    >>> rows = answer_lengths([("qa", "person", "Ode"), ("qa", "person", "Ada of Ley")])
+    >>> rows[0].mean, round(rows[0].error, 2)
+    (2.0, 1.0)
+    """
+    cut = get_tokenizer(tokenizer)
+    lengths: dict[tuple[str, str], list[int]] = {}
+    for style, group, text in answers:
+        lengths.setdefault((style, group), []).append(len(cut(text)))
+    rows = []
+    for (style, group), found in lengths.items():
+        deviation = float(np.std(found, ddof=1)) if len(found) > 1 else 0.0
+        error = deviation / len(found) ** 0.5
+        rows.append(AnswerLength(style, group, float(np.mean(found)), deviation, error, len(found)))
+    return rows

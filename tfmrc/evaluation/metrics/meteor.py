@@ -1,0 +1,172 @@
+"""METEOR 1.5 through the jar that pycocoevalcap ships.
+
+pycocoevalcap's own wrapper hangs on a line break inside an answer, starts the program anew for
+every call and depends on the locale; this one shares its jar and its options and nothing else.
+"""
+
+import atexit
+import shutil
+import subprocess
+import threading
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from tfmrc.evaluation.metrics.score import Score, Statistics, package_version
+
+# Columns of the jar's line of counts that are needed here (the others are matches by module).
+_TEST_LENGTH, _REFERENCE_LENGTH, _CHUNKS, _TEST_MATCHES, _REFERENCE_MATCHES = 0, 1, -3, -2, -1
+
+
+def meteor(
+    predictions: Mapping[Any, str],
+    references: Mapping[Any, Sequence[str]],
+    tokenisation: str,
+) -> Score:
+    """METEOR 1.5 (English, `-norm`) over the whole corpus; needs Java.
+
+    Without Java or pycocoevalcap the score's value is None and its note says what is missing.
+    The first call of a process loads the paraphrase table, which takes 10 to 20 seconds.
+
+    Args:
+        predictions: prediction by id.
+        references: references by id, the same ids.
+        tokenisation: how the text was cut before METEOR's own normaliser, for the record.
+    """
+    reason = unavailable()
+    ids = tuple(predictions)
+    if not reason and not ids:
+        reason = "no example to score"
+    if reason:
+        return _score(None, ids, tokenisation, note=reason)
+    engine = _engine()
+    lines = [_line(text, references[key]) for key, text in predictions.items()]
+    counts = engine.ask(lines)
+    *single, corpus = _evaluate(counts)
+    rows = np.array([[float(x) for x in line.split()] for line in counts])
+    perfect = (
+        (rows[:, _TEST_MATCHES] == rows[:, _TEST_LENGTH])
+        & (rows[:, _REFERENCE_MATCHES] == rows[:, _REFERENCE_LENGTH])
+        & (rows[:, _CHUNKS] == 1)
+    )
+    rows[perfect, _CHUNKS] = 0  # the jar adds up chunks so: an exact answer has no fragments
+    return _score(
+        corpus,
+        ids,
+        tokenisation,
+        per_example=dict(zip(ids, single, strict=True)),
+        statistics=Statistics(ids, rows, _of_sums),
+    )
+
+
+def unavailable() -> str:
+    """Why METEOR cannot run here, or an empty string."""
+    if shutil.which("java") is None:
+        return "METEOR needs Java and no `java` is on the PATH (Debian: apt install default-jre)"
+    if _jar() is None:
+        return "METEOR's jar comes with pycocoevalcap (pip install pycocoevalcap)"
+    return ""
+
+
+def _score(
+    value: float | None,
+    ids: Sequence[Hashable],
+    tokenisation: str,
+    note: str = "",
+    per_example: Mapping[Any, float] | None = None,
+    statistics: Statistics | None = None,
+) -> Score:
+    return Score(
+        name="meteor",
+        label="METEOR",
+        value=value,
+        scorer="METEOR 1.5 jar of pycocoevalcap (-l en -norm)",
+        version=package_version("pycocoevalcap"),
+        tokenisation=f"{tokenisation}; then METEOR's normaliser",
+        size=len(ids),
+        note=note,
+        per_example=per_example,
+        statistics=statistics,
+    )
+
+
+def _line(prediction: str, references: Sequence[str]) -> str:
+    texts = [" ".join(text.replace("|||", " ").split()) for text in (*references, prediction)]
+    return " ||| ".join(["SCORE", *texts])
+
+
+def _of_sums(sums: np.ndarray) -> np.ndarray:
+    lines = [" ".join(repr(float(x)) for x in row) for row in sums]
+    return np.array(_evaluate(lines)[:-1])
+
+
+def _evaluate(counts: Sequence[str]) -> list[float]:
+    """The score of each line of counts, and last that of all together."""
+    request = "EVAL ||| " + " ||| ".join(counts)
+    return [float(answer) for answer in _engine().ask([request], len(counts) + 1)]
+
+
+def _jar() -> Path | None:
+    try:
+        import pycocoevalcap.meteor as package
+    except ImportError:
+        return None
+    found = [Path(folder) / "meteor-1.5.jar" for folder in package.__path__]
+    return next((jar for jar in found if jar.exists()), None)
+
+
+class _Engine:
+    """One running jar; lines in, lines out."""
+
+    def __init__(self, jar: Path):
+        options = ["-Xmx2G", "-Dfile.encoding=UTF-8", "-Duser.language=en", "-Duser.country=US"]
+        self._process = subprocess.Popen(
+            ["java", *options, "-jar", jar.name, "-", "-", "-stdio", "-l", "en", "-norm"],
+            cwd=jar.parent,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._lock = threading.Lock()
+        atexit.register(self.close)
+
+    def ask(self, lines: Sequence[str], answers: int | None = None) -> list[str]:
+        """Send lines while reading the answers (one a line unless told)."""
+        with self._lock:
+            source, sink = self._process.stdout, self._process.stdin
+            if source is None or sink is None:
+                raise RuntimeError("METEOR's jar runs without pipes. Received: no stdin or stdout")
+            writer = threading.Thread(target=_write, args=(sink, lines), daemon=True)
+            writer.start()
+            received = [source.readline().decode().strip() for _ in range(answers or len(lines))]
+            writer.join()
+        if "" in received:
+            raise RuntimeError(
+                "METEOR's jar stopped in the middle (is there 2 GB of memory for Java?). "
+                f"Received: exit code {self._process.poll()} after {received.index('')} answers"
+            )
+        return received
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def _write(sink: IO[bytes], lines: Iterable[str]) -> None:
+    try:
+        for line in lines:
+            sink.write(line.encode() + b"\n")
+        sink.flush()
+    except BrokenPipeError:
+        return  # the reading side sees the end of the jar and says so
+
+
+@lru_cache(maxsize=1)
+def _engine() -> _Engine:
+    jar = _jar()
+    if jar is None:
+        raise RuntimeError(f"METEOR cannot run. Received: {unavailable()}")
+    return _Engine(jar)

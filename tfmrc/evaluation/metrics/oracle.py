@@ -1,0 +1,64 @@
+"""The K-best oracle: how good the best of the first K answers is."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from tfmrc.evaluation.files.pairing import Missing, check_references, pair
+from tfmrc.evaluation.metrics.score import Scores, mean_score
+from tfmrc.evaluation.metrics.squad import TOKENISATION, best_match
+
+
+def score_oracle(
+    predictions: Mapping[Any, Sequence[str]],
+    references: Mapping[Any, Sequence[str]],
+    *,
+    k: Sequence[int] = (1, 2, 3, 4),
+    version: Literal["1.1", "2.0"] = "1.1",
+    missing: Missing = "error",
+) -> Scores:
+    """Exact match and F1 of the best among the first K answers, for each K (SAN's Figure 3).
+
+    Args:
+        predictions: answers by id, best first; fewer than K answers are taken as they are.
+        references: reference texts by id.
+        k: the numbers of answers.
+        version: SQuAD's rules, `"1.1"` or `"2.0"`.
+        missing: what an id without answers means; `"empty"` gives it 0 (v1.1).
+
+    Returns:
+        `Scores` with `exact_match@K` and `f1@K`; the two maxima are taken separately.
+
+    Raises:
+        ValueError: a K below 1, or a missing prediction.
+        TypeError: the answers of an id are one string.
+
+    Example:
+
+    >>> scores = score_oracle({"q": ["Leeds", "York"]}, {"q": ["York"]}, k=(1, 2))
+    >>> scores["exact_match@1"].value, scores["exact_match@2"].value
+    (0.0, 1.0)
+    """
+    if any(number < 1 for number in k):
+        raise ValueError(f"K must be 1 or more. Received: k={tuple(k)}")
+    check_references(predictions, "predictions")
+    check_references(references)
+    pairing = pair(predictions, references, missing=missing)
+    matches = {
+        key: [
+            best_match(text, references[key], version, key)
+            for text in list(predictions.get(key, ()))[: max(k, default=1)] or [""]
+        ]
+        for key in pairing.ids
+    }
+    rows = tuple(
+        mean_score(
+            f"{name}@{number}",
+            f"{label}, best of {number}",
+            {key: max(both[column] for both in found[:number]) for key, found in matches.items()},
+            scorer=f"SQuAD v{version} rules, oracle",
+            tokenisation=TOKENISATION,
+        )
+        for number in k
+        for column, name, label in ((0, "exact_match", "Exact match"), (1, "f1", "F1"))
+    )
+    return Scores("K-best oracle", rows, pairing.counts)

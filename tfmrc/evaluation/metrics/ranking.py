@@ -1,0 +1,81 @@
+"""Passage ranking: mean average precision and mean reciprocal rank."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfmrc.evaluation.files.pairing import Missing, pair
+from tfmrc.evaluation.metrics.score import Scores, mean_score
+
+
+def score_ranking(
+    predictions: Mapping[Any, Sequence[float]],
+    references: Mapping[Any, Sequence[bool]],
+    *,
+    cutoff: int | None = None,
+    missing: Missing = "error",
+) -> Scores:
+    """MAP and MRR of passages ordered by falling score.
+
+    Passages with equal scores stay in the order in which they were given: scores that are all
+    equal measure the given order itself (the search engine's, in MS MARCO). A question without a
+    relevant passage is not scored (counted as `without_relevant`).
+
+    Args:
+        predictions: one score a passage, by id.
+        references: one truth value a passage, by id, of the same length.
+        cutoff: count only the first so many places (MRR@10: 10); None: all.
+        missing: what an id without scores means; `"empty"` gives it 0.
+
+    Returns:
+        `Scores` with `map` and `mrr`.
+
+    Raises:
+        ValueError: the lengths differ, a score is not a number, `cutoff` is not positive, or an id
+            has no prediction.
+
+    Example:
+
+    >>> from tfmrc.evaluation import score_ranking
+    >>> scores = score_ranking({"q": [0.1, 0.9, 0.4]}, {"q": [True, False, True]})
+    >>> round(scores["map"].value, 4), scores["mrr"].value
+    (0.5833, 0.5)
+    """
+    if cutoff is not None and cutoff < 1:
+        raise ValueError(f"`cutoff` must be positive or None. Received: cutoff={cutoff!r}")
+    relevant = [key for key, labels in references.items() if any(labels)]
+    pairing = pair(predictions, relevant, missing=missing, known=references.keys())
+    precision: dict[Hashable, float] = {}
+    reciprocal: dict[Hashable, float] = {}
+    for key in pairing.ids:
+        if key not in predictions:
+            precision[key] = reciprocal[key] = 0.0
+            continue
+        labels = _ranked(key, predictions[key], references[key])
+        places = np.flatnonzero(labels[:cutoff]) + 1
+        found = np.arange(1, len(places) + 1)
+        possible = min(int(labels.sum()), cutoff or len(labels))
+        precision[key] = float(np.sum(found / places) / possible)
+        reciprocal[key] = float(1 / places[0]) if len(places) else 0.0
+    at = "" if cutoff is None else f"@{cutoff}"
+    rows = tuple(
+        mean_score(name, label + at, values, scorer="rank of relevant ones", tokenisation="none")
+        for name, label, values in (("map", "MAP", precision), ("mrr", "MRR", reciprocal))
+    )
+    counts = pairing.counts | {"without_relevant": len(references) - len(relevant)}
+    return Scores(f"ranking{at}", rows, counts)
+
+
+def _ranked(key: Hashable, scores: Sequence[float], labels: Sequence[bool]) -> np.ndarray:
+    values, truth = np.asarray(scores, np.float64), np.asarray(labels, bool)
+    if values.shape != truth.shape or values.ndim != 1:
+        raise ValueError(
+            "there must be one score for each passage. Received: "
+            f"predictions[{key!r}] of shape {values.shape}, references of shape {truth.shape}"
+        )
+    if np.isnan(values).any():
+        raise ValueError(
+            f"scores must be numbers. Received: predictions[{key!r}]={values.tolist()}"
+        )
+    return truth[np.argsort(-values, kind="stable")]

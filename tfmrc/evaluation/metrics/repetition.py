@@ -1,0 +1,63 @@
+"""How often generated text repeats its own words."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tfmrc.evaluation.files.pairing import check_text
+from tfmrc.evaluation.metrics.score import Score, Scores, Statistics, library_version, ratio
+from tfmrc.evaluation.metrics.tokenizers import get_tokenizer
+
+
+def score_repetition(predictions: Mapping[Any, str], *, tokenizer: str = "english") -> Scores:
+    """Word duplication rates over all words of all texts (lower is less repetitive).
+
+    The question generation paper counts "words which appear more than once" over the total. That
+    can be read in two ways, so both are given: `duplication_rate` counts every occurrence after the
+    first within its text, `duplicated_words_rate` counts each repeated word once.
+
+    Args:
+        predictions: texts by id; words are compared in lower case.
+        tokenizer: see `get_tokenizer`.
+
+    Example:
+
+    >>> from tfmrc.evaluation import score_repetition
+    >>> scores = score_repetition({"q": "the mill and the weir and the owl"})
+    >>> scores["duplication_rate"].value, scores["duplicated_words_rate"].value
+    (0.375, 0.25)
+    """
+    check_text(predictions)
+    cut = get_tokenizer(tokenizer)
+    counts = [Counter(cut(text.lower())) for text in predictions.values()]
+    ids = tuple(predictions)
+    extra = [sum(n - 1 for n in words.values()) for words in counts]
+    repeated = [sum(n > 1 for n in words.values()) for words in counts]
+    total = [sum(words.values()) for words in counts]
+    rows = []
+    for name, label, found in (
+        ("duplication_rate", "Word duplication rate", extra),
+        ("duplicated_words_rate", "Duplicated words rate", repeated),
+    ):
+        statistics = Statistics(ids, np.array([found, total], np.float64).T.reshape(-1, 2), ratio)
+        rows.append(
+            Score(
+                name=name,
+                label=label,
+                value=statistics.score() if sum(total) else None,
+                scorer="repeated words over all words",
+                version=library_version(),
+                tokenisation=f"{cut.description}, lower-cased",
+                size=len(ids),
+                note="" if sum(total) else "no words",
+                per_example={
+                    key: part / all_
+                    for key, part, all_ in zip(ids, found, total, strict=True)
+                    if all_
+                },
+                statistics=statistics,
+            )
+        )
+    return Scores("word duplication", tuple(rows), {})

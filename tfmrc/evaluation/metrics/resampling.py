@@ -1,0 +1,158 @@
+"""How sure is a score? Bootstrap intervals, and the paired test between two systems."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfmrc.evaluation.metrics.score import Score, Statistics
+
+_CHUNK = 100
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A score with its percentile bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+    level: float
+    samples: int
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.2f} [{100 * self.low:.2f}, {100 * self.high:.2f}]"
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """The difference of two systems on the same questions: second minus first.
+
+    `p_value` is two-sided: twice the share of resamples in which the difference has the other sign
+    (or is nothing), counting one more resample so that it is never zero.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    level: float
+    samples: int
+    seed: int
+
+    def __str__(self) -> str:
+        return (
+            f"{100 * self.difference:+.2f} [{100 * self.low:+.2f}, {100 * self.high:+.2f}], "
+            f"p = {self.p_value:.4f}"
+        )
+
+
+def bootstrap(score: Score, *, samples: int = 1000, level: float = 0.95, seed: int = 0) -> Interval:
+    """The percentile bootstrap interval of a score over its examples.
+
+    Corpus scores (BLEU, METEOR, F1 of decisions) are computed anew from the resampled counts; they
+    are not averaged over examples.
+
+    Args:
+        score: a score with `statistics`.
+        samples: the number of resamples.
+        level: the interval's coverage.
+        seed: of the resampling.
+
+    Raises:
+        ValueError: the score was not computed or has no statistics, or an argument is out of range.
+
+    Example:
+
+    >>> from tfmrc.evaluation import bootstrap, score_squad
+    >>> answers = {n: "yes" if n % 4 else "no" for n in range(100)}
+    >>> scores = score_squad(answers, {n: ["yes"] for n in range(100)})
+    >>> interval = bootstrap(scores["exact_match"])
+    >>> interval.low < 0.75 < interval.high
+    True
+    """
+    statistics = _statistics(score)
+    _check(samples, level)
+    weights = _weights(len(statistics.ids), samples, seed)
+    drawn = np.concatenate([statistics.combine(drawn @ statistics.values) for drawn in weights])
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(statistics.score(), float(low), float(high), level, samples, seed)
+
+
+def paired_bootstrap(
+    first: Score, second: Score, *, samples: int = 1000, level: float = 0.95, seed: int = 0
+) -> PairedTest:
+    """Is the second system's score another than the first's? The same resamples for both.
+
+    Args:
+        first: the score of one system.
+        second: the same score of another system on the same ids (in any order).
+        samples: the number of resamples.
+        level: coverage of the interval of the difference.
+        seed: of the resampling.
+
+    Raises:
+        ValueError: the scores differ in name, tokenisation or ids, or were not computed.
+
+    Example:
+
+    >>> from tfmrc.evaluation import paired_bootstrap, score_squad
+    >>> references = {n: ["yes"] for n in range(60)}
+    >>> weak = score_squad({n: "yes" if n % 3 else "no" for n in range(60)}, references)
+    >>> strong = score_squad({n: "yes" for n in range(60)}, references)
+    >>> test = paired_bootstrap(weak["f1"], strong["f1"])
+    >>> round(test.difference, 3), test.p_value < 0.01
+    (0.333, True)
+    """
+    for name in ("name", "tokenisation", "scorer", "version"):
+        if getattr(first, name) != getattr(second, name):
+            raise ValueError(
+                f"only equal scores can be compared, these differ in `{name}`. Received: "
+                f"first={getattr(first, name)!r}, second={getattr(second, name)!r}"
+            )
+    one, two = _statistics(first), _statistics(second)
+    if set(one.ids) != set(two.ids):
+        alone = sorted(map(str, set(one.ids) ^ set(two.ids)))
+        raise ValueError(
+            "a paired test needs the same examples on both sides. "
+            f"Received: {len(alone)} ids on one side only, {alone[0]!r} first"
+        )
+    _check(samples, level)
+    two = two.subset(one.ids)
+    drawn = np.concatenate(
+        [
+            two.combine(weights @ two.values) - one.combine(weights @ one.values)
+            for weights in _weights(len(one.ids), samples, seed)
+        ]
+    )
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    against = min(int(np.sum(drawn <= 0)), int(np.sum(drawn >= 0)))
+    p_value = min(1.0, 2 * (against + 1) / (samples + 1))
+    difference = two.score() - one.score()
+    return PairedTest(difference, float(low), float(high), p_value, level, samples, seed)
+
+
+def _statistics(score: Score) -> Statistics:
+    if score.statistics is None or not score.statistics.ids:
+        reason = score.note or "it keeps no counts for resampling"
+        raise ValueError(f"{score.label} cannot be resampled: {reason}. Received: {score.name!r}")
+    return score.statistics
+
+
+def _check(samples: int, level: float) -> None:
+    if samples < 1 or not 0 < level < 1:
+        raise ValueError(
+            "`samples` must be positive and `level` between 0 and 1. "
+            f"Received: samples={samples!r}, level={level!r}"
+        )
+
+
+def _weights(size: int, samples: int, seed: int) -> Iterator[np.ndarray]:
+    """How often each example is drawn in each resample, `[at most 100, N]` at a time."""
+    generator = np.random.default_rng(seed)
+    for start in range(0, samples, _CHUNK):
+        count = min(_CHUNK, samples - start)
+        drawn = generator.integers(0, size, (count, size))
+        drawn += size * np.arange(count)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=count * size).reshape(count, size).astype(float)

@@ -1,0 +1,164 @@
+"""SQuAD's exact match and F1, versions 1.1 and 2.0."""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Literal
+
+from tfmrc.evaluation.files.pairing import Missing, check_references, check_text, pair
+from tfmrc.evaluation.metrics.score import Scores, mean_score
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+TOKENISATION = "lower-cased, without ASCII punctuation and articles, white space"
+
+
+def normalize_squad(text: str) -> str:
+    """SQuAD's normal form: lower case, no ASCII punctuation, no articles, single spaces.
+
+    Example:
+
+    >>> normalize_squad("The  Cat's, an owl.")
+    'cats owl'
+    """
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def score_squad(
+    predictions: Mapping[Any, str],
+    references: Mapping[Any, Sequence[str]],
+    *,
+    version: Literal["1.1", "2.0"] = "1.1",
+    no_answer: Mapping[Any, float] | None = None,
+    no_answer_threshold: float = 1.0,
+    missing: Missing = "error",
+) -> Scores:
+    """Exact match and F1 over questions, the best reference counting.
+
+    In version 2.0 an empty list of references means that the question has no answer: an empty
+    prediction is then right and any other is wrong; references that are empty after normalising
+    are left aside. Without an answer on either side F1 is 1 if both are empty, else 0 (v1.1: 0).
+
+    Args:
+        predictions: one text by id; empty: no answer (v2.0).
+        references: reference texts by id.
+        version: `"1.1"` or `"2.0"`.
+        no_answer: the probability of no answer by id (v2.0): above `no_answer_threshold` the
+            prediction counts as empty; the thresholds with the best scores are reported too.
+        no_answer_threshold: see above.
+        missing: an id without a prediction is an `"error"`, `"empty"` (the official v1.1 script
+            gives 0) or `"leave_out"` (the official v2.0 script leaves it out).
+
+    Returns:
+        `Scores` with `exact_match`, `f1`; in v2.0 also `has_answer_exact_match`, `has_answer_f1`,
+        `no_answer_accuracy`, and with `no_answer` `best_exact_match`, `best_f1`.
+
+    Raises:
+        ValueError: an unknown version, a missing prediction, `no_answer` without an id, or an
+            empty list of references in version 1.1.
+        TypeError: a prediction that is not a string.
+
+    Example:
+
+    >>> scores = score_squad({"q": "in old York", "r": ""}, {"q": ["York"], "r": []}, version="2.0")
+    >>> scores["exact_match"].value, scores["f1"].value
+    (0.5, 0.75)
+    """
+    if version not in ("1.1", "2.0"):
+        raise ValueError(f"`version` must be '1.1' or '2.0'. Received: version={version!r}")
+    check_text(predictions)
+    check_references(references)
+    pairing = pair(predictions, references, missing=missing)
+    raw = {
+        key: best_match(predictions.get(key, ""), references[key], version, key)
+        for key in pairing.ids
+    }
+    possible = {key: _has_answer(references[key]) for key in pairing.ids}
+    chances = no_answer or {}
+    absent = [key for key in pairing.ids if no_answer is not None and key not in chances]
+    if absent:
+        raise ValueError(
+            "`no_answer` needs a probability for every prediction. "
+            f"Received: none for {len(absent)} ids, {absent[0]!r} first"
+        )
+    silent = {key for key in pairing.ids if chances.get(key, 0.0) > no_answer_threshold}
+    final = {
+        key: (float(not possible[key]),) * 2 if key in silent and version == "2.0" else both
+        for key, both in raw.items()
+    }
+    exact = {key: scores[0] for key, scores in final.items()}
+    overlap = {key: scores[1] for key, scores in final.items()}
+    table: list[tuple[str, str, dict[Hashable, float], str]] = [
+        ("exact_match", "Exact match", exact, ""),
+        ("f1", "F1", overlap, ""),
+    ]
+    if version == "2.0":
+        yes = [key for key in final if possible[key]]
+        no = [key for key in final if not possible[key]]
+        table += [
+            ("has_answer_exact_match", "Exact match, answerable", {k: exact[k] for k in yes}, ""),
+            ("has_answer_f1", "F1, answerable", {k: overlap[k] for k in yes}, ""),
+            ("no_answer_accuracy", "Right without answer", {k: exact[k] for k in no}, ""),
+        ]
+        if no_answer is not None:
+            for column, kind in ((0, "exact match"), (1, "F1")):
+                values = {key: both[column] for key, both in raw.items()}
+                best, note = _best(values, possible, chances)
+                name = f"best_{kind.lower().replace(' ', '_')}"
+                table.append((name, f"Best {kind}", best, note))
+    scorer = f"SQuAD v{version} rules"
+    rows = tuple(
+        mean_score(name, label, values, scorer=scorer, tokenisation=TOKENISATION, note=note)
+        for name, label, values, note in table
+    )
+    return Scores(f"SQuAD v{version}", rows, pairing.counts)
+
+
+def best_match(
+    prediction: str, references: Sequence[str], version: str = "1.1", key: Hashable = ""
+) -> tuple[float, float]:
+    """Exact match and F1 of one prediction, each against the reference that suits it best."""
+    if version == "2.0":
+        references = [text for text in references if normalize_squad(text)] or [""]
+    if not references:
+        raise ValueError(
+            "SQuAD v1.1 has a reference for every question (v2.0 has not). "
+            f"Received: references[{key!r}]=[]"
+        )
+    answer = normalize_squad(prediction)
+    targets = [normalize_squad(text) for text in references]
+    exact = max(float(answer == target) for target in targets)
+    return exact, max(_f1(answer.split(), target.split(), version) for target in targets)
+
+
+def _f1(prediction: list[str], target: list[str], version: str) -> float:
+    if version == "2.0" and not (prediction and target):
+        return float(prediction == target)
+    shared = sum((Counter(prediction) & Counter(target)).values())
+    return 2 * shared / (len(prediction) + len(target)) if shared else 0.0
+
+
+def _has_answer(references: Sequence[str]) -> bool:
+    return any(normalize_squad(text) for text in references)
+
+
+def _best(
+    scores: Mapping[Any, float],
+    possible: Mapping[Any, bool],
+    chances: Mapping[Any, float],
+) -> tuple[dict[Hashable, float], str]:
+    """Per-question scores when the likeliest to have an answer are answered, as many as is best."""
+    order = sorted(scores, key=lambda key: chances[key])
+    silent = {key: float(not possible[key]) for key in scores}
+    total = best = sum(silent.values())
+    limit: float | None = None
+    for place, key in enumerate(order):
+        total += scores[key] - silent[key]
+        tied = place + 1 < len(order) and chances[order[place + 1]] == chances[key]
+        if total > best and not tied:
+            best, limit = total, chances[key]
+    if limit is None:
+        return silent, "best on these data: no question answered"
+    answered = {key: scores[key] if chances[key] <= limit else silent[key] for key in scores}
+    return answered, f"threshold {limit:.4g}, the best on these data"

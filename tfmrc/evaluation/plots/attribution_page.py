@@ -1,0 +1,142 @@
+"""Masque's Figure 1 as a page: each generated word coloured by where it came from."""
+
+import html
+from collections.abc import Sequence
+
+import numpy as np
+
+from tfmrc.evaluation.plots.attribution import SOURCE_COLOURS, SOURCES, AttributedWord, check_words
+
+_STYLE = """
+body{font:16px/1.6 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
+h1{font-size:1.2rem} h2{font-size:1rem;margin:1.4rem 0 .3rem}
+.word{display:inline-block;margin:.15rem .1rem;text-align:center;vertical-align:top}
+.word>b{display:block;font-weight:500;padding:.1rem .35rem;border-radius:.3rem .3rem 0 0}
+.bar{display:flex;height:.35rem;border-radius:0 0 .3rem .3rem;overflow:hidden}
+.bar i{display:block;height:100%}
+mark{color:inherit;border-radius:.2rem;padding:0 .1rem}
+.key span{padding:.1rem .5rem;border-radius:.3rem;margin-right:.6rem}
+.passage{border-left:.25rem solid #ccc;padding-left:.7rem;margin:.5rem 0}
+.note{color:#666;font-size:.85rem}
+table{border-collapse:collapse;font-size:.85rem} td,th{padding:.1rem .6rem;text-align:right}
+td:first-child,th:first-child,td:last-child,th:last-child{text-align:left}
+"""
+
+
+def attribution_html(
+    words: Sequence[str],
+    sources: Sequence[str],
+    weights: Sequence[Sequence[float]],
+    *,
+    places: Sequence[tuple[int | None, int | None, int | None]] | None = None,
+    question: str = "",
+    passages: Sequence[str] = (),
+    relevance: Sequence[float] | None = None,
+    title: str = "Where the answer's words came from",
+    note: str = "",
+) -> str:
+    """A self-contained HTML page: no scripts, nothing loaded from elsewhere.
+
+    Each word has its source's colour, the stronger the higher that source's weight, and under it
+    a bar of the three weights. Copied words are marked in the question and the passages.
+
+    Args:
+        words: the generated words.
+        sources: for each word `"vocabulary"`, `"question"` or `"passage"`.
+        weights: for each word the weights of vocabulary, question and passages, `[T, 3]`.
+        places: for each word the passage's number and the characters from and to (code points),
+            None where unknown; the passage's number is None for the question.
+        question: its text, shown where given.
+        passages: their texts, shown where given.
+        relevance: one number a passage, shown where given.
+        title: the page's heading.
+        note: a line under the heading (model, checkpoint).
+
+    Returns:
+        The page as a string.
+
+    Raises:
+        ValueError: lengths or sources do not fit, or a weight is not from 0 to 1.
+
+    Example:
+
+    >>> from tfmrc.evaluation import attribution_html
+    >>> sources, weights = ["passage", "vocabulary"], [[0, 0, 1], [0.9, 0, 0.1]]
+    >>> page = attribution_html(["Ode", "did"], sources, weights)
+    >>> "Ode" in page and "<script" not in page
+    True
+    """
+    rows = check_words(words, sources, weights, places)
+    if relevance is not None and len(relevance) != len(passages):
+        raise ValueError(
+            "`relevance` needs one number a passage. "
+            f"Received: {len(relevance)} numbers for {len(passages)} passages"
+        )
+    parts = [
+        "<!DOCTYPE html>",
+        f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>',
+        f"<style>{_STYLE}</style></head><body><h1>{html.escape(title)}</h1>",
+    ]
+    parts += [f'<p class="note">{html.escape(note)}</p>'] if note else []
+    key = "".join(f'<span style="background:{_tint(s, 0.55)}">{s}</span>' for s in SOURCES)
+    parts += [f'<p class="key">{key}</p>', "<h2>Answer</h2><p>", *map(_chip, rows), "</p>"]
+    if question:
+        inside = [row for row in rows if row.source == "question"]
+        parts += ["<h2>Question</h2>", f"<p>{_marked(question, inside)}</p>"]
+    for number, passage in enumerate(passages):
+        inside = [row for row in rows if row.source == "passage" and row.passage == number]
+        about = "" if relevance is None else f" (relevance {relevance[number]:.3f})"
+        parts.append(f"<h2>Passage {number + 1}{about}</h2>")
+        parts.append(f'<p class="passage">{_marked(passage, inside)}</p>')
+    parts += ["<h2>Weights</h2>", _table(rows), "</body></html>"]
+    return "\n".join(parts) + "\n"
+
+
+def _tint(source: str, strength: float) -> str:
+    value = SOURCE_COLOURS[source].lstrip("#")
+    red, green, blue = (int(value[place : place + 2], 16) for place in (0, 2, 4))
+    return f"rgba({red},{green},{blue},{max(0.0, min(1.0, strength)):.3f})"
+
+
+def _chip(word: AttributedWord) -> str:
+    strength = 0.15 + 0.6 * word.weights[SOURCES.index(word.source)]
+    numbers = ", ".join(f"{s} {w:.3f}" for s, w in zip(SOURCES, word.weights, strict=True))
+    bar = "".join(
+        f'<i style="width:{100 * weight:.1f}%;background:{SOURCE_COLOURS[source]}"></i>'
+        for source, weight in zip(SOURCES, word.weights, strict=True)
+    )
+    return (
+        f'<span class="word" title="{html.escape(f"{word.place} ({numbers})", quote=True)}">'
+        f'<b style="background:{_tint(word.source, strength)}">{html.escape(word.text)}</b>'
+        f'<span class="bar">{bar}</span></span>'
+    )
+
+
+def _marked(text: str, words: Sequence[AttributedWord]) -> str:
+    """The text with its copied stretches marked (once, if several words took the same)."""
+    source = words[0].source if words else SOURCES[0]
+    inside = np.zeros(len(text) + 1, bool)
+    for word in words:
+        if word.start is not None and word.end is not None:
+            inside[word.start : min(word.end, len(text))] = True
+    edges = [0, *(np.flatnonzero(inside[1:] != inside[:-1]) + 1).tolist(), len(text)]
+    parts = []
+    for start, end in zip(edges, edges[1:], strict=False):
+        piece = html.escape(text[start:end])
+        if piece and inside[start]:
+            piece = f'<mark style="background:{_tint(source, 0.45)}">{piece}</mark>'
+        parts.append(piece)
+    return "".join(parts)
+
+
+def _table(words: Sequence[AttributedWord]) -> str:
+    head = (
+        "<tr><th>word</th><th>vocabulary</th><th>question</th><th>passages</th><th>from</th></tr>"
+    )
+    rows = "".join(
+        f"<tr><td>{html.escape(word.text)}</td>"
+        + "".join(f"<td>{weight:.3f}</td>" for weight in word.weights)
+        + f"<td>{html.escape(word.place)}</td></tr>"
+        for word in words
+    )
+    return f"<table>{head}{rows}</table>"

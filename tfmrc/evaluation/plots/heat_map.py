@@ -1,0 +1,73 @@
+"""A matrix of attention weights as a picture."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tfmrc.evaluation.plots.style import save_figure
+
+
+def plot_heat_map(
+    weights: Any,
+    rows: Sequence[str],
+    path: str | Path,
+    *,
+    columns: Sequence[str] | None = None,
+    title: str = "",
+) -> list[Path]:
+    """Attention weights between words: one row a word that attends, one column a word attended to.
+
+    The question generation paper's Figure 5 shows its self-attention so. The colours run from 0 to
+    the greatest weight.
+
+    Args:
+        weights: `[rows, columns]`, not negative.
+        rows: the words that attend.
+        path: the picture's name without ending (a PNG and an SVG are written).
+        columns: the words attended to; by default the same as the rows.
+        title: of the figure.
+
+    Returns:
+        The files written.
+
+    Raises:
+        ValueError: the shape does not fit the words, or a weight is negative or no number.
+
+    Example:
+
+    >>> import tempfile
+    >>> path = tempfile.mkdtemp() + "/map"
+    >>> [file.suffix for file in plot_heat_map([[0.9, 0.1], [0.2, 0.8]], ["the", "mill"], path)]
+    ['.png', '.svg']
+
+    Reference:
+        Zhao et al. 2018, Figure 5.
+    """
+    from matplotlib.figure import Figure
+
+    across = list(rows if columns is None else columns)
+    table = np.asarray(weights, np.float64)
+    if table.shape != (len(rows), len(across)) or not table.size:
+        raise ValueError(
+            "a heat map needs one weight for each row and column. Received: weights of shape "
+            f"{table.shape} for {len(rows)} rows and {len(across)} columns"
+        )
+    if not (table >= 0).all():
+        row, column = np.argwhere(~(table >= 0))[0].tolist()
+        raise ValueError(
+            "weights are not negative. "
+            f"Received: weights[{row}][{column}]={float(table[row, column])}"
+        )
+    wide = min(max(3.5, 0.22 * len(across) + 2.0), 40.0)
+    high = min(max(2.5, 0.22 * len(rows) + 1.2), 40.0)
+    figure = Figure(figsize=(wide, high), layout="constrained")
+    panel = figure.add_subplot()
+    image = panel.imshow(table, cmap="Blues", vmin=0.0, vmax=float(table.max()) or 1.0)
+    panel.set_xticks(range(len(across)), across, rotation=90, fontsize=7, parse_math=False)
+    panel.set_yticks(range(len(rows)), rows, fontsize=7, parse_math=False)
+    panel.tick_params(length=0)
+    panel.set(xlabel="attended to", ylabel="attends")
+    figure.colorbar(image, ax=panel, shrink=0.8, label="weight")
+    return save_figure(figure, path, title)

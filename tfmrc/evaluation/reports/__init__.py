@@ -1,0 +1,1 @@
+"""Reports of runs, tables, samples and the state of reproduction."""

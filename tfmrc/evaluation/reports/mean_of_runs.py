@@ -1,0 +1,63 @@
+"""Scores of several runs of one system as one: their mean and deviation, for a report."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tfmrc.evaluation.metrics.score import Score, Scores
+
+
+def mean_of_runs(runs: Sequence[Scores]) -> Scores:
+    """Mean and standard deviation (n - 1) of every score over runs that differ in their seed.
+
+    Each score keeps the single values; its note says how many there are. A score that some run
+    lacks is left out; one that could not be computed in some run is not computed here either. One
+    run alone comes back as it is.
+
+    Args:
+        runs: scores of the same examples by the same rules, one a run.
+
+    Raises:
+        ValueError: there is no run, or they do not report on equally many examples by one scorer.
+
+    Example:
+
+    >>> from tfmrc.evaluation import mean_of_runs, score_squad
+    >>> known = {"a": ["a mill"], "b": ["a weir"]}
+    >>> runs = [score_squad({"a": "a mill", "b": text}, known) for text in ("a weir", "x")]
+    >>> print(mean_of_runs(runs)["exact_match"])
+    Exact match 75.00 ± 35.36 (n = 2; SQuAD v1.1 rules tfmrc ...; mean and deviation of 2 runs)
+    """
+    if not runs:
+        raise ValueError("A mean needs a run. Received: runs=[]")
+    first, *others = runs
+    if not others:
+        return first
+    names = [name for name in first if all(name in run for run in others)]
+    rows = tuple(_mean([run[name] for run in runs]) for name in names)
+    return Scores(first.rules, rows, first.counts)
+
+
+def _mean(rows: Sequence[Score]) -> Score:
+    first = rows[0]
+    for row in rows:
+        for name in ("scorer", "version", "tokenisation", "size"):
+            if getattr(row, name) != getattr(first, name):
+                raise ValueError(
+                    f"Runs are scored alike, on the same examples. Received: {first.name}, "
+                    f"{name}={getattr(first, name)!r} and {getattr(row, name)!r}"
+                )
+    values = tuple(row.value for row in rows if row.value is not None)
+    if len(values) < len(rows):
+        note = next(row.note for row in rows if row.value is None)
+        return replace(first, value=None, note=note, per_example=None, statistics=None)
+    return replace(
+        first,
+        value=float(np.mean(values)),
+        note=f"mean and deviation of {len(rows)} runs",
+        per_example=None,
+        statistics=None,
+        values=values,
+        deviation=float(np.std(values, ddof=1)),
+    )

@@ -1,0 +1,134 @@
+"""The list of all tables and figures with their state, for the terminal and as Markdown."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tfmrc.evaluation.reports.reproduction import Result, RowState
+
+HEAD = ("row", "shows", "state", "run on", "when", "figures (the paper's)")
+
+
+def table_rows(states: Iterable[RowState]) -> list[list[str]]:
+    """One line a row of the papers, and one more for every further run of it."""
+    lines = []
+    for state in states:
+        row = state.row
+        cells = [f"{row.paper}, {row.place}", row.shows, state.state]
+        for result in state.results:
+            lines.append([*cells, _data(result), _when(result), _figures(result)])
+            cells = ["", "", ""]
+        if not state.results:
+            lines.append([*cells, "", "", ""])
+        if state.without_recipe and state.state != "no recipe":
+            lines.append(["", "", "", "", "", f"no recipe yet: {'; '.join(state.without_recipe)}"])
+    return lines
+
+
+def listing(states: Sequence[RowState]) -> str:
+    """The list for a terminal: a line a row, its runs and figures below it."""
+    places = [f"{state.row.paper}, {state.row.place}" for state in states]
+    wide = max(map(len, places), default=0)
+    lines = []
+    for place, state in zip(places, states, strict=True):
+        lines.append(f"{place:<{wide}}  {state.state:<17}  {state.row.shows}")
+        for result in state.results:
+            lines.append(f"    {_data(result)}; {_when(result)}")
+            lines.append(f"        {_figures(result)}")
+        if state.without_recipe and state.state != "no recipe":
+            lines.append(f"    no recipe yet: {'; '.join(state.without_recipe)}")
+    return "\n".join([*lines, "", summary(states)])
+
+
+def summary(states: Sequence[RowState]) -> str:
+    """How many rows are in which state."""
+    counts = Counter(state.state for state in states)
+    return f"{len(states)} rows: " + ", ".join(f"{n} {name}" for name, n in counts.items())
+
+
+def markdown(states: Sequence[RowState], recipes: str | Path = "recipes") -> str:
+    """The list as a page: the table, and the commands of every row that has any."""
+    lines = ["# Tables and figures of the papers", "", f"{summary(states)}.", ""]
+    lines += [f"| {' | '.join(HEAD)} |", "|" + " --- |" * len(HEAD)]
+    lines += [f"| {' | '.join(map(_cell, row))} |" for row in table_rows(states)]
+    lines += ["", "## Commands"]
+    for state in states:
+        made = commands(state, recipes)
+        if made:
+            lines += ["", f"{state.row.paper}, {state.row.place}:", ""]
+            lines += [f"    {command}" for command in made]
+    return "\n".join(lines) + "\n"
+
+
+def commands(state: RowState, recipes: str | Path = "recipes") -> list[str]:
+    """The commands that make a row, each once, without those whose recipe is not there."""
+    made = [
+        command
+        for part in state.row.parts
+        if part.recipe and Path(recipes, part.recipe).is_file()
+        for command in part.how(recipes)
+    ]
+    return list(dict.fromkeys(made))
+
+
+def to_json(state: RowState, recipes: str | Path = "recipes") -> dict[str, Any]:
+    """A row, its state, its commands and its results."""
+    row = state.row
+    return {
+        "id": row.id,
+        "paper": row.paper,
+        "place": row.place,
+        "shows": row.shows,
+        "state": state.state,
+        "without_recipe": list(state.without_recipe),
+        "commands": commands(state, recipes),
+        "results": [
+            {
+                "part": result.part.label,
+                "stand_in": result.part.stand_in,
+                "file": str(result.file),
+                "dataset": result.dataset,
+                "split": result.split,
+                "size": result.size,
+                "seed": result.seed,
+                "trained": result.trained,
+                "written": result.written,
+                "figures": dict(result.figures),
+                "deviations": dict(result.deviations),
+                "paper": dict(result.part.paper),
+            }
+            for result in state.results
+        ],
+    }
+
+
+def _data(result: Result) -> str:
+    facts = [f"{result.part.label}: {result.dataset}, {result.split}", result.trained]
+    facts += [] if result.seed is None else [f"seed {result.seed}"]
+    return "; ".join(fact for fact in facts if fact)
+
+
+def _when(result: Result) -> str:
+    return result.written.replace("T", " ")[:16]
+
+
+def _figures(result: Result) -> str:
+    paper: Mapping[str, float] = result.part.paper
+    shown = []
+    for name, value in result.figures.items():
+        text = f"{name} {_number(value)}"
+        if name in result.deviations:
+            text += f" ± {result.deviations[name]:.2f}"
+        shown.append(text + (f" ({_number(paper[name], value)})" if name in paper else ""))
+    return ", ".join(shown) or "pictures"
+
+
+def _number(value: float, like: float | None = None) -> str:
+    """A count with thousands, or per cent with two decimals."""
+    count = isinstance(value if like is None else like, int)
+    return f"{value:,.0f}" if count else f"{value:.2f}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,80 @@
+import keras
+from keras import ops
+
+from tfmrc.layers.encoders.linear import linear, normal
+from tfmrc.ops.masking import masked_log_softmax
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class AdditiveAttention(keras.layers.Layer):
+    """Additive attention that also gives its weights, for copying.
+
+    `e_l = w . tanh(W_m M_l + W_s s + b)`, `alpha = softmax_l(e)`, `c = sum_l alpha_l M_l`. With a
+    prior (combined attention) the weights are `alpha_l prior_l / sum_l' alpha_l' prior_l'`, made
+    as a softmax of `e + log(prior)`. `W_m M` does not depend on the query: `project` makes it
+    once.
+
+    A query whose memory is padding altogether gets weights of zero and a context of zeros.
+
+    Args:
+        stddev: standard deviation of the initial weights.
+
+    Call arguments:
+        query: `[B, T, d]`.
+        memory: `[B, S, d]`.
+        memory_mask: boolean `[B, S]`, True = real.
+        log_prior: `[B, S]` log of the places' prior weight; None for none.
+        projected: what `project(memory)` gave; made here where it is None.
+
+    Returns:
+        Log-weights `[B, T, S]` (float32, `LOG_ZERO` at padding) and the context `[B, T, d]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import AdditiveAttention
+        >>> memory, query = np.ones((1, 3, 4), "float32"), np.ones((1, 2, 4), "float32")
+        >>> log_weights, context = AdditiveAttention()(query, memory, np.ones((1, 3), bool))
+        >>> log_weights.shape, context.shape
+        (TensorShape([1, 2, 3]), TensorShape([1, 2, 4]))
+
+    Reference: Nishida et al. 2019 (Masque), sections 3.4.3 and 3.4.4, masque-14, masque-15,
+    masque-16 and masque-21.
+    """
+
+    def __init__(self, stddev=0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.stddev = stddev
+
+    def build(self, query_shape, memory_shape):
+        dim = memory_shape[-1]
+        options = {"stddev": self.stddev, "dtype": self.dtype_policy}
+        self.memory_projection = linear(dim, name="memory", **options)  # W_m, b
+        self.query_projection = linear(dim, name="query", use_bias=False, **options)  # W_s
+        self.score = self.add_weight(shape=(dim,), initializer=normal(self.stddev), name="score")
+        self.memory_projection.build(memory_shape)
+        self.query_projection.build(query_shape)
+
+    def project(self, memory):
+        """`W_m M + b` `[B, S, d]`."""
+        return self.memory_projection(memory)
+
+    def call(self, query, memory, memory_mask, log_prior=None, projected=None):
+        projected = self.project(memory) if projected is None else projected
+        hidden = ops.tanh(self.query_projection(query)[:, :, None] + projected[:, None])
+        score = ops.cast(self.score, self.compute_dtype)
+        scores = ops.cast(ops.matmul(hidden, score[:, None])[..., 0], "float32")  # [B, T, S]
+        if log_prior is not None:
+            scores = scores + ops.cast(log_prior, "float32")[:, None, :]
+        log_weights = masked_log_softmax(scores, memory_mask[:, None, :])
+        weights = ops.cast(ops.exp(log_weights), self.compute_dtype)
+        return log_weights, ops.matmul(weights, memory)
+
+    def compute_output_spec(self, query, memory, memory_mask, log_prior=None, projected=None):
+        batch, length = query.shape[:2]
+        return (
+            keras.KerasTensor((batch, length, memory.shape[1]), dtype="float32"),
+            keras.KerasTensor((batch, length, memory.shape[-1]), dtype=self.compute_dtype),
+        )
+
+    def get_config(self):
+        return {**super().get_config(), "stddev": self.stddev}

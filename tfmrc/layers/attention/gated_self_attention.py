@@ -1,0 +1,72 @@
+import keras
+from keras import ops
+
+from tfmrc.layers.encoders.linear import linear
+from tfmrc.ops.masking import masked_softmax
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class GatedSelfAttention(keras.layers.Layer):
+    """Lets every word see the whole passage, and a gate say how much of that it takes.
+
+    With `U` the words as columns, `a_t = softmax(U^T W_s u_t)` and `s_t = U a_t`; then
+    `f = tanh(W_f [u; s])`, `g = sigmoid(W_g [u; s])` and the output is `g f + (1 - g) u`.
+
+    Words at padding are not seen by the others; what they get themselves means nothing.
+
+    Args:
+        stddev: standard deviation of the initial weights; None for Glorot's uniform ones.
+
+    Call arguments:
+        x: `[B, n, d]`.
+        padding_mask: boolean `[B, n]`, True = real.
+
+    Returns:
+        `[B, n, d]`. `layer.attention(x, padding_mask)` gives the weights `[B, n, n]`, row t those
+        of `a_t`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import GatedSelfAttention
+        >>> layer = GatedSelfAttention()
+        >>> layer(np.ones((2, 5, 4), "float32"), np.ones((2, 5), bool)).shape
+        TensorShape([2, 5, 4])
+
+    Reference: Zhao et al. 2018, section 2.2, qg-02 to qg-06. No biases, as printed.
+    """
+
+    def __init__(self, stddev=None, **kwargs):
+        super().__init__(**kwargs)
+        self.stddev = stddev
+
+    def build(self, x_shape):
+        dim = x_shape[-1]
+        self.matching = self._linear(dim, dim, "matching")
+        self.fusion = self._linear(dim, 2 * dim, "fusion")
+        self.gate = self._linear(dim, 2 * dim, "gate")
+
+    def _linear(self, units, width, name):
+        options = {"use_bias": False, "dtype": self.dtype_policy, "name": name}
+        if self.stddev is None:
+            layer = keras.layers.Dense(units, **options)
+        else:
+            layer = linear(units, stddev=self.stddev, **options)
+        layer.build((None, width))
+        return layer
+
+    def attention(self, x, padding_mask):
+        """`[B, n, n]`: in row t the weights with which word t sees the others."""
+        scores = ops.matmul(self.matching(x), ops.swapaxes(x, 1, 2))
+        return masked_softmax(scores, padding_mask[:, None, :])
+
+    def call(self, x, padding_mask):
+        matched = ops.matmul(self.attention(x, padding_mask), x)
+        both = ops.concatenate([x, matched], axis=-1)
+        gate = ops.sigmoid(self.gate(both))
+        return x + gate * (ops.tanh(self.fusion(both)) - x)
+
+    def compute_output_shape(self, x_shape):
+        return x_shape
+
+    def get_config(self):
+        return {**super().get_config(), "stddev": self.stddev}

@@ -1,0 +1,118 @@
+"""SAN's working memory: the passage as the question and its own other words see it."""
+
+import keras
+from keras import ops
+
+from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
+from tfmrc.layers.regularization.dropout import Dropout
+from tfmrc.ops.masking import masked_softmax
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class MemoryGeneration(keras.layers.Layer):
+    """Question attention, self-attention without the diagonal, and a bidirectional LSTM.
+
+    `C = dropout(softmax_question(ReLU(W_3 H_p) . ReLU(W_3 H_q)))`, `U = [H_p; C H_q]`,
+    `U' = dropout(drop_diag(softmax(U . U))) U`, `M = BiLSTM([U; U'])`. A word never aligns to
+    itself: the diagonal is left out before the softmax, so that the weights of the other words
+    sum to one.
+
+    Padding: padded words are not attended to; where nothing is left to attend to (a question
+    without words, a passage of one word) the attention gives zeros. Outputs at padding are zeros.
+
+    Args:
+        units: width of one direction of the LSTM.
+        attention_dim: width of the rectified projection; None for the width of `H`.
+        dropout: rate on the attention weights and (variational) on the LSTM's inputs.
+        use_cudnn: see `BidirectionalLSTM`.
+        seed: of the dropout.
+
+    Call arguments:
+        passage: `[B, n, h]`.
+        question: `[B, m, h]`.
+        passage_mask: boolean `[B, n]`, True = real.
+        question_mask: boolean `[B, m]`.
+        training: whether to drop.
+
+    Returns:
+        `[B, n, 2 * units]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import MemoryGeneration
+        >>> layer = MemoryGeneration(units=3)
+        >>> passage, question = np.ones((2, 5, 4), "float32"), np.ones((2, 2, 4), "float32")
+        >>> layer(passage, question, np.ones((2, 5), bool), np.ones((2, 2), bool)).shape
+        TensorShape([2, 5, 6])
+
+    Reference: Liu et al. 2018 (SAN), section 2, memory generation layer, equations 1 to 4: san-05,
+    san-06, san-07, san-08.
+    """
+
+    def __init__(
+        self, units, attention_dim=None, dropout=0.0, use_cudnn="auto", seed=None, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.units = units
+        self.attention_dim = attention_dim
+        self.dropout = dropout
+        self.use_cudnn = use_cudnn
+        self.seed = seed
+        dtype = self.dtype_policy
+
+        def seeded(number):
+            return None if seed is None else seed + number
+
+        self.question_dropout = Dropout(
+            dropout, seed=seeded(0), dtype=dtype, name="question_dropout"
+        )
+        self.self_dropout = Dropout(dropout, seed=seeded(1), dtype=dtype, name="self_dropout")
+        self.lstm = BidirectionalLSTM(
+            units,
+            dropout=dropout,
+            use_cudnn=use_cudnn,
+            seed=seeded(2),
+            dtype=dtype,
+            name="lstm",
+        )
+
+    def build(self, passage_shape, question_shape, *mask_shapes):
+        self.projection = keras.layers.Dense(
+            self.attention_dim or passage_shape[-1],
+            activation="relu",
+            use_bias=False,
+            dtype=self.dtype_policy,
+            name="projection",
+        )
+        self.projection.build(passage_shape)
+        self.lstm.build((*passage_shape[:-1], 2 * (passage_shape[-1] + question_shape[-1])))
+
+    def call(self, passage, question, passage_mask, question_mask, training=None):
+        scores = _products(self.projection(passage), self.projection(question))
+        weights = masked_softmax(scores, question_mask[:, None])  # [B, n, m]
+        attended = ops.matmul(self.question_dropout(weights, training=training), question)
+        aware = ops.concatenate([passage, attended], axis=-1)  # [B, n, 2h]
+        place = ops.arange(ops.shape(passage)[1])
+        others = ops.not_equal(place[:, None], place)
+        others = ops.logical_and(others, passage_mask[:, None])
+        weights = masked_softmax(_products(aware, aware), others)  # [B, n, n]
+        rearranged = ops.matmul(self.self_dropout(weights, training=training), aware)
+        both = ops.concatenate([aware, rearranged], axis=-1)
+        return self.lstm(both, padding_mask=passage_mask, training=training)
+
+    def compute_output_shape(self, passage_shape, *other_shapes):
+        return (*passage_shape[:-1], 2 * self.units)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "attention_dim": self.attention_dim,
+            "dropout": self.dropout,
+            "use_cudnn": self.use_cudnn,
+            "seed": self.seed,
+        }
+
+
+def _products(x, y):
+    return ops.matmul(x, ops.transpose(y, (0, 2, 1)))

@@ -1,0 +1,79 @@
+"""Multiplicative attention that also gives its weights."""
+
+import keras
+from keras import ops
+
+from tfmrc.layers.encoders.linear import linear
+from tfmrc.ops.masking import masked_log_softmax
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class MultiplicativeAttention(keras.layers.Layer):
+    """Scaled multiplicative attention, with log-weights for copying.
+
+    `s(X, Y) = softmax(X U (Y V)^T / sqrt(d))`, d the width of X, and `s(X, Y) Y`. `Y V` does not
+    depend on X: `project` makes it once.
+
+    A row of X whose Y is padding altogether gets weights of zero and a sum of zeros.
+
+    Args:
+        attention_dim: width of both projections.
+        stddev: standard deviation of the initial weights; None for Glorot's uniform ones.
+
+    Call arguments:
+        x: `[B, m, d]`.
+        y: `[B, n, e]`.
+        y_mask: boolean `[B, n]`, True = real.
+        projected: what `project(y)` gave; made here where it is None.
+
+    Returns:
+        Log-weights `[B, m, n]` (float32, `LOG_ZERO` at padding) and the sum `[B, m, e]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import MultiplicativeAttention
+        >>> x, y = np.ones((1, 2, 4), "float32"), np.ones((1, 3, 5), "float32")
+        >>> log_weights, total = MultiplicativeAttention(8)(x, y, np.ones((1, 3), bool))
+        >>> log_weights.shape, total.shape
+        (TensorShape([1, 2, 3]), TensorShape([1, 2, 5]))
+
+    Reference: Xiao et al. 2018 (DAANET), attention layer, daanet-06.
+    """
+
+    def __init__(self, attention_dim, stddev=None, **kwargs):
+        super().__init__(**kwargs)
+        self.attention_dim = attention_dim
+        self.stddev = stddev
+        options = {"stddev": stddev, "use_bias": False, "dtype": self.dtype_policy}
+        self.query_projection = linear(attention_dim, name="query", **options)  # U
+        self.key_projection = linear(attention_dim, name="key", **options)  # V
+
+    def build(self, x_shape, y_shape):
+        self.query_projection.build(x_shape)
+        self.key_projection.build(y_shape)
+
+    def project(self, y):
+        """`Y V` `[B, n, attention_dim]`."""
+        return self.key_projection(y)
+
+    def call(self, x, y, y_mask, projected=None):
+        keys = self.project(y) if projected is None else projected
+        queries = self.query_projection(x) * float(x.shape[-1]) ** -0.5
+        scores = ops.matmul(queries, ops.swapaxes(keys, 1, 2))
+        log_weights = masked_log_softmax(scores, y_mask[:, None, :])
+        weights = ops.cast(ops.exp(log_weights), self.compute_dtype)
+        return log_weights, ops.matmul(weights, y)
+
+    def compute_output_spec(self, x, y, y_mask, projected=None):
+        batch, length = x.shape[:2]
+        return (
+            keras.KerasTensor((batch, length, y.shape[1]), dtype="float32"),
+            keras.KerasTensor((batch, length, y.shape[-1]), dtype=self.compute_dtype),
+        )
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "attention_dim": self.attention_dim,
+            "stddev": self.stddev,
+        }

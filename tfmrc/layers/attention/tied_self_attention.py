@@ -1,0 +1,124 @@
+"""Self-attention with one projection."""
+
+import keras
+from keras import ops
+
+from tfmrc.layers.encoders.linear import linear
+from tfmrc.layers.regularization.dropout import Dropout
+from tfmrc.ops.masking import masked_softmax
+from tfmrc.ops.shapes import split_heads
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class TiedSelfAttention(keras.layers.Layer):
+    """Multi-head self-attention whose queries and keys are one projection of the words.
+
+    `softmax(x R (x R)^T / sqrt(d / H)) x`: the words themselves are the values, and there is no
+    output projection. Head h compares its part of `x R` and gives its part of `x`.
+
+    The printed mask of the causal form is 0 where `i < j`, which leaves the first word nothing to
+    attend to; here a word sees itself and what comes before it, as the text around it says.
+
+    Padding is not attended to; a row without any word gives zeros.
+
+    Args:
+        num_heads: number of heads H, a divisor of d.
+        causal: whether a word sees no later word.
+        dropout: rate on the attention weights.
+        stddev: standard deviation of the initial weights; None for Glorot's uniform ones.
+
+    Call arguments:
+        x: `[B, n, d]`.
+        padding_mask: boolean `[B, n]`, True = real; None for all real.
+        training: whether to drop.
+
+    Returns:
+        `[B, n, d]`.
+
+    Raises:
+        ValueError: the number of heads does not divide d.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import TiedSelfAttention
+        >>> x = np.random.default_rng(0).normal(size=(1, 3, 4)).astype("float32")
+        >>> y = np.array(TiedSelfAttention(num_heads=2, causal=True)(x))
+        >>> bool(np.allclose(y[0, 0], x[0, 0]))  # the first word sees itself alone
+        True
+
+    Reference: Xiao et al. 2018 (DAANET), encoding layer, daanet-05.
+    """
+
+    def __init__(self, num_heads=4, causal=False, dropout=0.0, stddev=None, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+        self.causal = causal
+        self.dropout = dropout
+        self.stddev = stddev
+        self.weight_dropout = Dropout(dropout, dtype=self.dtype_policy, name="weight_dropout")
+
+    def build(self, x_shape):
+        self.dim = x_shape[-1]
+        if self.dim % self.num_heads:
+            raise ValueError(
+                "The number of heads must divide the words' width. "
+                f"Received: num_heads={self.num_heads}, x.shape={x_shape}"
+            )
+        self.projection = linear(
+            self.dim,
+            stddev=self.stddev,
+            use_bias=False,
+            name="projection",
+            dtype=self.dtype_policy,
+        )
+        self.projection.build(x_shape)
+
+    def call(self, x, padding_mask=None, training=None):
+        keys = split_heads(self.projection(x), self.num_heads)  # [B, H, n, d / H]
+        mask = None if padding_mask is None else padding_mask[:, None, None, :]
+        if self.causal:
+            place = ops.arange(ops.shape(x)[1])
+            past = place[None, :] <= place[:, None]
+            mask = past if mask is None else ops.logical_and(mask, past)
+        values = split_heads(x, self.num_heads)
+        return self._attend(keys, keys, values, mask, training)
+
+    def _attend(self, queries, keys, values, mask, training=None):
+        scale = float(self.dim // self.num_heads) ** -0.5
+        scores = ops.matmul(queries * scale, ops.swapaxes(keys, -1, -2))
+        weights = self.weight_dropout(masked_softmax(scores, mask), training=training)
+        heads = ops.swapaxes(ops.matmul(weights, values), -2, -3)  # [..., m, H, d / H]
+        return ops.reshape(heads, (*ops.shape(heads)[:-2], self.dim))
+
+    def empty_cache(self, batch_size, num_beams, max_length):
+        """Room for the keys and values of `max_length` steps: two `[B, W, H, T, d / H]`."""
+        heads = self.num_heads, max_length, self.dim // self.num_heads
+        room = ops.zeros((batch_size, num_beams, *heads), self.compute_dtype)
+        return {"keys": room, "values": room}
+
+    def step(self, x, cache, t):
+        """One step of the causal form: `x` `[B, W, d]` attends to the steps up to itself.
+
+        Returns:
+            The output `[B, W, d]` and the cache with step `t` filled in.
+        """
+        place = (0, 0, 0, t, 0)
+        x = x[:, :, None, :]
+        query = split_heads(self.projection(x), self.num_heads)
+        keys = ops.slice_update(cache["keys"], place, query)
+        values = ops.slice_update(cache["values"], place, split_heads(x, self.num_heads))
+        past = ops.arange(keys.shape[-2]) <= t
+        output = self._attend(query, keys, values, past)
+        return output[:, :, 0, :], {"keys": keys, "values": values}
+
+    def compute_output_shape(self, x_shape):
+        return x_shape
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_heads": self.num_heads,
+            "causal": self.causal,
+            "dropout": self.dropout,
+            "stddev": self.stddev,
+        }

@@ -1,0 +1,47 @@
+import keras
+from keras import ops
+
+from tfmrc.layers.encoders.linear import normal
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class AnswerTagEmbedding(keras.layers.Layer):
+    """Tells every word whether it belongs to the answer: `[e_t; m_t]`.
+
+    `m_t` is one of two trained vectors, for words inside and outside the answer. What stands at
+    padding does not matter as long as the encoder that follows leaves it out.
+
+    Args:
+        dim: width of the tag's vector.
+        stddev: standard deviation of the initial vectors.
+
+    Call arguments:
+        words: `[..., n, w]` word vectors.
+        answer_tags: int `[..., n]`, 1 inside the answer and 0 outside.
+
+    Returns:
+        `[..., n, w + dim]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import AnswerTagEmbedding
+        >>> AnswerTagEmbedding(3)(np.ones((1, 4, 5), "float32"), np.array([[0, 1, 1, 0]])).shape
+        TensorShape([1, 4, 8])
+
+    Reference: Zhao et al. 2018, section 2.2, qg-01.
+    """
+
+    def __init__(self, dim=3, stddev=0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.dim = dim
+        self.stddev = stddev
+        self.tags = self.add_weight(shape=(2, dim), initializer=normal(stddev), name="tags")
+        self.built = True
+
+    def call(self, words, answer_tags):
+        tags = ops.take(self.tags, ops.clip(answer_tags, 0, 1), axis=0)
+        words = ops.cast(words, self.compute_dtype)
+        return ops.concatenate([words, ops.cast(tags, self.compute_dtype)], axis=-1)
+
+    def get_config(self):
+        return {**super().get_config(), "dim": self.dim, "stddev": self.stddev}

@@ -1,0 +1,156 @@
+"""SAN's lexicon encoding: what is known of each word before its neighbours are read."""
+
+import keras
+from keras import ops
+
+from tfmrc.layers.embedding.aligned_embedding import AlignedEmbedding
+from tfmrc.layers.encoders.feed_forward import FeedForward
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class LexiconEncoding(keras.layers.Layer):
+    """Word vectors and lexical features of passage and question, brought to one width.
+
+    A passage word is `[word; f_align; exact match; POS; NER]`, of which the last three are there
+    if they are given; a question word is its vector alone. Two position-wise networks
+    `W_2 ReLU(W_1 x + b_1) + b_2`, one for each side, give both the width `units`.
+
+    Padding: padded question words have no part in the alignment. What stands at padded words is
+    meaningless.
+
+    Args:
+        units: width of both outputs.
+        intermediate_dim: inner width of the two networks; None for `units`.
+        align_dim: width of the alignment; 0 for none.
+        num_pos: part-of-speech tags; 0 for none. Ids go from 1, 0 stands for none.
+        pos_dim: width of their embedding.
+        num_ner: types of named entities; 0 for none. Ids go from 1, 0 stands for no entity.
+        ner_dim: width of their embedding.
+        stddev: standard deviation of the networks' initial weights.
+
+    Call arguments:
+        passage: word vectors `[B, n, w]`.
+        question: word vectors `[B, m, w]`.
+        question_mask: boolean `[B, m]`, True = real.
+        exact_match: `[B, n, k]`, 0 or 1; None for none (see `tfmrc.preprocessing.SANPreprocessor`).
+        pos_ids: int `[B, n]`, with `num_pos`.
+        ner_ids: int `[B, n]`, with `num_ner`.
+
+    Returns:
+        Passage `[B, n, units]` and question `[B, m, units]`.
+
+    Raises:
+        ValueError: tags are given that the layer was not built for, or the other way round.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import LexiconEncoding
+        >>> layer = LexiconEncoding(units=4, align_dim=3)
+        >>> words, match = np.ones((2, 5, 6), "float32"), np.ones((2, 5, 2), "float32")
+        >>> passage, question = layer(words, words[:, :3], np.ones((2, 3), bool), match)
+        >>> passage.shape, question.shape
+        (TensorShape([2, 5, 4]), TensorShape([2, 3, 4]))
+
+    Reference: Liu et al. 2018 (SAN), section 2, lexicon encoding layer: san-01 to san-04.
+    """
+
+    def __init__(
+        self,
+        units,
+        intermediate_dim=None,
+        align_dim=280,
+        num_pos=0,
+        pos_dim=9,
+        num_ner=0,
+        ner_dim=8,
+        stddev=0.05,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.units = units
+        self.intermediate_dim = intermediate_dim
+        self.align_dim = align_dim
+        self.num_pos = num_pos
+        self.pos_dim = pos_dim
+        self.num_ner = num_ner
+        self.ner_dim = ner_dim
+        self.stddev = stddev
+        dtype = self.dtype_policy
+
+        def network(name):
+            return FeedForward(
+                intermediate_dim or units, stddev, units, "relu", dtype=dtype, name=name
+            )
+
+        self.passage_network = network("passage_network")
+        self.question_network = network("question_network")
+        self.alignment = (
+            AlignedEmbedding(align_dim, dtype=dtype, name="alignment") if align_dim else None
+        )
+        # One row more than tags: row 0 stands for none.
+        self.tables = {
+            name: keras.layers.Embedding(count + 1, width, dtype=dtype, name=f"{name}_embedding")
+            for name, count, width in (("pos", num_pos, pos_dim), ("ner", num_ner, ner_dim))
+            if count
+        }
+
+    def build(
+        self,
+        passage_shape,
+        question_shape,
+        question_mask_shape=None,
+        exact_match_shape=None,
+        pos_ids_shape=None,
+        ner_ids_shape=None,
+    ):
+        width = passage_shape[-1] + self.align_dim
+        width += 0 if exact_match_shape is None else exact_match_shape[-1]
+        if self.alignment is not None:
+            self.alignment.build(passage_shape, question_shape)
+        for table in self.tables.values():
+            table.build()
+            width += table.output_dim
+        self.passage_network.build((*passage_shape[:-1], width))
+        self.question_network.build(question_shape)
+
+    def call(
+        self,
+        passage,
+        question,
+        question_mask=None,
+        exact_match=None,
+        pos_ids=None,
+        ner_ids=None,
+    ):
+        parts = [passage]
+        if self.alignment is not None:
+            parts.append(self.alignment(passage, question, question_mask=question_mask))
+        if exact_match is not None:
+            parts.append(ops.cast(exact_match, passage.dtype))
+        for name, ids in (("pos", pos_ids), ("ner", ner_ids)):
+            if (ids is None) == (name in self.tables):
+                raise ValueError(
+                    f"`{name}_ids` are given if and only if `num_{name}` is above 0. "
+                    f"Received: num_{name}={getattr(self, f'num_{name}')}, {name}_ids={ids}"
+                )
+            if ids is not None:
+                parts.append(self.tables[name](ids))
+        return self.passage_network(ops.concatenate(parts, axis=-1)), self.question_network(
+            question
+        )
+
+    def compute_output_shape(self, passage_shape, question_shape, *other_shapes, **named):
+        return (*passage_shape[:-1], self.units), (*question_shape[:-1], self.units)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "intermediate_dim": self.intermediate_dim,
+            "align_dim": self.align_dim,
+            "num_pos": self.num_pos,
+            "pos_dim": self.pos_dim,
+            "num_ner": self.num_ner,
+            "ner_dim": self.ner_dim,
+            "stddev": self.stddev,
+        }

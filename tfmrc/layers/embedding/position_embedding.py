@@ -1,0 +1,62 @@
+import keras
+from keras import ops
+
+from tfmrc.ops.positions import sinusoid
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class PositionEmbedding(keras.layers.Layer):
+    """Gives word vectors an order: `LN(x) + w * sinusoid(position)`, `w` trained.
+
+    The papers' reader takes the order of words from ELMo. A model without a contextual embedding
+    takes it from here. The vectors are normalised first, because word vectors drawn from
+    N(0, 0.02) would drown beside sines and cosines.
+
+    Args:
+        scale: initial value of `w` (one number a dimension).
+
+    Call arguments:
+        x: `[..., n, d]`, or `[..., d]` where `position` is given.
+        position: a scalar, where all of `x` stands at one place (step-by-step decoding); without
+            it the second axis from the end is counted from 0.
+
+    Returns:
+        The shape of `x`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import PositionEmbedding
+        >>> layer = PositionEmbedding()
+        >>> x = np.random.default_rng(0).normal(size=(2, 3, 8)).astype("float32")
+        >>> whole, last = layer(x), layer(x[:, 2], position=2)
+        >>> bool(np.allclose(whole[:, 2], last, atol=1e-6))
+        True
+
+    Reference: Vaswani et al. 2017, section 3.5; Devlin et al. 2019 for the normalisation.
+    """
+
+    def __init__(self, scale=0.5, **kwargs):
+        super().__init__(**kwargs)
+        self.scale = scale
+        self.normalization = keras.layers.LayerNormalization(
+            epsilon=1e-5, dtype=self.dtype_policy, name="normalization"
+        )
+
+    def build(self, x_shape):
+        self.normalization.build(x_shape)
+        self.weight = self.add_weight(
+            shape=(x_shape[-1],),
+            initializer=keras.initializers.Constant(self.scale),
+            name="position_scale",
+        )
+
+    def call(self, x, position=None):
+        positions = ops.arange(ops.shape(x)[-2]) if position is None else position
+        angles = ops.cast(sinusoid(positions, x.shape[-1]), self.compute_dtype)
+        return self.normalization(x) + ops.cast(self.weight, self.compute_dtype) * angles
+
+    def compute_output_shape(self, x_shape):
+        return x_shape
+
+    def get_config(self):
+        return {**super().get_config(), "scale": self.scale}

@@ -1,0 +1,208 @@
+"""A bidirectional LSTM that padding does not touch."""
+
+import keras
+from keras import ops
+
+from tfmrc.layers.encoders.linear import normal
+from tfmrc.layers.regularization.variational_dropout import VariationalDropout
+from tfmrc.ops import portable
+from tfmrc.ops.recurrence import lstm, project_gates
+from tfmrc.ops.shapes import flatten_leading, restore_leading
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class BidirectionalLSTM(keras.layers.Layer):
+    """Reads words from left to right and from right to left.
+
+    `h_t = [LSTM(x_t, h_{t-1}); LSTM'(x_t, h_{t+1})]`. The inputs of all words are projected by
+    one matrix product a direction; the backward pass finds the gradient of the recurrent weights
+    in another one (`tfmrc.ops.recurrence`).
+
+    Padding: real words come first. The backward direction begins at each row's last real word, the
+    outputs at padding are zeros, and a row without any word gives zeros and its initial state.
+
+    Which computation runs: on a GPU cuDNN's by way of `keras.layers.LSTM`, unless `use_cudnn` is
+    False or the graph is traced inside `tfmrc.ops.portable.portable()`, as exports are (a graph
+    that holds cuDNN's operation runs on GPUs alone). Everywhere else the loop of
+    `tfmrc.ops.recurrence`. The weights are the same ones, those of two `keras.layers.LSTM`.
+
+    Args:
+        units: width of one direction.
+        causal: reads from left to right only: no output depends on a later word.
+        return_state: also returns the states after the last step of each direction.
+        dropout: rate of variational dropout on the inputs: one mask for all words of a row.
+        use_cudnn: "auto" or False.
+        stddev: standard deviation of the inputs' initial weights; None: as Keras draws them.
+        seed: of the dropout.
+
+    Call arguments:
+        x: `[..., n, d]`.
+        padding_mask: boolean `[..., n]`, True = real; None for all real.
+        initial_state: `(hidden, cell)`, each `[..., units]`; of a causal layer only. Zeros by
+            default.
+        training: whether to drop.
+
+    Returns:
+        `[..., n, 2 * units]`, forward then backward; `[..., n, units]` of a causal layer. With
+        `return_state` a tuple `(outputs, hidden, cell)`, the states `[..., 2 * units]` (or
+        `[..., units]`): forward's after the last real word, backward's after the first word.
+
+    Raises:
+        ValueError: a size or option is not what the layer takes.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import BidirectionalLSTM
+        >>> layer = BidirectionalLSTM(3, return_state=True)
+        >>> mask = np.array([[True, True, False], [False, False, False]])
+        >>> outputs, hidden, cell = layer(np.ones((2, 3, 4), "float32"), padding_mask=mask)
+        >>> outputs.shape, hidden.shape
+        (TensorShape([2, 3, 6]), TensorShape([2, 6]))
+
+    Reference: Hochreiter and Schmidhuber 1997; Liu et al. 2018 (SAN), section 2.
+    """
+
+    def __init__(
+        self,
+        units,
+        causal=False,
+        return_state=False,
+        dropout=0.0,
+        use_cudnn="auto",
+        stddev=None,
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if units < 1:
+            raise ValueError(f"`units` must be at least 1. Received: units={units}")
+        if use_cudnn not in ("auto", False):
+            raise ValueError(
+                f"`use_cudnn` must be 'auto' or False. Received: use_cudnn={use_cudnn!r}"
+            )
+        self.units = units
+        self.causal = causal
+        self.return_state = return_state
+        self.dropout = dropout
+        self.use_cudnn = use_cudnn
+        self.stddev = stddev
+        self.seed = seed
+        self.input_dropout = VariationalDropout(
+            dropout, seed=seed, dtype=self.dtype_policy, name="dropout"
+        )
+        self.directions = [self._direction(n) for n in ("forward", "backward")[: 2 - causal]]
+
+    def _direction(self, name):
+        return keras.layers.LSTM(
+            self.units,
+            return_sequences=True,
+            return_state=True,
+            kernel_initializer="glorot_uniform" if self.stddev is None else normal(self.stddev),
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def build(self, x_shape):
+        for direction in self.directions:
+            direction.build((None, None, x_shape[-1]))
+
+    def call(self, x, padding_mask=None, initial_state=None, training=None):
+        if initial_state is not None and not self.causal:
+            raise ValueError(
+                "`initial_state` is for a causal layer: the backward direction begins at the last "
+                f"word. Received: causal={self.causal}"
+            )
+        x = self.input_dropout(x, training=training)
+        rows = flatten_leading(x, keep=2)
+        mask = None if padding_mask is None else flatten_leading(padding_mask, keep=1)
+        if initial_state is None:
+            zeros = ops.zeros((ops.shape(rows)[0], self.units), rows.dtype)
+            initial_state = zeros, zeros
+        initial_state = [flatten_leading(state, keep=1) for state in initial_state]
+        if self.use_cudnn and portable.has_gpu() and not portable.is_portable():
+            found = self.by_keras(rows, mask, initial_state)
+        else:
+            found = self.by_loop(rows, mask, initial_state)
+        outputs, *states = (ops.concatenate(part, axis=-1) for part in zip(*found, strict=True))
+        if mask is not None:
+            outputs = ops.where(ops.expand_dims(mask, -1), outputs, 0.0)
+        outputs = restore_leading(ops.cast(outputs, x.dtype), like=x)
+        if not self.return_state:
+            return outputs
+        one_place = x[..., 0, :]
+        return outputs, *(restore_leading(ops.cast(s, x.dtype), like=one_place) for s in states)
+
+    def by_loop(self, x, mask, initial_state):
+        """The outputs and last states of each direction, by the loop of tfmrc."""
+
+        by_time = ops.transpose(x, (1, 0, 2))
+        readable = None if mask is None else ops.transpose(mask)
+        first, second = initial_state
+        found = []
+        for number, direction in enumerate(self.directions):
+            cell = direction.cell
+            # A product for each direction: one for both would have to be cut apart again.
+            gates = project_gates(by_time, cell.kernel, cell.bias, readable)
+            reverse = number == 1
+            hidden, state = lstm(gates, cell.recurrent_kernel, first, second, reverse)
+            hidden = ops.transpose(hidden, (1, 0, 2))
+            if reverse:
+                found.append((hidden, hidden[:, 0], state[0]))
+            else:
+                found.append((hidden, _last(hidden, mask, first), state[-1]))
+        return found
+
+    def by_keras(self, x, mask, initial_state):
+        """The same by `keras.layers.LSTM`, for whose sake the words of a row are turned round."""
+        if mask is None:
+            back = ops.flip(ops.arange(ops.shape(x)[1]))[None, :, None]
+        else:
+            # cuDNN refuses a row of padding alone: its first place counts as a word, and what
+            # comes of it is put right below.
+            place = ops.arange(ops.shape(x)[1])
+            length = ops.sum(ops.cast(mask, place.dtype), axis=1, keepdims=True)
+            back = ops.where(place < length, length - 1 - place, place)[:, :, None]
+        readable = None
+        if mask is not None and self.return_state:
+            readable = ops.logical_or(mask, ops.equal(place, 0))
+        found = []
+        for number, direction in enumerate(self.directions):
+            words = ops.take_along_axis(x, back, axis=1) if number else x
+            hidden, *states = direction(words, mask=readable, initial_state=initial_state)
+            if number:
+                hidden = ops.take_along_axis(hidden, back, axis=1)
+            if readable is not None:
+                some = length > 0
+                pairs = zip(states, initial_state, strict=True)
+                states = [ops.where(some, state, first) for state, first in pairs]
+            found.append((hidden, *states))
+        return found
+
+    def compute_output_shape(self, x_shape):
+        width = self.units * len(self.directions)
+        outputs = (*x_shape[:-1], width)
+        if not self.return_state:
+            return outputs
+        return outputs, (*x_shape[:-2], width), (*x_shape[:-2], width)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "causal": self.causal,
+            "return_state": self.return_state,
+            "dropout": self.dropout,
+            "use_cudnn": self.use_cudnn,
+            "stddev": self.stddev,
+            "seed": self.seed,
+        }
+
+
+def _last(hidden, mask, initial):
+    """The state after each row's last real word."""
+    if mask is None:
+        return hidden[:, -1]
+    length = ops.sum(ops.cast(mask, "int32"), axis=1)
+    last = ops.maximum(length - 1, 0)[:, None, None]
+    state = ops.take_along_axis(hidden, last, axis=1)[:, 0]
+    return ops.where(length[:, None] > 0, state, ops.cast(initial, state.dtype))

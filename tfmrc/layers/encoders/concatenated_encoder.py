@@ -1,0 +1,192 @@
+"""An encoder of several blocks side by side."""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from tfmrc.layers.attention.tied_self_attention import TiedSelfAttention
+from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
+from tfmrc.layers.encoders.feed_forward import FeedForward
+from tfmrc.layers.regularization.dropout import Dropout
+
+BLOCKS = ("feed_forward", "lstm", "self_attention")
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class ConcatenatedEncoder(keras.layers.Layer):
+    """Feed-forward network, stacked LSTM and self-attention, each normalised, side by side.
+
+    `y = [LN(FFN(x)); LN(LSTM(x)); LN(SelfAttention(x))]`. Each block is `hidden_dim` wide, so the
+    output is as wide as all blocks together, 900 for the three of the paper; the directions of a
+    bidirectional LSTM share the width between them, so that bidirectional and causal encoders are
+    equally wide, as the paper's similarity of their outputs asks. The feed-forward network has two
+    layers, a ReLU between them. Dropout falls on the encoder's input, between the LSTM's layers
+    and on the attention weights.
+
+    In a causal encoder no output depends on a later word, and `step` computes it word by word.
+
+    Padding changes nothing at real words; what stands at padding in the output is of no meaning.
+
+    Args:
+        hidden_dim: width of each block.
+        num_lstm_layers: LSTM layers.
+        num_heads: heads of the self-attention.
+        causal: LSTM from left to right alone, and self-attention that sees no later word.
+        blocks: which blocks there are, of "feed_forward", "lstm" and "self_attention".
+        in_series: each block reads the output of the one before and not the encoder's input. The
+            output holds all blocks in both forms.
+        dropout: rate.
+
+    Call arguments:
+        x: `[B, n, hidden_dim]`.
+        padding_mask: boolean `[B, n]`, True = real; real words first.
+        training: whether to drop.
+
+    Returns:
+        `[B, n, len(blocks) * hidden_dim]`.
+
+    Raises:
+        ValueError: a block is unknown or there is none, or the width cannot be divided.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import ConcatenatedEncoder
+        >>> x, mask = np.ones((2, 3, 8), "float32"), np.ones((2, 3), bool)
+        >>> ConcatenatedEncoder(hidden_dim=8)(x, mask).shape
+        TensorShape([2, 3, 24])
+
+    Reference: Xiao et al. 2018 (DAANET), encoding layer and figure 3; daanet-05.
+    """
+
+    def __init__(
+        self,
+        hidden_dim=300,
+        num_lstm_layers=3,
+        num_heads=4,
+        causal=False,
+        blocks=BLOCKS,
+        in_series=False,
+        dropout=0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if not blocks or not set(blocks) <= set(BLOCKS):
+            raise ValueError(f"`blocks` holds some of {BLOCKS}. Received: blocks={blocks!r}")
+        if "lstm" in blocks and not causal and hidden_dim % 2:
+            raise ValueError(
+                "Two directions share an even width. "
+                f"Received: hidden_dim={hidden_dim}, causal={causal}"
+            )
+        self.hidden_dim = hidden_dim
+        self.num_lstm_layers = num_lstm_layers
+        self.num_heads = num_heads
+        self.causal = causal
+        self.blocks = tuple(block for block in BLOCKS if block in blocks)
+        self.in_series = in_series
+        self.dropout = dropout
+        options = {"dtype": self.dtype_policy}
+        self.input_dropout = Dropout(dropout, name="dropout", **options)
+        self.feed_forward: Any = None
+        if "feed_forward" in self.blocks:
+            self.feed_forward = FeedForward(
+                hidden_dim, None, hidden_dim, "relu", name="feed_forward", **options
+            )
+        self.self_attention: Any = None
+        if "self_attention" in self.blocks:
+            self.self_attention = TiedSelfAttention(
+                num_heads, causal, dropout, name="self_attention", **options
+            )
+        self.lstm = []
+        if "lstm" in self.blocks:
+            units = hidden_dim if causal else hidden_dim // 2
+            self.lstm = [
+                BidirectionalLSTM(units, causal, return_state=causal, name=f"lstm_{i}", **options)
+                for i in range(1, num_lstm_layers + 1)
+            ]
+        self.norms = [
+            keras.layers.LayerNormalization(epsilon=1e-5, name=f"{block}_norm", **options)
+            for block in self.blocks
+        ]
+
+    def build(self, x_shape):
+        if x_shape[-1] != self.hidden_dim:
+            raise ValueError(
+                "The input is as wide as the blocks. "
+                f"Received: hidden_dim={self.hidden_dim}, x.shape={x_shape}"
+            )
+        for layer in [self.feed_forward, *self.lstm, self.self_attention, *self.norms]:
+            if layer is not None:
+                layer.build(x_shape)
+
+    def call(self, x, padding_mask=None, training=None):
+        x = self.input_dropout(x, training=training)
+
+        def lstm(words):
+            for number, layer in enumerate(self.lstm):
+                if number:
+                    words = self.input_dropout(words, training=training)
+                words = layer(words, padding_mask=padding_mask)
+                words = words[0] if self.causal else words
+            return words
+
+        def self_attention(words):
+            return self.self_attention(words, padding_mask, training=training)
+
+        return self._join(x, {"lstm": lstm, "self_attention": self_attention})
+
+    def _join(self, x, run):
+        outputs = []
+        for block, norm in zip(self.blocks, self.norms, strict=True):
+            y = norm(run.get(block, self.feed_forward)(x))
+            outputs.append(y)
+            x = y if self.in_series else x
+        return ops.concatenate(outputs, axis=-1)
+
+    def empty_cache(self, batch_size, num_beams, max_length):
+        """The LSTM's states and room for `max_length` steps of attention: leaves `[B, W, ...]`."""
+        cache = {}
+        if "lstm" in self.blocks:
+            zeros = ops.zeros((batch_size, num_beams, self.hidden_dim), self.compute_dtype)
+            cache["lstm"] = [[zeros, zeros] for _ in self.lstm]
+        if "self_attention" in self.blocks:
+            cache["attention"] = self.self_attention.empty_cache(batch_size, num_beams, max_length)
+        return cache
+
+    def step(self, x, cache, t):
+        """One word a beam, `x` `[B, W, d]`, of a causal encoder.
+
+        Returns:
+            `[B, W, len(blocks) * hidden_dim]` and the new cache.
+        """
+        cache = dict(cache)
+
+        def lstm(words):
+            states = []
+            for layer, state in zip(self.lstm, cache["lstm"], strict=True):
+                words, *state = layer(words[..., None, :], initial_state=state)
+                words = words[..., 0, :]
+                states.append(state)
+            cache["lstm"] = states
+            return words
+
+        def self_attention(words):
+            words, cache["attention"] = self.self_attention.step(words, cache["attention"], t)
+            return words
+
+        return self._join(x, {"lstm": lstm, "self_attention": self_attention}), cache
+
+    def compute_output_shape(self, x_shape):
+        return (*x_shape[:-1], len(self.blocks) * self.hidden_dim)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "hidden_dim": self.hidden_dim,
+            "num_lstm_layers": self.num_lstm_layers,
+            "num_heads": self.num_heads,
+            "causal": self.causal,
+            "blocks": list(self.blocks),
+            "in_series": self.in_series,
+            "dropout": self.dropout,
+        }

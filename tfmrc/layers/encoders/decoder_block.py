@@ -1,0 +1,183 @@
+from typing import Any
+
+import keras
+from keras import ops
+
+from tfmrc.layers.attention.multi_head_attention import MultiHeadAttention
+from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
+from tfmrc.layers.encoders.feed_forward import FeedForward
+from tfmrc.layers.encoders.residual import Residual
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class TransformerDecoderBlock(keras.layers.Layer):
+    """Transformer decoder block over several memories, post-norm.
+
+    Causal self-attention, then attention over each memory in turn (Masque: the question, then all
+    passages joined), then a feed-forward network; each as `LN(f(x) + x)`.
+
+    A step of decoding runs the same mathematics for one word of each beam: `empty_cache` makes
+    room for the self-attention's keys and values, `project` the memories' keys and values once,
+    `step` a step. Beams share their example's memories, which are never copied a beam.
+
+    Args:
+        num_heads: number of attention heads.
+        intermediate_dim: inner width of the feed-forward network.
+        num_memories: number of memories that are attended to.
+        dropout: rate on the attention weights and on each residual change.
+        stddev: standard deviation of the initial weights.
+
+    Call arguments:
+        x: `[B, T, d]`.
+        memories: a list of `[B, S_i, d]`.
+        memory_masks: a list of boolean `[B, S_i]`, True = real.
+
+    Returns:
+        `[B, T, d]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import TransformerDecoderBlock
+        >>> block = TransformerDecoderBlock(num_heads=2, intermediate_dim=8, num_memories=1)
+        >>> x, memory = np.ones((2, 3, 4), "float32"), np.ones((2, 5, 4), "float32")
+        >>> block(x, [memory], [np.ones((2, 5), bool)]).shape
+        TensorShape([2, 3, 4])
+
+    Reference: Nishida et al. 2019 (Masque), section 3.4.2, masque-01; Vaswani et al. 2017.
+    """
+
+    def __init__(
+        self, num_heads, intermediate_dim, num_memories=2, dropout=0.0, stddev=0.02, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+        self.intermediate_dim = intermediate_dim
+        self.num_memories = num_memories
+        self.dropout = dropout
+        self.stddev = stddev
+        options = {"dtype": self.dtype_policy}
+        self.past: Any = None
+        self.past_residual = Residual(dropout, name="past_residual", **options)
+        self.memory_attentions = [
+            MultiHeadAttention(num_heads, dropout, stddev, name=f"memory_attention_{i}", **options)
+            for i in range(num_memories)
+        ]
+        self.memory_residuals = [
+            Residual(dropout, name=f"memory_residual_{i}", **options) for i in range(num_memories)
+        ]
+        self.feed_forward = FeedForward(intermediate_dim, stddev, name="feed_forward", **options)
+        self.feed_forward_residual = Residual(dropout, name="feed_forward_residual", **options)
+
+    def build(self, x_shape, memories_shape):
+        self.past = self.build_past(x_shape)
+        for attention, shape in zip(self.memory_attentions, memories_shape, strict=True):
+            attention.build(x_shape, shape)
+        self.feed_forward.build(x_shape)
+        for residual in [self.past_residual, *self.memory_residuals, self.feed_forward_residual]:
+            residual.build(x_shape)
+
+    def call(self, x, memories, memory_masks, training=None):
+        x = self.past_residual(x, self.run_past(x, training), training=training)
+        projected = self.project(memories)
+        return self._attend_and_feed(x, projected, memory_masks, training)
+
+    def project(self, memories):
+        """Keys and values of each memory: what decoding computes once for all steps."""
+        return [
+            attention.project(memory)
+            for attention, memory in zip(self.memory_attentions, memories, strict=True)
+        ]
+
+    def step(self, x, cache, t, projected, memory_masks):
+        """One step: `x` `[B, W, d]`, the beams' words at step `t`, with the cache of those before.
+
+        Returns:
+            The output `[B, W, d]` and the cache with step `t` filled in.
+        """
+        past, cache = self.step_past(x, cache, t)
+        return self._attend_and_feed(self.past_residual(x, past), projected, memory_masks), cache
+
+    def _attend_and_feed(self, x, projected, memory_masks, training=None):
+        for attention, residual, (keys, values), mask in zip(
+            self.memory_attentions, self.memory_residuals, projected, memory_masks, strict=True
+        ):
+            change = attention.attend(x, keys, values, mask, training=training)
+            x = residual(x, change, training=training)
+        return self.feed_forward_residual(x, self.feed_forward(x), training=training)
+
+    # The first sub-layer: what looks back at the words before. A subclass may put another there.
+
+    def build_past(self, x_shape):
+        layer = MultiHeadAttention(
+            self.num_heads, self.dropout, self.stddev, name="past", dtype=self.dtype_policy
+        )
+        layer.build(x_shape, x_shape)
+        return layer
+
+    def run_past(self, x, training):
+        places = ops.arange(ops.shape(x)[1])
+        causal = places[None, None, :] <= places[None, :, None]  # [1, T, T]
+        return self.past(x, x, attention_mask=causal, training=training)
+
+    def empty_cache(self, batch_size, num_beams, max_length, dim):
+        """What `step` carries from step to step, for `max_length` steps: leaves `[B, W, ...]`."""
+        return self.past.empty_cache(batch_size, num_beams, max_length, dim)
+
+    def step_past(self, x, cache, t):
+        return self.past.step(x, cache, t)
+
+    def compute_output_shape(self, x_shape, memories_shape):
+        return x_shape
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_heads": self.num_heads,
+            "intermediate_dim": self.intermediate_dim,
+            "num_memories": self.num_memories,
+            "dropout": self.dropout,
+            "stddev": self.stddev,
+        }
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class RecurrentDecoderBlock(TransformerDecoderBlock):
+    """Decoder block that looks back with an LSTM: the block of "w/o Transformer".
+
+    As `TransformerDecoderBlock`, with a forward LSTM of width `d` in place of the causal
+    self-attention; a step carries its two states.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import RecurrentDecoderBlock
+        >>> block = RecurrentDecoderBlock(num_heads=2, intermediate_dim=8, num_memories=1)
+        >>> x, memory = np.ones((2, 3, 4), "float32"), np.ones((2, 5, 4), "float32")
+        >>> block(x, [memory], [np.ones((2, 5), bool)]).shape
+        TensorShape([2, 3, 4])
+
+    Reference: Nishida et al. 2019 (Masque), Table 3; McCann et al. 2018.
+    """
+
+    def build_past(self, x_shape):
+        layer = BidirectionalLSTM(
+            x_shape[-1], causal=True, stddev=self.stddev, dtype=self.dtype_policy, name="past"
+        )
+        layer.build(x_shape)
+        return layer
+
+    def run_past(self, x, training):
+        return self.past(x, training=training)
+
+    def empty_cache(self, batch_size, num_beams, max_length, dim):
+        shape = (batch_size, num_beams, dim)
+        return {
+            "hidden": ops.zeros(shape, self.compute_dtype),
+            "cell": ops.zeros(shape, self.compute_dtype),
+        }
+
+    def step_past(self, x, cache, t):
+        shape = ops.shape(x)
+        flat = [ops.reshape(v, (-1, shape[-1])) for v in (x, cache["hidden"], cache["cell"])]
+        _, states = self.past.directions[0].cell(flat[0], flat[1:])
+        hidden, cell = (ops.reshape(state, shape) for state in states)
+        return hidden, {"hidden": hidden, "cell": cell}

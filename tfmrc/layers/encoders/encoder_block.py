@@ -1,0 +1,118 @@
+import keras
+
+from tfmrc.layers.attention.multi_head_attention import MultiHeadAttention
+from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
+from tfmrc.layers.encoders.feed_forward import FeedForward
+from tfmrc.layers.encoders.residual import Residual
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class TransformerEncoderBlock(keras.layers.Layer):
+    """Transformer encoder block, post-norm: self-attention, then a feed-forward network.
+
+    `x <- LN(attention(x) + x)`, `x <- LN(feed_forward(x) + x)`. Padding is never attended to; what
+    stands at padded places is meaningless and must be masked by whoever reads it.
+
+    Args:
+        num_heads: number of attention heads.
+        intermediate_dim: inner width of the feed-forward network.
+        dropout: rate on the attention weights and on each residual change.
+        stddev: standard deviation of the initial weights.
+
+    Call arguments:
+        x: `[..., n, d]`.
+        padding_mask: boolean `[..., n]`, True = real; None for all real.
+
+    Returns:
+        `[..., n, d]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import TransformerEncoderBlock
+        >>> block = TransformerEncoderBlock(num_heads=2, intermediate_dim=8)
+        >>> block(np.ones((2, 5, 4), "float32"), padding_mask=np.ones((2, 5), bool)).shape
+        TensorShape([2, 5, 4])
+
+    Reference: Nishida et al. 2019 (Masque), section 3.1.2, masque-01; Vaswani et al. 2017.
+    """
+
+    def __init__(self, num_heads, intermediate_dim, dropout=0.0, stddev=0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+        self.intermediate_dim = intermediate_dim
+        self.dropout = dropout
+        self.stddev = stddev
+        dtype = self.dtype_policy
+        self.attention = MultiHeadAttention(
+            num_heads, dropout, stddev, dtype=dtype, name="attention"
+        )
+        self.attention_residual = Residual(dropout, dtype=dtype, name="attention_residual")
+        self.second = self.second_sublayer()
+        self.second_residual = Residual(dropout, dtype=dtype, name="second_residual")
+
+    def second_sublayer(self):
+        """What follows the self-attention; a subclass may put another layer here."""
+        return FeedForward(
+            self.intermediate_dim, self.stddev, dtype=self.dtype_policy, name="feed_forward"
+        )
+
+    def build(self, x_shape):
+        self.attention.build(x_shape, x_shape)
+        self.attention_residual.build(x_shape)
+        self.second.build(x_shape)
+        self.second_residual.build(x_shape)
+
+    def call(self, x, padding_mask=None, training=None):
+        attended = self.attention(x, x, attention_mask=padding_mask, training=training)
+        x = self.attention_residual(x, attended, training=training)
+        return self.second_residual(x, self.run_second(x, padding_mask), training=training)
+
+    def run_second(self, x, padding_mask):
+        return self.second(x)
+
+    def compute_output_shape(self, x_shape):
+        return x_shape
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_heads": self.num_heads,
+            "intermediate_dim": self.intermediate_dim,
+            "dropout": self.dropout,
+            "stddev": self.stddev,
+        }
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class RecurrentEncoderBlock(TransformerEncoderBlock):
+    """Self-attention followed by a bidirectional LSTM: the block of "w/o Transformer".
+
+    As `TransformerEncoderBlock`, with a bidirectional LSTM of `d / 2` a direction in place of the
+    feed-forward network. The backward direction starts at the last real word. The paper says only
+    that RNNs and self-attentions take the Transformer's place "as in MCAN"; residual connections
+    and widths are kept, so that nothing but the block changes.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import RecurrentEncoderBlock
+        >>> block = RecurrentEncoderBlock(num_heads=2, intermediate_dim=8)
+        >>> block(np.ones((2, 5, 4), "float32"), padding_mask=np.ones((2, 5), bool)).shape
+        TensorShape([2, 5, 4])
+
+    Reference: Nishida et al. 2019 (Masque), Table 3; McCann et al. 2018.
+    """
+
+    def second_sublayer(self):
+        # Its width is that of the input, which only build() knows.
+        return None
+
+    def build(self, x_shape):
+        if x_shape[-1] % 2:
+            raise ValueError(f"Two directions need an even width. Received: x.shape={x_shape}")
+        self.second = BidirectionalLSTM(
+            x_shape[-1] // 2, stddev=self.stddev, dtype=self.dtype_policy, name="lstm"
+        )
+        super().build(x_shape)
+
+    def run_second(self, x, padding_mask):
+        return self.second(x, padding_mask=padding_mask)

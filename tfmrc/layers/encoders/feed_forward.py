@@ -1,0 +1,62 @@
+import keras
+
+from tfmrc.layers.encoders.linear import linear
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class FeedForward(keras.layers.Layer):
+    """Two-layer position-wise network: `W_2 f(W_1 x + b_1) + b_2`.
+
+    Args:
+        intermediate_dim: inner width.
+        stddev: standard deviation of the initial weights.
+        output_dim: width of the output; None for that of the input.
+        activation: `f`: "gelu" (exact, as in Masque) or the name of any activation of Keras.
+
+    Call arguments:
+        x: `[..., d]`.
+
+    Returns:
+        `[..., output_dim]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import FeedForward
+        >>> FeedForward(intermediate_dim=8)(np.ones((2, 4), "float32")).shape
+        TensorShape([2, 4])
+
+    Reference: Nishida et al. 2019 (Masque), section 3.1.2; Hendrycks and Gimpel 2016 (exact GELU);
+    Liu et al. 2018 (SAN), section 2, san-01 (with "relu").
+    """
+
+    def __init__(self, intermediate_dim, stddev=0.02, output_dim=None, activation="gelu", **kwargs):
+        super().__init__(**kwargs)
+        self.intermediate_dim = intermediate_dim
+        self.stddev = stddev
+        self.output_dim = output_dim
+        self.activation = activation
+
+    def build(self, input_shape):
+        options = {"stddev": self.stddev, "dtype": self.dtype_policy}
+        self.inner = linear(self.intermediate_dim, name="inner", **options)
+        self.outer = linear(self.output_dim or input_shape[-1], name="outer", **options)
+        self.inner.build(input_shape)
+        self.outer.build((*input_shape[:-1], self.intermediate_dim))
+
+    def call(self, x):
+        inner = self.inner(x)
+        if self.activation == "gelu":
+            return self.outer(keras.activations.gelu(inner, approximate=False))
+        return self.outer(keras.activations.get(self.activation)(inner))
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.output_dim or input_shape[-1])
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "intermediate_dim": self.intermediate_dim,
+            "stddev": self.stddev,
+            "output_dim": self.output_dim,
+            "activation": self.activation,
+        }

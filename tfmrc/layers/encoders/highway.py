@@ -1,0 +1,79 @@
+import keras
+from keras import ops
+
+from tfmrc.layers.encoders.linear import linear
+from tfmrc.layers.regularization.dropout import Dropout
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class Highway(keras.layers.Layer):
+    """Highway network: each layer mixes a map of its input with the input itself.
+
+    `x <- g * f(W x + b) + (1 - g) * x`, `g = sigmoid(W_g x + b_g)`; dropout on what each layer
+    is given. Every place is treated alone, so padding does not matter.
+
+    Args:
+        num_layers: number of layers.
+        dropout: rate of the dropout on each layer's input.
+        stddev: standard deviation of the initial weights; None for Glorot's uniform ones.
+        activation: `f`, the name of any activation of Keras.
+
+    Call arguments:
+        x: `[..., d]`.
+
+    Returns:
+        `[..., d]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import Highway
+        >>> Highway(num_layers=2)(np.ones((1, 4, 6), "float32")).shape
+        TensorShape([1, 4, 6])
+
+    Reference: Srivastava et al. 2015; Nishida et al. 2019 (Masque), section 3.1.1; Xiao et al. 2018
+    (DAANET), daanet-02 and daanet-03: one layer with `activation="linear"`, where the printed gate
+    is the share of the input, `1 - g` here (the same with the sign of `W_g` and `b_g` turned).
+    """
+
+    def __init__(self, num_layers=2, dropout=0.0, stddev=0.02, activation="relu", **kwargs):
+        super().__init__(**kwargs)
+        self.num_layers = num_layers
+        self.dropout = dropout
+        self.stddev = stddev
+        self.activation = activation
+        self.dropouts = [
+            Dropout(dropout, dtype=self.dtype_policy, name=f"dropout_{i}")
+            for i in range(num_layers)
+        ]
+
+    def build(self, input_shape):
+        dim = input_shape[-1]
+        options = {"stddev": self.stddev, "dtype": self.dtype_policy}
+        self.transforms = [
+            linear(dim, name=f"transform_{i}", **options) for i in range(self.num_layers)
+        ]
+        self.gates = [linear(dim, name=f"gate_{i}", **options) for i in range(self.num_layers)]
+        for layer in [*self.transforms, *self.gates]:
+            layer.build(input_shape)
+
+    def call(self, x, training=None):
+        activation = keras.activations.get(self.activation)
+        for dropout, transform, gate in zip(
+            self.dropouts, self.transforms, self.gates, strict=True
+        ):
+            x = dropout(x, training=training)
+            g = ops.sigmoid(gate(x))
+            x = g * activation(transform(x)) + (1.0 - g) * x
+        return x
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_layers": self.num_layers,
+            "dropout": self.dropout,
+            "stddev": self.stddev,
+            "activation": self.activation,
+        }

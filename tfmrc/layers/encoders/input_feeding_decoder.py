@@ -1,0 +1,192 @@
+import keras
+from keras import ops
+
+from tfmrc.layers.attention.luong_attention import LuongAttention
+from tfmrc.layers.regularization.dropout import Dropout
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class InputFeedingDecoder(keras.layers.Layer):
+    """LSTM layers that read each word beside the attentional state of the word before.
+
+    At each step the lowest layer reads `[y_{t-1}; d'_{t-1}]`, every other one the output of the
+    layer below; the highest gives `d_t`, and `LuongAttention` makes of it the new state `d'_t`.
+    Before the first word `d'` is zero. Without attention `d'_t = d_t` and the lowest layer reads
+    `y_{t-1}` alone.
+
+    The words' part of the lowest layer is one product for all steps. `call` and `step` share
+    the code of a step, the former being a loop over a beam of one.
+
+    A state is a list: `d'`, then `h` and `c` of each layer from the lowest.
+
+    Args:
+        units: width of all states.
+        num_layers: LSTM layers.
+        dropout: rate between layers, drawn anew at every step.
+        attention: whether there is attention.
+
+    Call arguments:
+        words: `[B, T, w]`, the vectors of the words before each target.
+        state: list of `[B, units]`: `h` and `c` of each layer before the first word.
+        memory: `[B, M, m]`; None without attention.
+        memory_mask: boolean `[B, M]`, True = real; None without attention.
+        keys: what `project(memory)` gave; made here where it is None.
+
+    Returns:
+        A dict: `states`, the attentional states `d'` `[B, T, units]`; with attention also
+        `scores`, the raw scores `r` of all words for each step, float32 `[B, T, M]`.
+
+    Raises:
+        ValueError: there is no layer.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import InputFeedingDecoder
+        >>> layer = InputFeedingDecoder(units=4, num_layers=2)
+        >>> words, memory = np.ones((1, 3, 5), "float32"), np.ones((1, 6, 8), "float32")
+        >>> state = [np.zeros((1, 4), "float32")] * 4
+        >>> outputs = layer(words, state, memory, np.ones((1, 6), bool))
+        >>> outputs["states"].shape, outputs["scores"].shape
+        (TensorShape([1, 3, 4]), TensorShape([1, 3, 6]))
+
+    Reference: Zhao et al. 2018, section 2.3, qg-07 and qg-09 to qg-12; Luong et al. 2015,
+    section 3.3.
+    """
+
+    def __init__(self, units, num_layers=2, dropout=0.0, attention=True, **kwargs):
+        super().__init__(**kwargs)
+        if num_layers < 1:
+            raise ValueError(f"A decoder has a layer. Received: num_layers={num_layers}")
+        self.units = units
+        self.num_layers = num_layers
+        self.dropout = dropout
+        self.has_attention = attention
+        self.dropping = Dropout(dropout, name="dropping", dtype=self.dtype_policy)
+        if attention:
+            self.attention = LuongAttention(units, name="attention", dtype=self.dtype_policy)
+
+    def build(self, words_shape, state_shape, memory_shape=None):
+        units = self.units
+        self.word_kernel = self.add_weight((words_shape[-1], 4 * units), name="word_kernel")
+        self.kernels, self.biases = [], []
+        for number in range(self.num_layers):
+            below = units if number or self.has_attention else 0
+            self.kernels.append(
+                self.add_weight((below + units, 4 * units), name=f"kernel_{number + 1}")
+            )
+            self.biases.append(
+                self.add_weight((4 * units,), initializer=_forget, name=f"bias_{number + 1}")
+            )
+        if self.has_attention:
+            self.attention.build((None, None, units), memory_shape)
+
+    def project(self, memory):
+        """The part of the attention that no step changes; None without attention."""
+        return self.attention.project(memory) if self.has_attention else None
+
+    def call(self, words, state, memory=None, memory_mask=None, keys=None, training=False):
+        if self.has_attention and keys is None:
+            keys = self.project(memory)
+        batch, length = ops.shape(words)[:2]
+        steps = self._by_time(self._words_part(words))[:, :, None]
+        dropping = training and self.dropout and self.num_layers > 1
+        if dropping:
+            # Beside the words, as one tensor: Keras' scan over several wants their length to be
+            # known when the graph is built.
+            shape = (length, batch, 1, (self.num_layers - 1) * self.units)
+            kept = self.dropping(ops.ones(shape, dtype=self.compute_dtype), training=True)
+            steps = ops.concatenate([steps, kept], axis=-1)
+
+        def advance(carry, at):
+            words, kept = at[..., : 4 * self.units], at[..., 4 * self.units :] if dropping else None
+            carry = self._advance(words, carry, memory, memory_mask, keys, kept)
+            return carry, carry
+
+        begin = [x[:, None] for x in self.start(state)]  # a beam of one
+        _, states = ops.scan(advance, begin, steps)
+        outputs = {"states": self._by_time(states[0][:, :, 0])}
+        if self.has_attention:
+            # Once more and outside the loop: one product for all steps, and one for its gradient.
+            plain = self._by_time(states[-2][:, :, 0])
+            outputs["scores"] = self.attention.scores(plain, keys)
+        return outputs
+
+    def start(self, state):
+        """The state before the first word.
+
+        Args:
+            state: `h` and `c` of each layer, `[..., units]`.
+        """
+        state = [ops.cast(x, self.compute_dtype) for x in state]
+        return [ops.zeros_like(state[0]), *state]
+
+    def step(self, words, state, memory=None, memory_mask=None, keys=None):
+        """One step for several beams.
+
+        Args:
+            words: `[B, W, w]`, the vectors of the beams' last words.
+            state: list of `[B, W, units]`, as `start` or the step before gave it.
+            memory, memory_mask, keys: as in the call.
+
+        Returns:
+            The outputs of the call, `states` `[B, W, units]` and `scores` `[B, W, M]`, and the
+            new state.
+        """
+        state = self._advance(self._words_part(words), state, memory, memory_mask, keys)
+        outputs = {"states": state[0]}
+        if self.has_attention:
+            outputs["scores"] = self.attention.scores(state[-2], keys)
+        return outputs, state
+
+    def _words_part(self, words):
+        words = ops.cast(words, self.compute_dtype)
+        return ops.matmul(words, self._cast(self.word_kernel)) + self._cast(self.biases[0])
+
+    def _advance(self, words_part, state, memory, memory_mask, keys, kept=None):
+        below, new = state[0], []
+        for number in range(self.num_layers):
+            h, c = state[1 + 2 * number : 3 + 2 * number]
+            read = [below, h] if number or self.has_attention else [h]
+            gates = ops.matmul(ops.concatenate(read, axis=-1), self._cast(self.kernels[number]))
+            gates = gates + (self._cast(self.biases[number]) if number else words_part)
+            into, forget, value, out = ops.split(gates, 4, axis=-1)
+            c = ops.sigmoid(forget) * c + ops.sigmoid(into) * ops.tanh(value)
+            h = ops.sigmoid(out) * ops.tanh(c)
+            new += [h, c]
+            below = h
+            if kept is not None and number < self.num_layers - 1:
+                below = h * kept[..., number * self.units : (number + 1) * self.units]
+        if self.has_attention:
+            below = self.attention(below, memory, memory_mask, keys=keys)
+        return [below, *new]
+
+    def _cast(self, weight):
+        return ops.cast(weight, self.compute_dtype)
+
+    @staticmethod
+    def _by_time(x):
+        """Batch and time change places."""
+        return ops.swapaxes(x, 0, 1)
+
+    def compute_output_spec(self, words, state, memory=None, **_):
+        shape = (*words.shape[:2], self.units)
+        outputs = {"states": keras.KerasTensor(shape, dtype=self.compute_dtype)}
+        if self.has_attention:
+            shape = (*words.shape[:2], memory.shape[1])
+            outputs["scores"] = keras.KerasTensor(shape, dtype="float32")
+        return outputs
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "num_layers": self.num_layers,
+            "dropout": self.dropout,
+            "attention": self.has_attention,
+        }
+
+
+def _forget(shape, dtype=None):
+    """Zeros, and ones for the forget gates (Jozefowicz et al. 2015)."""
+    into, forget, value, out = (ops.zeros((shape[0] // 4,), dtype=dtype) for _ in range(4))
+    return ops.concatenate([into, forget + 1, value, out])

@@ -1,0 +1,64 @@
+import keras
+from keras import ops
+
+from tfmrc.layers.encoders.linear import linear
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class LocalConvolution(keras.layers.Layer):
+    """Lets every word see its neighbours: `x_i + W [x_{i-r}; ...; x_{i+r}] + b`, `r = width // 2`.
+
+    A convolution with a residual connection. It gives a small model without a contextual
+    embedding some of what ELMo gives the papers' reader: a word in its surroundings, from the
+    first training step on. Beyond the ends, and at padding, neighbours are zeros.
+
+    Args:
+        width: odd number of words in the window.
+        stddev: standard deviation of the initial weights.
+
+    Call arguments:
+        x: `[..., n, d]`.
+        padding_mask: boolean `[..., n]`, True = real.
+
+    Returns:
+        `[..., n, d]`.
+
+    Raises:
+        ValueError: the width is not odd and positive.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import LocalConvolution
+        >>> LocalConvolution(width=3)(np.ones((2, 5, 4), "float32"), np.ones((2, 5), bool)).shape
+        TensorShape([2, 5, 4])
+
+    Reference: not in Nishida et al. 2019; the convolutions of Yu et al. 2018 (QANet) serve the
+    same end.
+    """
+
+    def __init__(self, width=5, stddev=0.02, **kwargs):
+        super().__init__(**kwargs)
+        if width < 1 or width % 2 == 0:
+            raise ValueError(f"A window has an odd width. Received: width={width}")
+        self.width = width
+        self.stddev = stddev
+
+    def build(self, x_shape):
+        self.mixing = linear(
+            x_shape[-1], stddev=self.stddev, dtype=self.dtype_policy, name="mixing"
+        )
+        self.mixing.build((*x_shape[:-1], self.width * x_shape[-1]))
+
+    def call(self, x, padding_mask):
+        radius, length = self.width // 2, ops.shape(x)[-2]
+        words = ops.where(padding_mask[..., None], x, 0.0)
+        around = [[0, 0]] * (len(x.shape) - 2) + [[radius, radius], [0, 0]]
+        words = ops.pad(words, around)
+        window = [words[..., i : i + length, :] for i in range(self.width)]
+        return x + self.mixing(ops.concatenate(window, axis=-1))
+
+    def compute_output_shape(self, x_shape):
+        return x_shape
+
+    def get_config(self):
+        return {**super().get_config(), "width": self.width, "stddev": self.stddev}

@@ -1,0 +1,96 @@
+"""Bidirectional LSTMs one above the other, each narrowed by maxout."""
+
+import keras
+from keras import ops
+
+from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
+from tfmrc.ops.maxout import maxout
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class StackedBiLSTM(keras.layers.Layer):
+    """Contextual encoding: `y_i = maxout(BiLSTM_i([y_{i-1}; v]))`, all `y_i` side by side.
+
+    `y_0 = x`; `v` is an optional contextual embedding (CoVe in the paper) that every layer reads
+    again. Maxout takes the larger of two neighbouring features, so that each layer gives `units`
+    ones.
+
+    Padding: as in `BidirectionalLSTM`; outputs at padding are zeros.
+
+    Args:
+        units: width of one direction, and of a layer's output.
+        num_layers: number of layers.
+        dropout: variational dropout on the inputs of each layer.
+        use_cudnn: see `BidirectionalLSTM`.
+        seed: of the dropout.
+
+    Call arguments:
+        x: `[..., n, d]`.
+        padding_mask: boolean `[..., n]`, True = real; None for all real.
+        contextual: `[..., n, v]` or None.
+        training: whether to drop.
+
+    Returns:
+        `[..., n, num_layers * units]`.
+
+    Raises:
+        ValueError: `num_layers` is below 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import StackedBiLSTM
+        >>> StackedBiLSTM(units=3)(np.ones((2, 5, 4), "float32")).shape
+        TensorShape([2, 5, 6])
+
+    Reference: Liu et al. 2018 (SAN), section 2, contextual encoding layer.
+    """
+
+    def __init__(self, units, num_layers=2, dropout=0.0, use_cudnn="auto", seed=None, **kwargs):
+        super().__init__(**kwargs)
+        if num_layers < 1:
+            raise ValueError(f"`num_layers` must be at least 1. Received: num_layers={num_layers}")
+        self.units = units
+        self.num_layers = num_layers
+        self.dropout = dropout
+        self.use_cudnn = use_cudnn
+        self.seed = seed
+        self.layers = [
+            BidirectionalLSTM(
+                units,
+                dropout=dropout,
+                use_cudnn=use_cudnn,
+                seed=None if seed is None else seed + number,
+                dtype=self.dtype_policy,
+                name=f"lstm_{number + 1}",
+            )
+            for number in range(num_layers)
+        ]
+
+    def build(self, x_shape, padding_mask_shape=None, contextual_shape=None):
+        extra = 0 if contextual_shape is None else contextual_shape[-1]
+        width = x_shape[-1]
+        for layer in self.layers:
+            layer.build((*x_shape[:-1], width + extra))
+            width = self.units
+
+    def call(self, x, padding_mask=None, contextual=None, training=None):
+        outputs = []
+        for layer in self.layers:
+            if contextual is not None:
+                x = ops.concatenate([x, contextual], axis=-1)
+            x = maxout(layer(x, padding_mask=padding_mask, training=training))
+            outputs.append(x)
+        return ops.concatenate(outputs, axis=-1)
+
+    def compute_output_shape(self, x_shape, padding_mask_shape=None, contextual_shape=None):
+        return (*x_shape[:-1], self.num_layers * self.units)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "num_layers": self.num_layers,
+            "dropout": self.dropout,
+            "use_cudnn": self.use_cudnn,
+            "seed": self.seed,
+        }

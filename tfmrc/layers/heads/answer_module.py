@@ -1,0 +1,151 @@
+"""Where an answer begins and ends, predicted in several steps: SAN's answer modules."""
+
+import keras
+from keras import ops
+
+from tfmrc.layers.regularization.variational_dropout import VariationalDropout
+from tfmrc.ops.masking import masked_log_softmax, masked_logsumexp, masked_softmax
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class AnswerModule(keras.layers.Layer):
+    """What the answer modules of SAN's Table 1 share: states, and one prediction from each.
+
+    `s_0 = sum_j alpha_j H_q[j]`, `alpha = softmax(w_4 . H_q)`; for t = 1 ... T - 1
+    `x_t = sum_j beta_j M_j`, `beta = softmax(s_{t-1} W_5 M)`, `s_t = GRU(s_{t-1}, x_t)`. From each
+    of the T states `P_begin = softmax(s_t W_6 M)`, `P_end = softmax([s_t; P_begin M] W_7 M)`. A
+    subclass says what becomes of the T predictions.
+
+    Padding: no probability at padded words (`LOG_ZERO`); a question without words gives a first
+    state of zeros; a passage without words has `LOG_ZERO` everywhere.
+
+    Args:
+        num_steps: T.
+        dropout: variational dropout on the question and the memory.
+        seed: of the dropout.
+
+    Call arguments:
+        question: `[B, m, h]`.
+        memory: `[B, n, d]`.
+        question_mask: boolean `[B, m]`, True = real.
+        memory_mask: boolean `[B, n]`.
+        num_steps: another T for this call; None for the layer's own.
+        return_steps: also returns each step's prediction.
+        training: whether to drop.
+
+    Returns:
+        A dict, float32: `begin` and `end` `[B, n]`, log-probabilities. With `return_steps` also
+        `step_begin` and `step_end` `[B, T, n]`, and `step_weights` `[B, T]`, the share that each
+        step has in the result.
+
+    Raises:
+        ValueError: `num_steps` is below 1.
+    """
+
+    def __init__(self, num_steps=5, dropout=0.0, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        _check_steps(num_steps)
+        self.num_steps = num_steps
+        self.dropout = dropout
+        self.seed = seed
+        self.input_dropout = VariationalDropout(
+            dropout, seed=seed, dtype=self.dtype_policy, name="input_dropout"
+        )
+
+    def build(self, question_shape, memory_shape, *mask_shapes):
+        width, memory_width = question_shape[-1], memory_shape[-1]
+
+        def bilinear(name, rows, columns):
+            layer = keras.layers.Dense(columns, use_bias=False, dtype=self.dtype_policy, name=name)
+            layer.build((None, rows))
+            return layer
+
+        self.summary = bilinear("summary", width, 1)
+        self.begin = bilinear("begin", width, memory_width)
+        self.end = bilinear("end", width + memory_width, memory_width)
+        if self.num_steps > 1:
+            self.attention = bilinear("attention", width, memory_width)
+            self.cell = keras.layers.GRUCell(width, dtype=self.dtype_policy, name="gru")
+            self.cell.build((None, memory_width))
+
+    def call(
+        self,
+        question,
+        memory,
+        question_mask,
+        memory_mask,
+        num_steps=None,
+        return_steps=False,
+        training=None,
+    ):
+        count = self.num_steps if num_steps is None else num_steps
+        _check_steps(count)
+        if count > 1 and self.num_steps == 1:
+            raise ValueError(
+                f"A layer of one step has no weights for more. Received: num_steps={count}"
+            )
+        question = self.input_dropout(question, training=training)
+        memory = self.input_dropout(memory, training=training)
+        states = self.states(question, memory, question_mask, memory_mask, count)
+        begin, end = zip(
+            *(self.predict(state, memory, memory_mask) for state in states), strict=True
+        )
+        begin, end = ops.stack(begin, axis=1), ops.stack(end, axis=1)  # [B, T, n]
+        weights = self.log_weights(ops.stack(states, axis=1), training)
+        outputs = {
+            name: masked_logsumexp(steps + share[..., None], axis=1)
+            for name, steps, share in zip(("begin", "end"), (begin, end), weights, strict=True)
+        }
+        if return_steps:
+            outputs |= {
+                "step_begin": begin,
+                "step_end": end,
+                "step_weights": ops.exp(weights[0]),
+            }
+        return outputs
+
+    def states(self, question, memory, question_mask, memory_mask, count):
+        """The T states `[B, h]`."""
+        alpha = masked_softmax(self.summary(question)[..., 0], question_mask)
+        state = ops.sum(alpha[..., None] * question, axis=1)
+        states = [state]
+        for _ in range(count - 1):
+            beta = masked_softmax(_scores(self.attention(state), memory), memory_mask)
+            state, _ = self.cell(_mixed(beta, memory), [state])
+            states.append(state)
+        return states
+
+    def predict(self, state, memory, memory_mask):
+        """Log-probabilities `[B, n]` of begin and end from one state."""
+        begin = masked_log_softmax(_scores(self.begin(state), memory), memory_mask)
+        found = _mixed(ops.cast(ops.exp(begin), memory.dtype), memory)
+        both = ops.concatenate([state, found], axis=-1)
+        end = masked_log_softmax(_scores(self.end(both), memory), memory_mask)
+        return begin, end
+
+    def log_weights(self, states, training):
+        """The log of each step's share in begin and in end, float32 `[B, T]` each."""
+        raise NotImplementedError
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_steps": self.num_steps,
+            "dropout": self.dropout,
+            "seed": self.seed,
+        }
+
+
+def _scores(vector, memory):
+    """`vector . memory[j]` for every j: `[B, d]` and `[B, n, d]` to `[B, n]`."""
+    return ops.matmul(memory, vector[..., None])[..., 0]
+
+
+def _mixed(weights, memory):
+    """`sum_j weights_j memory_j`: `[B, n]` and `[B, n, d]` to `[B, d]`."""
+    return ops.matmul(weights[:, None], memory)[:, 0]
+
+
+def _check_steps(num_steps):
+    if num_steps < 1:
+        raise ValueError(f"`num_steps` must be at least 1. Received: num_steps={num_steps}")

@@ -1,0 +1,48 @@
+import keras
+from keras import ops
+
+from tfmrc.layers.encoders.linear import linear
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class AnswerPossibility(keras.layers.Layer):
+    """Whether the passages answer the question: `sigmoid(w . [M[1, 0]; ...; M[K, 0]])`, as logit.
+
+    The weight has `K d` numbers, so the number of passages is fixed when the layer is built. A
+    missing passage gives zeros.
+
+    Args:
+        stddev: standard deviation of the initial weight.
+
+    Call arguments:
+        passages: `[B, K, L, d]`, the first place that of BOS.
+        passage_mask: boolean `[B, K, L]`, True = real.
+
+    Returns:
+        float32 `[B]`, the logit of `P(a)`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import AnswerPossibility
+        >>> AnswerPossibility()(np.ones((3, 2, 2, 4), "float32"), np.ones((3, 2, 2), bool)).shape
+        TensorShape([3])
+
+    Reference: Nishida et al. 2019 (Masque), section 3.3, masque-12.
+    """
+
+    def __init__(self, stddev=0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.stddev = stddev
+        self.score = linear(1, use_bias=False, stddev=stddev, dtype=self.dtype_policy, name="score")
+
+    def build(self, passages_shape):
+        self.width = passages_shape[1] * passages_shape[-1]
+        self.score.build((passages_shape[0], self.width))
+
+    def call(self, passages, passage_mask):
+        first = ops.where(passage_mask[:, :, 0, None], passages[:, :, 0], 0.0)  # [B, K, d]
+        logit = self.score(ops.reshape(first, (-1, self.width)))
+        return ops.cast(logit[..., 0], "float32")
+
+    def get_config(self):
+        return {**super().get_config(), "stddev": self.stddev}

@@ -1,0 +1,48 @@
+import keras
+from keras import ops
+
+from tfmrc.layers.encoders.linear import linear
+from tfmrc.ops.masking import LOG_ZERO
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class PassageRanker(keras.layers.Layer):
+    """Relevance of each passage, from its first place: `sigmoid(w . M[k, 0])`, as logits.
+
+    A missing passage (its first place is padding) gets the logit `LOG_ZERO`: relevance zero.
+
+    Args:
+        stddev: standard deviation of the initial weight.
+
+    Call arguments:
+        passages: `[B, K, L, d]`, the first place that of BOS.
+        passage_mask: boolean `[B, K, L]`, True = real.
+
+    Returns:
+        float32 `[B, K]`, logits of `beta`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import PassageRanker
+        >>> mask = np.array([[[True, True], [False, False]]])
+        >>> logits = PassageRanker()(np.zeros((1, 2, 2, 4), "float32"), mask)
+        >>> print(np.array(logits))
+        [[ 0.e+00 -1.e+09]]
+
+    Reference: Nishida et al. 2019 (Masque), section 3.2, masque-11.
+    """
+
+    def __init__(self, stddev=0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.stddev = stddev
+        self.score = linear(1, use_bias=False, stddev=stddev, dtype=self.dtype_policy, name="score")
+
+    def build(self, passages_shape):
+        self.score.build((*passages_shape[:2], passages_shape[-1]))
+
+    def call(self, passages, passage_mask):
+        logits = ops.cast(self.score(passages[:, :, 0])[..., 0], "float32")
+        return ops.where(passage_mask[:, :, 0], logits, LOG_ZERO)
+
+    def get_config(self):
+        return {**super().get_config(), "stddev": self.stddev}

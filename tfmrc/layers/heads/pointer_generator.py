@@ -1,0 +1,182 @@
+import keras
+from keras import ops
+
+from tfmrc.layers.attention.additive_attention import AdditiveAttention
+from tfmrc.layers.encoders.linear import linear
+from tfmrc.ops.ids import PAD
+from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax
+from tfmrc.ops.mixture import generation_parts, joined_distribution, target_parts
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class PointerGenerator(keras.layers.Layer):
+    """Multi-source pointer-generator: mixes generating a word with copying it from several sources.
+
+    - Generating: `P_v`, one softmax over the scores of the G common words and of the words of this
+      example's sources (each at its first occurrence). PAD and BOS are never generated.
+    - Copying from source i: an additive attention of its own, `P_i(y) = sum_{l: x_l = y} alpha_l`.
+    - Mixing: `lambda = softmax(W_m [s; c_1; ...; c_n] + b_m)`,
+      `P(y) = lambda_v P_v(y) + sum_i lambda_i P_i(y)`.
+
+    A place whose id is PAD, or whose prior is zero, is not copied from. A source without any other
+    place has weight zero in the mixture, and the other weights sum to one.
+
+    A call gives the *parts* of the distribution, a dict of float32 tensors: `log_mixture`
+    `[B, T, 1 + n]` (generating first), `log_attentions` (a list of `[B, T, S_i]`),
+    `common_logits` `[B, T, G]`, `source_logits` `[B, T, S]` and `log_normalizer` `[B, T]`; with
+    targets also `log_parts` `[B, T, 1 + n]`, the log of each term of the mixture at the targets,
+    and `log_probability` `[B, T]`, their sum. The distribution over all words is only joined by
+    `distribution`, for one step of decoding.
+
+    Args:
+        num_sources: number of sources n.
+        stddev: standard deviation of the initial weights.
+
+    Call arguments:
+        states: `[B, T, d]`, the decoder's output.
+        memories: a list of `[B, S_i, d]`, the sources one by one.
+        source_ids: `[B, S]` extended ids of all sources one after the other, PAD where nothing can
+            be copied.
+        common_logits: `[B, T, G]` scores of the first G ids.
+        source_logits: `[B, T, S]` scores of the sources' words.
+        source_generable: boolean `[B, S]`: which of these scores take part.
+        log_priors: a list of `[B, S_i]` or None: the log of each place's prior weight (combined
+            attention).
+        target_ids: `[B, T]` extended ids whose probability is asked for.
+        projected: what `project(memories)` gave; made here where it is None.
+
+    Returns:
+        The parts, as above.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import PointerGenerator
+        >>> states, memory = np.ones((1, 2, 4), "float32"), np.ones((1, 3, 4), "float32")
+        >>> parts = PointerGenerator(num_sources=1)(
+        ...     states, [memory], source_ids=np.array([[7, 9, 7]]),
+        ...     common_logits=np.zeros((1, 2, 7), "float32"),
+        ...     source_logits=np.zeros((1, 2, 3), "float32"),
+        ...     source_generable=np.array([[True, True, False]]), target_ids=np.array([[7, 3]]),
+        ... )
+        >>> parts["log_probability"].shape
+        TensorShape([1, 2])
+
+    Reference: Nishida et al. 2019 (Masque), sections 3.4.3 and 3.4.4, masque-13, masque-17 to
+    masque-20.
+    """
+
+    def __init__(self, num_sources, stddev=0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.num_sources = num_sources
+        self.stddev = stddev
+        options = {"stddev": stddev, "dtype": self.dtype_policy}
+        self.attentions = [
+            AdditiveAttention(name=f"copy_attention_{i}", **options) for i in range(num_sources)
+        ]
+        self.mixture = linear(1 + num_sources, name="mixture", **options)
+
+    def build(self, states_shape, memories_shape):
+        for attention, shape in zip(self.attentions, memories_shape, strict=True):
+            attention.build(states_shape, shape)
+        width = states_shape[-1] + sum(shape[-1] for shape in memories_shape)
+        self.mixture.build((*states_shape[:-1], width))
+
+    def project(self, memories):
+        """The part of each copy attention that no step changes."""
+        return [
+            attention.project(memory)
+            for attention, memory in zip(self.attentions, memories, strict=True)
+        ]
+
+    def call(
+        self,
+        states,
+        memories,
+        source_ids,
+        common_logits,
+        source_logits,
+        source_generable,
+        log_priors=None,
+        target_ids=None,
+        projected=None,
+    ):
+        log_priors = [None] * self.num_sources if log_priors is None else log_priors
+        projected = self.project(memories) if projected is None else projected
+        ids = self._by_source(source_ids, memories)
+        masks = [_copyable(i, prior) for i, prior in zip(ids, log_priors, strict=True)]
+        log_attentions, contexts = [], []
+        for attention, memory, mask, prior, fixed in zip(
+            self.attentions, memories, masks, log_priors, projected, strict=True
+        ):
+            log_weights, context = attention(states, memory, mask, log_prior=prior, projected=fixed)
+            log_attentions.append(log_weights)
+            contexts.append(context)
+        parts = {
+            "log_mixture": self._mix(states, contexts, masks),
+            "log_attentions": log_attentions,
+            **generation_parts(common_logits, source_logits, source_generable),
+        }
+        if target_ids is not None:
+            parts |= target_parts(parts, target_ids, ids)
+        return parts
+
+    def compute_output_spec(
+        self, states, memories, common_logits, source_logits, target_ids=None, **_
+    ):
+        # Said, not inferred: an inferring backend gives every unknown size the same number, which
+        # S, the sum of two of them, cannot be.
+        batch, length = states.shape[:2]
+
+        def spec(*sizes):
+            return keras.KerasTensor((batch, length, *sizes), dtype="float32")
+
+        parts = {
+            "log_mixture": spec(1 + self.num_sources),
+            "log_attentions": [spec(memory.shape[1]) for memory in memories],
+            "common_logits": spec(common_logits.shape[-1]),
+            "source_logits": spec(source_logits.shape[-1]),
+            "log_normalizer": spec(),
+        }
+        if target_ids is not None:
+            parts |= {"log_parts": spec(1 + self.num_sources), "log_probability": spec()}
+        return parts
+
+    def distribution(self, parts, source_ids):
+        """`log P` over all extended ids: what one step of decoding needs.
+
+        Args:
+            parts: what a call gave for states `[B, W, d]`, the beams' words of one step.
+            source_ids: `[B, S]` as in the call.
+
+        Returns:
+            `[B, W, G + S]`, `LOG_ZERO` where a word is impossible.
+        """
+        return joined_distribution(parts, source_ids)
+
+    def _by_source(self, source_ids, memories):
+        """`[B, S]` to a list of `[B, S_i]`."""
+        ids, start = [], 0
+        for memory in memories:
+            length = ops.shape(memory)[1]
+            ids.append(source_ids[:, start : start + length])
+            start = start + length
+        return ids
+
+    def _mix(self, states, contexts, masks):
+        scores = self.mixture(ops.concatenate([states, *contexts], axis=-1))  # [B, T, 1 + n]
+        there = [ops.any(mask, axis=1, keepdims=True) for mask in masks]  # n times [B, 1]
+        usable = ops.concatenate([ops.ones_like(there[0]), *there], axis=1)
+        return masked_log_softmax(scores, usable[:, None, :])
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "num_sources": self.num_sources,
+            "stddev": self.stddev,
+        }
+
+
+def _copyable(ids, log_prior):
+    """Where a word stands, and one whose prior is not zero."""
+    words = ops.not_equal(ids, PAD)
+    return words if log_prior is None else ops.logical_and(words, log_prior > LOG_ZERO / 2)

@@ -1,0 +1,170 @@
+"""SAN's answer module and its siblings: what becomes of the predictions of all steps."""
+
+import keras
+from keras import ops
+
+from tfmrc.layers.heads.answer_module import AnswerModule
+from tfmrc.layers.regularization.dropout import ReplicaSeedGenerator
+from tfmrc.ops.masking import LOG_ZERO
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class OneStepAnswer(AnswerModule):
+    """The prediction from the first state alone: "standard 1-step". See `AnswerModule`.
+
+    Example:
+        >>> from tfmrc.layers import OneStepAnswer
+        >>> OneStepAnswer().num_steps
+        1
+
+    Reference: Liu et al. 2018 (SAN), section 4 and Table 1.
+    """
+
+    def __init__(self, num_steps=1, **kwargs):
+        super().__init__(num_steps=num_steps, **kwargs)
+        if num_steps != 1:
+            raise ValueError(f"One step is one step. Received: num_steps={num_steps}")
+
+    def log_weights(self, states, training):
+        return _twice(ops.zeros(ops.shape(states)[:2], "float32"))
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class LastStepAnswer(AnswerModule):
+    """The prediction from the last state: a memory network of T steps. See `AnswerModule`.
+
+    Example:
+        >>> from tfmrc.layers import LastStepAnswer
+        >>> LastStepAnswer().num_steps
+        5
+
+    Reference: Liu et al. 2018 (SAN), section 4 and Table 1.
+    """
+
+    def log_weights(self, states, training):
+        size = ops.shape(states)[1]
+        return _twice(_only(ops.full_like(states[:, 0, 0], size - 1, dtype="int32"), size))
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class AveragedAnswer(AnswerModule):
+    """The mean of all steps' predictions: a memory network of T steps, averaged.
+
+    The mean is one of probabilities, computed from their logarithms. See `AnswerModule`.
+
+    Example:
+        >>> from tfmrc.layers import AveragedAnswer
+        >>> AveragedAnswer(num_steps=3).num_steps
+        3
+
+    Reference: Liu et al. 2018 (SAN), equations 7 and 8 and Table 1: san-14, san-15.
+    """
+
+    def log_weights(self, states, training):
+        return _twice(_mean_of(ops.ones(ops.shape(states)[:2], "bool")))
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class StochasticAnswer(AveragedAnswer):
+    """Stochastic prediction dropout: the mean of those steps' predictions that chance has kept.
+
+    In training each step's prediction is left out with probability `prediction_dropout`, of begin
+    and end apart (as in the paper's example) and of each example apart; where chance leaves out
+    all of them, one that it chooses stays. The mean is over the steps that stay; outside training
+    it is over all T. See `AnswerModule`.
+
+    Args:
+        prediction_dropout: probability that a step's prediction is left out.
+        **kwargs: those of `AnswerModule`.
+
+    Raises:
+        ValueError: `prediction_dropout` is outside [0, 1).
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import StochasticAnswer
+        >>> layer = StochasticAnswer(num_steps=3)
+        >>> question, memory = np.ones((2, 4, 6), "float32"), np.ones((2, 5, 8), "float32")
+        >>> masks = np.ones((2, 4), bool), np.ones((2, 5), bool)
+        >>> print(np.round(np.exp(layer(question, memory, *masks)["begin"][0]), 4))
+        [0.2 0.2 0.2 0.2 0.2]
+
+    Reference: Liu et al. 2018 (SAN), section 2, answer module: san-09 to san-16.
+    """
+
+    def __init__(self, num_steps=5, prediction_dropout=0.4, **kwargs):
+        super().__init__(num_steps=num_steps, **kwargs)
+        if not 0 <= prediction_dropout < 1:
+            raise ValueError(
+                "`prediction_dropout` must be at least 0 and below 1. "
+                f"Received: prediction_dropout={prediction_dropout}"
+            )
+        self.prediction_dropout = prediction_dropout
+        if prediction_dropout > 0:
+            self.step_generator = ReplicaSeedGenerator(self.seed)
+
+    def log_weights(self, states, training):
+        if not training or not self.prediction_dropout:
+            return super().log_weights(states, training)
+        shape = ops.shape(states)[:2]
+        return tuple(_mean_of(self.kept_steps(shape)) for _ in ("begin", "end"))
+
+    def kept_steps(self, shape):
+        """Which steps stay, boolean `[B, T]`; in every row one at least. san-16."""
+        chance = keras.random.uniform(shape, seed=self.step_generator)
+        kept = chance >= self.prediction_dropout
+        largest = ops.equal(ops.argmax(chance, axis=1)[:, None], ops.arange(shape[1]))
+        return ops.logical_or(kept, largest)
+
+    def get_config(self):
+        return {**super().get_config(), "prediction_dropout": self.prediction_dropout}
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class ReasoNetAnswer(AnswerModule):
+    """A learned number of steps, T at most: after each step a gate says whether to stop.
+
+    `g_t = sigmoid(w . s_t + b)`; the walk ends after step t with probability
+    `g_t prod_{i < t} (1 - g_i)`, after step T in any case. In training the prediction is the mean
+    of the steps', weighted by these probabilities: ReasoNet samples the number of steps and
+    follows a policy gradient; with at most T steps the sum over all of them is exact and cheap.
+    Outside training it is that of the step where the walk most probably ends. See `AnswerModule`.
+
+    Example:
+        >>> from tfmrc.layers import ReasoNetAnswer
+        >>> ReasoNetAnswer(num_steps=4).num_steps
+        4
+
+    Reference: Shen et al. 2017 (ReasoNet); Liu et al. 2018 (SAN), Table 1.
+    """
+
+    def build(self, question_shape, memory_shape, *mask_shapes):
+        super().build(question_shape, memory_shape, *mask_shapes)
+        self.termination = keras.layers.Dense(1, dtype=self.dtype_policy, name="termination")
+        self.termination.build((None, question_shape[-1]))
+
+    def log_weights(self, states, training):
+        gate = ops.cast(self.termination(states)[..., 0], "float32")  # [B, T]
+        go_on = ops.cumsum(ops.log_sigmoid(-gate[:, :-1]), axis=1)
+        reached = ops.concatenate([ops.zeros_like(gate[:, :1]), go_on], axis=1)
+        stop = ops.concatenate([ops.log_sigmoid(gate[:, :-1]), ops.zeros_like(gate[:, :1])], axis=1)
+        log_probability = reached + stop
+        if training:
+            return _twice(log_probability)
+        return _twice(_only(ops.argmax(log_probability, axis=1), ops.shape(gate)[1]))
+
+
+def _twice(weights):
+    return weights, weights
+
+
+def _only(step, size):
+    """All weight on one step of each row."""
+    chosen = ops.equal(ops.cast(step, "int32")[:, None], ops.arange(size, dtype="int32"))
+    return ops.where(chosen, 0.0, LOG_ZERO)
+
+
+def _mean_of(kept):
+    """Equal weights for the steps that are kept."""
+    count = ops.sum(ops.cast(kept, "float32"), axis=1, keepdims=True)
+    return ops.where(kept, -ops.log(count), LOG_ZERO)

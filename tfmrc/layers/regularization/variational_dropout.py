@@ -1,0 +1,48 @@
+"""Dropout that drops the same features of all words."""
+
+from typing import Any
+
+import keras
+
+from tfmrc.layers.regularization.dropout import Dropout
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class VariationalDropout(Dropout):
+    """Sets a share of the features to zero in training, the same ones at every time step.
+
+    `y = x * m / (1 - rate)` with `m` `[..., 1, d]`, 1 with probability `1 - rate`: one mask a
+    sequence, shared by its words. Outside training `y = x`. Masks differ between the replicas of
+    a strategy, as those of `tfmrc.layers.Dropout` do.
+
+    Padding: as any other place.
+
+    Args:
+        rate: share of the features to drop, `0 <= rate < 1`.
+        seed: an integer, or None for a random one.
+
+    Call arguments:
+        inputs: `[..., n, d]`.
+        training: whether to drop.
+
+    Returns:
+        `[..., n, d]`.
+
+    Raises:
+        ValueError: `rate` is outside [0, 1).
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import VariationalDropout
+        >>> y = np.array(VariationalDropout(0.5, seed=3)(np.ones((1, 3, 8)), training=True))
+        >>> bool(np.all(y[0, 0] == y[0, 1]) and np.all(y[0, 0] == y[0, 2]))
+        True
+
+    Reference: Gal and Ghahramani 2016.
+    """
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        if not training or self.rate == 0:
+            return inputs
+        ones = keras.ops.ones_like(inputs[..., :1, :])
+        return inputs * keras.random.dropout(ones, self.rate, seed=self.seed_generator)

@@ -1,0 +1,34 @@
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class SpanPositionNLL(keras.losses.Loss):
+    """Negative log-likelihood of one place among the words of a passage: `-log P(y)`.
+
+    A place below 0 is unknown and counts zero.
+
+    Call arguments:
+        y_true: int `[B]`, places from 0.
+        y_pred: `[B, n]`, log-probabilities of the places.
+
+    Returns:
+        `[B]`, before the reduction.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.losses import SpanPositionNLL
+        >>> loss = SpanPositionNLL(reduction=None)
+        >>> print(np.array(loss(np.array([1, -1]), np.array([[-3.0, -0.5], [-1.0, -1.0]]))))
+        [ 0.5 -0. ]
+
+    Reference: Liu et al. 2018 (SAN), section 2 (the loss of begin and of end).
+    """
+
+    def __init__(self, name="position_log_likelihood", **kwargs):
+        super().__init__(name=name, **kwargs)
+
+    def call(self, y_true, y_pred):
+        place = ops.cast(ops.reshape(y_true, (-1,)), "int32")
+        chosen = ops.take_along_axis(y_pred, ops.maximum(place, 0)[:, None], axis=1)[:, 0]
+        return -ops.where(place >= 0, ops.cast(chosen, "float32"), 0.0)

@@ -1,0 +1,115 @@
+"""One of the two tasks of a dual model, as decoding and export see a model."""
+
+from keras import ops
+
+from tfmrc.models.generation import GenerationMixin
+from tfmrc.ops.ids import BOS, PAD
+
+GIVEN = {"answer": "question", "ask": "answer"}  # what a task is given beside the context
+MADE = {"answer": "answer", "ask": "question"}  # and what it writes
+
+
+class Direction(GenerationMixin):
+    """`model.answering` or `model.asking`: the steps of decoding for one task of `DAANet`.
+
+    Args:
+        model: the `tfmrc.models.DAANet`.
+        task: "answer" or "ask".
+
+    Example:
+        >>> from tfmrc.models import DAANet
+        >>> model = DAANet(vocabulary_size=9, word_dim=4, character_dim=4, hidden_dim=4,
+        ...                num_lstm_layers=1, num_heads=2, inner_dim=4, num_characters=9)
+        >>> model.asking.given, model.asking.made
+        ('answer', 'question')
+
+    Reference: Xiao et al. 2018 (DAANET), "Implementation Details": decoding separately for each.
+    """
+
+    def __init__(self, model, task):
+        self.model = model
+        self.task = task
+        self.given = GIVEN[task]
+        self.made = MADE[task]
+        self.num_generable = model.num_generable
+
+    def encode(self, inputs):
+        """All that does not change from step to step, computed once.
+
+        Args:
+            inputs: `context_ids`, `context_characters`, `extended_ids`; `{given}_ids` and
+                `{given}_characters` of what the task is given; and `generable_characters`
+                `[G, c]`, how the generable words are spelled, for the words that are generated.
+
+        Returns:
+            A dict whose tensors have the batch first, but for `generable_characters`.
+        """
+        memory = self.model.read(self.task, inputs, {})
+        memory["keys"] = self.model.second_fold[self.task].project(memory["folded"])
+        return {
+            **memory,
+            "source_ids": inputs["context_ids"],
+            "source_characters": inputs["context_characters"],
+            "generable_characters": inputs["generable_characters"],
+        }
+
+    def start(self, memory, num_beams, max_length):
+        """An empty cache for `max_length` steps of `num_beams` beams: leaves `[B, W, ...]`."""
+        batch_size = ops.shape(memory["extended_ids"])[0]
+        writer = self.model.writer(self.task)
+        return writer.empty_cache(batch_size, num_beams, max_length)
+
+    def step(self, memory, cache, ids, t):
+        """One step of decoding.
+
+        Args:
+            memory: what `encode` gave.
+            cache: what `start` or the step before gave.
+            ids: int `[B, W]` extended ids of each beam's previous word; anything at `t = 0`.
+            t: the step, a scalar from 0.
+
+        Returns:
+            Log-probabilities `[B, W, G + n]` of all extended ids, and the new cache.
+        """
+        first = ops.equal(t, 0)
+        words = ops.where(first, BOS, self._input_ids(memory, ids))
+        characters = ops.where(first, 0, self._spelled(memory, ids))
+        embedded = self.model.embed(words, characters)  # [B, W, d]
+        written, cache = self.model.writer(self.task).step(embedded, cache, t)
+        parts = self.model.distribute(self.task, memory, written)
+        return self.model.switch[self.task].distribution(parts, memory["extended_ids"]), cache
+
+    def explain(self, memory, target_ids):
+        """Where each word comes from: one pass over given words.
+
+        Args:
+            memory: what `encode` gave.
+            target_ids: int `[B, T]` extended ids, PAD after the end.
+
+        Returns:
+            A dict: `log_probability` `[B, T]`; `mixture` and `log_parts` `[B, T, 2]`, the shares
+            of the vocabulary and the context (daanet-13) and the log of each one's part in the
+            word's probability; `context_attention` `[B, T, n]` (daanet-12).
+        """
+        previous = self._input_ids(memory, target_ids)[:, :-1]
+        ids = ops.pad(previous, [[0, 0], [1, 0]], constant_values=BOS)
+        spelled = self._spelled(memory, target_ids)[:, :-1]
+        characters = ops.pad(spelled, [[0, 0], [1, 0], [0, 0]])
+        embedded = self.model.embed(ids, characters)
+        written = self.model.writer(self.task)(embedded, padding_mask=ops.not_equal(ids, PAD))
+        parts = self.model.distribute(self.task, memory, written, target_ids)
+        return {
+            "log_probability": parts["log_probability"],
+            "mixture": ops.exp(parts["log_mixture"]),
+            "log_parts": parts["log_parts"],
+            "context_attention": ops.exp(parts["log_attentions"][0]),
+        }
+
+    def _spelled(self, memory, extended_ids):
+        """Characters `[B, n, c]` of words by their extended ids `[B, n]`."""
+        characters = memory["source_characters"]
+        place = ops.clip(extended_ids - self.num_generable, 0, ops.shape(characters)[1] - 1)
+        copied = ops.take_along_axis(characters, place[..., None], axis=1)
+        row = ops.clip(extended_ids, 0, self.num_generable - 1)
+        generated = ops.take(memory["generable_characters"], row, axis=0)
+        return ops.where((extended_ids < self.num_generable)[..., None], generated, copied)

@@ -1,0 +1,230 @@
+"""What turns contexts, questions and answers into DAANET's numbers."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD
+from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
+from tfmrc.text.extended_ids import source_extended_ids, target_extended_ids
+from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread
+from tfmrc.text.spelling import character_ids
+from tfmrc.text.vocabulary import Vocabulary
+
+MODEL_INPUTS = ("context_ids", "context_characters", "extended_ids", "generable_characters")
+TASKS = {"answer": "answer", "ask": "question"}  # what each task writes
+
+
+class DAANetPreprocessor(Preprocessor):
+    """Contexts, questions and answers to the inputs of `DAANet`, and ids back to strings.
+
+    Words are spelled as they are compared (NFKC, lower case), because a generated word has no
+    other spelling. Question and answer begin with `BOS`. Extended ids: a word among the first G =
+    `generation_vocabulary_size` rows has its input id, every other word G + its first place in
+    the context, which alone is copied from.
+
+    Args:
+        vocabulary: the input ids.
+        context_length: words of a context that are kept.
+        question_length: words of a question that are kept; `EOS` follows them.
+        answer_length: words of an answer that are kept; `EOS` follows them.
+        word_length: characters of a word that are kept.
+        num_characters: rows of the model's character table.
+        generation_vocabulary_size: at most so many generable rows, special ones included.
+        styles: whose answers `tfmrc.data.make_dataset` takes.
+
+    Raises:
+        ValueError: a size is not positive.
+
+    Example:
+        >>> from tfmrc.preprocessing import DAANetPreprocessor
+        >>> from tfmrc.text import Vocabulary
+        >>> preprocessor = DAANetPreprocessor(Vocabulary(["who", "met", "the", "king", "?"]))
+        >>> source = preprocessor.source(["Ada met the king of Ada."])
+        >>> source["context_ids"].numpy(), source["extended_ids"].numpy()
+        (array([[1, 5, 6, 7, 1, 1, 1]], dtype=int32),
+         array([[ 9,  5,  6,  7, 13,  9, 15]], dtype=int32))
+        >>> question = preprocessor.written(["Who met Ada?"], "question", source)
+        >>> question["question_ids"].numpy(), question["question_target_ids"].numpy()
+        (array([[2, 4, 5, 1, 8]], dtype=int32), array([[4, 5, 9, 8, 3]], dtype=int32))
+        >>> preprocessor.detokenize(question["question_target_ids"], source)[0].numpy()
+        array([b'who met Ada?'], dtype=object)
+
+    Reference: Xiao et al. 2018 (DAANET), embedding layer and output layer.
+    """
+
+    context_length: int
+    question_length: int
+    answer_length: int
+    word_length: int
+    num_characters: int
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        context_length: int = 400,
+        question_length: int = 50,
+        answer_length: int = 50,
+        word_length: int = 16,
+        num_characters: int = 256,
+        generation_vocabulary_size: int = 90_000,
+        styles: tuple[str, ...] = ("span",),
+    ):
+        self._sizes = {
+            "context_length": context_length,
+            "question_length": question_length,
+            "answer_length": answer_length,
+            "word_length": word_length,
+            "num_characters": num_characters,
+        }
+        super().__init__(vocabulary, generation_vocabulary_size, self._sizes, "daanet_features")
+        self._styles = tuple(styles)
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """Whose answers are asked about."""
+        return self._styles
+
+    def source(self, context: Any) -> Tensors:
+        """What both tasks read and copy from.
+
+        Args:
+            context: string `[B]`.
+
+        Returns:
+            A dict. For the model, int32: `context_ids` and `extended_ids` `[B, n]`,
+            `context_characters` `[B, n, c]`, `generable_characters` `[G, c]`. Beside them,
+            `[B, n]`: `words` (surfaces), `compared`, `starts` and `ends` (code points of the
+            context); and `truncated` bool `[B]`: words of the context were cut.
+        """
+        with tf.device(DEVICE):
+            tokens = self._tokens(context, self.context_length)
+            shape = (tf.size(tokens.lengths), longest(tokens.lengths))
+            input_ids = self.vocabulary.lookup(tokens.compared)
+            columns = {
+                "context_ids": input_ids,
+                "extended_ids": source_extended_ids(
+                    input_ids,
+                    tokens.compared,
+                    tokens.row,
+                    tokens.place,
+                    self.generation_vocabulary_size,
+                ),
+                "words": tokens.surface,
+                "compared": tokens.compared,
+                "starts": tokens.starts,
+                "ends": tokens.ends,
+            }
+            return {
+                **{n: spread(x, tokens.row, tokens.place, shape) for n, x in columns.items()},
+                "context_characters": self._spell(tokens, tokens.place, shape),
+                "generable_characters": self.generable_characters(),
+                "truncated": tokens.cut,
+            }
+
+    def given(self, text: Any, name: str) -> Tensors:
+        """What a task is given beside the context.
+
+        Args:
+            text: string `[B]`.
+            name: "question" or "answer".
+
+        Returns:
+            `{name}_ids` int32 `[B, m]`, `BOS` first, and `{name}_characters` `[B, m, c]`.
+        """
+        with tf.device(DEVICE):
+            return self._read(self._tokens(text, self._sizes[f"{name}_length"]), name)
+
+    def written(self, text: Any, name: str, source: Tensors) -> Tensors:
+        """What a task is given, or writes, in training.
+
+        Args:
+            text: string `[B]`.
+            name: "question" or "answer".
+            source: what `source` gave for the same examples.
+
+        Returns:
+            What `given` gives and `{name}_target_ids` int32 `[B, m]`: the words' extended ids
+            (`UNK` for a word that can be neither generated nor copied), then `EOS`.
+        """
+        with tf.device(DEVICE):
+            tokens = self._tokens(text, self._sizes[f"{name}_length"])
+            found = self._read(tokens, name)
+            shape = tuple(tf.unstack(tf.shape(found[f"{name}_ids"])))
+            extended_ids = target_extended_ids(
+                self.vocabulary.lookup(tokens.compared),
+                tokens.compared,
+                tokens.row,
+                source["extended_ids"],
+                source["compared"],
+                self.generation_vocabulary_size,
+            )
+            ends = tf.one_hot(tokens.lengths, shape[1], dtype=tf.int32) * EOS
+            target_ids = spread(extended_ids, tokens.row, tokens.place, shape) + ends
+            return found | {f"{name}_target_ids": target_ids}
+
+    def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
+        """One batch for `model.fit`.
+
+        Args:
+            records: `question`, `answer` string `[B]`, `passages` string `[B, K]`, which are one
+                context together; `rotation` as for `MasquePreprocessor.batch`.
+
+        Returns:
+            `(x, y, sample_weight)`: the model's nine inputs; the target ids of `answer` and `ask`
+            and of `answer_coverage` and `ask_coverage`; float32 `[B]`, for each the number of its
+            words, which makes the sums over words of the paper's loss of their means. An example
+            without an answer weighs nothing in all of them.
+
+        Reference: daanet-15, daanet-16.
+        """
+        context = tf.strings.reduce_join(records["passages"], axis=1, separator=" ")
+        source = self.source(context)
+        x = {name: source[name] for name in MODEL_INPUTS[:3]}
+        for name in TASKS.values():
+            x |= self.written(records[name], name, source)
+        answered = tf.cast(x["answer_target_ids"][:, 0] != EOS, tf.float32)
+        y, weights = {}, {}
+        for task, name in TASKS.items():
+            target_ids = x[f"{name}_target_ids"]
+            count = tf.reduce_sum(tf.cast(target_ids != PAD, tf.float32), axis=1)
+            for part in (task, f"{task}_coverage"):
+                y[part], weights[part] = target_ids, count * answered
+        if "rotation" in records and self.vocabulary.num_oov_buckets:
+            for name in ("context_ids", "question_ids", "answer_ids"):
+                x[name] = self.rotated(x[name], records["rotation"])
+        return x, y, weights
+
+    def generable_characters(self) -> tf.Tensor:
+        """How the generable words are spelled: int32 `[G, c]`, zeros for the special rows."""
+        words = ("",) * NUM_SPECIAL + self.vocabulary.words[NUM_SPECIAL:]
+        return self._characters(tf.constant(words[: self.generation_vocabulary_size]))
+
+    def _tokens(self, text: Any, length: int) -> FlatTokens:
+        found = self.tokenizer.tokenize(text)
+        return cut_rows(found, tf.fill([found.starts.nrows(tf.int32)], length))
+
+    def _read(self, tokens: FlatTokens, name: str) -> Tensors:
+        """Ids and characters, one place further on, behind `BOS`."""
+        shape = (tf.size(tokens.lengths), longest(tokens.lengths + 1))
+        place = tokens.place + 1
+        ids = spread(self.vocabulary.lookup(tokens.compared), tokens.row, place, shape)
+        begins = tf.one_hot(tf.zeros_like(tokens.lengths), shape[1], dtype=tf.int32) * BOS
+        return {
+            f"{name}_ids": ids + begins,
+            f"{name}_characters": self._spell(tokens, place, shape),
+        }
+
+    def _spell(self, tokens: FlatTokens, place: tf.Tensor, shape: tuple) -> tf.Tensor:
+        return tf.scatter_nd(
+            tf.stack([tokens.row, place], axis=1),
+            self._characters(tokens.compared),
+            tf.stack([*shape, self.word_length]),
+        )
+
+    def _characters(self, words: Any) -> tf.Tensor:
+        return character_ids(words, self.word_length, self.num_characters)
+
+    def get_config(self) -> dict[str, Any]:
+        """Plain values; the words are saved by `save_assets`."""
+        return {**self._sizes, "styles": list(self.styles), **super().get_config()}

@@ -1,0 +1,240 @@
+"""What turns strings into Masque's numbers, in training and in the exported model alike."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from tfmrc.ops.ids import BOS, EOS
+from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
+from tfmrc.preprocessing.labels import UNKNOWN, masque_labels
+from tfmrc.preprocessing.source import lay_out
+from tfmrc.preprocessing.styles import Styles
+from tfmrc.preprocessing.targets import decoder_targets
+from tfmrc.text.extended_ids import source_extended_ids
+from tfmrc.text.layout import exactly, same_batch
+from tfmrc.text.vocabulary import Vocabulary
+
+MODEL_INPUTS = ("question_ids", "passage_ids", "extended_ids", "style_ids")
+
+
+class MasquePreprocessor(Preprocessor):
+    """Strings to Masque's inputs and targets, and ids back to strings; graph operations only.
+
+    The source of an example is its question followed by its passages, `S = J + K * L` positions:
+    `[question, padded to J | passage 1, padded to L | … | passage K]`. Every passage begins with
+    `BOS`. A passage that is the empty string is missing: all padding; a passage without a word,
+    such as `" "`, is present and holds `BOS` alone. J and L are those of the batch's longest.
+
+    Extended ids: a word among the first G = `generation_vocabulary_size` rows has its input id,
+    every other word G + the position of its first occurrence in the example's source. Words are
+    compared in the tokeniser's form (NFKC, lower case).
+
+    Args:
+        vocabulary: the input ids.
+        styles: names of the answer styles; the place is the style's id.
+        num_passages: K, fixed. Further passages are cut, fewer are filled up with missing ones.
+        passage_length: words of a passage that are kept.
+        question_length: words of a question that are kept.
+        answer_length: words of an answer that are kept; `EOS` follows them.
+        generation_vocabulary_size: at most so many generable rows, special ones included.
+        gold_relevance: adds `relevance_gold` to the model's inputs in `batch`.
+
+    Raises:
+        ValueError: a size is not positive, styles are empty or repeated.
+
+    Example:
+        >>> from tfmrc.preprocessing import MasquePreprocessor
+        >>> from tfmrc.text import Vocabulary
+        >>> vocabulary = Vocabulary(["the", "king", "met"])
+        >>> preprocessor = MasquePreprocessor(vocabulary, styles=("qa", "nlg"), num_passages=2)
+        >>> source = preprocessor.source(["Who met Ada?"], [["The king met Ada Lee."]], ["qa"])
+        >>> source["passage_ids"][0].numpy()
+        array([[2, 4, 5, 6, 1, 1, 1],
+               [0, 0, 0, 0, 0, 0, 0]], dtype=int32)
+        >>> source["extended_ids"][0, :11].numpy()
+        array([ 7,  6,  9, 10,  0,  4,  5,  6,  9, 16, 17], dtype=int32)
+        >>> target = preprocessor.target(["Ada Lee"], source)
+        >>> target["target_ids"].numpy(), target["answer_ids"].numpy()
+        (array([[ 9, 16,  3]], dtype=int32), array([[2, 1, 1]], dtype=int32))
+        >>> preprocessor.detokenize(target["target_ids"], source)[0].numpy()
+        array([b'Ada Lee'], dtype=object)
+
+    Reference: Nishida et al. 2019, sections 3.1 and 3.3 (V_ext).
+    """
+
+    num_passages: int
+    passage_length: int
+    question_length: int
+    answer_length: int
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        styles: tuple[str, ...] = ("qa",),
+        num_passages: int = 10,
+        passage_length: int = 100,
+        question_length: int = 100,
+        answer_length: int = 100,
+        generation_vocabulary_size: int = 5000,
+        gold_relevance: bool = False,
+    ):
+        sizes = {
+            "num_passages": num_passages,
+            "passage_length": passage_length,
+            "question_length": question_length,
+            "answer_length": answer_length,
+        }
+        super().__init__(vocabulary, generation_vocabulary_size, sizes, "masque_features")
+        self._styles = Styles(styles)
+        self.gold_relevance = gold_relevance
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """The answer styles; the place is the id."""
+        return self._styles.names
+
+    def source(self, question: Any, passages: Any, style: Any) -> Tensors:
+        """The model's inputs, and what leads from source positions back to the strings.
+
+        Args:
+            question: string `[B]`.
+            passages: string `[B, K']`, any K'; "" is a missing passage.
+            style: string `[B]`.
+
+        Returns:
+            A dict. The model's inputs, int32: `question_ids [B, J]`, `passage_ids [B, K, L]`,
+            `extended_ids [B, S]` (0 at padding and `BOS`: not to be copied), `style_ids [B]`.
+            Beside them, `[B, S]`: `words` (surfaces, "" where no word is), `compared` (the form
+            that words are compared by), `starts` and `ends` (int32 code points of the question or
+            passage); and `truncated` bool `[B]`: words or passages were cut.
+
+        Raises:
+            tf.errors.InvalidArgumentError: a style is unknown, or the batch sizes differ.
+        """
+        with tf.device(DEVICE):
+            question = tf.convert_to_tensor(question, tf.string)
+            passages = tf.convert_to_tensor(passages, tf.string)
+            style_ids = self._styles.lookup(style)
+            question = same_batch(
+                "questions, rows of passages and styles", question, passages, style_ids
+            )
+            source = lay_out(
+                self.tokenizer,
+                question,
+                exactly(passages, self.num_passages),
+                self.question_length,
+                self.passage_length,
+            )
+            words = source.tokens.compared
+            input_ids = self.vocabulary.lookup(words)
+            extended_ids = source_extended_ids(
+                input_ids, words, source.example, source.position, self.generation_vocabulary_size
+            )
+            ids = source.spread(input_ids)
+            begins = tf.one_hot(0, source.passage_size, dtype=tf.int32) * BOS
+            begins = tf.cast(source.present, tf.int32)[:, :, None] * begins
+            dropped = tf.reduce_any(passages[:, self.num_passages :] != "", axis=1)
+            return {
+                "question_ids": source.question_part(ids),
+                "passage_ids": source.passage_part(ids) + begins,
+                "extended_ids": source.spread(extended_ids),
+                "style_ids": style_ids,
+                "words": source.spread(source.tokens.surface),
+                "compared": source.spread(words),
+                "starts": source.spread(source.tokens.starts),
+                "ends": source.spread(source.tokens.ends),
+                "truncated": source.truncated | dropped,
+            }
+
+    def target(self, answer: Any, source: Tensors) -> Tensors:
+        """Decoder inputs and targets.
+
+        Args:
+            answer: string `[B]`.
+            source: what `source` gave for the same examples.
+
+        Returns:
+            `answer_ids` int32 `[B, T]`: `BOS`, then the input ids of the words; `target_ids` int32
+            `[B, T]`: the extended ids of the words (`UNK` for a word that can be neither generated
+            nor copied), then `EOS`; `PAD` after that in both. T is that of the batch's longest.
+        """
+        with tf.device(DEVICE):
+            return decoder_targets(
+                self.tokenizer,
+                self.vocabulary,
+                answer,
+                source["extended_ids"],
+                source["compared"],
+                self.answer_length,
+                self.generation_vocabulary_size,
+            )
+
+    def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
+        """One batch for `model.fit`.
+
+        Args:
+            records: `question`, `style`, `answer` string `[B]`, `passages` string `[B, K']`; and
+                where they are known `answerable` int `[B]` and `relevance` int `[B, K']`: 1 yes,
+                0 no, -1 unknown (a missing entry is unknown). `rotation` int `[B]` moves all
+                unknown words of an example that many buckets on: a word is still the same word
+                in question, passages and answer, but no bucket's vector can be learnt by heart.
+
+        Returns:
+            `(x, y, sample_weight)`.
+
+            x: the four inputs of `source`, the two of `target`, and with `gold_relevance` also
+            `relevance_gold` float32 `[B, K]` (1 where the relevance is unknown).
+
+            y: `decoder` int32 `[B, T]`, `ranker` float32 `[B, K]`, `classifier` float32 `[B]`.
+
+            sample_weight, float32: `decoder [B]`, `ranker [B, K]`, `classifier [B]`. Each has the
+            mean 1 over the batch and is 0 where an example does not count: unanswerable examples
+            and empty answers for the decoder; missing passages and unknown relevance for the
+            ranker; unknown answerability for the classifier. If nothing counts, all are 0.
+
+        Reference: "masque-23", "masque-24", "masque-25" (which examples each loss averages over).
+        """
+        source = self.source(records["question"], records["passages"], records["style"])
+        target = self.target(records["answer"], source)
+        passages = exactly(records["passages"], self.num_passages)
+        relevance = records.get("relevance", tf.fill(tf.shape(passages), UNKNOWN))
+        relevance = exactly(tf.cast(relevance, tf.int32), self.num_passages, UNKNOWN)
+        labels, weights = masque_labels(
+            present=passages != "",
+            has_answer=target["target_ids"][:, 0] != EOS,
+            relevance=relevance,
+            answerable=records.get("answerable", tf.fill(tf.shape(passages)[:1], UNKNOWN)),
+        )
+        x = {name: source[name] for name in MODEL_INPUTS} | target
+        if "rotation" in records and self.vocabulary.num_oov_buckets:
+            for name in ("question_ids", "passage_ids", "answer_ids"):
+                x[name] = self.rotated(x[name], records["rotation"])
+        if self.gold_relevance:
+            x["relevance_gold"] = self.relevance_gold(passages, relevance)
+        return x, {"decoder": target["target_ids"], **labels}, weights
+
+    def relevance_gold(self, passages: tf.Tensor, relevance: tf.Tensor) -> tf.Tensor:
+        """What a model with a gold ranker reads beside the words: the true relevance.
+
+        Args:
+            passages: string `[B, K']`.
+            relevance: int `[B, K']`: 1, 0 or -1 (unknown, which counts as 1).
+
+        Returns:
+            float32 `[B, K]`; 0 where there is no passage.
+        """
+        passages = exactly(passages, self.num_passages)
+        relevance = exactly(tf.cast(relevance, tf.int32), self.num_passages, UNKNOWN)
+        return tf.cast((passages != "") & (relevance != 0), tf.float32)
+
+    def get_config(self) -> dict[str, Any]:
+        """Plain values; the words are saved by `save_assets`."""
+        return {
+            "styles": list(self.styles),
+            "num_passages": self.num_passages,
+            "passage_length": self.passage_length,
+            "question_length": self.question_length,
+            "answer_length": self.answer_length,
+            "gold_relevance": self.gold_relevance,
+            **super().get_config(),
+        }

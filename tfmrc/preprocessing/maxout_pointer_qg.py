@@ -1,0 +1,266 @@
+"""What turns a passage and an answer into the numbers of question generation."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
+from tfmrc.preprocessing.targets import decoder_targets
+from tfmrc.text.extended_ids import source_extended_ids
+from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread
+from tfmrc.text.occurrence import first_occurrence, stands_at
+from tfmrc.text.rows import row_of_values
+from tfmrc.text.sentences import sentence_numbers
+from tfmrc.text.tokenizer import Tokens
+from tfmrc.text.vocabulary import Vocabulary
+
+MODEL_INPUTS = ("passage_ids", "answer_tags", "extended_ids")
+CONTEXTS = ("paragraph", "sentence")
+UNKNOWN = -1
+
+
+class MaxoutPointerQGPreprocessor(Preprocessor):
+    """Passage and answer to the inputs of question generation, and ids back to strings.
+
+    What the model reads is the whole passage, or the sentence that holds the answer (with an
+    answer over several sentences, all of these). Of what is longer than `passage_length` the first
+    words are read, or, if the answer stands further behind, the words around it.
+
+    Extended ids: a word among the first G = `generation_vocabulary_size` rows has its input id,
+    every other word G + its first place in what is read.
+
+    Args:
+        vocabulary: the input ids.
+        context: "paragraph" or "sentence".
+        passage_length: words of a passage that are read.
+        question_length: words of a question that are kept; `EOS` follows them.
+        generation_vocabulary_size: at most so many generable rows, special ones included.
+        with_answers: whether there are answers. Without, nothing is tagged, and the context is
+            the paragraph.
+        styles: whose answers `tfmrc.data.make_dataset` takes.
+
+    Raises:
+        ValueError: a size is not positive, or the context is not known.
+
+    Example:
+        >>> from tfmrc.preprocessing import MaxoutPointerQGPreprocessor
+        >>> from tfmrc.text import Vocabulary
+        >>> vocabulary = Vocabulary(["who", "met", "the", "king", "?"])
+        >>> preprocessor = MaxoutPointerQGPreprocessor(vocabulary, context="sentence")
+        >>> source = preprocessor.source(["It rained. Ada met the king of Ada."], ["Ada"])
+        >>> source["passage_ids"].numpy()
+        array([[1, 5, 6, 7, 1, 1, 1]], dtype=int32)
+        >>> source["extended_ids"].numpy()
+        array([[ 9,  5,  6,  7, 13,  9, 15]], dtype=int32)
+        >>> source["answer_tags"].numpy()
+        array([[1, 0, 0, 0, 0, 0, 0]], dtype=int32)
+        >>> target = preprocessor.target(["Who met Ada?"], source)
+        >>> target["target_ids"].numpy()
+        array([[4, 5, 9, 8, 3]], dtype=int32)
+        >>> preprocessor.detokenize(target["target_ids"], source)[0].numpy()
+        array([b'who met Ada?'], dtype=object)
+
+    Reference: Zhao et al. 2018, sections 2.2 and 3.
+    """
+
+    passage_length: int
+    question_length: int
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        context: str = "paragraph",
+        passage_length: int = 400,
+        question_length: int = 50,
+        generation_vocabulary_size: int = 45_000,
+        with_answers: bool = True,
+        styles: tuple[str, ...] = ("span",),
+    ):
+        if context not in CONTEXTS:
+            raise ValueError(f"`context` is one of {CONTEXTS}. Received: context={context!r}")
+        sizes = {"passage_length": passage_length, "question_length": question_length}
+        super().__init__(vocabulary, generation_vocabulary_size, sizes, "question_features")
+        self.context = context
+        self.with_answers = with_answers
+        self._styles = tuple(styles)
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """Whose answers the questions are about."""
+        return self._styles
+
+    def source(self, passage: Any, answer: Any, answer_start: Any = None) -> Tensors:
+        """The model's inputs, and what leads from source positions back to the strings.
+
+        Args:
+            passage: string `[B]`.
+            answer: string `[B]`.
+            answer_start: int32 `[B]`, the code point of the passage that the answer begins with;
+                -1, or None for all: its first occurrence.
+
+        Returns:
+            A dict. The model's inputs, int32 `[B, M]`: `passage_ids`, `answer_tags`,
+            `extended_ids`. Beside them, `[B, M]`: `words` (surfaces), `compared`, `starts` and
+            `ends` (code points of the passage); `answer_start` int32 `[B]`; and `truncated` bool
+            `[B]`: words of the context were cut.
+
+        Raises:
+            tf.errors.InvalidArgumentError: an answer is empty, or does not occur in its passage,
+                or not where `answer_start` says; or the batch sizes differ.
+        """
+        with tf.device(DEVICE):
+            passage = tf.convert_to_tensor(passage, tf.string)
+            answer = tf.convert_to_tensor(answer, tf.string)
+            start = tf.fill(tf.shape(passage), UNKNOWN)
+            if self.with_answers:
+                start = _answer_start(passage, answer, answer_start)
+            end = start + tf.strings.length(answer, unit="UTF8_CHAR")
+            kept, truncated = self._read(passage, start, end)
+            shape = (tf.size(kept.lengths), longest(kept.lengths))
+            input_ids = self.vocabulary.lookup(kept.compared)
+            extended_ids = source_extended_ids(
+                input_ids, kept.compared, kept.row, kept.place, self.generation_vocabulary_size
+            )
+            tags = tf.cast(_overlap(kept.starts, kept.ends, kept.row, start, end), tf.int32)
+            columns = {
+                "passage_ids": input_ids,
+                "answer_tags": tags,
+                "extended_ids": extended_ids,
+                "words": kept.surface,
+                "compared": kept.compared,
+                "starts": kept.starts,
+                "ends": kept.ends,
+            }
+            spread_out = {n: spread(x, kept.row, kept.place, shape) for n, x in columns.items()}
+            return spread_out | {"answer_start": start, "truncated": truncated}
+
+    def _read(
+        self, passage: tf.Tensor, start: tf.Tensor, end: tf.Tensor
+    ) -> tuple[FlatTokens, tf.Tensor]:
+        """The tokens that the model reads, and whether some of the context were cut."""
+        tokens = self.tokenizer.tokenize(passage)
+        begin = tf.zeros_like(start)
+        behind = tf.cast(tokens.starts.row_lengths(), tf.int32)
+        if self.with_answers:
+            row, place = _rows_and_places(tokens)
+            inside = _overlap(tokens.starts.values, tokens.ends.values, row, start, end)
+            if self.context == "sentence":
+                numbers = sentence_numbers(passage, tokens)
+                first, last = _range(numbers, inside, row, start)
+                chosen = (numbers >= tf.gather(first, row)) & (numbers <= tf.gather(last, row))
+                begin, last_place = _range(place, chosen, row, start)
+                behind = last_place + 1
+            first, last = _range(place, inside, row, start)
+            room = tf.maximum(behind - begin - self.passage_length, 0)
+            middle = tf.clip_by_value(first - begin - self.passage_length // 2, 0, room)
+            length = behind - begin
+            begin += tf.where(last - begin >= self.passage_length, middle, 0)
+        else:
+            length = behind
+        limits = tf.minimum(behind - begin, self.passage_length)
+        return cut_rows(tokens, limits, begin), length > self.passage_length
+
+    def target(self, question: Any, source: Tensors) -> Tensors:
+        """Decoder inputs and targets.
+
+        Args:
+            question: string `[B]`.
+            source: what `source` gave for the same examples.
+
+        Returns:
+            `question_ids` int32 `[B, T]`: `BOS`, then the input ids of the words; `target_ids`
+            int32 `[B, T]`: the extended ids of the words (`UNK` for a word that can be neither
+            generated nor copied), then `EOS`; `PAD` after that in both.
+        """
+        with tf.device(DEVICE):
+            made = decoder_targets(
+                self.tokenizer,
+                self.vocabulary,
+                question,
+                source["extended_ids"],
+                source["compared"],
+                self.question_length,
+                self.generation_vocabulary_size,
+            )
+            return {"question_ids": made["answer_ids"], "target_ids": made["target_ids"]}
+
+    def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
+        """One batch for `model.fit`.
+
+        Args:
+            records: `question`, `answer` string `[B]`, `passages` string `[B, K]`, of which the
+                first is read; `span` int32 `[B, 3]`: passage, start and end of the answer, -1
+                where they are not known; `rotation` as for `MasquePreprocessor.batch`.
+
+        Returns:
+            `(x, y, sample_weight)`: the model's five inputs; `decoder` and `coverage`, both the
+            target ids `[B, T]`; and for both weights float32 `[B]` that make the mean over
+            examples, each the mean over its words, the mean over all words of the batch.
+        """
+        spans = records.get("span")
+        start = None if spans is None else tf.where(spans[:, 0] == 0, spans[:, 1], UNKNOWN)
+        source = self.source(records["passages"][:, 0], records["answer"], start)
+        x = {name: source[name] for name in MODEL_INPUTS}
+        x |= self.target(records["question"], source)
+        if "rotation" in records and self.vocabulary.num_oov_buckets:
+            for name in ("passage_ids", "question_ids"):
+                x[name] = self.rotated(x[name], records["rotation"])
+        counts = tf.reduce_sum(tf.cast(x["target_ids"] != 0, tf.float32), axis=1)
+        weight = counts / tf.reduce_mean(counts)
+        parts = ("decoder", "coverage")
+        return x, {p: x["target_ids"] for p in parts}, {p: weight for p in parts}
+
+    def get_config(self) -> dict[str, Any]:
+        """Plain values; the words are saved by `save_assets`."""
+        return {
+            "context": self.context,
+            "passage_length": self.passage_length,
+            "question_length": self.question_length,
+            "with_answers": self.with_answers,
+            "styles": list(self.styles),
+            **super().get_config(),
+        }
+
+
+def _answer_start(passage: tf.Tensor, answer: tf.Tensor, given: Any) -> tf.Tensor:
+    """Where the answers begin, once it is sure that they do."""
+    sizes = tf.stack([tf.size(passage), tf.size(answer)])
+    same = tf.debugging.Assert(
+        sizes[0] == sizes[1], ["A batch has as many passages as answers. Received: ", sizes]
+    )
+    with tf.control_dependencies([] if same is None else [same]):
+        start = first_occurrence(passage, answer)
+    if given is not None:
+        given = tf.convert_to_tensor(given, tf.int32)
+        there = stands_at(passage, answer, given)
+        start = tf.where(given < 0, start, tf.where(there, given, UNKNOWN))
+    blank = tf.strings.regex_full_match(answer, r"\pZ*|\s*")
+    wrong = (start < 0) | blank
+    check = tf.debugging.Assert(
+        ~tf.reduce_any(wrong),
+        [
+            "An answer has words and stands in its passage, where answer_start says. Received: ",
+            tf.boolean_mask(answer, wrong),
+        ],
+    )
+    with tf.control_dependencies([] if check is None else [check]):
+        return tf.identity(start)
+
+
+def _rows_and_places(tokens: Tokens) -> tuple[tf.Tensor, tf.Tensor]:
+    row = tf.cast(row_of_values(tokens.starts), tf.int32)
+    first = tf.cast(tf.gather(tokens.starts.row_starts(), row), tf.int32)
+    return row, tf.range(tf.size(row)) - first
+
+
+def _overlap(starts: Any, ends: Any, row: Any, start: Any, end: Any) -> tf.Tensor:
+    """Which tokens share a character with their row's stretch from `start` to `end`."""
+    return (starts < tf.gather(end, row)) & (ends > tf.gather(start, row))
+
+
+def _range(values: Any, mask: Any, row: Any, like: Any) -> tuple[tf.Tensor, tf.Tensor]:
+    """Smallest and largest value of each row's chosen tokens; 0 where there is none."""
+    count = tf.size(like)
+    low = tf.math.unsorted_segment_min(tf.where(mask, values, tf.int32.max), row, count)
+    high = tf.math.unsorted_segment_max(tf.where(mask, values, -1), row, count)
+    return tf.where(high < 0, 0, low), tf.maximum(high, 0)

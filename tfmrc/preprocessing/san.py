@@ -1,0 +1,307 @@
+"""What turns strings into SAN's numbers, in training and in the exported model alike."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
+from tfmrc.preprocessing.labels import mean_of_counted
+from tfmrc.preprocessing.source import lay_out
+from tfmrc.text.layout import FlatTokens, every_nth, same_batch
+from tfmrc.text.matching import stands_in
+from tfmrc.text.tags import TagSet, tags_of_words
+from tfmrc.text.vocabulary import Vocabulary
+
+
+class SANPreprocessor(Preprocessor):
+    """Strings to SAN's inputs and targets; graph operations only.
+
+    A word of the passage matches the question if it is one of its words: as it stands, in the
+    tokeniser's compared form (NFKC, lower case), and with `lemmas` also by lemma. Alignment is
+    made in the model. Tags come from outside (`annotations` names the inputs): one string a text
+    with one tag for each word of this tokeniser, single spaces between them.
+
+    A passage that is longer than `passage_length` is cut in training; in reading `windows` looks
+    at all of it, up to `longest_passage`.
+
+    Args:
+        vocabulary: the input ids.
+        passage_length: words of a passage, or of a window of it, that the model reads at once.
+        question_length: words of a question that are kept.
+        answer_length: most words of an answer.
+        stride: from the first word of a window to the first of the next.
+        longest_passage: words of a passage that are read at all.
+        lemmas: whether lemmas are given.
+        pos_tags: names of the part-of-speech tags; none are given if it is empty.
+        ner_tags: names of the types of entities, likewise.
+        style: the style whose answers are trained on.
+
+    Raises:
+        ValueError: a size is not positive, or windows leave words out.
+
+    Example:
+        >>> from tfmrc.preprocessing import SANPreprocessor
+        >>> from tfmrc.text import Vocabulary
+        >>> preprocessor = SANPreprocessor(Vocabulary(["the", "owl", "flew", "who"]))
+        >>> source = preprocessor.source(["Who flew?"], ["The owl Flew."])
+        >>> source["passage_ids"].numpy(), source["exact_match"][0, :, 1].numpy()
+        (array([[4, 5, 6, 1]], dtype=int32), array([0., 0., 1., 0.], dtype=float32))
+        >>> begin, end, exact = preprocessor.align(source, [0], [7])
+        >>> begin.numpy(), end.numpy(), exact.numpy()
+        (array([0], dtype=int32), array([1], dtype=int32), array([ True]))
+
+    Reference: Liu et al. 2018 (SAN), section 2, lexicon encoding layer, san-02.
+    """
+
+    passage_length: int
+    question_length: int
+    answer_length: int
+    stride: int
+    longest_passage: int
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        passage_length: int = 400,
+        question_length: int = 60,
+        answer_length: int = 15,
+        stride: int = 200,
+        longest_passage: int = 100_000,
+        lemmas: bool = False,
+        pos_tags: tuple[str, ...] | list[str] = (),
+        ner_tags: tuple[str, ...] | list[str] = (),
+        style: str = "span",
+    ):
+        sizes = {
+            "passage_length": passage_length,
+            "question_length": question_length,
+            "answer_length": answer_length,
+            "stride": stride,
+            "longest_passage": longest_passage,
+        }
+        super().__init__(vocabulary, None, sizes, "san_features")
+        if stride > passage_length:
+            raise ValueError(
+                "Windows further apart than they are long leave words out. "
+                f"Received: stride={stride}, passage_length={passage_length}"
+            )
+        self.lemmas = lemmas
+        self._tags = {
+            name: TagSet(names) for name, names in (("pos", pos_tags), ("ner", ner_tags)) if names
+        }
+        self.style = style
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """The one style whose answers are trained on."""
+        return (self.style,)
+
+    @property
+    def num_exact_match(self) -> int:
+        """Forms in which a word may match the question."""
+        return 3 if self.lemmas else 2
+
+    @property
+    def num_tags(self) -> dict[str, int]:
+        """How many tags of each kind there are; 0 where none are given."""
+        return {
+            name: len(self._tags[name].names) if name in self._tags else 0
+            for name in ("pos", "ner")
+        }
+
+    @property
+    def annotations(self) -> tuple[str, ...]:
+        """Names of the inputs that a tagger makes."""
+        lemmas = ("question_lemmas", "passage_lemmas") if self.lemmas else ()
+        return (*lemmas, *(f"passage_{name}" for name in self._tags))
+
+    @property
+    def model_inputs(self) -> tuple[str, ...]:
+        """Names of the model's inputs."""
+        return ("question_ids", "passage_ids", "exact_match", *(f"{n}_ids" for n in self._tags))
+
+    def source(
+        self, question: Any, passage: Any, limit: int | None = None, **annotations: Any
+    ) -> Tensors:
+        """The model's inputs, and what leads from words back to the strings.
+
+        Args:
+            question: string `[B]`.
+            passage: string `[B]`.
+            limit: words of the passage that are kept; `passage_length` unless given.
+            **annotations: string `[B]` each; exactly those that `annotations` names.
+
+        Returns:
+            A dict. The model's inputs: `question_ids [B, m]`, `passage_ids [B, n]` int32,
+            `exact_match [B, n, 2 or 3]` float32, `pos_ids`, `ner_ids [B, n]` int32 where there are
+            tags. Beside them `starts`, `ends` int32 `[B, n]`, code points of the passage, and
+            `truncated` bool `[B]`.
+
+        Raises:
+            ValueError: annotations are missing or not wanted.
+            tf.errors.InvalidArgumentError: the batch sizes differ, or a text has not as many tags
+                as words.
+        """
+        if set(annotations) != set(self.annotations):
+            raise ValueError(
+                f"These preprocessor take the annotations {list(self.annotations)}. "
+                f"Received: {sorted(annotations)}"
+            )
+        with tf.device(DEVICE):
+            question = tf.convert_to_tensor(question, tf.string)
+            passage = tf.convert_to_tensor(passage, tf.string)
+            question = same_batch("questions and passages", question, passage)
+            source = lay_out(
+                self.tokenizer,
+                question,
+                passage[:, None],
+                self.question_length,
+                limit or self.passage_length,
+                num_begin=0,
+            )
+            tokens = source.tokens
+            asked = tokens.row % 2 == 0
+
+            def of_passage(values):
+                return source.passage_part(source.spread(values))[:, 0]
+
+            forms = [tokens.surface, tokens.compared]
+            if self.lemmas:
+                forms.append(self._annotation(annotations, "lemmas", tokens))
+            ids = source.spread(self.vocabulary.lookup(tokens.compared))
+            found = {
+                "question_ids": source.question_part(ids),
+                "passage_ids": source.passage_part(ids)[:, 0],
+                "exact_match": tf.stack(
+                    [
+                        tf.cast(
+                            of_passage(tf.cast(stands_in(form, source.example, asked), tf.int32)),
+                            tf.float32,
+                        )
+                        for form in forms
+                    ],
+                    axis=-1,
+                ),
+                "starts": of_passage(tokens.starts),
+                "ends": of_passage(tokens.ends),
+                "truncated": source.truncated,
+            }
+            for name, table in self._tags.items():
+                tags = self._annotation(annotations, name, tokens)
+                found[f"{name}_ids"] = of_passage(table.lookup(tags))
+            return found
+
+    def _annotation(self, annotations: Tensors, name: str, tokens: FlatTokens) -> tf.Tensor:
+        """The tag of each word, of questions and passages; "" where none are given."""
+        found = tf.fill(tf.shape(tokens.row), "")
+        for offset, text in enumerate(("question", "passage")):
+            if f"{text}_{name}" in self.annotations:
+                own, places = every_nth(tokens, 2, offset)
+                tags = tags_of_words(annotations[f"{text}_{name}"], own, f"{text}_{name}")
+                found = tf.tensor_scatter_nd_update(found, places, tags)
+        return found
+
+    def align(self, source: Tensors, start: Any, end: Any) -> tuple[tf.Tensor, ...]:
+        """The words that hold the characters of an answer.
+
+        Args:
+            source: what `source` gave.
+            start: int32 `[B]`, the answer's first character (code point); -1 if it is unknown.
+            end: int32 `[B]`, the place behind its last one.
+
+        Returns:
+            `begin` and `end` int32 `[B]`, the first and last word, -1 where the answer is unknown
+            or not within the words that were kept; `exact` bool `[B]`, whether the words hold the
+            answer's characters and no others.
+        """
+        start, end = (tf.cast(tf.convert_to_tensor(x), tf.int32)[:, None] for x in (start, end))
+        starts, ends = source["starts"], source["ends"]
+        within = (starts < ends) & (ends > start) & (starts < end) & (start >= 0)
+        size = tf.shape(starts)[1]
+        first = tf.argmax(within, axis=1, output_type=tf.int32)
+        last = size - 1 - tf.argmax(tf.reverse(within, [1]), axis=1, output_type=tf.int32)
+        begins = tf.gather(starts, first, batch_dims=1)
+        stops = tf.gather(ends, last, batch_dims=1)
+        # What was cut may have held the answer's end.
+        whole = ~source["truncated"] | (stops >= end[:, 0])
+        found = tf.reduce_any(within, axis=1) & whole
+        exact = found & (begins == start[:, 0]) & (stops == end[:, 0])
+        return tf.where(found, first, -1), tf.where(found, last, -1), exact
+
+    def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
+        """One batch for `model.fit`.
+
+        Args:
+            records: `question` string `[B]`, `passages` string `[B, K']`, `span` int32 `[B, 3]`:
+                passage, first character and the one behind the last of the answer to train on, -1
+                where there is none; the annotations, string `[B]`; and where they are wanted
+                `rotation` int `[B]` (see `MasquePreprocessor.batch`). The passage that is read is the
+                span's, else the first.
+
+        Returns:
+            `(x, y, sample_weight)`: the model's inputs; `begin` and `end` int32 `[B]`, -1 where
+            the answer is not within the words that are read; weights of mean 1 over the batch, 0
+            where there is no answer.
+        """
+        passages, span = records["passages"], records["span"]
+        number = tf.maximum(span[:, 0], 0)
+        filled = tf.pad(passages, [[0, 0], [0, 1]], constant_values="")
+        source = self.source(
+            records["question"],
+            tf.gather(filled, number, batch_dims=1),
+            **{name: records[name] for name in self.annotations},
+        )
+        begin, end, _ = self.align(source, span[:, 1], span[:, 2])
+        x = {name: source[name] for name in self.model_inputs}
+        if "rotation" in records and self.vocabulary.num_oov_buckets:
+            for name in ("question_ids", "passage_ids"):
+                x[name] = self.rotated(x[name], records["rotation"])
+        weight = mean_of_counted(begin >= 0)
+        return x, {"begin": begin, "end": end}, {"begin": weight, "end": weight}
+
+    def windows(self, source: Tensors) -> Tensors:
+        """Passages of any length as windows of at most `passage_length` words.
+
+        Args:
+            source: what `source` gave for passages of B examples, as long as they are.
+
+        Returns:
+            The model's inputs for W windows, and int32 `[W]`: `row`, the example, and `first`, the
+            place in the passage of the window's first word.
+        """
+        ids = source["passage_ids"]
+        size = tf.minimum(tf.shape(ids)[1], self.passage_length)
+        lengths = tf.reduce_sum(tf.cast(source["starts"] < source["ends"], tf.int32), axis=1)
+        further = tf.maximum(lengths - size, 0)
+        counts = 1 + (further + self.stride - 1) // self.stride
+        row = tf.repeat(tf.range(tf.shape(ids)[0]), counts)
+        first = (tf.range(tf.size(row)) - tf.gather(tf.cumsum(counts) - counts, row)) * self.stride
+        place = first[:, None] + tf.range(size)
+        inside = place < tf.shape(ids)[1]
+        place = tf.minimum(place, tf.shape(ids)[1] - 1)
+        found = {"row": row, "first": first}
+        for name in self.model_inputs:
+            values = tf.gather(source[name], row)
+            if name != "question_ids":
+                values = tf.gather(values, place, batch_dims=1)
+                mask = inside[..., None] if name == "exact_match" else inside
+                values = tf.where(mask, values, tf.zeros([], values.dtype))
+            found[name] = values
+        return found
+
+    def get_config(self) -> dict[str, Any]:
+        """Plain values; the words are saved by `save_assets`."""
+        return {
+            "passage_length": self.passage_length,
+            "question_length": self.question_length,
+            "answer_length": self.answer_length,
+            "stride": self.stride,
+            "longest_passage": self.longest_passage,
+            "lemmas": self.lemmas,
+            **{
+                f"{name}_tags": list(self._tags[name].names) if name in self._tags else []
+                for name in ("pos", "ner")
+            },
+            "style": self.style,
+            **super().get_config(),
+        }

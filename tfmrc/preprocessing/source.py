@@ -1,0 +1,109 @@
+"""Where the words of questions and passages stand in an example's source."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread
+from tfmrc.text.tokenizer import Tokenizer
+
+
+class Source(NamedTuple):
+    """The words of a batch and their places in `[question | passage 1 | … | passage K]`.
+
+    A feature builder computes something for each of the N words and brings it into the source's
+    shape with `spread`; `question_part` and `passage_part` cut that into the two.
+
+    Attributes:
+        tokens: the words that are kept, of all strings.
+        example: int32 `[N]`, the word's row in the batch.
+        position: int32 `[N]`, the word's place in its example's source, from 0 to S - 1.
+        num_examples, question_size, passage_size: scalar int32 B, J and L.
+        present: bool `[B, K]`; a passage that is the empty string is missing.
+        truncated: bool `[B]`, words were cut.
+    """
+
+    tokens: FlatTokens
+    example: tf.Tensor
+    position: tf.Tensor
+    num_examples: tf.Tensor
+    question_size: tf.Tensor
+    passage_size: tf.Tensor
+    present: tf.Tensor
+    truncated: tf.Tensor
+
+    def spread(self, values: tf.Tensor) -> tf.Tensor:
+        """`[B, S]` with the value of each word at its place, 0 or "" elsewhere.
+
+        Args:
+            values: int32 or string `[N]`.
+        """
+        size = self.question_size + self.present.shape[1] * self.passage_size
+        return spread(values, self.example, self.position, (self.num_examples, size))
+
+    def question_part(self, values: tf.Tensor) -> tf.Tensor:
+        """`[B, S]` to `[B, J]`."""
+        return values[:, : self.question_size]
+
+    def passage_part(self, values: tf.Tensor) -> tf.Tensor:
+        """`[B, S]` to `[B, K, L]`."""
+        shape = [self.num_examples, self.present.shape[1], self.passage_size]
+        return tf.reshape(values[:, self.question_size :], shape)
+
+
+def lay_out(
+    tokenizer: Tokenizer,
+    question: tf.Tensor,
+    passages: tf.Tensor,
+    question_length: int,
+    passage_length: int,
+    num_begin: int = 1,
+) -> Source:
+    """Tokenises questions and passages in one call and gives every word its place.
+
+    Args:
+        tokenizer: the tokeniser.
+        question: string `[B]`.
+        passages: string `[B, K]`, K known when the graph is built; "" is a missing passage.
+        question_length: words of a question that are kept.
+        passage_length: words of a passage that are kept.
+        num_begin: places at the beginning of each passage that stay free, for `BOS`.
+
+    Returns:
+        The words and their places; J and L are those of the batch's longest, at least 1.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> from tfmrc.text import Tokenizer
+        >>> from tfmrc.preprocessing.source import lay_out
+        >>> source = lay_out(
+        ...     Tokenizer(), tf.constant(["Who met?"]), tf.constant([["The king", "Ada"]]), 9, 9
+        ... )
+        >>> print(source.spread(source.tokens.surface)[0].numpy())
+        [b'Who' b'met' b'?' b'' b'The' b'king' b'' b'Ada' b'']
+        >>> source.passage_part(source.spread(source.tokens.starts)).numpy().tolist()
+        [[[0, 0, 4], [0, 0, 0]]]
+    """
+    num_passages = passages.shape[1]
+    num_examples = tf.shape(question)[0]
+    slots = 1 + num_passages
+    strings = tf.concat([question[:, None], passages], axis=1)
+    limits = tf.tile([question_length] + [passage_length] * num_passages, [num_examples])
+    tokens = cut_rows(tokenizer.tokenize(tf.reshape(strings, [-1])), limits)
+
+    present = passages != ""
+    lengths = tf.reshape(tokens.lengths, [num_examples, slots])
+    question_size = longest(lengths[:, 0])
+    passage_size = longest(lengths[:, 1:] + num_begin * tf.cast(present, tf.int32))
+    slot = tokens.row % slots
+    first = tf.where(slot == 0, 0, question_size + (slot - 1) * passage_size + num_begin)
+    return Source(
+        tokens=tokens,
+        example=tokens.row // slots,
+        position=tokens.place + first,
+        num_examples=num_examples,
+        question_size=question_size,
+        passage_size=passage_size,
+        present=present,
+        truncated=tf.reduce_any(tf.reshape(tokens.cut, [num_examples, slots]), axis=1),
+    )

@@ -1,0 +1,55 @@
+"""What a decoder reads and what it is to say."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from tfmrc.ops.ids import BOS, EOS
+from tfmrc.text.extended_ids import target_extended_ids
+from tfmrc.text.layout import cut_rows, longest, spread
+from tfmrc.text.tokenizer import Tokenizer
+from tfmrc.text.vocabulary import Vocabulary
+
+
+def decoder_targets(
+    tokenizer: Tokenizer,
+    vocabulary: Vocabulary,
+    text: Any,
+    source_extended_ids: tf.Tensor,
+    source_words: tf.Tensor,
+    length: int,
+    generation_vocabulary_size: int,
+) -> dict[str, tf.Tensor]:
+    """Decoder inputs and extended target ids of answers or questions that are to be generated.
+
+    Args:
+        tokenizer: the tokeniser.
+        vocabulary: the input ids.
+        text: string `[B]`.
+        source_extended_ids: int32 `[B, S]`.
+        source_words: string `[B, S]` in compared form.
+        length: words that are kept; `EOS` follows them.
+        generation_vocabulary_size: G.
+
+    Returns:
+        `answer_ids` and `target_ids`, int32 `[B, T]`; see `MasquePreprocessor.target`.
+    """
+    found = tokenizer.tokenize(text)
+    tokens = cut_rows(found, tf.fill([found.starts.nrows(tf.int32)], length))
+    rows = tf.range(tf.size(tokens.lengths))
+    shape = (tf.size(rows), longest(tokens.lengths + 1))
+    input_ids = vocabulary.lookup(tokens.compared)
+    extended_ids = target_extended_ids(
+        input_ids,
+        tokens.compared,
+        tokens.row,
+        source_extended_ids,
+        source_words,
+        generation_vocabulary_size,
+    )
+    begins = tf.one_hot(tf.zeros_like(rows), shape[1], dtype=tf.int32) * BOS
+    ends = tf.one_hot(tokens.lengths, shape[1], dtype=tf.int32) * EOS
+    return {
+        "answer_ids": spread(input_ids, tokens.row, tokens.place + 1, shape) + begins,
+        "target_ids": spread(extended_ids, tokens.row, tokens.place, shape) + ends,
+    }

@@ -1,0 +1,1 @@
+"""Callbacks of `fit`: checkpoints, EMA weights, logs, the time limit."""

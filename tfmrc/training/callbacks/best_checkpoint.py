@@ -1,0 +1,143 @@
+"""The best weights of a run on disk, and an end when there are no better ones."""
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import keras
+
+from tfmrc.training.callbacks.ema_weights import (
+    average_pairs,
+    ema_weights,
+    load_weights,
+    save_weights,
+)
+
+
+class BestCheckpoint(keras.callbacks.Callback):
+    """Keeps the weights of the best epoch in a file, and stops when no epoch is better.
+
+    What is kept are the weights that were validated: the moving averages where the optimizer
+    keeps them, the weights themselves otherwise. When `fit` ends they are put into the model.
+    The best weights lie on disk and the numbers in the state that `Checkpoint` saves, so a
+    resumed run keeps and stops as an unbroken one does.
+
+    With `among` above 1 the last one of so many best epochs is kept: whenever an epoch is among
+    the best so far, its weights replace those in the file. `best_epoch` is the epoch that is kept,
+    `best` the best number of all.
+
+    Args:
+        path: file for the weights, ends in `.weights.h5`.
+        monitor: the number to watch, a name in the logs of an epoch.
+        mode: "min" or "max": which is better.
+        patience: epochs without a better one after which training stops; None for never.
+        min_delta: by how much better an epoch must be.
+        restore: whether the best weights are put into the model when `fit` ends.
+        among: of how many best epochs the last one is kept.
+
+    Raises:
+        ValueError: `mode` is neither, `path` has another ending, `among` is not positive, or
+            the number is not in the logs of an epoch.
+
+    Example:
+
+    >>> import tempfile
+    >>> from tfmrc import training
+    >>> best = training.BestCheckpoint(tempfile.mkdtemp() + "/best.weights.h5", patience=2)
+    >>> best.get_state()
+    {'best': None, 'best_epoch': None, 'wait': 0, 'values': []}
+
+    Reference: `among=4` with the perplexity of dev is the rule of Zhao et al. 2018, section 3.2.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        monitor: str = "val_loss",
+        mode: str = "min",
+        patience: int | None = None,
+        min_delta: float = 0.0,
+        restore: bool = True,
+        among: int = 1,
+    ) -> None:
+        super().__init__()
+        if mode not in ("min", "max"):
+            raise ValueError(f"`mode` must be 'min' or 'max'. Received: mode={mode!r}")
+        if not str(path).endswith(".weights.h5"):
+            raise ValueError(f"`path` must end in .weights.h5. Received: path={str(path)!r}")
+        if among < 1:
+            raise ValueError(f"`among` must be 1 or more. Received: among={among}")
+        self.path = Path(path)
+        self.monitor = monitor
+        self.mode = mode
+        self.patience = patience
+        self.min_delta = min_delta
+        self.restore = restore
+        self.among = among
+        self._reset()
+
+    def _reset(self) -> None:
+        self.best: float | None = None
+        self.best_epoch: int | None = None
+        self.wait = 0
+        self.values: list[float] = []  # of the best epochs so far, the best one first
+
+    def get_state(self) -> dict[str, Any]:
+        """Best number, the epoch that is kept, epochs since, and the best numbers."""
+        return {
+            "best": self.best,
+            "best_epoch": self.best_epoch,
+            "wait": self.wait,
+            "values": list(self.values),
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Takes back what `get_state` gave."""
+        self.best, self.best_epoch, self.wait = state["best"], state["best_epoch"], state["wait"]
+        best = [] if self.best is None else [self.best]
+        self.values = list(state.get("values", best))  # runs of before `among` have none
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._reset()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        logs = logs or {}
+        if self.monitor not in logs:
+            raise ValueError(
+                f"The logs of epoch {epoch} have {sorted(logs)}; give `fit` validation data, or "
+                f"name one of these. Received: monitor={self.monitor!r}"
+            )
+        value = float(logs[self.monitor])
+        if self._is_better(value):
+            values = sorted([*self.values, value], reverse=self.mode == "max")
+            self.values = values[: self.among]
+            self.best, self.best_epoch, self.wait = self.values[0], epoch, 0
+            self._write()
+            return
+        self.wait += 1
+        if self.patience is not None and self.wait >= self.patience:
+            self.model.stop_training = True
+
+    def _is_better(self, value: float) -> bool:
+        if math.isnan(value):
+            return False
+        if len(self.values) < self.among:
+            return True
+        worst = self.values[-1]
+        gain = worst - value if self.mode == "min" else value - worst
+        return gain > self.min_delta
+
+    def _write(self) -> None:
+        model = self.model
+        try:
+            average_pairs(model)
+        except ValueError:
+            save_weights(model, self.path)
+            return
+        with ema_weights(model):
+            save_weights(model, self.path)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        if self.restore and self.best_epoch is not None:
+            load_weights(self.model, self.path)

@@ -1,0 +1,1 @@
+"""Optimizers that clip one gradient norm over all replicas."""

@@ -1,0 +1,198 @@
+"""Adam with decoupled weight decay, one gradient norm for all replicas and a moving average."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+
+from tfmrc.training.distribution.replicas import sum_over_replicas
+
+# The last part of a variable's path: biases, and the gain and shift of normalisation layers.
+NO_DECAY = r"(^|_)(bias|gamma|beta|scale)$"
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class AdamW(keras.optimizers.Adam):
+    """Adam, decoupled weight decay, clipping by the global norm, moving average of the weights.
+
+    One update, with `t` counting from 1, `lr` the learning rate of this update, `n` replicas:
+
+        g = sum over replicas of the replica's gradient     (its loss is divided by n already)
+        g = g * clip_norm / max(|g|, clip_norm)             |g| over all variables together
+        p = p - lr * weight_decay * p                       not for biases and normalisation
+        m = beta_1 * m + (1 - beta_1) * g
+        v = beta_2 * v + (1 - beta_2) * g * g
+        p = p - lr * sqrt(1 - beta_2^t) / (1 - beta_1^t) * m / (sqrt(v) + epsilon)
+        a = ema_momentum * a + (1 - ema_momentum) * p       a = p after the first update
+
+    What differs from Keras' Adam with the same arguments:
+
+    - `clip_norm` in place of `global_clipnorm`. Keras clips each replica's gradient before the
+      sum, so that two replicas train otherwise than one, and takes an embedding's gradient as the
+      rows of its look-ups: a word that occurs twice counts as two rows, not as their sum. Here
+      gradients are made dense and summed over the replicas, then clipped, then divided by the
+      number of replicas, because Keras sums them once more.
+    - Biases and the parameters of normalisation layers are never decayed. They are known by name:
+      the last part of the variable's path matches `no_decay` (as it stands: `bias`, `gamma`,
+      `beta`, `scale`, alone or after an underscore, `attention_bias` for instance). This is part
+      of the configuration, so that it survives saving and loading.
+    - The moving average is on by default. `model.fit` leaves the averaged weights in the model
+      when it ends; `tfmrc.training.ema_weights` lends them to it meanwhile.
+
+    Padding: does not apply.
+
+    Args:
+        learning_rate: a float or a schedule.
+        beta_1: decay of the first moment.
+        beta_2: decay of the second moment.
+        epsilon: added to the root of the second moment (`epsilon hat` of Kingma and Ba).
+        weight_decay: share of a weight, times the learning rate, that is taken off at each
+            update; None for no decay.
+        clip_norm: the largest norm of the gradient; None for no clipping.
+        no_decay: regular expression, searched in the last part of a variable's path.
+        use_ema: whether to keep the moving average.
+        ema_momentum: decay of the moving average.
+        loss_scale_factor: a fixed factor for the loss, taken out of the gradients again before
+            they are clipped. For float16, Keras wraps the optimizer by itself.
+        name: name of the optimizer.
+
+    Raises:
+        ValueError: `clip_norm` is not positive.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc.training import AdamW
+    >>> dense = keras.layers.Dense(2)
+    >>> dense.build((None, 3))
+    >>> optimizer = AdamW(0.001)
+    >>> optimizer.build(dense.trainable_variables)
+    >>> [variable.name for variable in optimizer.decayed]
+    ['kernel']
+
+    Reference: Kingma and Ba 2015; Loshchilov and Hutter 2017 (decoupled decay); Nishida et al.
+    2019, appendix A, for the numbers.
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 2.5e-4,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-8,
+        weight_decay: float | None = 0.01,
+        clip_norm: float | None = 1.0,
+        no_decay: str = NO_DECAY,
+        use_ema: bool = True,
+        ema_momentum: float = 0.9995,
+        loss_scale_factor: float | None = None,
+        name: str = "adamw",
+    ) -> None:
+        super().__init__(
+            learning_rate=learning_rate,
+            beta_1=beta_1,
+            beta_2=beta_2,
+            epsilon=epsilon,
+            weight_decay=weight_decay,
+            use_ema=use_ema,
+            ema_momentum=ema_momentum,
+            loss_scale_factor=loss_scale_factor,
+            name=name,
+        )
+        if clip_norm is not None and not clip_norm > 0:
+            raise ValueError(
+                f"`clip_norm` must be positive, or None. Received: clip_norm={clip_norm}"
+            )
+        self.clip_norm = clip_norm
+        self.no_decay = no_decay
+
+    def build(self, variables: Sequence[keras.Variable]) -> None:
+        """Makes the moments and averages, and sorts out which variables are decayed."""
+        if self.built:
+            return
+        pattern = re.compile(self.no_decay)
+        spared = [v for v in variables if pattern.search(v.path.rsplit("/", 1)[-1])]
+        self.exclude_from_weight_decay(var_list=spared)
+        super().build(variables)
+
+    @property
+    def decayed(self) -> list[keras.Variable]:
+        """The variables that weight decay applies to, in the order of the model."""
+        if self.weight_decay is None:
+            return []
+        return [v for v in self._trainable_variables if self._use_weight_decay(v)]
+
+    def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
+        """Updates the variables; in a replica's context, one gradient a variable or None."""
+        grads = clip_over_replicas(grads, self.clip_norm, self.loss_scale_factor)
+        super().apply(grads, trainable_variables)
+
+    def get_config(self) -> dict[str, Any]:
+        config = super().get_config()
+        for key in (
+            "amsgrad",
+            "clipnorm",
+            "clipvalue",
+            "global_clipnorm",
+            "ema_overwrite_frequency",
+            "gradient_accumulation_steps",
+        ):
+            del config[key]
+        return {**config, "clip_norm": self.clip_norm, "no_decay": self.no_decay}
+
+
+def clip_over_replicas(
+    grads: Sequence[Any], clip_norm: float | None, loss_scale_factor: float | None = None
+) -> list[Any]:
+    """Gradients of all replicas together, clipped, ready for the optimizer's own sum.
+
+    Args:
+        grads: a replica's gradients; None is passed through.
+        clip_norm: the largest norm of the sum; None for no clipping.
+        loss_scale_factor: what Keras will divide the gradients by further on.
+
+    Returns:
+        Dense gradients, divided by the number of replicas.
+    """
+    summed, replicas = sum_over_replicas(list(grads))
+    if clip_norm is not None:
+        # A fixed loss scale is taken out by Keras further on; the limit is scaled instead.
+        summed = clip_by_global_norm(summed, clip_norm * (loss_scale_factor or 1.0))
+    if replicas > 1:
+        summed = [None if g is None else g / replicas for g in summed]
+    return summed
+
+
+def clip_by_global_norm(grads: Sequence[Any], clip_norm: float) -> list[Any]:
+    """Scales gradients so that their common norm is at most `clip_norm`.
+
+    The norm is taken in float32. Gradients within the limit are returned as they are, bit for
+    bit; a gradient that is not finite makes all of them not finite, so that it is noticed.
+
+    Args:
+        grads: dense tensors; None is passed through.
+        clip_norm: the largest norm.
+
+    Returns:
+        A list as long as `grads`.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc.training.optimizers.adamw import clip_by_global_norm
+    >>> first, nothing, second = clip_by_global_norm(
+    ...     [keras.ops.array([3.0]), None, keras.ops.array([4.0])], 1.0)
+    >>> [round(float(first[0]), 3), nothing, round(float(second[0]), 3)]
+    [0.6, None, 0.8]
+    """
+    squares = [
+        keras.ops.sum(keras.ops.square(keras.ops.cast(g, "float32")))
+        for g in grads
+        if g is not None
+    ]
+    if not squares:
+        return list(grads)
+    norm = keras.ops.sqrt(keras.ops.sum(keras.ops.stack(squares)))
+    scale = clip_norm / keras.ops.maximum(norm, clip_norm)
+    return [None if g is None else g * keras.ops.cast(scale, g.dtype) for g in grads]

@@ -1,0 +1,64 @@
+"""Gradient descent with momentum, and one gradient norm for all replicas."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+
+from tfmrc.training.optimizers.adamw import clip_over_replicas
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class SGD(keras.optimizers.SGD):
+    """Keras' SGD, with the gradient clipped once it is summed over the replicas.
+
+    Keras clips each replica's gradient before the sum, and counts the rows of an embedding's
+    gradient one by one (see `tfmrc.training.AdamW`).
+
+    Args:
+        learning_rate: a float or a schedule.
+        momentum: share of the last update that is kept.
+        nesterov: whether the gradient is taken where the momentum leads.
+        clip_norm: the largest norm of the gradient; None for no clipping.
+        **kwargs: further arguments of `keras.optimizers.SGD`.
+
+    Raises:
+        ValueError: `clip_norm` is not positive, or Keras' own clipping is asked for.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc.training import SGD
+    >>> weight = keras.Variable([0.0, 0.0])
+    >>> optimizer = SGD(1.0, momentum=0.0, nesterov=False, clip_norm=1.0)
+    >>> optimizer.apply([keras.ops.array([3.0, 4.0])], [weight])
+    >>> [round(float(x), 2) for x in keras.ops.convert_to_numpy(weight)]
+    [-0.6, -0.8]
+
+    Reference: Nesterov 1983; Pascanu et al. 2013 (clipping).
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.1,
+        momentum: float = 0.9,
+        nesterov: bool = True,
+        clip_norm: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if kwargs.get("clipnorm") or kwargs.get("global_clipnorm"):
+            raise ValueError(f"`clip_norm` clips here. Received: {kwargs}")
+        super().__init__(learning_rate, momentum, nesterov, **kwargs)
+        if clip_norm is not None and not clip_norm > 0:
+            raise ValueError(
+                f"`clip_norm` must be positive, or None. Received: clip_norm={clip_norm}"
+            )
+        self.clip_norm = clip_norm
+
+    def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
+        """Updates the variables; in a replica's context, one gradient a variable or None."""
+        grads = clip_over_replicas(grads, self.clip_norm, self.loss_scale_factor)
+        super().apply(grads, trainable_variables)
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "clip_norm": self.clip_norm}

@@ -1,0 +1,79 @@
+"""Argument names: an unknown one is an error that names the nearest known one."""
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+__all__ = ["check_arguments", "nearest", "unknown_argument"]
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Returns the known name that is most like `name`, or None if none is similar.
+
+    Example:
+
+    >>> nearest("hidden_dimm", ["hidden_dim", "num_heads"])
+    'hidden_dim'
+    >>> nearest("colour", ["hidden_dim", "num_heads"]) is None
+    True
+    """
+    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def unknown_argument(where: str, name: str, known: Iterable[str], value: Any = None) -> str:
+    """Returns the message for an argument that does not exist.
+
+    Args:
+        where: str. What was called or configured, such as `"Masque"` or `"training.optimizer"`.
+        name: str. The unknown name.
+        known: The names that exist.
+        value: The value that was given.
+
+    Example:
+
+    >>> unknown_argument("Masque", "hidden_dimm", ["hidden_dim", "num_heads"], 3)
+    'Masque has no argument `hidden_dimm`; did you mean `hidden_dim`? Received: hidden_dimm=3'
+    """
+    known = sorted(known)
+    similar = nearest(name, known)
+    hint = f"did you mean `{similar}`?" if similar else f"it has {', '.join(known) or 'none'}."
+    return f"{where} has no argument `{name}`; {hint} Received: {name}={value!r}"
+
+
+def check_arguments(
+    function: Callable[..., Any],
+    given: Mapping[str, Any],
+    where: str,
+    *,
+    besides: Iterable[str] = (),
+) -> None:
+    """Raises if a function does not take one of the given keyword arguments.
+
+    Args:
+        function: A function or class. One that takes `**kwargs` accepts any name.
+        given: Names and values.
+        where: str. Named in the error.
+        besides: Names that are accepted although the function does not have them.
+
+    Raises:
+        TypeError: An argument does not exist. The message names the nearest one that does.
+
+    Example:
+
+    >>> def train(*, steps, learning_rate=0.1): ...
+    >>> check_arguments(train, {"learning_rat": 0.2}, "training.optimizer")
+    Traceback (most recent call last):
+    ...
+    TypeError: training.optimizer has no argument `learning_rat`; did you mean `learning_rate`? \
+Received: learning_rat=0.2
+    """
+    parameters = inspect.signature(function).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    known = [p.name for p in parameters if p.kind in kinds and p.name != "self"]
+    for name, value in given.items():
+        if name not in known and name not in besides:
+            raise TypeError(unknown_argument(where, name, [*known, *besides], value))

@@ -127,3 +127,114 @@ def test_the_file_behind_the_table_goes_with_the_vocabulary(tmp_path, monkeypatc
 
 def test_repr():
     assert repr(Vocabulary("abcdef")) == "<Vocabulary 10 words ([PAD] [UNK] [BOS] [EOS] a b c d …)>"
+
+
+class Vectors:
+    compared = {"the": 7, "ada": 3, "eve": 9, "lin": 3, " \u0301": 9}
+
+
+def test_every_word_of_the_vectors_has_a_row():
+    vocabulary = Vocabulary(["the", "cat"], num_oov_buckets=2).with_vectors(Vectors())
+    assert vocabulary.words == (*SPECIAL, "the", "cat")
+    # Row 7 has no word but "the", which has a row of its own.
+    assert vocabulary.shared_words == {"ada": 6, "eve": 7, "lin": 6, " \u0301": 7}
+    assert (vocabulary.size, len(vocabulary)) == (8, 10)
+    ids = vocabulary.lookup([["the", "cat"], ["lin", "eve"], ["ada", " \u0301"]])
+    assert ids.numpy().tolist() == [[4, 5], [6, 7], [6, 7]]
+    assert set(vocabulary.lookup([f"x{n}" for n in range(20)]).numpy().tolist()) == {8, 9}
+    assert text_of(vocabulary.words_of([5, 6, 8])) == ["cat", "[UNK]", "[UNK]"]
+    assert "6 words ([PAD] [UNK] [BOS] [EOS] the cat), 4 words on 2 shared rows and 2 rows" in repr(
+        vocabulary
+    )
+
+
+def test_examples_and_vectors_give_a_vocabulary():
+    examples = [example("the the ada", ["the cat"])]
+    vocabulary = Vocabulary.from_examples(examples, size=5, num_oov_buckets=1, vectors=Vectors())
+    assert vocabulary.words[4:] == ("the",)
+    assert vocabulary.lookup(["the", "ada", "lin", "cat"]).numpy().tolist() == [4, 5, 5, 7]
+    assert (vocabulary.size, len(vocabulary)) == (7, 8)
+
+
+def test_shared_rows_are_saved(tmp_path):
+    vocabulary = Vocabulary(["the", "naïve"]).with_vectors(Vectors())
+    path = vocabulary.save(tmp_path / "vocabulary.txt")
+    assert path.read_bytes() == "[PAD]\n[UNK]\n[BOS]\n[EOS]\nthe\nnaïve\n".encode()
+    assert (tmp_path / "vocabulary.ids.tsv").read_text(encoding="utf-8").splitlines()[4:] == [
+        "the\t4", "naïve\t5", "ada\t6", "eve\t7", "lin\t6", " \u0301\t7",
+    ]  # fmt: skip
+    again = Vocabulary.load(tmp_path, num_oov_buckets=3)
+    assert again.shared_words == vocabulary.shared_words
+    assert again.lookup(["lin", "naïve"]).numpy().tolist() == [6, 5]
+    assert (again.size, len(again)) == (8, 11)
+    # A vocabulary without shared rows that is written to the same place leaves nothing behind.
+    Vocabulary(["the", "naïve"]).save(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["vocabulary.txt"]
+    foreign = tmp_path / "vocabulary.ids.tsv"
+    foreign.write_text("mine")
+    Vocabulary(["the", "naïve"]).save(path)
+    assert foreign.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "change, line",
+    [
+        (lambda lines: lines[:5], None),
+        (lambda lines: lines[:4] + lines[5:], 5),
+        (lambda lines: lines[:5] + [lines[4], *lines[6:]], 6),
+        (lambda lines: lines + [lines[-1]], 11),
+        (lambda lines: lines + ["bob\t5"], 11),
+        (lambda lines: lines + ["bob"], 11),
+        (lambda lines: lines + ["bob\t-7"], 11),
+    ],
+)
+def test_damaged_shared_rows(tmp_path, change, line):
+    Vocabulary(["the", "naïve"]).with_vectors(Vectors()).save(tmp_path / "vocabulary.txt")
+    path = tmp_path / "vocabulary.ids.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(change(lines)) + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"line {line}: expected" if line else "cut off"):
+        Vocabulary.load(tmp_path)
+
+
+def test_shared_words_that_are_wrong():
+    with pytest.raises(ValueError, match=r"no row of its own.*Received: 'the'"):
+        Vocabulary(["the"], shared_words={"the": 0})
+    with pytest.raises(ValueError, match=r"without gaps. Received: 1 rows from 1 to 1"):
+        Vocabulary(["the"], shared_words={"ada": 1})
+    with pytest.raises(ValueError, match="holds a tab"):
+        Vocabulary(["a\tb"], shared_words={"ada": 0})
+
+
+def test_shared_rows_are_exported(tmp_path):
+    vocabulary = Vocabulary(["the"], num_oov_buckets=1).with_vectors(Vectors())
+    module = tf.Module()
+    module.vocabulary = vocabulary
+    module.lookup = tf.function(
+        vocabulary.lookup, input_signature=[tf.TensorSpec([None], tf.string)]
+    )
+    tf.saved_model.save(module, str(tmp_path / "export"))
+    assets = sorted(path.name for path in (tmp_path / "export" / "assets").iterdir())
+    assert assets == ["vocabulary.ids.tsv", "vocabulary.txt"]
+    del vocabulary, module
+    again = tf.saved_model.load(str(tmp_path / "export"))
+    words = tf.constant(["the", "ada", "lin", "eve", "bob"])
+    assert again.lookup(words).numpy().tolist() == [4, 5, 5, 6, 7]
+
+
+def test_words_that_share_a_row_share_only_their_vector():
+    """Copying and exact match compare strings: extended ids tell Ada from Lin."""
+    from tfmrc.text import MasqueFeatures
+
+    vocabulary = Vocabulary(["the", "met"]).with_vectors(Vectors())
+    features = MasqueFeatures(
+        vocabulary, num_passages=1, generation_vocabulary_size=vocabulary.size + 9
+    )
+    assert features.generation_vocabulary_size == 6  # words with a row of their own
+    source = features.source(["Who met Lin?"], [["Ada met Lin Eve"]], ["qa"])
+    assert source["passage_ids"][0, 0].numpy().tolist() == [2, 6, 5, 6, 7]  # Ada and Lin: 6
+    extended = source["extended_ids"][0].numpy().tolist()
+    assert extended[4:] == [0, 6 + 5, 5, 6 + 2, 6 + 8]  # Lin: first in the question, at 2
+    target = features.target(["Ada met Lin"], source)
+    assert target["target_ids"].numpy().tolist() == [[6 + 5, 5, 6 + 2, 3]]
+    assert features.detokenize(target["target_ids"], source)[0].numpy().tolist() == [b"Ada met Lin"]

@@ -44,7 +44,7 @@ class Preprocessor(tf.Module):
         self.vocabulary = vocabulary
         self.tokenizer = Tokenizer()
         if generation_vocabulary_size is not None:
-            self.generation_vocabulary_size = min(generation_vocabulary_size, vocabulary.size)
+            self.generation_vocabulary_size = min(generation_vocabulary_size, len(vocabulary.words))
 
     def rotated(self, input_ids: tf.Tensor, rotation: Any) -> tf.Tensor:
         """Unknown words that many buckets on: equal words stay equal."""

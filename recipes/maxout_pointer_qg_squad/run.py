@@ -12,7 +12,7 @@ from recipes.maxout_pointer_qg_squad.self_attention import plot_self_attention
 from recipes.maxout_pointer_qg_squad.settings import Settings
 from recipes.maxout_pointer_qg_squad.sources import asked_about
 from recipes.maxout_pointer_qg_squad.splits import Parts
-from tfmrc import data, embeddings, evaluation, models, preprocessing, text, training
+from tfmrc import data, encoders, evaluation, models, preprocessing, text, training
 from tfmrc.experiments.environment import in_words, machine
 from tfmrc.experiments.run_folder import write_json
 from tfmrc.models.maxout_pointer_qg import VARIANTS
@@ -71,9 +71,10 @@ def untrained(
     )
     predictor = MaxoutPointerQGPredictor(model, preprocessor)
     if settings.vectors is not None:
-        words = preprocessor.vocabulary.words
-        share = embeddings.set_vectors(model.word_embedding, words, settings.vectors)
-        predictor.metrics["words_with_a_vector"] = round(share, 4)
+        found = encoders.set_vectors(
+            model.word_embedding, preprocessor.vocabulary, settings.vectors
+        )
+        predictor.metrics["words_with_a_vector"] = round(found.share, 4)
     return predictor
 
 

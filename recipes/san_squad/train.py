@@ -43,7 +43,7 @@ def train(
     """
     import keras
 
-    from tfmrc import MasquePredictor, embeddings, models, preprocessing, text, training
+    from tfmrc import MasquePredictor, encoders, models, preprocessing, text, training
     from tfmrc.data import make_dataset
     from tfmrc.experiments.environment import in_words, machine
     from tfmrc.training.callbacks.time_limit import TimeLimit
@@ -64,7 +64,7 @@ def train(
     share = None
     if settings.vectors is not None:
         path = data / settings.vectors
-        share = embeddings.set_vectors(model.word_embedding, vocabulary.words, path)
+        share = encoders.set_vectors(model.word_embedding, vocabulary, path).share
     size = chosen["batch_size"]
     steps = chosen.get("steps_per_epoch") or max(1, len(examples) // size)
     model.compile(

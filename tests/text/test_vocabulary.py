@@ -224,10 +224,10 @@ def test_shared_rows_are_exported(tmp_path):
 
 def test_words_that_share_a_row_share_only_their_vector():
     """Copying and exact match compare strings: extended ids tell Ada from Lin."""
-    from tfmrc.text import MasqueFeatures
+    from tfmrc.preprocessing import MasquePreprocessor
 
     vocabulary = Vocabulary(["the", "met"]).with_vectors(Vectors())
-    features = MasqueFeatures(
+    features = MasquePreprocessor(
         vocabulary, num_passages=1, generation_vocabulary_size=vocabulary.size + 9
     )
     assert features.generation_vocabulary_size == 6  # words with a row of their own

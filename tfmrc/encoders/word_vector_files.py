@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from tfmrc.encoders.word_vectors import KEYS, ROWS, WordVectors, compared_form
+from tfmrc.encoders.word_vectors import KEYS, WordVectors, compared_form
 
 __all__ = ["load_word_vectors"]
 
@@ -134,7 +134,7 @@ class _Gathered:
         return WordVectors(rows, self.keys, source)
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _opened(path: Path) -> Any:
     with open(path, "rb") as file:
         start = file.read(4)
     if start == ZIP:
@@ -356,10 +356,10 @@ def _compact_rows(path: Path) -> tuple[np.ndarray, Path]:
         )
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            rows = arrays[ROWS]
+            rows = arrays["rows"]
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(
-            f"{path}: expected an .npz file with an array `{ROWS}` [R, dim]. Received: {error}"
+            f"{path}: expected an .npz file with an array `rows` [R, dim]. Received: {error}"
         ) from error
     return rows, found[0]
 

@@ -15,7 +15,7 @@ from tfmrc.ops.ids import NUM_SPECIAL
 
 __all__ = ["Coverage", "WordVectors", "compared_form", "rows_from_subwords", "set_vectors"]
 
-ROWS, KEYS = "rows", ".keys.tsv.gz"
+KEYS = ".keys.tsv.gz"
 
 
 def compared_form(word: str) -> str:
@@ -189,7 +189,7 @@ class WordVectors:
             part = target.with_name(target.name + ".part")
             with open(part, "wb") as file:
                 if target == path:
-                    np.savez_compressed(file, **{ROWS: self.rows})
+                    np.savez_compressed(file, rows=self.rows)
                 else:
                     with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
                         for word, row in self.keys.items():
@@ -325,7 +325,8 @@ def rows_from_subwords(
             "A subword tokenizer gives the subwords of each word. "
             f"Received: {len(subwords)} rows for {len(words)} words"
         )
-    rows, keys = [], {}
+    rows: list[np.ndarray] = []
+    keys: dict[str, int] = {}
     for word, ids in zip(words, subwords, strict=True):
         ids = np.asarray(ids, np.int64)
         if ids.size and not (0 <= ids.min() and ids.max() < len(table)):

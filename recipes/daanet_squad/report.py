@@ -166,7 +166,7 @@ def _write_samples(
     found: Mapping[str, Mapping[str, Mapping[str, str]]],
     examples: Sequence[Example],
 ) -> None:
-    """The paper's Table 4: for some contexts what each system answers and asks."""
+    """The paper's Table 4: for some passages what each system answers and asks."""
     drawn = random.Random(0).sample(list(examples), min(NUM_SAMPLES, len(examples)))
     texts: dict[str, Mapping[str, str]] = {}
     references: dict[str, dict[str, Reference]] = {}

@@ -30,7 +30,7 @@ class Settings:
         min_count: words seen less often have no row.
         num_oov_buckets: rows for unknown words.
         generation_vocabulary_size: rows that can be generated.
-        context_length: words of a context that are read.
+        passage_length: words of a passage that are read.
         question_length: words of a question.
         answer_length: words of an answer.
         word_length: characters of a word.
@@ -62,7 +62,7 @@ class Settings:
     min_count: int = 1
     num_oov_buckets: int = 64
     generation_vocabulary_size: int = 4000
-    context_length: int = 150
+    passage_length: int = 150
     question_length: int = 30
     answer_length: int = 20
     word_length: int = 16

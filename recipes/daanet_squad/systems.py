@@ -26,7 +26,7 @@ class Dual:
     def build(cls, settings: Settings, name: str, vocabulary: text.Vocabulary) -> "Dual":
         preprocessor = preprocessing.DAANetPreprocessor(
             vocabulary,
-            context_length=settings.context_length,
+            passage_length=settings.passage_length,
             question_length=settings.question_length,
             answer_length=settings.answer_length,
             word_length=settings.word_length,
@@ -55,13 +55,13 @@ class Dual:
     ) -> Iterator[tuple[str, float]]:
         """The best answer or question of each example, and its probability."""
         given = [text_of(GIVEN[task], example) for example in examples]
-        contexts = [" ".join(example.passages) for example in examples]
-        for best, *_ in self.predictor.write(task, given, contexts, **options):
+        passages = [" ".join(example.passages) for example in examples]
+        for best, *_ in self.predictor.write(task, given, passages, **options):
             yield best.text, best.probability
 
 
 class SequenceToSequence:
-    """The baseline: an LSTM with attention reads what is given and the context as one sequence.
+    """The baseline: an LSTM with attention reads what is given and the passage as one sequence.
 
     It is the model `s2s-a` of Zhao et al. 2018 (`tfmrc.models.MaxoutPointerQG`), which generates
     words and copies none, for answers as for questions. A full stop stands between the two texts.
@@ -78,7 +78,7 @@ class SequenceToSequence:
         lengths = {"question": settings.question_length, "answer": settings.answer_length}
         preprocessor = preprocessing.MaxoutPointerQGPreprocessor(
             vocabulary,
-            passage_length=lengths[GIVEN[task]] + 1 + settings.context_length,
+            passage_length=lengths[GIVEN[task]] + 1 + settings.passage_length,
             question_length=lengths[MADE[task]],
             generation_vocabulary_size=settings.generation_vocabulary_size,
             with_answers=False,

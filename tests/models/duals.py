@@ -28,19 +28,19 @@ SIZES: dict[str, Any] = {
     "num_oov_buckets": NUM_BUCKETS,
     "dropout": 0.0,
 }
-TEXTS = ("context", "question", "answer")
+TEXTS = ("passage", "question", "answer")
 
 
 @dataclass(frozen=True)
 class Triplet:
-    """A context, a question and an answer."""
+    """A passage, a question and an answer."""
 
-    context: Sequence[int]
+    passage: Sequence[int]
     question: Sequence[int]
     answer: Sequence[int]
 
 
-# Words generable alone; in the context too, known and unknown, once and several times; in neither.
+# Words generable alone; in the passage too, known and unknown, once and several times; in neither.
 FOUR = (
     Triplet([5, 12, 7, -1, 12], [6, 5, 12], [-1, 15, 8]),
     Triplet([-2, 10], [10, 4], [-2]),
@@ -61,7 +61,7 @@ def batch(triplets: Sequence[Triplet], longer: int = 0) -> dict[str, Array]:
     x: dict[str, Array] = {}
     for text in TEXTS:
         rows = [list(getattr(t, text)) for t in triplets]
-        first = 0 if text == "context" else 1  # BOS
+        first = 0 if text == "passage" else 1  # BOS
         size = len(rows), max(map(len, rows)) + first + longer
         ids, characters = np.zeros(size, "int32"), np.zeros((*size, LENGTH), "int32")
         ids[:, :first] = BOS
@@ -70,13 +70,13 @@ def batch(triplets: Sequence[Triplet], longer: int = 0) -> dict[str, Array]:
             ids[b, places] = [input_id(w) for w in row]
             characters[b, places] = [spelled(w) for w in row]
         x |= {f"{text}_ids": ids, f"{text}_characters": characters}
-    x["extended_ids"] = np.zeros_like(x["context_ids"])
+    x["extended_ids"] = np.zeros_like(x["passage_ids"])
     for text in TEXTS[1:]:
         x[f"{text}_target_ids"] = np.zeros_like(x[f"{text}_ids"])
     for b, t in enumerate(triplets):
-        place = {word: i for i, word in reversed(list(enumerate(t.context)))}
-        x["extended_ids"][b, : len(t.context)] = [
-            w if 0 < w < G else G + place[w] for w in t.context
+        place = {word: i for i, word in reversed(list(enumerate(t.passage)))}
+        x["extended_ids"][b, : len(t.passage)] = [
+            w if 0 < w < G else G + place[w] for w in t.passage
         ]
         for text in TEXTS[1:]:
             words = getattr(t, text)
@@ -93,7 +93,7 @@ def generable() -> Array:
 def source(x: dict[str, Array], task: str) -> dict[str, Array]:
     """What `encode` of a direction takes."""
     given = {"answer": "question", "ask": "answer"}[task]
-    names = ("context_ids", "context_characters", "extended_ids")
+    names = ("passage_ids", "passage_characters", "extended_ids")
     names += (f"{given}_ids", f"{given}_characters")
     return {**{name: x[name] for name in names}, "generable_characters": generable()}
 

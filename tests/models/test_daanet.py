@@ -69,25 +69,25 @@ def expected(model, task, b):
     v, config = values(model, strip=False), model.get_config()
 
     def encoded(text):
-        length = len(getattr(FOUR[b], text)) + (text != "context")
+        length = len(getattr(FOUR[b], text)) + (text != "passage")
         x = embedded(v, text, b, length)
         weights = named(v, model.encoder[text][task])
-        return reference.encoder(x, weights, 2, text != "context", config["in_series"])
+        return reference.encoder(x, weights, 2, text != "passage", config["in_series"])
 
-    context = encoded("context")
+    passage = encoded("passage")
     if config["context_attention"]:
         given = encoded(GIVEN[task])
         first = named(v, model.first_fold[task])
         s = reference.similarity(
-            context, given, np.ones(len(given), bool), first["query/kernel"], first["key/kernel"]
+            passage, given, np.ones(len(given), bool), first["query/kernel"], first["key/kernel"]
         )
-        context = s @ given
+        passage = s @ given
     written = encoded(MADE[task])
     second = named(v, model.second_fold[task])
     attention = reference.similarity(
-        written, context, np.ones(len(context), bool), second["query/kernel"], second["key/kernel"]
+        written, passage, np.ones(len(passage), bool), second["query/kernel"], second["key/kernel"]
     )
-    folded = attention @ context
+    folded = attention @ passage
     inner, out = named(v, model.inner[task]), named(v, model.output_projection[task])
     found = []
     for t, target in enumerate(duals.targets(X, task)[b, : len(written)]):
@@ -96,7 +96,7 @@ def expected(model, task, b):
         )
         if config["copy"]:
             w = named(v, model.switch[task])
-            copied = reference.context(attention[t], X["extended_ids"][b, : len(context)])
+            copied = reference.context(attention[t], X["extended_ids"][b, : len(passage)])
             share = reference.switch(folded[t], written[t], w["switch/kernel"], w["switch/bias"])
             p = reference.mixture(share, p, copied)
         elif target >= G:
@@ -145,11 +145,11 @@ def test_steps_equal_teacher_forcing_and_probabilities_sum_to_one(changes):
 
 
 def test_what_is_shared_and_what_is_not():
-    names = {"encoder": "share_encoders", "context": "share_context_encoder"}
+    names = {"encoder": "share_encoders", "passage": "share_context_encoder"}
     for argument in (*names.values(), "share_output"):
         model = duals.small(**{argument: False})
         for text, layers in model.encoder.items():
-            own = argument == ("share_context_encoder" if text == "context" else "share_encoders")
+            own = argument == ("share_context_encoder" if text == "passage" else "share_encoders")
             assert (layers["answer"] is layers["ask"]) is not own
         of_output = model.output_projection
         assert (of_output["answer"] is of_output["ask"]) is (argument != "share_output")
@@ -261,10 +261,10 @@ def test_configuration_saving_and_learning_by_heart(tmp_path):
 
 
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
-def test_half_precision_with_an_example_without_a_context(dual, policy):
+def test_half_precision_with_an_example_without_a_passage(dual, policy):
     half = duals.small(dtype=policy)
     half.set_weights([np.array(ops.convert_to_numpy(w)) for w in dual.weights])
-    emptied = {n: np.where(np.arange(4)[:, None] == 1, 0, X[n]) for n in ("context_ids",)}
+    emptied = {n: np.where(np.arange(4)[:, None] == 1, 0, X[n]) for n in ("passage_ids",)}
     emptied["extended_ids"] = np.where(np.arange(4)[:, None] == 1, 0, X["extended_ids"])
     x = {**X, **emptied}
     for name, right in dual(x).items():

@@ -28,10 +28,10 @@ SIZES = {
 def inputs():
     random = np.random.default_rng(0)
     x = {}
-    for text, length in (("context", N), ("question", M), ("answer", K)):
+    for text, length in (("passage", N), ("question", M), ("answer", K)):
         x[f"{text}_ids"] = random.integers(4, VOCABULARY, (B, length))
         x[f"{text}_characters"] = random.integers(1, 31, (B, length, C))
-    words = x["context_ids"]
+    words = x["passage_ids"]
     x["extended_ids"] = np.where(words < G, words, G + np.arange(N))
     x["question_target_ids"] = random.integers(4, G, (B, M))
     x["answer_target_ids"] = random.integers(4, G, (B, K))
@@ -56,12 +56,12 @@ def test_training_holds_nothing_over_the_extended_vocabulary_and_reads_each_text
         assert not {M, N, G} <= set(shape or ()) and not {K, N, G} <= set(shape or ()), names[:3]
         assert not {C, 3 * 17} <= set(shape or ()), names[:3]  # no window of characters
     names = [layer.name for layer in model.layers]
-    for text in duals.TEXTS:
+    for text in ("context", "question", "answer"):
         assert names.count(f"{text}_encoder") == 1
         assert len(model.get_layer(f"{text}_encoder")._inbound_nodes) == 1
 
 
-def test_a_step_of_decoding_reads_neither_the_context_nor_the_past_again():
+def test_a_step_of_decoding_reads_neither_the_passage_nor_the_past_again():
     model = DAANet(**SIZES)
     x = inputs() | {"generable_characters": tf.ones((G, C), "int32")}
     memory = model.asking.encode(x)
@@ -79,7 +79,7 @@ def test_a_step_of_decoding_reads_neither_the_context_nor_the_past_again():
         for operation in graph.get_operations():
             if operation.type in ("MatMul", "BatchMatMulV2"):
                 left, right = (list(value.shape) for value in operation.inputs[:2])
-                # Weights meet one word a beam: never the context, never all steps.
+                # Weights meet one word a beam: never the passage, never all steps.
                 assert not (len(right) == 2 and {N, longest} & set(left)), operation.name
 
 

@@ -12,10 +12,10 @@ from tfmrc.serving import Client, Server, answer_from_export, ask_from_export
 
 WORDS = "what the . ? how high is hill metres who named it and river in".split()
 OPTIONS = {"num_beams": 3, "num_return_sequences": 2, "max_length": 6}
-CONTEXTS = ["It rained. Mt. Brannoch is 1,310.5 metres high.", "Old Tamsin named the Éala."]
+PASSAGES = ["It rained. Mt. Brannoch is 1,310.5 metres high.", "Old Tamsin named the Éala."]
 REQUESTS = {
-    "answer": {"question": ["How high is it?", "Who?"], "context": CONTEXTS},
-    "ask": {"answer": ["1,310.5 metres", "Tamsin"], "context": CONTEXTS},
+    "answer": {"question": ["How high is it?", "Who?"], "passage": PASSAGES},
+    "ask": {"answer": ["1,310.5 metres", "Tamsin"], "passage": PASSAGES},
 }
 
 
@@ -56,7 +56,7 @@ def test_best_first_and_alone_as_in_a_batch(predictor, task):
     assert (np.diff(found["log_probabilities"]) <= 0).all()
     given = list(REQUESTS[task].values())[0]
     for row in range(2):
-        alone = getattr(predictor, task)(given[row], CONTEXTS[row], **OPTIONS)
+        alone = getattr(predictor, task)(given[row], PASSAGES[row], **OPTIONS)
         assert [w.text for w in alone] == [t.decode() for t in found[f"{made}s"][row]]
         np.testing.assert_allclose(
             [w.probability for w in alone], found["probabilities"][row], rtol=1e-4
@@ -77,16 +77,16 @@ def test_both_signatures_of_the_export(predictor, exported):
 
 
 def test_an_export_answers_and_asks_by_one_call(predictor, exported):
-    best, other = predictor.answer("Who?", " ".join(CONTEXTS), **OPTIONS)
-    found = answer_from_export(exported, "Who?", CONTEXTS)
+    best, other = predictor.answer("Who?", " ".join(PASSAGES), **OPTIONS)
+    found = answer_from_export(exported, "Who?", PASSAGES)
     assert (found.text, [a.text for a in found.alternatives]) == (best.text, [other.text])
     assert found.describe().startswith(f"{best.text or '(no words)'}\n  probability")
-    asked = ask_from_export(exported, CONTEXTS[1], "Tamsin")
-    right = predictor.ask("Tamsin", CONTEXTS[1], **OPTIONS)
+    asked = ask_from_export(exported, PASSAGES[1], "Tamsin")
+    right = predictor.ask("Tamsin", PASSAGES[1], **OPTIONS)
     assert [a.question for a in asked] == [r.text for r in right]
     assert [(a.answer, a.answer_start) for a in asked] == [("Tamsin", -1)] * 2
-    with pytest.raises(ValueError, match="takes answer, context. Received: context"):
-        ask_from_export(exported, CONTEXTS[1])
+    with pytest.raises(ValueError, match="takes answer, passage. Received: passage"):
+        ask_from_export(exported, PASSAGES[1])
 
 
 def test_a_server_has_both_signatures(predictor, exported):
@@ -110,7 +110,7 @@ def test_a_process_without_tfmrc_answers_and_asks_the_same(predictor, exported, 
     found = run_loader("c_api_loader.py", exported, requests, signature=task)
     assert_same_outputs(found[0]["outputs"], arrays(predictor, task))
     assert "error" not in found[1]
-    assert found[2]["code"] == 3 and "as contexts" in found[2]["error"]
+    assert found[2]["code"] == 3 and "as passages" in found[2]["error"]
 
 
 @pytest.mark.slow
@@ -128,9 +128,9 @@ def test_saved_and_loaded_and_a_task_that_is_missing(tmp_path, predictor):
     np.testing.assert_array_equal(found["questions"], right["questions"])
     np.testing.assert_allclose(found["log_probabilities"], right["log_probabilities"], rtol=1e-4)
     single = made(tasks=("ask",))
-    assert single.ask("Tamsin", CONTEXTS[1], max_length=3)[0].probability > 0
+    assert single.ask("Tamsin", PASSAGES[1], max_length=3)[0].probability > 0
     with pytest.raises(ValueError, match="signatures"):
-        single.answer("Who?", CONTEXTS[1])
+        single.answer("Who?", PASSAGES[1])
     with pytest.raises(ValueError, match="num_characters"):
         DAANetPredictor(
             predictor.model,

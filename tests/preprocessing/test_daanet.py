@@ -1,4 +1,4 @@
-"""Contexts, questions and answers to numbers and back; spelling; batches."""
+"""Passages, questions and answers to numbers and back; spelling; batches."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tfmrc.text import Vocabulary
 from tfmrc.text.spelling import character_ids
 
 WORDS = "who met the king ? in . it rained".split()
-CONTEXTS = ["It rained. Ada met the Émir in 1912.", ""]
+PASSAGES = ["It rained. Ada met the Émir in 1912.", ""]
 QUESTIONS = ["Who met the king?", "Who?"]
 ANSWERS = ["Ada", "Bo"]
 
@@ -29,12 +29,12 @@ def test_characters_by_code_point():
     assert 0 < found[4, 0] < 256  # round and round
 
 
-def test_source_is_the_context():
+def test_source_is_the_passage():
     preprocessor = made(word_length=5)
-    source = preprocessor.source(CONTEXTS)
+    source = preprocessor.source(PASSAGES)
     words = [word.decode() for word in source["words"][0].numpy()]
     assert words == "It rained . Ada met the Émir in 1912 .".split()
-    ids, extended = source["context_ids"][0].numpy(), source["extended_ids"][0].numpy()
+    ids, extended = source["passage_ids"][0].numpy(), source["extended_ids"][0].numpy()
     vocabulary = preprocessor.vocabulary
     for place, word in enumerate(words):
         known = word.lower() in vocabulary.words
@@ -42,12 +42,12 @@ def test_source_is_the_context():
         assert ids[place] == row if known else ids[place] >= vocabulary.size
         first = [w.lower() for w in words].index(word.lower())
         assert extended[place] == (row if known and row < 10 else 10 + first)
-    assert source["context_characters"].shape == (2, 10, 5)
-    spelled = source["context_characters"][0, 6].numpy()
+    assert source["passage_characters"].shape == (2, 10, 5)
+    spelled = source["passage_characters"][0, 6].numpy()
     np.testing.assert_array_equal(spelled, [1 + ord(c) for c in "émir"] + [0])
     assert (
-        not source["context_characters"][1].numpy().any()
-        and not source["context_ids"][1].numpy().any()
+        not source["passage_characters"][1].numpy().any()
+        and not source["passage_ids"][1].numpy().any()
     )
     table = source["generable_characters"].numpy()
     assert table.shape == (10, 5) and not table[:4].any()
@@ -56,7 +56,7 @@ def test_source_is_the_context():
 
 def test_given_and_written_begin_alike():
     preprocessor = made()
-    source = preprocessor.source(CONTEXTS)
+    source = preprocessor.source(PASSAGES)
     given = preprocessor.given(ANSWERS, "answer")
     written = preprocessor.written(ANSWERS, "answer", source)
     for name in given:
@@ -68,12 +68,12 @@ def test_given_and_written_begin_alike():
     assert text[0].numpy() == b"Ada"
     long = made(question_length=2).written(QUESTIONS, "question", source)
     np.testing.assert_array_equal(long["question_target_ids"], [[4, 5, EOS], [4, 8, EOS]])
-    assert bool(made(context_length=3).source(CONTEXTS)["truncated"][0])
+    assert bool(made(passage_length=3).source(PASSAGES)["truncated"][0])
 
 
 def test_batches_weigh_words_and_leave_out_what_has_no_answer():
     examples = [
-        Example("1", QUESTIONS[0], (CONTEXTS[0], "It was late."), {"span": ("Ada",)}),
+        Example("1", QUESTIONS[0], (PASSAGES[0], "It was late."), {"span": ("Ada",)}),
         Example("2", QUESTIONS[1], ("No.",), {}, answerable=False),
     ]
     [(x, y, weight)] = list(make_dataset(examples, made(), 2))
@@ -84,11 +84,11 @@ def test_batches_weigh_words_and_leave_out_what_has_no_answer():
     }  # fmt: skip
     assert all(float(value[1 - row]) == 0.0 for value in weight.values())
     np.testing.assert_array_equal(y["ask"], x["question_target_ids"])
-    assert int(tf.reduce_sum(tf.cast(x["context_ids"][row] != 0, tf.int32))) == 14
+    assert int(tf.reduce_sum(tf.cast(x["passage_ids"][row] != 0, tf.int32))) == 14
 
 
 def test_configuration_and_errors(tmp_path):
-    preprocessor = made(context_length=7, styles=("free",))
+    preprocessor = made(passage_length=7, styles=("free",))
     preprocessor.save_assets(tmp_path)
     again = DAANetPreprocessor.from_config(preprocessor.get_config(), tmp_path)
     assert again.get_config() == preprocessor.get_config() and again.styles == ("free",)

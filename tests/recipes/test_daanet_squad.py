@@ -23,7 +23,7 @@ TINY = {
     "vocabulary_size": 40,
     "num_oov_buckets": 2,
     "generation_vocabulary_size": 20,
-    "context_length": 16,
+    "passage_length": 16,
     "question_length": 6,
     "answer_length": 3,
     "word_length": 4,

@@ -40,14 +40,14 @@ class DAANet(Model):
     """Dual ask-answer network: learns to answer and to ask from the same examples, in one model.
 
     Each task folds what it is given (the question for answering, the answer for asking) into the
-    context, folds that into the words written so far, and generates the next word or copies it
-    from the context. A functional Keras model: train it with `compile` and `fit`; decode with
+    passage, folds that into the words written so far, and generates the next word or copies it
+    from the passage. A functional Keras model: train it with `compile` and `fit`; decode with
     `model.answering` and `model.asking` (`encode`, `start`, `step`, `generate`, `explain`).
 
-    What serves both tasks: the embedding, the context encoder, the question encoder (it reads the
-    question for answering and writes it for asking), the answer encoder likewise, and the output
-    projection. Of a task alone: the projections of its two folds, the hidden layer before the
-    output, the switch.
+    Both tasks share the embedding, the context encoder (which reads the passage), the question
+    encoder (it reads the question for answering and writes it for asking), the answer encoder
+    likewise, and the output projection. Each task has its own projections of its two folds,
+    hidden layer before the output, and switch.
 
     Question and answer are read with BOS before them, which the paper does not say: then the same
     outputs of an encoder serve as what is given (`Q`) and as what was written so far (`Q_<t`), and
@@ -57,7 +57,7 @@ class DAANet(Model):
     are vectors, printed as scalars. The weights start by Glorot's uniform law; those of the LSTM's
     recurrence are orthogonal, Keras' way.
 
-    An example whose context has no word generates alone; what is given is never without a word.
+    An example whose passage has no word generates alone; what is given is never without a word.
 
     Args:
         vocabulary_size: rows of the word embedding: special rows, words, unknown-word buckets.
@@ -76,17 +76,17 @@ class DAANet(Model):
         tasks: "answer", "ask" or both; one alone is the paper's `mono`.
         blocks: blocks of the encoders, see `tfmrc.layers.ConcatenatedEncoder`.
         in_series: whether each block reads the one before and not the embedding.
-        context_attention: whether what is given is folded into the context (context-* attention).
-        copy: whether words can be copied. If not, a target that only the context holds is UNK.
+        context_attention: whether what is given is folded into the passage (context-* attention).
+        copy: whether words can be copied. If not, a target that only the passage holds is UNK.
         share_encoders: whether question and answer each have one encoder for both tasks.
-        share_context_encoder: whether the tasks have one context encoder.
+        share_context_encoder: whether the tasks have one encoder of the passage.
         share_output: whether the tasks have one output projection.
         embeddings_trainable: whether the words' rows are trained (the paper: no).
         initializer_stddev: standard deviation of the initial word and character vectors.
 
     Call arguments (a dict; what `tfmrc.preprocessing.DAANetPreprocessor` makes):
-        context_ids: int `[B, n]` input ids; context_characters: int `[B, n, c]`.
-        extended_ids: int `[B, n]` extended ids of the context, PAD at padding.
+        passage_ids: int `[B, n]` input ids; passage_characters: int `[B, n, c]`.
+        extended_ids: int `[B, n]` extended ids of the passage, PAD at padding.
         question_ids: int `[B, m]` input ids, BOS first; question_characters: int `[B, m, c]`.
         answer_ids: int `[B, k]` likewise; answer_characters: int `[B, k, c]`.
         question_target_ids, answer_target_ids: int `[B, m]`, `[B, k]` extended ids, EOS last.
@@ -105,11 +105,11 @@ class DAANet(Model):
         >>> from tfmrc.models import DAANet
         >>> model = DAANet(vocabulary_size=12, word_dim=4, character_dim=4, hidden_dim=4,
         ...                num_lstm_layers=1, num_heads=2, inner_dim=4, num_characters=9)
-        >>> ids = {"context": [[5, 6, 7]], "question": [[2, 8]], "answer": [[2, 6]]}
+        >>> ids = {"passage": [[5, 6, 7]], "question": [[2, 8]], "answer": [[2, 6]]}
         >>> batch = {f"{name}_ids": np.array(rows) for name, rows in ids.items()}
         >>> batch |= {f"{name}_characters": np.ones((1, len(rows[0]), 3), int)
         ...           for name, rows in ids.items()}
-        >>> batch["extended_ids"] = batch["context_ids"]
+        >>> batch["extended_ids"] = batch["passage_ids"]
         >>> batch["question_target_ids"] = np.array([[8, 3]])
         >>> batch["answer_target_ids"] = np.array([[6, 3]])
         >>> sorted(model(batch))
@@ -206,7 +206,7 @@ class DAANet(Model):
         self.projection = glorot(hidden_dim, name="projection")
         self.highway = Highway(1, stddev=None, activation="linear", name="highway", dtype=dtype)
         self.encoder = {
-            "context": of_tasks(
+            "passage": of_tasks(
                 encoder, "context_encoder", shared=share_context_encoder, causal=False
             ),
             "question": of_tasks(encoder, "question_encoder", shared=share_encoders, causal=True),
@@ -231,7 +231,7 @@ class DAANet(Model):
             "question_target_ids": keras.Input((None,), dtype="int32", name="question_target_ids"),
             "answer_target_ids": keras.Input((None,), dtype="int32", name="answer_target_ids"),
         }
-        for text in ("context", "question", "answer"):
+        for text in ("passage", "question", "answer"):
             words, characters = f"{text}_ids", f"{text}_characters"
             inputs[words] = keras.Input((None,), dtype="int32", name=words)
             inputs[characters] = keras.Input((None, None), dtype="int32", name=characters)
@@ -249,12 +249,12 @@ class DAANet(Model):
 
     @property
     def answering(self):
-        """Decoding of answers from questions and contexts (`Direction`)."""
+        """Decoding of answers from questions and passages (`Direction`)."""
         return self._direction("answer")
 
     @property
     def asking(self):
-        """Decoding of questions from answers and contexts (`Direction`)."""
+        """Decoding of questions from answers and passages (`Direction`)."""
         return self._direction("ask")
 
     def _direction(self, task):
@@ -282,21 +282,21 @@ class DAANet(Model):
         return encoded[encoder.name]
 
     def read(self, task, inputs, encoded):
-        """What the steps of a task read: the context with what is given folded into it.
+        """What the steps of a task read: the passage with what is given folded into it.
 
         Args:
             task: "answer" or "ask".
             inputs: the model's inputs that the task has.
             encoded: a dict that keeps what both tasks read alike.
         """
-        folded = self._encode(task, "context", inputs, encoded)
+        folded = self._encode(task, "passage", inputs, encoded)
         if self.context_attention:
             given = self._encode(task, GIVEN[task], inputs, encoded)
             given_mask = ops.not_equal(inputs[f"{GIVEN[task]}_ids"], PAD)
             _, folded = self.first_fold[task](folded, given, given_mask)
         return {
             "folded": folded,  # [B, n, d]
-            "mask": ops.not_equal(inputs["context_ids"], PAD),
+            "mask": ops.not_equal(inputs["passage_ids"], PAD),
             "extended_ids": inputs["extended_ids"],
         }
 

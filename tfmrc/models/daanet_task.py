@@ -5,7 +5,7 @@ from keras import ops
 from tfmrc.models.generation import GenerationMixin
 from tfmrc.ops.ids import BOS, PAD
 
-GIVEN = {"answer": "question", "ask": "answer"}  # what a task is given beside the context
+GIVEN = {"answer": "question", "ask": "answer"}  # what a task is given beside the passage
 MADE = {"answer": "answer", "ask": "question"}  # and what it writes
 
 
@@ -37,7 +37,7 @@ class Direction(GenerationMixin):
         """All that does not change from step to step, computed once.
 
         Args:
-            inputs: `context_ids`, `context_characters`, `extended_ids`; `{given}_ids` and
+            inputs: `passage_ids`, `passage_characters`, `extended_ids`; `{given}_ids` and
                 `{given}_characters` of what the task is given; and `generable_characters`
                 `[G, c]`, how the generable words are spelled, for the words that are generated.
 
@@ -48,8 +48,8 @@ class Direction(GenerationMixin):
         memory["keys"] = self.model.second_fold[self.task].project(memory["folded"])
         return {
             **memory,
-            "source_ids": inputs["context_ids"],
-            "source_characters": inputs["context_characters"],
+            "source_ids": inputs["passage_ids"],
+            "source_characters": inputs["passage_characters"],
             "generable_characters": inputs["generable_characters"],
         }
 
@@ -88,7 +88,7 @@ class Direction(GenerationMixin):
 
         Returns:
             A dict: `log_probability` `[B, T]`; `mixture` and `log_parts` `[B, T, 2]`, the shares
-            of the vocabulary and the context (daanet-13) and the log of each one's part in the
+            of the vocabulary and the passage (daanet-13) and the log of each one's part in the
             word's probability; `context_attention` `[B, T, n]` (daanet-12).
         """
         previous = self._input_ids(memory, target_ids)[:, :-1]

@@ -14,7 +14,7 @@ from tfmrc.predictors.options import DecodingOptions
 
 __all__ = ["DAANetPredictor"]
 
-CONTEXT = "The hill is 310 metres high."
+PASSAGE = "The hill is 310 metres high."
 WARMUP = {"answer": ("question", "How high is the hill?"), "ask": ("answer", "310 metres")}
 
 
@@ -60,31 +60,31 @@ class DAANetPredictor(Predictor):
         )
         super().check_agreement()
 
-    def answer(self, question: str, context: str, **options: Any) -> list[GeneratedText]:
+    def answer(self, question: str, passage: str, **options: Any) -> list[GeneratedText]:
         """Answers to a question, best first: `num_return_sequences` of them."""
-        return self.write("answer", [question], [context], **options)[0]
+        return self.write("answer", [question], [passage], **options)[0]
 
-    def ask(self, answer: str, context: str, **options: Any) -> list[GeneratedText]:
+    def ask(self, answer: str, passage: str, **options: Any) -> list[GeneratedText]:
         """Questions about an answer, best first: `num_return_sequences` of them."""
-        return self.write("ask", [answer], [context], **options)[0]
+        return self.write("ask", [answer], [passage], **options)[0]
 
     def write(
-        self, task: str, given: Sequence[str], contexts: Sequence[str], **options: Any
+        self, task: str, given: Sequence[str], passages: Sequence[str], **options: Any
     ) -> list[list[GeneratedText]]:
         """Many at once: for each pair what the task makes of it, best first.
 
         Args:
             task: "answer" or "ask".
             given: the questions to answer, or the answers to ask about.
-            contexts: the contexts.
+            passages: the passages.
             **options: see `tfmrc.predictors.DecodingOptions`.
 
         Raises:
             ValueError: the model has not learned the task.
         """
-        found = self.signature(task, **options)(strings(given), strings(contexts))
+        found = self.signature(task, **options)(strings(given), strings(passages))
         arrays = {name: value.numpy() for name, value in found.items()}
-        return [GeneratedText.from_outputs(arrays, row) for row in range(len(contexts))]
+        return [GeneratedText.from_outputs(arrays, row) for row in range(len(passages))]
 
     def signature(self, name: str = "serving_default", **options: Any) -> Any:
         """The `tf.function` of a signature (see `tfmrc.predictors.daanet_signatures`)."""
@@ -126,7 +126,7 @@ class DAANetPredictor(Predictor):
             path,
             chosen,
             signatures=daanet_signatures(self.model, self.preprocessor, chosen),
-            warmup={given: [words], "context": [CONTEXT]},
+            warmup={given: [words], "passage": [PASSAGE]},
             max_length=chosen.max_length or longest + 1,
             metrics=self.metrics if metrics is None else metrics,
             overwrite=overwrite,

@@ -1,4 +1,4 @@
-"""From a context and a question or an answer to the other one, in one graph each."""
+"""From a passage and a question or an answer to the other one, in one graph each."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ __all__ = ["daanet_signatures"]
 def daanet_signatures(model: Any, preprocessor: Any, options: DecodingOptions) -> dict[str, Any]:
     """The signatures of a dual model, `tf.function`s on plain strings; one for each task it has.
 
-    - `answer`: `question` and `context` string `[B]`. Outputs, N being `num_return_sequences`: `answer`
+    - `answer`: `question` and `passage` string `[B]`. Outputs, N being `num_return_sequences`: `answer`
       string `[B]`, `answers` string `[B, N]`, best first.
-    - `ask`: `answer` and `context` string `[B]`. Outputs: `question`, `questions` likewise.
+    - `ask`: `answer` and `passage` string `[B]`. Outputs: `question`, `questions` likewise.
     - `serving_default`: the first of these that there is.
 
     Beside them all give `probabilities` and `log_probabilities` float32 `[B, N]`, `complete` bool
@@ -46,11 +46,11 @@ def _signature(direction: Any, preprocessor: Any, options: DecodingOptions) -> A
     if options.jit_compile:
         search = tf.function(search, jit_compile=True, autograph=False)
 
-    def write(text: tf.Tensor, context: tf.Tensor) -> dict[str, tf.Tensor]:
+    def write(text: tf.Tensor, passage: tf.Tensor) -> dict[str, tf.Tensor]:
         tf.debugging.assert_equal(
-            tf.size(text), tf.size(context), message=f"There are as many of `{given}` as contexts."
+            tf.size(text), tf.size(passage), message=f"There are as many of `{given}` as passages."
         )
-        source = preprocessor.source(context)
+        source = preprocessor.source(passage)
         numbers = {name: source[name] for name in MODEL_INPUTS} | preprocessor.given(text, given)
         hypotheses = search(numbers)
         texts, _ = preprocessor.detokenize(hypotheses.ids, source)
@@ -65,5 +65,5 @@ def _signature(direction: Any, preprocessor: Any, options: DecodingOptions) -> A
             "truncated": source["truncated"],
         }
 
-    specs = [tf.TensorSpec([None], tf.string, name=name) for name in (given, "context")]
+    specs = [tf.TensorSpec([None], tf.string, name=name) for name in (given, "passage")]
     return tf.function(write, input_signature=specs, autograph=False)

@@ -51,7 +51,6 @@ INPUTS = {
     "style": "the style of the answer",
     "passage": "the passage",
     "answer": "the answer that the question is to have; it stands in the passage",
-    "context": "what is answered or asked from",
     "answer_start": "offset of its first character (code point); -1 for its first occurrence",
     "question_lemmas": "the lemma of each word of the question, single spaces between them",
     "passage_lemmas": "the lemma of each word of the passage",

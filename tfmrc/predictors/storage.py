@@ -15,7 +15,7 @@ __all__ = ["FORMAT", "load_parts", "save_parts", "tool_versions"]
 
 FORMAT = 1
 CONFIG, WEIGHTS, METRICS, ASSETS = "config.json", "model.weights.h5", "metrics.json", "assets"
-ROOMS = {"model": "tfmrc.models", "preprocessor": "tfmrc.text"}
+ROOMS = {"model": "tfmrc.models", "preprocessor": "tfmrc.preprocessing"}
 
 
 def tool_versions() -> dict[str, str]:
@@ -50,7 +50,7 @@ def save_parts(
 
 
 def load_parts(folder: str | PathLike[str]) -> tuple[Any, Any, dict[str, Any]]:
-    """Rebuilds model and preprocessor; classes are found by name in `tfmrc.models` and `tfmrc.text`."""
+    """Rebuilds model and preprocessor; classes are found by name in their rooms."""
     folder = Path(folder)
     for name in (CONFIG, WEIGHTS, ASSETS):
         if not (folder / name).exists():

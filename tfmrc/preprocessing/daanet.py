@@ -1,4 +1,4 @@
-"""What turns contexts, questions and answers into DAANET's numbers."""
+"""What turns passages, questions and answers into DAANET's numbers."""
 
 from typing import Any
 
@@ -11,21 +11,21 @@ from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread
 from tfmrc.text.spelling import character_ids
 from tfmrc.text.vocabulary import Vocabulary
 
-MODEL_INPUTS = ("context_ids", "context_characters", "extended_ids", "generable_characters")
+MODEL_INPUTS = ("passage_ids", "passage_characters", "extended_ids", "generable_characters")
 TASKS = {"answer": "answer", "ask": "question"}  # what each task writes
 
 
 class DAANetPreprocessor(Preprocessor):
-    """Contexts, questions and answers to the inputs of `DAANet`, and ids back to strings.
+    """Passages, questions and answers to the inputs of `DAANet`, and ids back to strings.
 
     Words are spelled as they are compared (NFKC, lower case), because a generated word has no
     other spelling. Question and answer begin with `BOS`. Extended ids: a word among the first G =
     `generation_vocabulary_size` rows has its input id, every other word G + its first place in
-    the context, which alone is copied from.
+    the passage, which alone is copied from.
 
     Args:
         vocabulary: the input ids.
-        context_length: words of a context that are kept.
+        passage_length: words of a passage that are kept.
         question_length: words of a question that are kept; `EOS` follows them.
         answer_length: words of an answer that are kept; `EOS` follows them.
         word_length: characters of a word that are kept.
@@ -41,7 +41,7 @@ class DAANetPreprocessor(Preprocessor):
         >>> from tfmrc.text import Vocabulary
         >>> preprocessor = DAANetPreprocessor(Vocabulary(["who", "met", "the", "king", "?"]))
         >>> source = preprocessor.source(["Ada met the king of Ada."])
-        >>> source["context_ids"].numpy(), source["extended_ids"].numpy()
+        >>> source["passage_ids"].numpy(), source["extended_ids"].numpy()
         (array([[1, 5, 6, 7, 1, 1, 1]], dtype=int32),
          array([[ 9,  5,  6,  7, 13,  9, 15]], dtype=int32))
         >>> question = preprocessor.written(["Who met Ada?"], "question", source)
@@ -53,7 +53,7 @@ class DAANetPreprocessor(Preprocessor):
     Reference: Xiao et al. 2018 (DAANET), embedding layer and output layer.
     """
 
-    context_length: int
+    passage_length: int
     question_length: int
     answer_length: int
     word_length: int
@@ -62,7 +62,7 @@ class DAANetPreprocessor(Preprocessor):
     def __init__(
         self,
         vocabulary: Vocabulary,
-        context_length: int = 400,
+        passage_length: int = 400,
         question_length: int = 50,
         answer_length: int = 50,
         word_length: int = 16,
@@ -71,7 +71,7 @@ class DAANetPreprocessor(Preprocessor):
         styles: tuple[str, ...] = ("span",),
     ):
         self._sizes = {
-            "context_length": context_length,
+            "passage_length": passage_length,
             "question_length": question_length,
             "answer_length": answer_length,
             "word_length": word_length,
@@ -85,24 +85,24 @@ class DAANetPreprocessor(Preprocessor):
         """Whose answers are asked about."""
         return self._styles
 
-    def source(self, context: Any) -> Tensors:
+    def source(self, passage: Any) -> Tensors:
         """What both tasks read and copy from.
 
         Args:
-            context: string `[B]`.
+            passage: string `[B]`.
 
         Returns:
-            A dict. For the model, int32: `context_ids` and `extended_ids` `[B, n]`,
-            `context_characters` `[B, n, c]`, `generable_characters` `[G, c]`. Beside them,
+            A dict. For the model, int32: `passage_ids` and `extended_ids` `[B, n]`,
+            `passage_characters` `[B, n, c]`, `generable_characters` `[G, c]`. Beside them,
             `[B, n]`: `words` (surfaces), `compared`, `starts` and `ends` (code points of the
-            context); and `truncated` bool `[B]`: words of the context were cut.
+            passage); and `truncated` bool `[B]`: words of the passage were cut.
         """
         with tf.device(DEVICE):
-            tokens = self._tokens(context, self.context_length)
+            tokens = self._tokens(passage, self.passage_length)
             shape = (tf.size(tokens.lengths), longest(tokens.lengths))
             input_ids = self.vocabulary.lookup(tokens.compared)
             columns = {
-                "context_ids": input_ids,
+                "passage_ids": input_ids,
                 "extended_ids": source_extended_ids(
                     input_ids,
                     tokens.compared,
@@ -117,13 +117,13 @@ class DAANetPreprocessor(Preprocessor):
             }
             return {
                 **{n: spread(x, tokens.row, tokens.place, shape) for n, x in columns.items()},
-                "context_characters": self._spell(tokens, tokens.place, shape),
+                "passage_characters": self._spell(tokens, tokens.place, shape),
                 "generable_characters": self.generable_characters(),
                 "truncated": tokens.cut,
             }
 
     def given(self, text: Any, name: str) -> Tensors:
-        """What a task is given beside the context.
+        """What a task is given beside the passage.
 
         Args:
             text: string `[B]`.
@@ -168,7 +168,7 @@ class DAANetPreprocessor(Preprocessor):
 
         Args:
             records: `question`, `answer` string `[B]`, `passages` string `[B, K]`, which are one
-                context together; `rotation` as for `MasquePreprocessor.batch`.
+                passage together; `rotation` as for `MasquePreprocessor.batch`.
 
         Returns:
             `(x, y, sample_weight)`: the model's nine inputs; the target ids of `answer` and `ask`
@@ -178,8 +178,8 @@ class DAANetPreprocessor(Preprocessor):
 
         Reference: daanet-15, daanet-16.
         """
-        context = tf.strings.reduce_join(records["passages"], axis=1, separator=" ")
-        source = self.source(context)
+        passage = tf.strings.reduce_join(records["passages"], axis=1, separator=" ")
+        source = self.source(passage)
         x = {name: source[name] for name in MODEL_INPUTS[:3]}
         for name in TASKS.values():
             x |= self.written(records[name], name, source)
@@ -191,7 +191,7 @@ class DAANetPreprocessor(Preprocessor):
             for part in (task, f"{task}_coverage"):
                 y[part], weights[part] = target_ids, count * answered
         if "rotation" in records and self.vocabulary.num_oov_buckets:
-            for name in ("context_ids", "question_ids", "answer_ids"):
+            for name in ("passage_ids", "question_ids", "answer_ids"):
                 x[name] = self.rotated(x[name], records["rotation"])
         return x, y, weights
 

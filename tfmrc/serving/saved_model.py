@@ -22,7 +22,7 @@ def answer_from_export(
         path: the export's folder, or that of its versions: the newest one is asked.
         question: the question.
         passages: one or more. A predictor of spans reads each alone, and the likeliest span wins; a
-            dual model reads them as one context.
+            dual model reads them joined to one.
         style: of the answer; predictors of spans and dual models have none.
 
     Raises:
@@ -33,8 +33,9 @@ def answer_from_export(
     signature = signatures.get("answer", signatures["serving_default"])
     wanted = signature.inputs
     inputs: dict[str, Any] = {"question": [question], "passages": [list(passages)]}
-    if "context" in wanted:
-        inputs = {"question": [question], "context": [" ".join(passages)]}
+    is_dual = "answers" in signature.outputs and "starts" not in signature.outputs
+    if is_dual:
+        inputs = {"question": [question], "passage": [" ".join(passages)]}
     elif "passages" not in wanted:
         if not passages:
             raise ValueError("A span stands in a passage. Received: passages=()")
@@ -42,7 +43,7 @@ def answer_from_export(
     if style is not None:
         inputs["style"] = [style]
     outputs = signature(inputs)
-    if "context" in wanted:
+    if is_dual:
         best, *others = GeneratedText.from_outputs(outputs, 0)
         return replace(best, alternatives=tuple(others))
     if "passages" in wanted:
@@ -75,8 +76,8 @@ def ask_from_export(
     """
     signatures = SavedModel(path).signatures
     default = signatures["serving_default"]
-    if "context" in default.inputs:
-        signature, inputs = signatures.get("ask", default), {"context": [passage]}
+    if "ask" in signatures:
+        signature, inputs = signatures["ask"], {"passage": [passage]}
     elif answer is None and "propose" in signatures:
         signature, inputs = signatures["propose"], {"passage": [passage]}
     else:

@@ -132,7 +132,7 @@ def _our_san(batch: dict[str, np.ndarray]) -> tuple[Step, int]:
         num_pos=40,
         num_ner=18,
     )
-    model.compile(**training.san(100, 0.002, 10, model=model))
+    model.compile(**training.san(steps=5000, steps_per_epoch=100, model=model))
     return _fitted(model, batch, ("begin", "end"))
 
 
@@ -272,7 +272,7 @@ def _our_qg(batch: dict[str, np.ndarray], width: int) -> tuple[Step, int]:
         hidden_dim=width,
         generation_vocabulary_size=QG_SIZES["words"],
     )
-    model.compile(**training.maxout_pointer_qg(100, clip_norm=5.0, model=model))
+    model.compile(**training.maxout_pointer_qg(steps=2000, clip_norm=5.0, model=model))
     return _fitted(model, {**batch, "decoder": batch["target_ids"]}, ("decoder",))
 
 

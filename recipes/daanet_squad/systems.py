@@ -94,7 +94,7 @@ class SequenceToSequence:
 
     def compile_arguments(self, settings: Settings) -> dict[str, Any]:
         """What the model is compiled with: its own loss, and the optimizer of DAANET."""
-        made = training.maxout_pointer_qg(settings.steps, model=self.predictor.model)
+        made = training.maxout_pointer_qg(steps=settings.steps, model=self.predictor.model)
         return made | {"optimizer": _daanet_training(settings, self.predictor.model)["optimizer"]}
 
     def records(self, examples: Sequence[Example]) -> list[Example]:
@@ -144,9 +144,10 @@ def _source(task: str, example: Example) -> str:
 
 def _daanet_training(settings: Settings, model: Any) -> dict[str, Any]:
     return training.daanet(
-        settings.learning_rate,
-        settings.warmup_steps,
-        settings.clip_norm,
+        steps=settings.steps,
+        learning_rate=settings.learning_rate,
+        warmup_steps=settings.warmup_steps,
+        clip_norm=settings.clip_norm,
         coverage_weight=settings.coverage_weight,
         model=model,
     )

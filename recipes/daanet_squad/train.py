@@ -49,10 +49,10 @@ def train(
     system = systems.build(settings, name, _vocabulary(settings, parts["train"], run.parent))
     model, preprocessor = system.predictor.model, system.predictor.preprocessor
     model.compile(**system.compile_arguments(settings))
-    callbacks = training.callbacks(run, averages=False, every_steps=200)
+    callbacks = training.callbacks(run, ema_weights=False, every_steps=200)
     limit = TimeLimit(settings.max_minutes)
     callbacks.checkpoint.callbacks.append(limit)
-    of_model = training.recipe.only_outputs(model)
+    of_model = training.only_outputs(model)
     examples = system.records(parts["train"])
     batches = callbacks.checkpoint.dataset(
         lambda start_step: make_dataset(

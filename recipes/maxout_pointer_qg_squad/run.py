@@ -88,19 +88,20 @@ def train(
     model, preprocessor = predictor.model, predictor.preprocessor
     steps = len(parts.train) // settings.batch_size
     model.compile(
-        **training.maxout_pointer_qg(
-            steps,
-            settings.learning_rate,
+        **training.compile_arguments(
+            model,
+            steps=steps * settings.epochs,
+            steps_per_epoch=steps,
+            learning_rate=settings.learning_rate,
             first_halving=settings.first_halving,
             halving_every=settings.halving_every,
             clip_norm=settings.clip_norm,
-            model=model,
         )
     )
-    callbacks = training.callbacks(folder, averages=False, among=4)
+    callbacks = training.callbacks(folder, ema_weights=False, among=4)
     limit = TimeLimit(settings.max_minutes)
     callbacks.checkpoint.callbacks.append(limit)
-    of_model = training.recipe.only_outputs(model)
+    of_model = training.only_outputs(model)
     batches = callbacks.checkpoint.dataset(
         lambda start_step: data.make_dataset(
             parts.train, preprocessor, settings.batch_size, shuffle=True, seed=settings.seed,

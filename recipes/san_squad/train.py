@@ -68,9 +68,15 @@ def train(
     size = chosen["batch_size"]
     steps = chosen.get("steps_per_epoch") or max(1, len(examples) // size)
     model.compile(
-        **training.san(steps, chosen["learning_rate"], chosen["epochs_per_halving"], model=model)
+        **training.compile_arguments(
+            model,
+            steps=steps * chosen["epochs"],
+            steps_per_epoch=steps,
+            learning_rate=chosen["learning_rate"],
+            epochs_per_halving=chosen["epochs_per_halving"],
+        )
     )
-    callbacks = training.callbacks(run, averages=False, every_steps=200)
+    callbacks = training.callbacks(run, ema_weights=False, every_steps=200)
     limit = TimeLimit(chosen["max_minutes"])
     callbacks.checkpoint.callbacks.append(limit)
     batches = callbacks.checkpoint.dataset(

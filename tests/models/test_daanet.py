@@ -230,7 +230,7 @@ def labels():
 @pytest.mark.equation("daanet-15", "daanet-16")
 def test_loss_is_the_printed_one(dual):
     y, weight = labels()
-    dual.compile(**training.daanet(coverage_weight=0.7, model=dual))
+    dual.compile(**training.daanet(steps=10, coverage_weight=0.7, model=dual))
     found = dual.evaluate(X, y, sample_weight=weight, batch_size=4, verbose=0, return_dict=True)
     total = 0.0
     for task in TASKS:
@@ -245,7 +245,11 @@ def test_configuration_saving_and_learning_by_heart(tmp_path):
     keras.utils.set_random_seed(1)
     model = duals.small(**sizes, embeddings_trainable=True)
     y, weight = labels()
-    model.compile(**training.daanet(5e-3, warmup_steps=2, coverage_weight=0.1, model=model))
+    model.compile(
+        **training.daanet(
+            steps=60, learning_rate=5e-3, warmup_steps=2, coverage_weight=0.1, model=model
+        )
+    )
     for _ in range(60):
         losses = model.train_on_batch(X, y, sample_weight=weight, return_dict=True)
     assert losses["loss"] < 1.5 and losses["answer_loss"] < 0.5  # 18 at first

@@ -14,7 +14,9 @@ from tfmrc import training
 
 def main(folder):
     model = masque_batches.model(dropout=0.1)
-    model.compile(**training.masque(60, 0.01, warmup_steps=5, ema=0.9, model=model))
+    model.compile(
+        **training.masque(steps=60, learning_rate=0.01, warmup_steps=5, ema=0.9, model=model)
+    )
     x, y, weight = masque_batches.rows(6)
     validation = masque_batches.rows(1, seed=9)
     history = model.fit(

@@ -17,7 +17,7 @@ LENGTHS = ((3, 5), (2, 3), (3, 4), (1, 5))
 
 def main(folder):
     model = SAN(**{**SMALL, "dropout": 0.1}, seed=1)
-    model.compile(**training.san(10, 0.05, model=model))
+    model.compile(**training.san(steps=80, steps_per_epoch=10, learning_rate=0.05, model=model))
     x = batch(LENGTHS)
     y = {"begin": np.array([0, 1, 2, 3]), "end": np.array([0, 2, 3, 4])}
     losses = model.fit(x, y, epochs=80, batch_size=4, verbose=0).history["loss"]

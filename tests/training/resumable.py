@@ -89,7 +89,7 @@ def training_data(kind, checkpoint):
 def start(folder, kind, replicas, where):
     validation = next(toy.batches(1, seed=9))
     run = training.callbacks(
-        folder, every_steps=2, patience=10, tensorboard=False, averages=True, monitor="val_loss"
+        folder, every_steps=2, patience=10, tensorboard=False, ema_weights=True, monitor="val_loss"
     )
     kill = Kill(where)
     if kill.kind == "write":
@@ -101,7 +101,12 @@ def start(folder, kind, replicas, where):
         rng = np.random.default_rng(os.getpid() if run.checkpoint.step else 5)
         model.set_weights([rng.normal(size=w.shape) * 0.3 for w in model.get_weights()])
         arguments = training.masque(
-            STEPS * EPOCHS, learning_rate=0.03, warmup_steps=3, ema=0.9, clip_norm=0.5, model=model
+            steps=STEPS * EPOCHS,
+            learning_rate=0.03,
+            warmup_steps=3,
+            ema=0.9,
+            clip_norm=0.5,
+            model=model,
         )
         arguments["optimizer"] = training.LossScale(arguments["optimizer"], dynamic_growth_steps=6)
         model.compile(**arguments)

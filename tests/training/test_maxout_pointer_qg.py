@@ -8,16 +8,36 @@ from tests.models import questions
 from tests.training.callbacks.test_best_checkpoint import run
 from tfmrc import training
 from tfmrc.losses import SequenceNLL
+from tfmrc.training.maxout_pointer_qg import halvings
+
+
+def rates_of(optimizer, steps):
+    rates = []
+    for step in range(steps):
+        optimizer.iterations.assign(step)
+        rates.append(float(optimizer.learning_rate))
+    return rates
 
 
 def test_rate_of_the_papers_twenty_epochs():
-    rate = training.maxout_pointer_qg(steps_per_epoch=7)["optimizer"]._learning_rate
-    rates = [float(rate(step)) for step in range(7 * 20)]
+    optimizer = training.maxout_pointer_qg(steps=7 * 20, steps_per_epoch=7)["optimizer"]
+    rates = rates_of(optimizer, 7 * 20)
     for epoch in range(1, 21):
         expected = 0.1 * 0.5 ** max(0, (epoch - 6) // 2)
         np.testing.assert_allclose(rates[7 * (epoch - 1) : 7 * epoch], expected, rtol=1e-6)
-    again = training.Halving.from_config(rate.get_config())
-    assert float(again(7 * 7)) == float(rate(7 * 7)) == pytest.approx(0.05)
+    again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
+    assert rates_of(again, 7 * 20) == rates
+    # Without the number of updates per epoch, `steps` are the paper's 20 epochs.
+    assert rates_of(training.maxout_pointer_qg(steps=7 * 20)["optimizer"], 7 * 20) == rates
+
+
+@pytest.mark.parametrize(("first", "every"), [(8, 2), (3, 1), (1, 1), (30, 5)])
+def test_every_step_has_the_rate_of_its_epoch(first, every):
+    schedule = halvings(0.1, steps=100, steps_per_epoch=5, first_epoch=first, every=every)
+    for step in range(100):
+        epoch = step // 5 + 1
+        count = max(0, (epoch - first) // every + 1)
+        assert float(schedule(step)) == np.float32(0.1 * 0.5**count)
 
 
 @pytest.mark.parametrize("clip", [None, 0.5])
@@ -41,8 +61,8 @@ def test_numbers_out_of_range_are_refused():
     for arguments in ({"clip_norm": 0.0}, {"clipnorm": 1.0}):
         with pytest.raises(ValueError, match="Received"):
             training.SGD(**arguments)
-    with pytest.raises(ValueError, match="every=0"):
-        training.Halving(0.1, 10, every=0)
+    with pytest.raises(ValueError, match="halving_every=0"):
+        training.maxout_pointer_qg(steps=10, halving_every=0)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +96,7 @@ def test_loss_is_the_mean_over_words_and_falls():
     loss = SequenceNLL()(x["target_ids"], model(x)["decoder"], sample_weight=weight)
     assert float(loss) == pytest.approx(-per_word.mean(), rel=1e-5)
 
-    model.compile(**training.maxout_pointer_qg(100, clip_norm=5.0, model=model))
+    model.compile(**training.maxout_pointer_qg(steps=2000, clip_norm=5.0, model=model))
     names = ("decoder", "coverage")
     y, weights = {n: x["target_ids"] for n in names}, {n: weight for n in names}
     losses = [model.train_on_batch(x, y, weights, return_dict=True)["loss"] for _ in range(60)]

@@ -12,7 +12,9 @@ from tfmrc import training
 def test_masque_trains_in_half_precision_without_nan(policy):
     """With examples that have no passage, an empty passage, an empty question, no answer."""
     model = masque_batches.model(dropout=0.1, num_decoder_blocks=1, dtype=policy)
-    model.compile(**training.masque(60, 0.01, warmup_steps=5, ema=0.9, model=model))
+    model.compile(
+        **training.masque(steps=60, learning_rate=0.01, warmup_steps=5, ema=0.9, model=model)
+    )
     scaled = isinstance(model.optimizer, training.LossScale)
     assert scaled == (policy == "mixed_float16")
     x, y, weight = masque_batches.rows(6)
@@ -45,7 +47,9 @@ def test_clipping_sees_the_true_gradient_in_float16():
     updates = []
     for clip_norm in (1e3, None):
         model = masque_batches.model(dtype="mixed_float16")
-        arguments = training.masque(9, 0.01, warmup_steps=1, clip_norm=clip_norm, model=model)
+        arguments = training.masque(
+            steps=9, learning_rate=0.01, warmup_steps=1, clip_norm=clip_norm, model=model
+        )
         arguments["optimizer"].initial_scale = 2.0**10
         model.compile(**arguments, run_eagerly=True)
         x, y, weight = masque_batches.rows(1)

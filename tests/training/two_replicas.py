@@ -23,7 +23,7 @@ def masque():
 def compiled(make, optimizer=None):
     model = make()
     arguments = training.masque(
-        STEPS + 1, learning_rate=0.05, warmup_steps=2, ema=0.8, clip_norm=0.3, model=model
+        steps=STEPS + 1, learning_rate=0.05, warmup_steps=2, ema=0.8, clip_norm=0.3, model=model
     )
     if optimizer == "keras":
         arguments["optimizer"] = keras.optimizers.AdamW(

@@ -16,8 +16,8 @@ from tfmrc.experiments.configuration import Recipe
 from tfmrc.experiments.environment import in_words, machine
 from tfmrc.experiments.prepare import prepare_in
 from tfmrc.experiments.sources import Mixed, Splits, data_folder, limited, splits
+from tfmrc.training.base import only_outputs
 from tfmrc.training.callbacks.time_limit import TimeLimit
-from tfmrc.training.masque import only_outputs
 
 
 def train(
@@ -67,7 +67,7 @@ def train(
 
     callbacks = training.callbacks(
         folder,
-        averages=chosen.ema > 0,
+        ema_weights=chosen.ema > 0,
         patience=chosen.patience,
         every_steps=chosen.checkpoint_every,
     )
@@ -130,14 +130,14 @@ def _devices(batch_size: int) -> Any:
 
 def _compile_arguments(recipe: Recipe, model: Any) -> dict[str, Any]:
     chosen = recipe.training
-    return training.masque(
+    return training.compile_arguments(
+        model,
         steps=chosen.steps,
         learning_rate=chosen.learning_rate,
         warmup_steps=chosen.warmup_steps,
         weight_decay=chosen.weight_decay,
         ema=chosen.ema,
         clip_norm=chosen.clip_norm,
-        model=model,
     )
 
 

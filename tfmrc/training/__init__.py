@@ -1,10 +1,12 @@
-"""Schedules, the optimizer, moving averages, resuming, strategies and ensembles."""
+"""Training: the papers' settings, optimizers, callbacks, distribution and ensembles."""
 
+from tfmrc.training.base import compile_arguments, only_outputs, register_training
 from tfmrc.training.callbacks.best_checkpoint import BestCheckpoint
 from tfmrc.training.callbacks.checkpoint import Checkpoint
 from tfmrc.training.callbacks.csv_log import CsvLog
 from tfmrc.training.callbacks.ema_weights import EMAWeights, ema_weights, load_weights, save_weights
 from tfmrc.training.callbacks.standard import callbacks
+from tfmrc.training.callbacks.time_limit import TimeLimit
 from tfmrc.training.daanet import daanet
 from tfmrc.training.distribution import replicas
 from tfmrc.training.distribution.strategies import check_batch_size, mirrored
@@ -15,29 +17,29 @@ from tfmrc.training.optimizers.adamw import AdamW
 from tfmrc.training.optimizers.loss_scale import LossScale
 from tfmrc.training.optimizers.sgd import SGD
 from tfmrc.training.san import san
-from tfmrc.training.schedules.halving import Halving
 from tfmrc.training.schedules.log_warmup import LogWarmup
-from tfmrc.training.schedules.warmup_cosine import WarmupCosine
 
 __all__ = [
     "AdamW",
-    "EMAWeights",
+    "BestCheckpoint",
     "Checkpoint",
     "CsvLog",
-    "Halving",
-    "BestCheckpoint",
+    "EMAWeights",
     "LogWarmup",
     "LossScale",
     "SGD",
-    "WarmupCosine",
-    "ema_weights",
+    "TimeLimit",
     "callbacks",
     "check_batch_size",
+    "compile_arguments",
     "daanet",
+    "ema_weights",
     "load_weights",
     "masque",
     "maxout_pointer_qg",
     "mirrored",
+    "only_outputs",
+    "register_training",
     "san",
     "save_weights",
     "vote",

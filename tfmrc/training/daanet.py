@@ -1,43 +1,47 @@
-"""The training of the dual ask-answer network, as arguments of `model.compile`."""
+"""Training settings of the dual ask-answer network, as arguments of `model.compile`."""
 
 from typing import Any
 
 import keras
 
 from tfmrc.losses import SequenceMean, SequenceNLL
-from tfmrc.training.masque import output_names
+from tfmrc.models import DAANet
+from tfmrc.training.base import arguments_of, register_training
 from tfmrc.training.optimizers.adamw import AdamW
-from tfmrc.training.optimizers.loss_scale import LossScale
 from tfmrc.training.schedules.log_warmup import LogWarmup
 
-TASKS = ("answer", "ask")
 
-
+@register_training(DAANet)
 def daanet(
+    *,
+    model: keras.Model | None = None,
+    steps: int,
+    steps_per_epoch: int | None = None,
     learning_rate: float = 0.001,
     warmup_steps: int = 1000,
     clip_norm: float | None = 5.0,
-    *,
     coverage_weight: float = 1.0,
     ema: float = 0.0,
-    model: keras.Model | None = None,
 ) -> dict[str, Any]:
-    """The training of `DAANet`, as arguments of `model.compile`: replace any of them.
+    """Training settings of `DAANet`, as arguments of `model.compile`: plain Keras objects.
 
     The loss is the negative log likelihood of both tasks (daanet-15) and `coverage_weight` times
-    the coverage loss of both (daanet-16). The coverage loss is added, being a penalty; the print
-    takes it off the likelihood inside a sum that is negated, which is the same. With the sample
-    weights of `tfmrc.preprocessing.DAANetPreprocessor` all are sums over words and means over examples, as
-    printed. Adam without weight decay; batches of 16.
+    the coverage loss of both (daanet-16). The coverage loss is added because it is a penalty; the
+    paper subtracts it from the likelihood inside a sum that is negated, which is the same. With
+    the sample weights of `tfmrc.preprocessing.DAANetPreprocessor` all are sums over words and
+    means over examples, as printed. Adam without weight decay; batches of 16.
 
     Args:
-        learning_rate: after the rise.
-        warmup_steps: updates of the rise.
-        clip_norm: largest norm of the gradient; None for no clipping.
-        coverage_weight: the paper's kappa.
-        ema: decay of a moving average of the weights; 0 (the paper) for none.
-        model: the model to be compiled: tells which tasks it has, and whether float16 is computed
-            with, for which the loss is scaled.
+        model: The model to be compiled. Losses of a task that it lacks are left out, and the loss
+            is scaled if it computes in float16. None keeps both tasks.
+        steps: int. Updates of the whole training. Not used: the rate is constant after its rise.
+        steps_per_epoch: int. Not used by this schedule.
+        learning_rate: float. The rate after its rise. Default: 0.001.
+        warmup_steps: int. Updates of the rise; 0 or 1 for none. Default: 1000.
+        clip_norm: float. Largest norm of the gradient; None for no clipping. Default: 5.
+        coverage_weight: float. The paper's kappa. Default: 1.
+        ema: float. Decay of an exponential moving average of the weights. Default: 0, none, as in
+            the paper.
 
     Returns:
         `{"optimizer": ..., "loss": {part: ...}, "loss_weights": {part: ...}}`.
@@ -45,27 +49,23 @@ def daanet(
     Example:
 
     >>> from tfmrc import training
-    >>> arguments = training.daanet(coverage_weight=0.5)
+    >>> arguments = training.daanet(steps=1000, coverage_weight=0.5)
     >>> sorted(arguments["loss_weights"].items())
     [('answer', 1.0), ('answer_coverage', 0.5), ('ask', 1.0), ('ask_coverage', 0.5)]
 
     Reference: Xiao et al. 2018, "Loss Function" and "Implementation Details".
     """
-    tasks = [task for task in TASKS if model is None or task in output_names(model)]
-    optimizer: keras.optimizers.Optimizer = AdamW(
+    optimizer = AdamW(
         LogWarmup(learning_rate, warmup_steps),
         weight_decay=None,
         clip_norm=clip_norm,
         use_ema=ema > 0,
         ema_momentum=ema or 0.99,
     )
-    policy = keras.config.dtype_policy() if model is None else model.dtype_policy
-    if policy.compute_dtype == "float16":
-        optimizer = LossScale(optimizer)
     losses: dict[str, keras.losses.Loss] = {}
     weights = {}
-    for task in tasks:
+    for task in ("answer", "ask"):
         losses[task], weights[task] = SequenceNLL(), 1.0
         losses[f"{task}_coverage"] = SequenceMean()
         weights[f"{task}_coverage"] = coverage_weight
-    return {"optimizer": optimizer, "loss": losses, "loss_weights": weights}
+    return arguments_of(model, optimizer, losses, weights)

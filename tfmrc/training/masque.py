@@ -1,57 +1,57 @@
-"""What a paper's training is made of, as arguments of `model.compile`."""
+"""Training settings of Masque, as arguments of `model.compile`."""
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
 
 from tfmrc.losses import SequenceNLL, SmoothedBinaryCrossentropy
+from tfmrc.models import Masque
+from tfmrc.training.base import arguments_of, register_training
 from tfmrc.training.optimizers.adamw import AdamW
-from tfmrc.training.optimizers.loss_scale import LossScale
-from tfmrc.training.schedules.warmup_cosine import WarmupCosine
-
-PARTS = ("decoder", "ranker", "classifier")
 
 
+@register_training(Masque)
 def masque(
+    *,
+    model: keras.Model | None = None,
     steps: int,
+    steps_per_epoch: int | None = None,
     learning_rate: float = 2.5e-4,
     warmup_steps: int = 2000,
     weight_decay: float | None = 0.01,
     ema: float = 0.9995,
     clip_norm: float | None = 1.0,
-    *,
     ranker_weight: float = 0.5,
     classifier_weight: float = 0.1,
     positive_label: float = 0.9,
-    model: keras.Model | None = None,
-    parts: Sequence[str] = PARTS,
 ) -> dict[str, Any]:
-    """The training of Masque, as arguments of `model.compile`: plain Keras objects, replace any.
+    """Training settings of Masque, as arguments of `model.compile`: plain Keras objects.
 
     The loss is `L_dec + 0.5 L_rank + 0.1 L_cls` (masque-22), each normalised over the global
-    batch by the sample weights that `tfmrc.preprocessing.MasquePreprocessor` makes. Padding counts in none of
-    them.
+    batch by the sample weights that `tfmrc.preprocessing.MasquePreprocessor` makes. Padding counts
+    in none of them. The learning rate rises linearly from 0 and falls to 0 along a cosine.
 
     Args:
-        steps: updates of the whole training; the learning rate is 0 at its end.
-        learning_rate: the highest learning rate.
-        warmup_steps: updates until it is reached.
-        weight_decay: decoupled decay of all weights but biases and normalisation.
-        ema: decay of the moving average of the weights; 0 for none.
-        clip_norm: largest norm of the gradient; None for no clipping.
-        ranker_weight: weight of the ranker's loss.
-        classifier_weight: weight of the classifier's loss.
-        positive_label: what a label of 1 becomes in both.
-        model: the model to be compiled: the parts that it lacks are left out. It also tells
-            whether float16 is computed with, for which the loss is scaled.
-        parts: the parts to train, where no model is given.
+        model: The model to be compiled. Losses of parts that it lacks are left out, and the loss
+            is scaled if it computes in float16. None keeps all parts.
+        steps: int. Updates of the whole training; the learning rate is 0 at its end.
+        steps_per_epoch: int. Not used by this schedule.
+        learning_rate: float. The highest learning rate. Default: 2.5e-4.
+        warmup_steps: int. Updates until it is reached; 0 begins with it. Default: 2000.
+        weight_decay: float. Decoupled decay of all weights except biases and normalisation;
+            None for no decay. Default: 0.01.
+        ema: float. Decay of the exponential moving average of the weights; 0 for none.
+            Default: 0.9995.
+        clip_norm: float. Largest norm of the gradient; None for no clipping. Default: 1.
+        ranker_weight: float. Weight of the ranker's loss. Default: 0.5.
+        classifier_weight: float. Weight of the classifier's loss. Default: 0.1.
+        positive_label: float. The smoothed value of a label of 1 in both. Default: 0.9.
 
     Returns:
         `{"optimizer": ..., "loss": {part: ...}, "loss_weights": {part: ...}}`.
 
     Raises:
-        ValueError: a part is unknown, or there is none; `steps` is not above `warmup_steps`.
+        ValueError: The model has an unknown part, or `steps` is not above `warmup_steps`.
 
     Example:
 
@@ -59,67 +59,56 @@ def masque(
     >>> arguments = training.masque(steps=80_000)
     >>> arguments["loss_weights"]
     {'decoder': 1.0, 'ranker': 0.5, 'classifier': 0.1}
-    >>> sorted(training.masque(steps=80_000, parts=["ranker"])["loss"])
-    ['ranker']
 
     Reference: Nishida et al. 2019, section 3.5 and appendix A; masque-22 to masque-25.
     """
-    names = output_names(model) if model is not None else tuple(parts)
-    unknown = [name for name in names if name not in PARTS]
-    if unknown or not names:
-        raise ValueError(f"The parts of Masque are {PARTS}. Received: parts={names}")
-    losses = {
-        "decoder": SequenceNLL,
-        "ranker": lambda: SmoothedBinaryCrossentropy(positive_label),
-        "classifier": lambda: SmoothedBinaryCrossentropy(positive_label),
-    }
-    weights = {"decoder": 1.0, "ranker": ranker_weight, "classifier": classifier_weight}
-    optimizer: keras.optimizers.Optimizer = AdamW(
-        WarmupCosine(learning_rate, warmup_steps, steps),
+    optimizer = AdamW(
+        warmup_cosine(learning_rate, warmup_steps, steps),
         weight_decay=weight_decay,
         clip_norm=clip_norm,
         use_ema=ema > 0,
         ema_momentum=ema,
     )
-    policy = keras.config.dtype_policy() if model is None else model.dtype_policy
-    if policy.compute_dtype == "float16":
-        optimizer = LossScale(optimizer)
-    return {
-        "optimizer": optimizer,
-        "loss": {name: losses[name]() for name in PARTS if name in names},
-        "loss_weights": {name: weights[name] for name in PARTS if name in names},
+    losses = {
+        "decoder": SequenceNLL(),
+        "ranker": SmoothedBinaryCrossentropy(positive_label),
+        "classifier": SmoothedBinaryCrossentropy(positive_label),
     }
+    weights = {"decoder": 1.0, "ranker": ranker_weight, "classifier": classifier_weight}
+    return arguments_of(model, optimizer, losses, weights)  # masque-22
 
 
-def only_outputs(model: keras.Model) -> Callable[[Any, Any, Any], Any]:
-    """For `dataset.map`: labels and weights of the outputs that a model has, and no others."""
-    names = output_names(model)
+def warmup_cosine(
+    learning_rate: float, warmup_steps: int, steps: int
+) -> keras.optimizers.schedules.CosineDecay:
+    """Returns Keras' cosine decay to 0 after a linear rise from 0.
 
-    def choose(x: Any, y: Any, sample_weight: Any) -> Any:
-        return x, {name: y[name] for name in names}, {name: sample_weight[name] for name in names}
-
-    return choose
-
-
-def output_names(model: keras.Model) -> tuple[str, ...]:
-    """Names of the parts of a model that returns a dict.
+    Args:
+        learning_rate: float. The highest rate, reached after `warmup_steps` updates.
+        warmup_steps: int. Updates of the rise.
+        steps: int. Updates of the whole training, the rise included.
 
     Raises:
-        ValueError: the model does not return a dict.
+        ValueError: The rate is negative, or `warmup_steps` is negative or not below `steps`.
 
     Example:
 
-    >>> import keras
-    >>> from tfmrc.training.masque import output_names
-    >>> inputs = keras.Input((3,))
-    >>> outputs = {"ranker": keras.layers.Dense(2)(inputs)}
-    >>> output_names(keras.Model(inputs, outputs))
-    ('ranker',)
+    >>> from tfmrc.training.masque import warmup_cosine
+    >>> schedule = warmup_cosine(1.0, warmup_steps=4, steps=8)
+    >>> [round(float(schedule(t)), 3) for t in range(9)]
+    [0.0, 0.25, 0.5, 0.75, 1.0, 0.854, 0.5, 0.146, 0.0]
     """
-    outputs = getattr(model, "_outputs_struct", None)
-    if not isinstance(outputs, dict):
+    if learning_rate < 0:
         raise ValueError(
-            "`model` must be a functional model that returns a dict of its parts. "
-            f"Received: model={model}"
+            f"`learning_rate` must not be negative. Received: learning_rate={learning_rate}"
         )
-    return tuple(outputs)
+    if not 0 <= warmup_steps < steps:
+        raise ValueError(
+            "`warmup_steps` must be at least 0 and below `steps`, the updates of the whole "
+            f"training. Received: warmup_steps={warmup_steps}, steps={steps}"
+        )
+    if warmup_steps == 0:
+        return keras.optimizers.schedules.CosineDecay(float(learning_rate), steps)
+    return keras.optimizers.schedules.CosineDecay(
+        0.0, steps - warmup_steps, warmup_target=float(learning_rate), warmup_steps=warmup_steps
+    )

@@ -1,68 +1,114 @@
-"""The training of question generation, as arguments of `model.compile`."""
+"""Training settings of question generation, as arguments of `model.compile`."""
 
 from typing import Any
 
 import keras
 
 from tfmrc.losses import SequenceMean, SequenceNLL
-from tfmrc.training.masque import output_names
-from tfmrc.training.optimizers.loss_scale import LossScale
+from tfmrc.models import MaxoutPointerQG
+from tfmrc.training.base import arguments_of, epoch_length, register_training
 from tfmrc.training.optimizers.sgd import SGD
-from tfmrc.training.schedules.halving import Halving
+
+EPOCHS = 20  # of the paper
 
 
+@register_training(MaxoutPointerQG)
 def maxout_pointer_qg(
-    steps_per_epoch: int,
+    *,
+    model: keras.Model | None = None,
+    steps: int,
+    steps_per_epoch: int | None = None,
     learning_rate: float = 0.1,
     momentum: float = 0.9,
     first_halving: int = 8,
     halving_every: int = 2,
     clip_norm: float | None = None,
-    *,
     coverage_weight: float = 1.0,
-    model: keras.Model | None = None,
 ) -> dict[str, Any]:
-    """The training of `MaxoutPointerQG`, as arguments of `model.compile`: replace any of them.
+    """Training settings of `MaxoutPointerQG`, as arguments of `model.compile`.
 
-    SGD with Nesterov's momentum; the learning rate is halved from an epoch on every few epochs.
-    With the sample weights of `tfmrc.preprocessing.MaxoutPointerQGPreprocessor` the loss is the mean over all words of
-    a batch, and its exponential the perplexity. The paper trains 20 epochs with batches of 64 and
+    SGD with Nesterov's momentum; the learning rate is halved at the beginning of epoch
+    `first_halving` and every `halving_every` epochs thereafter. With the sample weights of
+    `tfmrc.preprocessing.MaxoutPointerQGPreprocessor` the loss is the mean over all words of a
+    batch, and its exponential the perplexity. The paper trains 20 epochs with batches of 64 and
     takes, of the 4 epochs of lowest perplexity on dev, the last one:
-    `training.callbacks(folder, averages=False, among=4)`.
+    `training.callbacks(folder, ema_weights=False, among=4)`.
 
     Args:
-        steps_per_epoch: updates of an epoch.
-        learning_rate: of the first epochs.
-        momentum: 0.9, where the paper is silent.
-        first_halving: the first epoch of half the rate, counted from 1.
-        halving_every: epochs from one halving to the next.
-        clip_norm: largest norm of the gradient; None (the paper tells of none) for no clipping.
-        coverage_weight: weight of the coverage loss, where the model has its output.
-        model: the model to be compiled: tells whether there is coverage, and whether float16 is
-            computed with, for which the loss is scaled.
+        model: The model to be compiled. The coverage loss is left out if it has no such output,
+            and the loss is scaled if it computes in float16.
+        steps: int. Updates of the whole training; the rate is not halved after it.
+        steps_per_epoch: int. Updates per epoch. None takes `steps` as the paper's 20 epochs.
+        learning_rate: float. The rate of the first epochs. Default: 0.1.
+        momentum: float. Default: 0.9; the paper does not give the number.
+        first_halving: int. The first epoch of half the rate, counted from 1. Default: 8.
+        halving_every: int. Epochs from one halving to the next. Default: 2.
+        clip_norm: float. Largest norm of the gradient; None for no clipping. Default: None; the
+            paper mentions no clipping.
+        coverage_weight: float. Weight of the coverage loss. Default: 1.
 
     Returns:
         `{"optimizer": ..., "loss": {part: ...}, "loss_weights": {part: ...}}`.
 
+    Raises:
+        ValueError: A number is not positive.
+
     Example:
 
     >>> from tfmrc import training
-    >>> arguments = training.maxout_pointer_qg(steps_per_epoch=100)
+    >>> arguments = training.maxout_pointer_qg(steps=2000, steps_per_epoch=100)
     >>> sorted(arguments["loss"]), arguments["optimizer"].nesterov
-    (['decoder'], True)
+    (['coverage', 'decoder'], True)
 
     Reference: Zhao et al. 2018, section 3.2; See et al. 2017, section 2.3 (coverage).
     """
-    parts = ("decoder",) if model is None else output_names(model)
-    losses = {"decoder": SequenceNLL, "coverage": SequenceMean}
+    length = epoch_length(steps, steps_per_epoch, EPOCHS)
+    schedule = halvings(learning_rate, steps, length, first_halving, halving_every)
+    losses = {"decoder": SequenceNLL(), "coverage": SequenceMean()}
     weights = {"decoder": 1.0, "coverage": coverage_weight}
-    schedule = Halving(learning_rate, steps_per_epoch, first_halving, halving_every)
-    optimizer: keras.optimizers.Optimizer = SGD(schedule, momentum, clip_norm=clip_norm)
-    policy = keras.config.dtype_policy() if model is None else model.dtype_policy
-    if policy.compute_dtype == "float16":
-        optimizer = LossScale(optimizer)
-    return {
-        "optimizer": optimizer,
-        "loss": {part: losses[part]() for part in parts},
-        "loss_weights": {part: weights[part] for part in parts},
+    return arguments_of(model, SGD(schedule, momentum, clip_norm=clip_norm), losses, weights)
+
+
+def halvings(
+    learning_rate: float,
+    steps: int,
+    steps_per_epoch: int,
+    first_epoch: int = 8,
+    every: int = 2,
+) -> keras.optimizers.schedules.PiecewiseConstantDecay:
+    """Returns Keras' piecewise constant schedule that halves a rate at the start of epochs.
+
+    Args:
+        learning_rate: float. The rate of the first epochs.
+        steps: int. Updates of the whole training; the rate is not halved after it.
+        steps_per_epoch: int. Updates per epoch.
+        first_epoch: int. The first epoch of half the rate, counted from 1. Default: 8.
+        every: int. Epochs from one halving to the next. Default: 2.
+
+    Raises:
+        ValueError: A number is not positive.
+
+    Example:
+
+    >>> from tfmrc.training.maxout_pointer_qg import halvings
+    >>> rate = halvings(0.1, steps=60, steps_per_epoch=10, first_epoch=3, every=2)
+    >>> [round(float(rate(10 * epoch)), 4) for epoch in range(6)]
+    [0.1, 0.1, 0.05, 0.05, 0.025, 0.025]
+    """
+    numbers = {
+        "learning_rate": learning_rate,
+        "steps": steps,
+        "steps_per_epoch": steps_per_epoch,
+        "first_halving": first_epoch,
+        "halving_every": every,
     }
+    for name, value in numbers.items():
+        if not value > 0:
+            raise ValueError(f"`{name}` must be positive. Received: {name}={value}")
+    first = steps_per_epoch * (first_epoch - 1)
+    starts = [first, *range(first + steps_per_epoch * every, steps, steps_per_epoch * every)]
+    # Keras' boundary is the last step of the higher rate.
+    return keras.optimizers.schedules.PiecewiseConstantDecay(
+        [start - 1 for start in starts],
+        [float(learning_rate) * 0.5**count for count in range(len(starts) + 1)],
+    )

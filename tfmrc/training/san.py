@@ -1,62 +1,63 @@
-"""What SAN's training is made of, as arguments of `model.compile`."""
+"""Training settings of SAN, as arguments of `model.compile`."""
 
 from typing import Any
 
 import keras
 
 from tfmrc.losses import SpanPositionNLL
-from tfmrc.training.optimizers.loss_scale import LossScale
+from tfmrc.models import SAN
+from tfmrc.training.base import arguments_of, epoch_length, register_training
+
+EPOCHS = 50  # as in recipes/san_squad/paper_size.yaml; the paper prints no number
 
 
+@register_training(SAN)
 def san(
-    steps_per_epoch: int,
+    *,
+    model: keras.Model | None = None,
+    steps: int,
+    steps_per_epoch: int | None = None,
     learning_rate: float = 0.002,
     epochs_per_halving: float = 10,
-    model: keras.Model | None = None,
 ) -> dict[str, Any]:
-    """The training of SAN, as arguments of `model.compile`: plain Keras objects, replace any.
+    """Training settings of SAN, as arguments of `model.compile`: plain Keras objects.
 
     Adamax; the learning rate is halved after every `epochs_per_halving` epochs. The loss is
     `-log P_begin - log P_end`, each normalised over the global batch by the sample weights that
-    `tfmrc.preprocessing.SANPreprocessor` makes. Batches of 32 and the dropout of 0.4 are the paper's; gradients
-    are not clipped, of which the paper says nothing.
+    `tfmrc.preprocessing.SANPreprocessor` makes. Batches of 32 and the dropout of 0.4 are the
+    paper's. Gradients are not clipped; the paper mentions no clipping.
 
     Args:
-        steps_per_epoch: updates of an epoch.
-        learning_rate: the first learning rate.
-        epochs_per_halving: epochs until it is halved.
-        model: the model to be compiled; it tells whether float16 is computed with, for which the
-            loss is scaled.
+        model: The model to be compiled. The loss is scaled if it computes in float16.
+        steps: int. Updates of the whole training.
+        steps_per_epoch: int. Updates per epoch. None takes `steps` as 50 epochs.
+        learning_rate: float. The first learning rate. Default: 0.002.
+        epochs_per_halving: float. Epochs until it is halved. Default: 10.
 
     Returns:
-        `{"optimizer": ..., "loss": {"begin": ..., "end": ...}}`.
+        `{"optimizer": ..., "loss": {"begin": ..., "end": ...}, "loss_weights": {...}}`.
 
     Raises:
-        ValueError: there is no step in an epoch, or no epoch in a halving.
+        ValueError: `steps` or `steps_per_epoch` is below 1, or a halving has no update.
 
     Example:
 
     >>> from tfmrc import training
-    >>> optimizer = training.san(steps_per_epoch=100)["optimizer"]
-    >>> [round(float(optimizer._learning_rate(step)), 6) for step in (0, 999, 1000, 2000)]
-    [0.002, 0.002, 0.001, 0.0005]
+    >>> optimizer = training.san(steps=5000, steps_per_epoch=100)["optimizer"]
+    >>> rate = optimizer.get_config()["learning_rate"]["config"]
+    >>> rate["initial_learning_rate"], rate["decay_steps"], rate["decay_rate"]
+    (0.002, 1000, 0.5)
 
     Reference: Liu et al. 2018 (SAN), section 3; Kingma and Ba 2015 (Adamax).
     """
-    decay_steps = round(steps_per_epoch * epochs_per_halving)
-    if steps_per_epoch < 1 or decay_steps < 1:
+    decay_steps = round(epoch_length(steps, steps_per_epoch, EPOCHS) * epochs_per_halving)
+    if decay_steps < 1:
         raise ValueError(
-            "An epoch has a step at least and a halving an update. Received: "
+            "A halving must come after one update at least. Received: "
             f"steps_per_epoch={steps_per_epoch}, epochs_per_halving={epochs_per_halving}"
         )
     schedule = keras.optimizers.schedules.ExponentialDecay(
         learning_rate, decay_steps, 0.5, staircase=True
     )
-    optimizer: keras.optimizers.Optimizer = keras.optimizers.Adamax(schedule)
-    policy = keras.config.dtype_policy() if model is None else model.dtype_policy
-    if policy.compute_dtype == "float16":
-        optimizer = LossScale(optimizer)
-    return {
-        "optimizer": optimizer,
-        "loss": {"begin": SpanPositionNLL(), "end": SpanPositionNLL()},
-    }
+    losses = {"begin": SpanPositionNLL(), "end": SpanPositionNLL()}
+    return arguments_of(model, keras.optimizers.Adamax(schedule), losses)

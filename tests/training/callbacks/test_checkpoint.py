@@ -17,7 +17,9 @@ def fit(folder, epochs, seed=1, callbacks=(), units=None, **arguments):
         data = (np.ones((4, 2)), np.ones((4, units)))
         x, y = data
     else:
-        model.compile(**training.masque(40, 0.03, warmup_steps=2, ema=0.9, model=model))
+        model.compile(
+            **training.masque(steps=40, learning_rate=0.03, warmup_steps=2, ema=0.9, model=model)
+        )
         x, y = toy.dataset(4), None
     checkpoint = training.Checkpoint(folder, **arguments)
     history = model.fit(
@@ -143,7 +145,9 @@ def test_run_that_was_stopped_early_stays_stopped(tmp_path):
 def test_standard_callbacks(tmp_path):
     run = training.callbacks(tmp_path, tensorboard=False, patience=1, every_steps=2)
     model = toy.model()
-    model.compile(**training.masque(40, 0.03, warmup_steps=2, ema=0.9, model=model))
+    model.compile(
+        **training.masque(steps=40, learning_rate=0.03, warmup_steps=2, ema=0.9, model=model)
+    )
     x, y, weight = next(toy.batches(1, seed=4))
     model.fit(
         toy.dataset(4),
@@ -160,8 +164,8 @@ def test_standard_callbacks(tmp_path):
     ]
     assert run.best.best_epoch in (0, 1)
     assert run.checkpoint.epoch == 2
-    bare = training.callbacks(tmp_path, averages=False, monitor=None)
-    assert type(bare.averages) is type(bare.best) is keras.callbacks.Callback
+    bare = training.callbacks(tmp_path, ema_weights=False, monitor=None)
+    assert type(bare.ema_weights) is type(bare.best) is keras.callbacks.Callback
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tfmrc.training.callbacks.ema_weights import average_pairs
 
 def compiled(wrapper=lambda optimizer: optimizer):
     model = toy.model()
-    arguments = training.masque(20, 0.05, warmup_steps=1, ema=0.9, model=model)
+    arguments = training.masque(steps=20, learning_rate=0.05, warmup_steps=1, ema=0.9, model=model)
     arguments["optimizer"] = wrapper(arguments["optimizer"])
     model.compile(**arguments)
     return model

@@ -4,7 +4,8 @@ import pytest
 import tensorflow as tf
 
 from tests.training.adam_reference import AdamReference
-from tfmrc.training import AdamW, WarmupCosine
+from tfmrc.training import AdamW
+from tfmrc.training.masque import warmup_cosine
 from tfmrc.training.optimizers.adamw import clip_by_global_norm
 
 SHAPES = {"kernel": (3, 4), "bias": (4,), "gamma": (4,), "table": (6, 2), "copy_bias": (2,)}
@@ -32,7 +33,7 @@ def averages(optimizer):
 @pytest.mark.parametrize("scale", [0.001, 3.0])
 def test_eight_updates_against_float64(rng, scale):
     values, variables = make(rng)
-    schedule = WarmupCosine(0.05, 3, 10)
+    schedule = warmup_cosine(0.05, 3, 10)
     optimizer = AdamW(schedule, weight_decay=0.1, ema_momentum=0.9)
     reference = AdamReference(
         values,
@@ -177,7 +178,7 @@ def test_a_variable_without_gradient_stays_and_the_others_train():
 
 
 def test_config_round_trip_with_a_schedule():
-    optimizer = AdamW(WarmupCosine(1e-3, 2, 10), clip_norm=0.5, no_decay="none", weight_decay=0.2)
+    optimizer = AdamW(warmup_cosine(1e-3, 2, 10), clip_norm=0.5, no_decay="none", weight_decay=0.2)
     copy = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
     assert copy.get_config() == optimizer.get_config()
     assert copy.no_decay == "none" and copy.clip_norm == 0.5

@@ -15,7 +15,7 @@ from tfmrc.training.callbacks.ema_weights import EMAWeights
 class Callbacks(NamedTuple):
     """The callbacks of a run in the right order: give it to `fit` as it is."""
 
-    averages: EMAWeights | keras.callbacks.Callback
+    ema_weights: EMAWeights | keras.callbacks.Callback
     best: BestCheckpoint | keras.callbacks.Callback
     log: CsvLog
     tensorboard: keras.callbacks.Callback
@@ -25,7 +25,7 @@ class Callbacks(NamedTuple):
 def callbacks(
     folder: str | os.PathLike[str],
     *,
-    averages: bool = True,
+    ema_weights: bool = True,
     monitor: str | None = "val_loss",
     mode: str = "min",
     patience: int | None = None,
@@ -43,7 +43,7 @@ def callbacks(
 
     Args:
         folder: one a run.
-        averages: whether to validate with the averaged weights.
+        ema_weights: whether to validate with the moving averages of the weights.
         monitor: the number that says which epoch is best; None without validation data.
         mode: "min" or "max": which is better.
         patience: epochs without a better one after which training stops; None for never.
@@ -81,7 +81,7 @@ def callbacks(
         )
     )
     return Callbacks(
-        averages=EMAWeights() if averages else nothing(),
+        ema_weights=EMAWeights() if ema_weights else nothing(),
         best=best,
         log=CsvLog(folder / "log.csv"),
         tensorboard=(

@@ -1,4 +1,4 @@
-"""Learning rate: a rise that slows down, then a constant."""
+"""Learning rate schedule: a rise that slows down, then a constant."""
 
 import math
 from typing import Any
@@ -13,17 +13,18 @@ class LogWarmup(keras.optimizers.schedules.LearningRateSchedule):
     With `t` the number of updates already made: `peak * min(1, log(t + 1) / log(warmup_steps))`.
 
     Args:
-        peak: the learning rate after the rise.
-        warmup_steps: number of updates of the rise, 2 or more.
+        peak: float. The learning rate after the rise. Default: 0.001.
+        warmup_steps: int. Updates of the rise: the peak is reached at `t = warmup_steps - 1`, so 1
+            (and 0) begin with it. Default: 1000.
 
     Call arguments:
-        step: number of updates made so far, a scalar integer tensor.
+        step: Number of updates made so far, a scalar integer tensor.
 
     Returns:
         The learning rate, a scalar float32 tensor.
 
     Raises:
-        ValueError: `peak` is negative or `warmup_steps` is below 2.
+        ValueError: `peak` or `warmup_steps` is negative.
 
     Example:
 
@@ -39,15 +40,17 @@ class LogWarmup(keras.optimizers.schedules.LearningRateSchedule):
     def __init__(self, peak: float = 0.001, warmup_steps: int = 1000) -> None:
         if peak < 0:
             raise ValueError(f"`peak` must not be negative. Received: peak={peak}")
-        if warmup_steps < 2:
+        if warmup_steps < 0:
             raise ValueError(
-                f"A rise takes 2 updates or more. Received: warmup_steps={warmup_steps}"
+                f"`warmup_steps` must not be negative. Received: warmup_steps={warmup_steps}"
             )
         self.peak = float(peak)
         self.warmup_steps = int(warmup_steps)
 
     def __call__(self, step: Any) -> Any:
         step = keras.ops.cast(step, "float32")
+        if self.warmup_steps < 2:
+            return self.peak * keras.ops.ones_like(step)
         rise = keras.ops.log(step + 1.0) / math.log(self.warmup_steps)
         return self.peak * keras.ops.minimum(rise, 1.0)
 

@@ -1,0 +1,110 @@
+"""The registry of training functions and what it assembles for every paper."""
+
+import keras
+import pytest
+
+from tests.models import duals
+from tests.models.test_san import SMALL
+from tests.training import masque_batches, toy
+from tfmrc import losses, models, training
+from tfmrc.training.base import epoch_length, training_function
+
+ALL = {
+    models.Masque: training.masque,
+    models.SAN: training.san,
+    models.MaxoutPointerQG: training.maxout_pointer_qg,
+    models.DAANet: training.daanet,
+}
+
+
+@pytest.mark.parametrize("model_class", ALL, ids=lambda model_class: model_class.__name__)
+def test_every_model_and_its_subclass_find_their_training(model_class):
+    subclass = type("Mine", (model_class,), {})
+    assert training_function(model_class) is training_function(subclass) is ALL[model_class]
+    arguments = (
+        ALL[model_class](steps=1000, steps_per_epoch=100, warmup_steps=1)
+        if (model_class in (models.Masque, models.DAANet))
+        else ALL[model_class](steps=1000, steps_per_epoch=100)
+    )
+    assert set(arguments) == {"optimizer", "loss", "loss_weights"}
+    with pytest.raises(TypeError):
+        ALL[model_class](1000)
+
+
+def test_a_subclass_can_have_a_training_of_its_own():
+    class Mine(models.SAN):
+        pass
+
+    class MineToo(Mine):
+        pass
+
+    @training.register_training(Mine)
+    def mine(*, model=None, steps, steps_per_epoch=None, learning_rate=0.5):
+        return {"optimizer": keras.optimizers.SGD(learning_rate), "loss": None, "steps": steps}
+
+    assert training_function(MineToo) is mine
+    assert training_function(models.SAN) is training.san
+
+
+def test_the_arguments_of_a_model_are_those_of_its_function():
+    model = models.SAN(**SMALL, seed=1)
+    arguments = training.compile_arguments(
+        model, steps=60, steps_per_epoch=3, learning_rate=0.1, epochs_per_halving=2
+    )
+    optimizer = arguments["optimizer"]
+    assert isinstance(optimizer, keras.optimizers.Adamax)
+    rates = []
+    for step in (0, 5, 6, 11, 12):
+        optimizer.iterations.assign(step)
+        rates.append(float(optimizer.learning_rate))
+    assert rates == pytest.approx([0.1, 0.1, 0.05, 0.05, 0.025])
+    assert isinstance(arguments["loss"]["begin"], losses.SpanPositionNLL)
+    assert arguments["loss_weights"] == {"begin": 1.0, "end": 1.0}
+
+
+def test_an_unknown_option_names_the_nearest_one():
+    with pytest.raises(TypeError, match="did you mean `warmup_steps`"):
+        training.compile_arguments(masque_batches.model(), steps=10, warm_up_steps=1)
+
+
+def test_a_model_without_training_is_refused():
+    with pytest.raises(ValueError, match="register_training"):
+        training.compile_arguments(toy.model(), steps=10)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda *, model=None, steps: {},
+        lambda model=None, *, steps, steps_per_epoch=None: {},
+        lambda steps, **options: {},
+    ],
+)
+def test_a_function_that_cannot_be_called_like_the_others_is_refused(function):
+    with pytest.raises(TypeError, match="keyword-only"):
+        training.register_training(type("Mine", (models.SAN,), {}))(function)
+
+
+def test_float16_scales_the_loss_and_lacking_parts_are_dropped():
+    arguments = training.compile_arguments(
+        duals.small(tasks=("ask",), dtype="mixed_float16"), steps=10, coverage_weight=0.25
+    )
+    assert isinstance(arguments["optimizer"], training.LossScale)
+    assert arguments["loss_weights"] == {"ask": 1.0, "ask_coverage": 0.25}
+
+
+def test_numbers_of_steps_must_be_positive():
+    with pytest.raises(ValueError, match="Received: steps=0"):
+        training.san(steps=0)
+    with pytest.raises(ValueError, match="Received: steps_per_epoch=0"):
+        training.maxout_pointer_qg(steps=9, steps_per_epoch=0)
+    assert epoch_length(5, None, 20) == 1
+
+
+def test_only_outputs_selects_labels_and_weights():
+    full = toy.model()
+    model = keras.Model(full.inputs, {"ranker": full.output["ranker"]})
+    x, y, weight = next(toy.batches(1))
+    kept_x, kept_y, kept_weight = training.only_outputs(model)(x, y, weight)
+    assert kept_x is x and list(kept_y) == list(kept_weight) == ["ranker"]
+    assert kept_y["ranker"] is y["ranker"] and kept_weight["ranker"] is weight["ranker"]

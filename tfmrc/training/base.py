@@ -1,0 +1,257 @@
+"""Training settings of all papers: the registry, the arguments of `compile`, and float16."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import keras
+
+from tfmrc.arguments import check_arguments
+from tfmrc.training.optimizers.loss_scale import LossScale
+
+COMMON = ("model", "steps", "steps_per_epoch")
+
+_FUNCTIONS: dict[type, Callable[..., dict[str, Any]]] = {}
+
+TrainingFunction = TypeVar("TrainingFunction", bound=Callable[..., dict[str, Any]])
+
+
+def register_training(model_class: type) -> Callable[[TrainingFunction], TrainingFunction]:
+    """Declares a function as the training settings of a model class and of its subclasses.
+
+    The function takes keyword arguments only, `model`, `steps` and `steps_per_epoch` among them,
+    and returns the arguments of `model.compile`. Registering a second function for the same class
+    replaces the first.
+
+    Args:
+        model_class: A subclass of `keras.Model`.
+
+    Returns:
+        A decorator that returns the function unchanged.
+
+    Raises:
+        TypeError: The function lacks one of the three arguments, or has a positional one.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc import training
+    >>> class Tagger(keras.Model):
+    ...     pass
+    >>> @training.register_training(Tagger)
+    ... def tagger(*, model=None, steps, steps_per_epoch=None, learning_rate=0.1):
+    ...     return {"optimizer": keras.optimizers.SGD(learning_rate), "loss": "mse"}
+    >>> training.compile_arguments(Tagger(), steps=10)["loss"]
+    'mse'
+    """
+
+    def register(function: TrainingFunction) -> TrainingFunction:
+        parameters = inspect.signature(function).parameters
+        missing = [name for name in COMMON if name not in parameters]
+        positional = [
+            name
+            for name, parameter in parameters.items()
+            if parameter.kind not in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD)
+        ]
+        if missing or positional:
+            raise TypeError(
+                f"The training function of {model_class.__name__} must take {', '.join(COMMON)} "
+                "and its options as keyword-only arguments. Received: "
+                f"{function.__name__}{inspect.signature(function)}"
+            )
+        _FUNCTIONS[model_class] = function
+        return function
+
+    return register
+
+
+def training_function(model_class: type) -> Callable[..., dict[str, Any]]:
+    """Returns the function registered for a model class or for its nearest parent.
+
+    Args:
+        model_class: A model class.
+
+    Raises:
+        ValueError: No function is registered for the class or a parent.
+
+    Example:
+
+    >>> from tfmrc import models, training
+    >>> class MySAN(models.SAN):
+    ...     pass
+    >>> from tfmrc.training.base import training_function
+    >>> training_function(MySAN) is training.san
+    True
+    """
+    for parent in model_class.__mro__:
+        if parent in _FUNCTIONS:
+            return _FUNCTIONS[parent]
+    known = ", ".join(sorted(known.__name__ for known in _FUNCTIONS))
+    raise ValueError(
+        f"No training is registered for {model_class.__name__} or a parent of it; decorate a "
+        f"function with `tfmrc.training.register_training`. Known: {known}. "
+        f"Received: model_class={model_class}"
+    )
+
+
+def compile_arguments(
+    model: keras.Model, *, steps: int, steps_per_epoch: int | None = None, **options: Any
+) -> dict[str, Any]:
+    """Returns the arguments of `model.compile` that the model's paper asks for.
+
+    Args:
+        model: A model of tfmrc, or of a class with a registered training function.
+        steps: int. Updates of the whole training.
+        steps_per_epoch: int. Updates per epoch, for schedules that count epochs. None takes the
+            paper's number of epochs.
+        **options: Further options of the paper's function, such as `learning_rate`.
+
+    Returns:
+        A dict with `optimizer`, `loss` and `loss_weights`: plain Keras objects, each replaceable.
+
+    Raises:
+        ValueError: No function is registered for the model, or a number is out of range.
+        TypeError: The function has no such option; the message names the nearest one.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc import models, training
+    >>> model = models.SAN(vocabulary_size=50, num_exact_match=0, num_pos=0, num_ner=0)
+    >>> arguments = training.compile_arguments(model, steps=1000, learning_rate=0.01)
+    >>> round(float(arguments["optimizer"].learning_rate), 3)
+    0.01
+    >>> training.compile_arguments(model, steps=1000, learning_rat=0.01)
+    Traceback (most recent call last):
+    ...
+    TypeError: The training of SAN has no argument `learning_rat`; did you mean `learning_rate`? \
+Received: learning_rat=0.01
+    """
+    function = training_function(type(model))
+    check_arguments(function, options, f"The training of {type(model).__name__}")
+    return function(model=model, steps=steps, steps_per_epoch=steps_per_epoch, **options)
+
+
+def arguments_of(
+    model: keras.Model | None,
+    optimizer: keras.optimizers.Optimizer,
+    losses: Mapping[str, keras.losses.Loss],
+    weights: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """Assembles the arguments of `compile` from the parts that a model has.
+
+    Losses of outputs that the model lacks are left out. If the model computes in float16, the
+    optimizer scales the loss.
+
+    Args:
+        model: The model to be compiled, which returns a dict. None keeps every loss and takes the
+            global dtype policy.
+        optimizer: The optimizer.
+        losses: Output names to losses, for every output that a model of this paper can have.
+        weights: Output names to loss weights. Default: 1 for each.
+
+    Returns:
+        A dict with `optimizer`, `loss` and `loss_weights`.
+
+    Raises:
+        ValueError: The model has an output without a loss, or returns no dict.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc.training.base import arguments_of
+    >>> inputs = keras.Input((3,))
+    >>> model = keras.Model(inputs, {"ranker": keras.layers.Dense(2)(inputs)})
+    >>> losses = {"ranker": keras.losses.MeanSquaredError(), "decoder": keras.losses.Poisson()}
+    >>> list(arguments_of(model, keras.optimizers.SGD(), losses)["loss"])
+    ['ranker']
+    """
+    names = tuple(losses) if model is None else output_names(model)
+    unknown = [name for name in names if name not in losses]
+    if unknown:
+        raise ValueError(
+            f"The training has losses for {', '.join(losses)}, and the model has other outputs. "
+            f"Received: outputs={names}"
+        )
+    selected = [name for name in losses if name in names]
+    policy = keras.config.dtype_policy() if model is None else model.dtype_policy
+    if policy.compute_dtype == "float16":
+        optimizer = LossScale(optimizer)
+    return {
+        "optimizer": optimizer,
+        "loss": {name: losses[name] for name in selected},
+        "loss_weights": {name: 1.0 if weights is None else weights[name] for name in selected},
+    }
+
+
+def epoch_length(steps: int, steps_per_epoch: int | None, epochs: int) -> int:
+    """Returns the updates per epoch of a schedule that counts epochs.
+
+    Args:
+        steps: int. Updates of the whole training.
+        steps_per_epoch: int or None. The number itself; None divides `steps` into `epochs` parts.
+        epochs: int. The paper's number of epochs.
+
+    Raises:
+        ValueError: A number is not positive.
+
+    Example:
+
+    >>> from tfmrc.training.base import epoch_length
+    >>> epoch_length(2000, None, 20), epoch_length(2000, 300, 20)
+    (100, 300)
+    """
+    for name, value in (("steps", steps), ("steps_per_epoch", steps_per_epoch)):
+        if value is not None and value < 1:
+            raise ValueError(f"`{name}` must be at least 1. Received: {name}={value}")
+    return max(1, steps // epochs) if steps_per_epoch is None else steps_per_epoch
+
+
+def output_names(model: keras.Model) -> tuple[str, ...]:
+    """Returns the names of the outputs of a model that returns a dict.
+
+    Args:
+        model: A functional model.
+
+    Raises:
+        ValueError: The model does not return a dict.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc.training.base import output_names
+    >>> inputs = keras.Input((3,))
+    >>> outputs = {"ranker": keras.layers.Dense(2)(inputs)}
+    >>> output_names(keras.Model(inputs, outputs))
+    ('ranker',)
+    """
+    outputs = model.output if hasattr(model, "output") else None
+    if not isinstance(outputs, dict):
+        raise ValueError(
+            "`model` must be a functional model that returns a dict of its parts. "
+            f"Received: model={model}"
+        )
+    return tuple(outputs)
+
+
+def only_outputs(model: keras.Model) -> Callable[[Any, Any, Any], Any]:
+    """Returns a function for `dataset.map` that selects labels and weights of a model's outputs.
+
+    Args:
+        model: A functional model that returns a dict.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc.training.base import only_outputs
+    >>> inputs = keras.Input((3,))
+    >>> select = only_outputs(keras.Model(inputs, {"ranker": keras.layers.Dense(2)(inputs)}))
+    >>> select("x", {"ranker": 1, "decoder": 2}, {"ranker": 3, "decoder": 4})
+    ('x', {'ranker': 1}, {'ranker': 3})
+    """
+    names = output_names(model)
+
+    def select(x: Any, y: Any, sample_weight: Any) -> Any:
+        return x, {name: y[name] for name in names}, {name: sample_weight[name] for name in names}
+
+    return select

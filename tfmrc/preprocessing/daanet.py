@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD
@@ -15,6 +16,7 @@ MODEL_INPUTS = ("passage_ids", "passage_characters", "extended_ids", "generable_
 TASKS = {"answer": "answer", "ask": "question"}  # what each task writes
 
 
+@keras.saving.register_keras_serializable(package="tfmrc")
 class DAANetPreprocessor(Preprocessor):
     """Passages, questions and answers to the inputs of `DAANet`, and ids back to strings.
 
@@ -62,6 +64,7 @@ class DAANetPreprocessor(Preprocessor):
     def __init__(
         self,
         vocabulary: Vocabulary,
+        *,
         passage_length: int = 400,
         question_length: int = 50,
         answer_length: int = 50,
@@ -70,20 +73,20 @@ class DAANetPreprocessor(Preprocessor):
         generation_vocabulary_size: int = 90_000,
         styles: tuple[str, ...] = ("span",),
     ):
-        self._sizes = {
-            "passage_length": passage_length,
-            "question_length": question_length,
-            "answer_length": answer_length,
-            "word_length": word_length,
-            "num_characters": num_characters,
-        }
-        super().__init__(vocabulary, generation_vocabulary_size, self._sizes, "daanet_features")
-        self._styles = tuple(styles)
+        super().__init__(
+            vocabulary,
+            styles=styles,
+            generation_vocabulary_size=generation_vocabulary_size,
+            passage_length=passage_length,
+            question_length=question_length,
+            answer_length=answer_length,
+            word_length=word_length,
+            num_characters=num_characters,
+        )
 
-    @property
-    def styles(self) -> tuple[str, ...]:
-        """Whose answers are asked about."""
-        return self._styles
+    def model_kwargs(self) -> dict[str, Any]:
+        """The sizes that a `tfmrc.models.DAANet` must have."""
+        return super().model_kwargs() | {"num_characters": self.num_characters}
 
     def source(self, passage: Any) -> Tensors:
         """What both tasks read and copy from.
@@ -133,7 +136,7 @@ class DAANetPreprocessor(Preprocessor):
             `{name}_ids` int32 `[B, m]`, `BOS` first, and `{name}_characters` `[B, m, c]`.
         """
         with tf.device(DEVICE):
-            return self._read(self._tokens(text, self._sizes[f"{name}_length"]), name)
+            return self._read(self._tokens(text, getattr(self, f"{name}_length")), name)
 
     def written(self, text: Any, name: str, source: Tensors) -> Tensors:
         """What a task is given, or writes, in training.
@@ -148,7 +151,7 @@ class DAANetPreprocessor(Preprocessor):
             (`UNK` for a word that can be neither generated nor copied), then `EOS`.
         """
         with tf.device(DEVICE):
-            tokens = self._tokens(text, self._sizes[f"{name}_length"])
+            tokens = self._tokens(text, getattr(self, f"{name}_length"))
             found = self._read(tokens, name)
             shape = tuple(tf.unstack(tf.shape(found[f"{name}_ids"])))
             extended_ids = target_extended_ids(
@@ -190,9 +193,7 @@ class DAANetPreprocessor(Preprocessor):
             count = tf.reduce_sum(tf.cast(target_ids != PAD, tf.float32), axis=1)
             for part in (task, f"{task}_coverage"):
                 y[part], weights[part] = target_ids, count * answered
-        if "rotation" in records and self.vocabulary.num_oov_buckets:
-            for name in ("passage_ids", "question_ids", "answer_ids"):
-                x[name] = self.rotated(x[name], records["rotation"])
+        self.randomize_oov_buckets(x, records, ("passage_ids", "question_ids", "answer_ids"))
         return x, y, weights
 
     def generable_characters(self) -> tf.Tensor:
@@ -224,7 +225,3 @@ class DAANetPreprocessor(Preprocessor):
 
     def _characters(self, words: Any) -> tf.Tensor:
         return character_ids(words, self.word_length, self.num_characters)
-
-    def get_config(self) -> dict[str, Any]:
-        """Plain values; the words are saved by `save_assets`."""
-        return {**self._sizes, "styles": list(self.styles), **super().get_config()}

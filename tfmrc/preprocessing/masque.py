@@ -2,13 +2,13 @@
 
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from tfmrc.ops.ids import BOS, EOS
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.labels import UNKNOWN, masque_labels
 from tfmrc.preprocessing.source import lay_out
-from tfmrc.preprocessing.styles import Styles
 from tfmrc.preprocessing.targets import decoder_targets
 from tfmrc.text.extended_ids import source_extended_ids
 from tfmrc.text.layout import exactly, same_batch
@@ -17,6 +17,7 @@ from tfmrc.text.vocabulary import Vocabulary
 MODEL_INPUTS = ("question_ids", "passage_ids", "extended_ids", "style_ids")
 
 
+@keras.saving.register_keras_serializable(package="tfmrc")
 class MasquePreprocessor(Preprocessor):
     """Strings to Masque's inputs and targets, and ids back to strings; graph operations only.
 
@@ -70,6 +71,7 @@ class MasquePreprocessor(Preprocessor):
     def __init__(
         self,
         vocabulary: Vocabulary,
+        *,
         styles: tuple[str, ...] = ("qa",),
         num_passages: int = 10,
         passage_length: int = 100,
@@ -78,20 +80,23 @@ class MasquePreprocessor(Preprocessor):
         generation_vocabulary_size: int = 5000,
         gold_relevance: bool = False,
     ):
-        sizes = {
-            "num_passages": num_passages,
-            "passage_length": passage_length,
-            "question_length": question_length,
-            "answer_length": answer_length,
-        }
-        super().__init__(vocabulary, generation_vocabulary_size, sizes, "masque_features")
-        self._styles = Styles(styles)
+        super().__init__(
+            vocabulary,
+            styles=styles,
+            generation_vocabulary_size=generation_vocabulary_size,
+            num_passages=num_passages,
+            passage_length=passage_length,
+            question_length=question_length,
+            answer_length=answer_length,
+        )
         self.gold_relevance = gold_relevance
 
-    @property
-    def styles(self) -> tuple[str, ...]:
-        """The answer styles; the place is the id."""
-        return self._styles.names
+    def model_kwargs(self) -> dict[str, Any]:
+        """The sizes that a `tfmrc.models.Masque` must have."""
+        return super().model_kwargs() | {
+            "num_styles": len(self.styles),
+            "num_passages": self.num_passages,
+        }
 
     def source(self, question: Any, passages: Any, style: Any) -> Tensors:
         """The model's inputs, and what leads from source positions back to the strings.
@@ -114,7 +119,7 @@ class MasquePreprocessor(Preprocessor):
         with tf.device(DEVICE):
             question = tf.convert_to_tensor(question, tf.string)
             passages = tf.convert_to_tensor(passages, tf.string)
-            style_ids = self._styles.lookup(style)
+            style_ids = self._style_ids.lookup(style)
             question = same_batch(
                 "questions, rows of passages and styles", question, passages, style_ids
             )
@@ -206,9 +211,7 @@ class MasquePreprocessor(Preprocessor):
             answerable=records.get("answerable", tf.fill(tf.shape(passages)[:1], UNKNOWN)),
         )
         x = {name: source[name] for name in MODEL_INPUTS} | target
-        if "rotation" in records and self.vocabulary.num_oov_buckets:
-            for name in ("question_ids", "passage_ids", "answer_ids"):
-                x[name] = self.rotated(x[name], records["rotation"])
+        self.randomize_oov_buckets(x, records, ("question_ids", "passage_ids", "answer_ids"))
         if self.gold_relevance:
             x["relevance_gold"] = self.relevance_gold(passages, relevance)
         return x, {"decoder": target["target_ids"], **labels}, weights
@@ -226,15 +229,3 @@ class MasquePreprocessor(Preprocessor):
         passages = exactly(passages, self.num_passages)
         relevance = exactly(tf.cast(relevance, tf.int32), self.num_passages, UNKNOWN)
         return tf.cast((passages != "") & (relevance != 0), tf.float32)
-
-    def get_config(self) -> dict[str, Any]:
-        """Plain values; the words are saved by `save_assets`."""
-        return {
-            "styles": list(self.styles),
-            "num_passages": self.num_passages,
-            "passage_length": self.passage_length,
-            "question_length": self.question_length,
-            "answer_length": self.answer_length,
-            "gold_relevance": self.gold_relevance,
-            **super().get_config(),
-        }

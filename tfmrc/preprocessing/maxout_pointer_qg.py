@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
@@ -19,6 +20,7 @@ CONTEXTS = ("paragraph", "sentence")
 UNKNOWN = -1
 
 
+@keras.saving.register_keras_serializable(package="tfmrc")
 class MaxoutPointerQGPreprocessor(Preprocessor):
     """Passage and answer to the inputs of question generation, and ids back to strings.
 
@@ -69,6 +71,7 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
     def __init__(
         self,
         vocabulary: Vocabulary,
+        *,
         context: str = "paragraph",
         passage_length: int = 400,
         question_length: int = 50,
@@ -78,16 +81,15 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
     ):
         if context not in CONTEXTS:
             raise ValueError(f"`context` is one of {CONTEXTS}. Received: context={context!r}")
-        sizes = {"passage_length": passage_length, "question_length": question_length}
-        super().__init__(vocabulary, generation_vocabulary_size, sizes, "question_features")
+        super().__init__(
+            vocabulary,
+            styles=styles,
+            generation_vocabulary_size=generation_vocabulary_size,
+            passage_length=passage_length,
+            question_length=question_length,
+        )
         self.context = context
         self.with_answers = with_answers
-        self._styles = tuple(styles)
-
-    @property
-    def styles(self) -> tuple[str, ...]:
-        """Whose answers the questions are about."""
-        return self._styles
 
     def source(self, passage: Any, answer: Any, answer_start: Any = None) -> Tensors:
         """The model's inputs, and what leads from source positions back to the strings.
@@ -202,24 +204,11 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         source = self.source(records["passages"][:, 0], records["answer"], start)
         x = {name: source[name] for name in MODEL_INPUTS}
         x |= self.target(records["question"], source)
-        if "rotation" in records and self.vocabulary.num_oov_buckets:
-            for name in ("passage_ids", "question_ids"):
-                x[name] = self.rotated(x[name], records["rotation"])
+        self.randomize_oov_buckets(x, records, ("passage_ids", "question_ids"))
         counts = tf.reduce_sum(tf.cast(x["target_ids"] != 0, tf.float32), axis=1)
         weight = counts / tf.reduce_mean(counts)
         parts = ("decoder", "coverage")
         return x, {p: x["target_ids"] for p in parts}, {p: weight for p in parts}
-
-    def get_config(self) -> dict[str, Any]:
-        """Plain values; the words are saved by `save_assets`."""
-        return {
-            "context": self.context,
-            "passage_length": self.passage_length,
-            "question_length": self.question_length,
-            "with_answers": self.with_answers,
-            "styles": list(self.styles),
-            **super().get_config(),
-        }
 
 
 def _answer_start(passage: tf.Tensor, answer: tf.Tensor, given: Any) -> tf.Tensor:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
@@ -13,6 +14,7 @@ from tfmrc.text.tags import TagSet, tags_of_words
 from tfmrc.text.vocabulary import Vocabulary
 
 
+@keras.saving.register_keras_serializable(package="tfmrc")
 class SANPreprocessor(Preprocessor):
     """Strings to SAN's inputs and targets; graph operations only.
 
@@ -29,12 +31,13 @@ class SANPreprocessor(Preprocessor):
         passage_length: words of a passage, or of a window of it, that the model reads at once.
         question_length: words of a question that are kept.
         answer_length: most words of an answer.
-        stride: from the first word of a window to the first of the next.
+        stride: words from the beginning of a window to that of the next; None for half of
+            `passage_length`.
         longest_passage: words of a passage that are read at all.
         lemmas: whether lemmas are given.
         pos_tags: names of the part-of-speech tags; none are given if it is empty.
         ner_tags: names of the types of entities, likewise.
-        style: the style whose answers are trained on.
+        styles: the styles whose answers are trained on.
 
     Raises:
         ValueError: a size is not positive, or windows leave words out.
@@ -62,39 +65,37 @@ class SANPreprocessor(Preprocessor):
     def __init__(
         self,
         vocabulary: Vocabulary,
+        *,
         passage_length: int = 400,
         question_length: int = 60,
         answer_length: int = 15,
-        stride: int = 200,
+        stride: int | None = None,
         longest_passage: int = 100_000,
         lemmas: bool = False,
         pos_tags: tuple[str, ...] | list[str] = (),
         ner_tags: tuple[str, ...] | list[str] = (),
-        style: str = "span",
+        styles: tuple[str, ...] = ("span",),
     ):
-        sizes = {
-            "passage_length": passage_length,
-            "question_length": question_length,
-            "answer_length": answer_length,
-            "stride": stride,
-            "longest_passage": longest_passage,
-        }
-        super().__init__(vocabulary, None, sizes, "san_features")
-        if stride > passage_length:
+        super().__init__(
+            vocabulary,
+            styles=styles,
+            passage_length=passage_length,
+            question_length=question_length,
+            answer_length=answer_length,
+            stride=max(1, passage_length // 2) if stride is None else stride,
+            longest_passage=longest_passage,
+        )
+        if self.stride > passage_length:
             raise ValueError(
-                "Windows further apart than they are long leave words out. "
-                f"Received: stride={stride}, passage_length={passage_length}"
+                "`stride` is at most `passage_length`, so that windows leave no word out; leave it "
+                f"out for half. Received: stride={stride}, passage_length={passage_length}"
             )
         self.lemmas = lemmas
         self._tags = {
             name: TagSet(names) for name, names in (("pos", pos_tags), ("ner", ner_tags)) if names
         }
-        self.style = style
-
-    @property
-    def styles(self) -> tuple[str, ...]:
-        """The one style whose answers are trained on."""
-        return (self.style,)
+        lemma_inputs = ("question_lemmas", "passage_lemmas") if lemmas else ()
+        self.annotations = (*lemma_inputs, *(f"passage_{name}" for name in self._tags))
 
     @property
     def num_exact_match(self) -> int:
@@ -103,17 +104,18 @@ class SANPreprocessor(Preprocessor):
 
     @property
     def num_tags(self) -> dict[str, int]:
-        """How many tags of each kind there are; 0 where none are given."""
+        """Number of tags of each kind; 0 where none are given."""
         return {
             name: len(self._tags[name].names) if name in self._tags else 0
             for name in ("pos", "ner")
         }
 
-    @property
-    def annotations(self) -> tuple[str, ...]:
-        """Names of the inputs that a tagger makes."""
-        lemmas = ("question_lemmas", "passage_lemmas") if self.lemmas else ()
-        return (*lemmas, *(f"passage_{name}" for name in self._tags))
+    def model_kwargs(self) -> dict[str, Any]:
+        """The sizes that a `tfmrc.models.SAN` must have."""
+        return super().model_kwargs() | {
+            "num_exact_match": self.num_exact_match,
+            **{f"num_{name}": count for name, count in self.num_tags.items()},
+        }
 
     @property
     def model_inputs(self) -> tuple[str, ...]:
@@ -144,7 +146,7 @@ class SANPreprocessor(Preprocessor):
         """
         if set(annotations) != set(self.annotations):
             raise ValueError(
-                f"These preprocessor take the annotations {list(self.annotations)}. "
+                f"This preprocessor takes the annotations {list(self.annotations)}. "
                 f"Received: {sorted(annotations)}"
             )
         with tf.device(DEVICE):
@@ -253,9 +255,7 @@ class SANPreprocessor(Preprocessor):
         )
         begin, end, _ = self.align(source, span[:, 1], span[:, 2])
         x = {name: source[name] for name in self.model_inputs}
-        if "rotation" in records and self.vocabulary.num_oov_buckets:
-            for name in ("question_ids", "passage_ids"):
-                x[name] = self.rotated(x[name], records["rotation"])
+        self.randomize_oov_buckets(x, records, ("question_ids", "passage_ids"))
         weight = mean_of_counted(begin >= 0)
         return x, {"begin": begin, "end": end}, {"begin": weight, "end": weight}
 
@@ -288,20 +288,3 @@ class SANPreprocessor(Preprocessor):
                 values = tf.where(mask, values, tf.zeros([], values.dtype))
             found[name] = values
         return found
-
-    def get_config(self) -> dict[str, Any]:
-        """Plain values; the words are saved by `save_assets`."""
-        return {
-            "passage_length": self.passage_length,
-            "question_length": self.question_length,
-            "answer_length": self.answer_length,
-            "stride": self.stride,
-            "longest_passage": self.longest_passage,
-            "lemmas": self.lemmas,
-            **{
-                f"{name}_tags": list(self._tags[name].names) if name in self._tags else []
-                for name in ("pos", "ner")
-            },
-            "style": self.style,
-            **super().get_config(),
-        }

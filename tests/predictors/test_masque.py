@@ -158,13 +158,13 @@ def test_wrong_calls_are_explained(predictor):
 
 def test_model_and_features_must_agree(predictor):
     fewer = preprocessing.MasquePreprocessor(
-        predictor.preprocessor.vocabulary, STYLES, num_passages=2, generation_vocabulary_size=12
+        predictor.preprocessor.vocabulary, styles=STYLES, num_passages=2, generation_vocabulary_size=12
     )
     with pytest.raises(
         ValueError, match="different num_passages. Received: model=3, preprocessor=2"
     ):
         MasquePredictor(predictor.model, fewer)
-    other = preprocessing.MasquePreprocessor(text.Vocabulary(["a"]), STYLES, num_passages=3)
+    other = preprocessing.MasquePreprocessor(text.Vocabulary(["a"]), styles=STYLES, num_passages=3)
     with pytest.raises(ValueError, match="different vocabulary_size"):
         MasquePredictor(predictor.model, other)
 

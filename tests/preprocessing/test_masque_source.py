@@ -199,7 +199,7 @@ def test_config_and_assets(tmp_path):
         "passage_length": 100,
         "question_length": 100,
         "answer_length": 100,
-        "generation_vocabulary_size": 9,
+        "generation_vocabulary_size": 5000,
         "gold_relevance": True,
         "num_oov_buckets": 3,
     }

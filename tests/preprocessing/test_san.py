@@ -156,7 +156,7 @@ def test_batches_for_fit():
 
 
 def test_config_round_trip(tmp_path):
-    preprocessor = made(lemmas=True, pos_tags=TAGS, passage_length=9, stride=3, style="qa")
+    preprocessor = made(lemmas=True, pos_tags=TAGS, passage_length=9, stride=3, styles=("qa",))
     preprocessor.save_assets(tmp_path)
     twin = SANPreprocessor.from_config(preprocessor.get_config(), tmp_path)
     assert twin.get_config() == preprocessor.get_config()
@@ -175,3 +175,12 @@ def test_bad_sizes_are_refused(options, message):
 def test_tag_names_are_distinct_words():
     with pytest.raises(ValueError, match="A B"):
         made(pos_tags=("A B",))
+
+
+@pytest.mark.parametrize("length, stride", [(400, 200), (80, 40), (5, 2), (1, 1)])
+def test_the_stride_follows_from_the_length(length, stride):
+    preprocessor = made(passage_length=length)
+    assert preprocessor.stride == stride
+    assert preprocessor.get_config()["stride"] is None
+    twin = SANPreprocessor.from_config(preprocessor.get_config(), preprocessor.vocabulary)
+    assert twin.stride == stride

@@ -41,7 +41,7 @@ def make_reader(seed: int = 3, **sizes) -> MasquePredictor:
     keras.utils.set_random_seed(seed)
     preprocessor = preprocessing.MasquePreprocessor(
         text.Vocabulary(WORDS, num_oov_buckets=3),
-        STYLES,
+        styles=STYLES,
         num_passages=3,
         passage_length=12,
         question_length=8,

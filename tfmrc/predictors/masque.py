@@ -50,7 +50,8 @@ class MasquePredictor(Predictor):
 
     >>> from tfmrc import MasquePredictor, models, preprocessing, text
     >>> words = "how tall is k2 metres it stands high".split()
-    >>> preprocessor = preprocessing.MasquePreprocessor(text.Vocabulary(words), ("qa", "nlg"), num_passages=2)
+    >>> preprocessor = preprocessing.MasquePreprocessor(
+    ...     text.Vocabulary(words), styles=("qa", "nlg"), num_passages=2)
     >>> model = models.Masque(
     ...     vocabulary_size=12, num_styles=2, num_passages=2, word_dim=8, hidden_dim=8,
     ...     num_heads=2, intermediate_dim=8, num_shared_blocks=1, num_question_blocks=1,

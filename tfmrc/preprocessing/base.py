@@ -15,7 +15,7 @@ from tfmrc.preprocessing.styles import Styles
 from tfmrc.text.counting import Record
 from tfmrc.text.detokenize import join_words, words_of_ids
 from tfmrc.text.tokenizer import Tokenizer
-from tfmrc.text.vocabulary import FILE_NAME, Vocabulary
+from tfmrc.text.vocabulary import FILE_NAME, Vectors, Vocabulary
 
 Tensors = dict[str, tf.Tensor]
 DEVICE = "/CPU:0"  # strings live there; a server's accelerator is for the model
@@ -105,6 +105,7 @@ Received: pasage_length=9
         vocabulary_size: int | None = None,
         min_count: int = 1,
         num_oov_buckets: int = 0,
+        vectors: Vectors | None = None,
         **arguments: Any,
     ) -> Self:
         """Counts the words of examples, and makes the vocabulary and the preprocessor.
@@ -118,6 +119,8 @@ Received: pasage_length=9
             min_count: int. Words that occur less often are left out. Default 1.
             num_oov_buckets: int. Rows that unknown words share by their hash. Default 0: every
                 unknown word is `[UNK]`.
+            vectors: `tfmrc.encoders.WordVectors`. Pretrained vectors, all of whose words the
+                vocabulary then holds. Default None.
             **arguments: Further arguments of the constructor. Unless `styles` is given, the styles
                 are those of the examples' answers, in the order in which they first occur.
 
@@ -141,7 +144,9 @@ Received: pasage_length=9
                 styles.update(dict.fromkeys(example.answers))
                 yield example
 
-        vocabulary = Vocabulary.from_examples(read, vocabulary_size, min_count, num_oov_buckets)
+        vocabulary = Vocabulary.from_examples(
+            read, vocabulary_size, min_count, num_oov_buckets, vectors
+        )
         takes_styles = "styles" in inspect.signature(cls).parameters
         if styles and takes_styles:
             arguments = {"styles": tuple(styles)} | arguments
@@ -266,7 +271,9 @@ Received: pasage_length=9
         config = self.get_config()
         config.pop("num_oov_buckets")
         arguments = [f"{name}={value!r}" for name, value in config.items()]
-        return f"<{type(self).__name__} {', '.join([*arguments, f'vocabulary={self.vocabulary!r}'])}>"
+        return (
+            f"<{type(self).__name__} {', '.join([*arguments, f'vocabulary={self.vocabulary!r}'])}>"
+        )
 
 
 def _capturing(init: Any) -> Any:

@@ -237,8 +237,8 @@ class SANPreprocessor(Preprocessor):
             records: `question` string `[B]`, `passages` string `[B, K']`, `span` int32 `[B, 3]`:
                 passage, first character and the one behind the last of the answer to train on, -1
                 where there is none; the annotations, string `[B]`; and where they are wanted
-                `rotation` int `[B]` (see `MasquePreprocessor.batch`). The passage that is read is the
-                span's, else the first.
+                `rotation` int `[B]` (see `MasquePreprocessor.batch`). The passage that is read is
+                the span's, else the first.
 
         Returns:
             `(x, y, sample_weight)`: the model's inputs; `begin` and `end` int32 `[B]`, -1 where

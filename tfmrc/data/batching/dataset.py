@@ -28,8 +28,8 @@ Annotate = Callable[[Sequence[TrainingExample]], dict[str, np.ndarray]]
 """From the records of a batch to more strings, `[B]` by name; all names for no records, too."""
 
 
-class Features(Protocol):
-    """What makes numbers of strings: `preprocessing.MasquePreprocessor`, or another of the same face."""
+class BatchMaker(Protocol):
+    """Strings of a batch to numbers; every `tfmrc.preprocessing.Preprocessor` is one."""
 
     @property
     def styles(self) -> Sequence[str]:
@@ -41,7 +41,7 @@ class Features(Protocol):
 
 def make_dataset(
     examples: Source,
-    preprocessor: Features,
+    preprocessor: BatchMaker,
     batch_size: int,
     *,
     styles: Sequence[str] | None = None,
@@ -86,10 +86,10 @@ def make_dataset(
         repeat: whether to go on without end.
         start_step: batches to leave out at the beginning, without making them.
         window: batches of a window.
-        randomize_oov_buckets: whether the unknown words of a record fall into other buckets each time
-            that it is seen (see `MasquePreprocessor.batch`); for training.
-        annotate: gives for the records of a batch the strings `[B]` that ``preprocessor.annotations``
-            names: what a tagger has made of their texts.
+        randomize_oov_buckets: whether the unknown words of a record fall into other buckets each
+            time that it is seen (see `MasquePreprocessor.batch`); for training.
+        annotate: returns for the records of a batch the strings `[B]` that
+            ``preprocessor.annotations`` names: a tagger's tags of their texts.
 
     Returns:
         The dataset, prefetched; its cardinality is known for lists.
@@ -103,11 +103,12 @@ def make_dataset(
     >>> from tfmrc.data import Example, make_dataset
     >>> from tfmrc.preprocessing import MasquePreprocessor
     >>> from tfmrc.text import Vocabulary
-    >>> preprocessor = MasquePreprocessor(Vocabulary(["owl", "who"]), styles=("qa",), num_passages=2)
+    >>> vocabulary = Vocabulary(["owl", "who"])
+    >>> preprocessor = MasquePreprocessor(vocabulary, styles=("qa",), num_passages=2)
     >>> examples = [Example("1", "Who flew?", ("An owl flew.",), {"qa": ("an owl",)})]
     >>> x, y, sample_weight = next(iter(make_dataset(examples, preprocessor, batch_size=1)))
-    >>> x["passage_ids"].shape
-    TensorShape([1, 2, 5])
+    >>> tuple(x["passage_ids"].shape)
+    (1, 2, 5)
     """
     chosen = tuple(preprocessor.styles if styles is None else styles)
     unknown = [style for style in chosen if style not in preprocessor.styles]

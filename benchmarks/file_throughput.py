@@ -1,4 +1,4 @@
-"""Speed of the input, from the raw file to the batch: `python -m tfmrc.data.batching.throughput FILE`."""
+"""Input throughput of a file of any known format: `python -m benchmarks.file_throughput FILE`."""
 
 import argparse
 import json
@@ -10,11 +10,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import tensorflow as tf
+
+from tfmrc.data.batching.dataset import padding_share
 from tfmrc.data.example import Example
 from tfmrc.data.formats.detect import file_format, read_file
 from tfmrc.data.stream import ExampleStream
 from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.squad_masque import squad_for_masque
+from tfmrc.preprocessing import MasquePreprocessor
 
 
 def use_one_core() -> None:
@@ -55,12 +59,6 @@ def measure(path: Path, batch_size: int, most: int, num_passages: int = 10) -> d
         Records and words (of questions and passages) a second, and the padding share. A record
         is an example in one of its styles.
     """
-    import tensorflow as tf
-
-    from tfmrc.data.batching.dataset import make_dataset, padding_share
-    from tfmrc.preprocessing import MasquePreprocessor
-    from tfmrc.text import Vocabulary
-
     stream: ExampleStream
     if file_format(path) == "squad":
         stream = squad_for_masque(path, num_passages)
@@ -74,11 +72,10 @@ def measure(path: Path, batch_size: int, most: int, num_passages: int = 10) -> d
     clock = _Clock()
     examples = sum(1 for _ in source())
     found: dict[str, Any] = {"reading": clock.rates(examples, total)}
-    styles = sorted({style for e in source() for style in e.answers}) or ["qa"]
-    vocabulary = Vocabulary.from_examples(source(), size=45_000)
-    preprocessor = MasquePreprocessor(vocabulary, tuple(styles), num_passages=num_passages)
-
-    dataset = make_dataset(source, preprocessor, batch_size, shuffle=True)
+    preprocessor = MasquePreprocessor.from_examples(
+        source, vocabulary_size=45_000, num_passages=num_passages
+    )
+    dataset = preprocessor.dataset(source, batch_size, shuffle=True)
     next(iter(dataset))
     clock, count, examples = _Clock(), 0, 0
     for x, *_ in dataset:
@@ -97,7 +94,7 @@ def _words(examples: Iterator[Example]) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure records and words a second on one core, from the raw file to the batch."""
     parser = argparse.ArgumentParser(
-        prog="python -m tfmrc.data.batching.throughput",
+        prog="python -m benchmarks.file_throughput",
         description=str(main.__doc__).partition("\n")[0],
     )
     parser.add_argument("file", type=Path, help="SQuAD, MS MARCO, DREAM, qaps.csv, examples")

@@ -1,0 +1,156 @@
+"""The base of all preprocessors: sizes for the model, examples to batches, captured arguments."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tfmrc import models, preprocessing
+from tfmrc.data import Example, Span, make_dataset
+from tfmrc.text import Vocabulary
+
+EXAMPLES = [
+    Example("1", "Who met the king?", ("Ada met the king.", "It rained."), {"span": ("Ada",)},
+            answerable=True, relevance=(True, False), spans=(Span(0, 0, 3),)),
+    Example("2", "When did Bo see it?", ("Bo saw it in 1912.",), {"span": ("in 1912",)},
+            answerable=True, relevance=(True,), spans=(Span(0, 10, 17),)),
+]  # fmt: skip
+
+SMALL = {
+    "Masque": dict(word_dim=4, hidden_dim=4, num_heads=2, intermediate_dim=4, num_shared_blocks=1,
+                   num_question_blocks=1, num_passage_blocks=1, num_decoder_blocks=1),
+    "SAN": dict(word_dim=4, units=4, align_dim=4, num_layers=1),
+    "MaxoutPointerQG": dict(word_dim=4, hidden_dim=4, num_layers=1),
+    "DAANet": dict(word_dim=4, character_dim=4, hidden_dim=4, num_lstm_layers=1, num_heads=2,
+                   inner_dim=4),
+}  # fmt: skip
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class Toy(preprocessing.Preprocessor):
+    """A preprocessor of a user's own."""
+
+    def __init__(self, vocabulary, *, passage_length=5, marks=(".", "?"), **sizes):
+        super().__init__(vocabulary, passage_length=passage_length, **sizes)
+        self.marks = tuple(marks)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_preprocessor_settles_the_sizes_of_its_model(name):
+    kind = getattr(preprocessing, f"{name}Preprocessor")
+    options = {"num_passages": 2} if name == "Masque" else {}
+    preprocessor = kind.from_examples(EXAMPLES, num_oov_buckets=3, **options)
+    model = getattr(models, name)(**preprocessor.model_kwargs(), **SMALL[name])
+    x, y, _ = next(iter(preprocessor.dataset(EXAMPLES, batch_size=2, randomize_oov_buckets=True)))
+    outputs = model(x)
+    for value in outputs.values() if isinstance(outputs, dict) else outputs:
+        assert np.isfinite(keras.ops.convert_to_numpy(value)).all()
+    assert preprocessor.styles == ("span",) and preprocessor.annotations == ()
+
+
+def test_the_sizes_of_each_model():
+    vocabulary = Vocabulary(["the", "king"], num_oov_buckets=3)
+    san = preprocessing.SANPreprocessor(vocabulary, lemmas=True, pos_tags=["N", "V"])
+    assert san.model_kwargs() == {
+        "vocabulary_size": 9, "num_exact_match": 3, "num_pos": 2, "num_ner": 0
+    }  # fmt: skip
+    assert tuple(san.annotations) == ("question_lemmas", "passage_lemmas", "passage_pos")
+    masque = preprocessing.MasquePreprocessor(vocabulary, styles=("qa", "nlg"), num_passages=4)
+    generator = {"vocabulary_size": 9, "generation_vocabulary_size": 6, "num_oov_buckets": 3}
+    assert masque.model_kwargs() == {**generator, "num_styles": 2, "num_passages": 4}
+    asking = preprocessing.MaxoutPointerQGPreprocessor(vocabulary, generation_vocabulary_size=5)
+    assert asking.model_kwargs() == {**generator, "generation_vocabulary_size": 5}
+    dual = preprocessing.DAANetPreprocessor(vocabulary, num_characters=50)
+    assert dual.model_kwargs() == {**generator, "num_characters": 50}
+
+
+def test_from_examples_counts_words_and_takes_the_styles_that_occur():
+    examples = [
+        Example("1", "a a b", ("a b c",), {"nlg": ("c",)}),
+        Example("2", "a", ("d",), {"qa": ("d",), "nlg": ("d",)}),
+    ]
+    made = preprocessing.MasquePreprocessor.from_examples(
+        lambda: iter(examples), vocabulary_size=7, min_count=2, num_oov_buckets=1, num_passages=1
+    )
+    assert made.vocabulary.words[4:] == ("a", "d", "b") and len(made.vocabulary) == 8
+    assert made.styles == ("nlg", "qa") and made.num_passages == 1
+    chosen = preprocessing.MasquePreprocessor.from_examples(examples, styles=("qa",))
+    assert chosen.styles == ("qa",)
+    unanswered = [Example("3", "a", ("b",))]
+    assert preprocessing.MasquePreprocessor.from_examples(unanswered).styles == ("qa",)
+
+
+def test_dataset_is_make_dataset():
+    preprocessor = preprocessing.SANPreprocessor.from_examples(EXAMPLES)
+    ours = list(preprocessor.dataset(EXAMPLES, 1, shuffle=True, seed=3))
+    theirs = list(make_dataset(EXAMPLES, preprocessor, 1, shuffle=True, seed=3))
+    assert len(ours) == 2
+    tf.nest.map_structure(np.testing.assert_array_equal, ours, theirs)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_unknown_arguments_name_the_nearest_known_one(name):
+    kind = getattr(preprocessing, f"{name}Preprocessor")
+    vocabulary = Vocabulary(["a"])
+    with pytest.raises(TypeError, match=rf"{name}Preprocessor .*did you mean `question_length`"):
+        kind(vocabulary, question_lenght=3)
+    with pytest.raises(TypeError, match="did you mean `question_length`.*question_lenght=3"):
+        kind.from_examples(EXAMPLES, question_lenght=3)
+    with pytest.raises(TypeError, match="dataset has no argument .*did you mean `shuffle`"):
+        kind(vocabulary).dataset(EXAMPLES, 1, shufle=True)
+    with pytest.raises(TypeError, match="positional"):
+        kind(vocabulary, 3)
+
+
+def test_what_is_no_size_no_style_and_no_vocabulary():
+    vocabulary = Vocabulary(["a"])
+    for value in (0, -1, 2.5, "80", True, None):
+        with pytest.raises(ValueError, match=r"`question_length` is a positive integer\. Received"):
+            preprocessing.SANPreprocessor(vocabulary, question_length=value)
+    for styles in ("span", (), ("a", "a"), ("",)):
+        with pytest.raises(ValueError, match="Styles are"):
+            preprocessing.SANPreprocessor(vocabulary, styles=styles)
+    for wrong in ("folder", ["a"], None):
+        with pytest.raises(TypeError, match=r"Vocabulary\.load\(path\).*Received: vocabulary="):
+            preprocessing.SANPreprocessor(wrong)
+
+
+def test_arguments_are_captured_with_their_defaults(tmp_path):
+    made = Toy(Vocabulary(["a"], num_oov_buckets=2), marks=("!",), passage_width=3)
+    assert made.get_config() == {
+        "passage_length": 5, "marks": ["!"], "passage_width": 3, "num_oov_buckets": 2
+    }  # fmt: skip
+    assert made.passage_width == 3 and made.marks == ("!",)
+    made.save_assets(tmp_path)
+    config = json.loads(json.dumps(made.get_config()))
+    kind = keras.saving.get_registered_object(keras.saving.get_registered_name(Toy))
+    again = kind.from_config(config, tmp_path)
+    assert type(again) is Toy and again.get_config() == made.get_config()
+    assert len(again.vocabulary) == len(made.vocabulary) == 7
+    with pytest.raises(ValueError, match="integer `num_oov_buckets`"):
+        Toy.from_config({"passage_length": 5}, tmp_path)
+
+
+def test_a_subclass_without_and_with_a_constructor_of_its_own(tmp_path):
+    class Same(preprocessing.SANPreprocessor):
+        pass
+
+    class Fixed(preprocessing.SANPreprocessor):
+        def __init__(self, vocabulary, *, size=8):
+            super().__init__(vocabulary, passage_length=size)
+
+    vocabulary = Vocabulary(["a"])
+    assert Same(vocabulary, passage_length=9).get_config()["passage_length"] == 9
+    with pytest.raises(TypeError, match="Same has no argument `passage_lengt`"):
+        Same(vocabulary, passage_lengt=9)
+    fixed = Fixed(vocabulary)
+    assert fixed.get_config() == {"size": 8, "num_oov_buckets": 0}
+    assert fixed.passage_length == 8 and fixed.stride == 4
+
+
+def test_registered_names():
+    for name in SMALL:
+        kind = getattr(preprocessing, f"{name}Preprocessor")
+        assert keras.saving.get_registered_name(kind) == f"tfmrc>{name}Preprocessor"

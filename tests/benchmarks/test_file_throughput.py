@@ -1,7 +1,7 @@
 """The input's speed is counted over the whole file, from the raw text to the batch."""
 
-from tests.data.builders import squad, write
 from benchmarks.file_throughput import measure
+from tests.data.builders import squad, write
 
 
 def test_every_record_and_word_is_counted(tmp_path):

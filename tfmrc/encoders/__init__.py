@@ -7,7 +7,11 @@ import importlib
 from typing import Any
 
 _HOME = {
+    "ELMo": "elmo",
     "WordVectors": "word_vectors",
+    "elmo_character_ids": "elmo_characters",
+    "elmo_generable_characters": "elmo_characters",
+    "load_elmo": "elmo_weights",
     "load_word_vectors": "word_vector_files",
     "rows_from_subwords": "word_vectors",
     "set_vectors": "word_vectors",

@@ -1,0 +1,354 @@
+"""ELMo beside its authors' own numbers, and beside an independent float64 reference."""
+
+import json
+
+import h5py
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import ops
+
+from tests import fresh_python
+from tests.encoders import elmo_files
+from tests.reference.elmo import BEGIN, Reference, character_ids
+from tfmrc.encoders import ELMo, elmo_character_ids, elmo_generable_characters, load_elmo
+from tfmrc.encoders.elmo import SENTENCE_BEGIN, boundary
+from tfmrc.encoders.projected_lstm import ProjectedLSTM
+from tfmrc.testing import run_layer_test
+
+SENTENCES = [["An", "owl", "flew", "."], ["Été"], ["a" * 60, "日本語" * 20]]
+
+
+def padded(sentences):
+    longest = max(map(len, sentences))
+    return elmo_character_ids([s + [""] * (longest - len(s)) for s in sentences]).numpy()
+
+
+def set_mix(elmo, seed=3):
+    random = np.random.default_rng(seed)
+    elmo.mix_weights.assign(random.normal(size=elmo.mix_weights.shape))
+    elmo.gamma.assign(1.7)
+    w = np.exp(np.float64(elmo.mix_weights.numpy()))
+    return 1.7 * w / w.sum()
+
+
+@pytest.fixture
+def files(tmp_path):
+    return elmo_files.write(tmp_path)
+
+
+def test_character_ids():
+    words = ["An", "", "Été", "a" * 47, "a" * 48, "a" * 60, "日本語" * 20, "\0 b"]
+    found = elmo_character_ids(words).numpy()
+    expected = [character_ids(word) if word else [0] * 50 for word in words]
+    np.testing.assert_array_equal(found, expected)
+    assert elmo_character_ids([["a"], [""]]).shape == (2, 1, 50)
+    assert elmo_character_ids(tf.zeros([0, 3], tf.string)).shape == (0, 3, 50)
+    assert not elmo_character_ids(["", ""]).numpy().any()
+    table = elmo_generable_characters(["[PAD]", "[UNK]", "[BOS]", "[EOS]", "an"]).numpy()
+    np.testing.assert_array_equal(table[2], BEGIN)
+    np.testing.assert_array_equal(table[[1, 4]], [character_ids("<UNK>"), character_ids("an")])
+    assert not table[0].any()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        elmo_files.OPTIONS,
+        elmo_files.changed(lstm={"use_skip_connections": False}, cnn={"activation": "tanh"}),
+        # No projections, no highways, no clipping.
+        elmo_files.changed(
+            lstm={"projection_dim": 9, "dim": 9, "cell_clip": None, "proj_clip": None},
+            cnn={"n_highway": 0},
+        ),
+    ],
+)
+def test_values_of_all_layers(tmp_path, options):
+    elmo = load_elmo(*elmo_files.write(tmp_path, options))
+    reference = Reference(tmp_path)
+    shares = set_mix(elmo)
+    ids = padded(SENTENCES)
+    layers, _ = elmo.layers_of(ids)
+    mixed = ops.convert_to_numpy(elmo(ids))
+    for row, words in enumerate(SENTENCES):
+        expected, _ = reference.layers(words)
+        found = np.stack([ops.convert_to_numpy(layer) for layer in layers])[:, row]
+        np.testing.assert_allclose(found[:, : len(words)], expected, atol=4e-6)
+        assert not found[:, len(words) :].any()
+        np.testing.assert_allclose(
+            mixed[row, : len(words)], np.einsum("l,lnd->nd", shares, expected), atol=4e-6
+        )
+        assert not mixed[row, len(words) :].any()
+
+
+def test_the_limits_are_reached(files, tmp_path):
+    """The tiny model clips, so that the values above see it."""
+    reference = Reference(tmp_path)
+    _, states = reference.layers(SENTENCES[0])
+    assert any(np.abs(cell).max() == 0.5 for direction in states for cell, _ in direction)
+    assert any(np.abs(hidden).max() == 0.3 for direction in states for _, hidden in direction)
+
+
+def test_states_are_carried(files, tmp_path):
+    elmo, reference = load_elmo(*files), Reference(tmp_path)
+    batches = [[["An", "owl"], ["flew"]], [["it", "was", "late"], ["so", "?"]]]
+    state, expected_states = None, [None, None]
+    for sentences in batches:
+        outputs, state = elmo(padded(sentences), initial_state=state, return_state=True)
+        for row, words in enumerate(sentences):
+            layers, expected_states[row] = reference.layers(words, expected_states[row])
+            expected = layers.mean(0)  # equal shares
+            np.testing.assert_allclose(outputs[row, : len(words)], expected, atol=4e-6)
+            for direction in (0, 1):
+                for layer in (0, 1):
+                    for part in (0, 1):
+                        np.testing.assert_allclose(
+                            state[direction][layer][part][row],
+                            expected_states[row][direction][layer][part],
+                            atol=4e-6,
+                        )
+
+
+def test_padding_and_leading_axes(files):
+    elmo = load_elmo(*files)
+    ids = padded(SENTENCES)
+    together = ops.convert_to_numpy(elmo(ids))
+    for row, words in enumerate(SENTENCES):
+        alone = ops.convert_to_numpy(elmo(padded([words])))[0]
+        np.testing.assert_allclose(together[row, : len(words)], alone, atol=4e-6)
+    # A mask wins over the characters that stand at padding.
+    mask = ids.any(-1)
+    garbage = np.where(mask[..., None], ids, 7)
+    np.testing.assert_allclose(elmo(garbage, mask), together, atol=4e-6)
+    # A row without a word gives zeros; passages [B, K, n].
+    deep = np.stack([ids, np.zeros_like(ids)], axis=1)
+    found = ops.convert_to_numpy(elmo(deep))
+    np.testing.assert_allclose(found[:, 0], together, atol=4e-6)
+    assert not found[:, 1].any()
+
+
+def test_a_row_that_has_its_beginning_keeps_it(files, tmp_path):
+    """As Masque's passages, which begin with BOS; mixed with rows that do not."""
+    elmo, reference = load_elmo(*files), Reference(tmp_path)
+    ids = padded([["x", "An", "owl"], ["An", "owl"], ["x"]])
+    ids[[0, 2], 0] = boundary(SENTENCE_BEGIN)
+    found = ops.convert_to_numpy(elmo(ids))
+    expected = reference.layers(["An", "owl"])[0].mean(0)
+    np.testing.assert_allclose(found[0, 1:], expected, atol=4e-6)
+    np.testing.assert_allclose(found[1, :2], expected, atol=4e-6)
+    x = np.stack(
+        [reference.word(BEGIN), *(reference.word(character_ids(w)) for w in ("An", "owl"))]
+    )
+    first = [x[0], *(layer[0] for layer in reference.direction(0, x)[0])]
+    np.testing.assert_allclose(found[0, 0, :3], np.mean(first, axis=0), atol=4e-6)
+    assert found[2, 0].any() and not found[2, 1:].any()
+
+
+def test_forward_does_not_look_ahead_and_steps_agree(files):
+    elmo = load_elmo(*files)
+    set_mix(elmo)
+    ids = padded([["x", "An", "owl", "flew"], ["x", "so", "it", "was"]])
+    ids[:, 0] = boundary(SENTENCE_BEGIN)
+    both, forward = (ops.convert_to_numpy(y) for y in (elmo(ids), elmo.forward(ids)))
+    np.testing.assert_allclose(forward, both[..., : elmo.forward_dim], atol=4e-6)
+    changed = ids.copy()
+    changed[:, 3] = elmo_character_ids("other").numpy()
+    np.testing.assert_array_equal(elmo.forward(changed)[:, :3], forward[:, :3])
+    assert np.abs(elmo.forward(changed)[:, 3] - forward[:, 3]).max() > 1e-3
+    beams = np.stack([ids, changed], axis=1)  # [B, W, T, 50]
+    expected = np.stack([forward, elmo.forward(changed)], axis=1)
+    cache = elmo.empty_cache(2, 2)
+    for t in range(4):
+        found, cache = elmo.step(beams[:, :, t], cache)
+        np.testing.assert_allclose(found, expected[:, :, t], atol=4e-6)
+
+
+def test_frozen_by_default_and_trained_on_request(files):
+    ids = padded(SENTENCES)
+    frozen = load_elmo(*files)
+    assert [v.name for v in frozen.trainable_variables] == ["mix_weights", "gamma"]
+    frozen.trainable = False
+    frozen.trainable = True  # as a model does that is set trainable again
+    assert len(frozen.trainable_variables) == 2
+    tuned = load_elmo(*files, encoder_trainable=True)
+    assert len(tuned.trainable_variables) == len(tuned.variables)
+    with tf.GradientTape() as tape:
+        loss = ops.sum(tuned(ids) ** 2)
+    for variable, gradient in zip(
+        tuned.trainable_variables,
+        tape.gradient(loss, [v.value for v in tuned.trainable_variables]),
+        strict=True,
+    ):
+        assert np.isfinite(tf.convert_to_tensor(gradient).numpy()).all(), variable.path
+
+
+def test_gradients_of_the_mix(files):
+    elmo = load_elmo(*files)
+    ids = padded(SENTENCES)
+    with tf.GradientTape() as tape:
+        loss = ops.sum(elmo(ids) ** 2)
+    gradients = tape.gradient(loss, [elmo.mix_weights.value, elmo.gamma.value])
+    for variable, gradient in zip([elmo.mix_weights, elmo.gamma], gradients, strict=True):
+        value = np.array(variable.numpy())
+        numeric = np.zeros_like(value)
+        for index in np.ndindex(value.shape):
+            sides = []
+            for sign in (1, -1):
+                shifted = value.copy()
+                shifted[index] += sign * 1e-2
+                variable.assign(shifted)
+                sides.append(float(ops.sum(elmo(ids) ** 2)))
+            numeric[index] = (sides[0] - sides[1]) / 2e-2
+            variable.assign(value)
+        np.testing.assert_allclose(gradient, numeric, rtol=2e-2, atol=2e-2)
+
+
+def test_as_part_of_a_functional_model(files, tmp_path):
+    elmo = load_elmo(*files, name="elmo")
+    set_mix(elmo)
+    source = keras.Input((None, 50), dtype="int32")
+    target = keras.Input((None, 50), dtype="int32")
+    model = keras.Model([source, target], [elmo(source), elmo.forward(target)])
+    ids = padded(SENTENCES)
+    expected = [ops.convert_to_numpy(y) for y in (elmo(ids), elmo.forward(ids))]
+    for found, right in zip(model.predict([ids, ids], verbose=0), expected, strict=True):
+        np.testing.assert_allclose(found, right, atol=4e-6)
+    model.save(tmp_path / "model.keras")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    layer = again.get_layer("elmo")
+    assert isinstance(layer, ELMo) and layer.get_config() == elmo.get_config()
+    for found, right in zip(again.predict([ids, ids], verbose=0), expected, strict=True):
+        np.testing.assert_allclose(found, right, atol=4e-6)
+    assert [v.name for v in layer.trainable_variables] == ["mix_weights", "gamma"]
+
+
+def test_layer():
+    ids = padded([["An", "owl", "flew"], ["so", "it", "was"]])
+    options = {"filters": [[1, 2], [3, 3]], "projection_dim": 2, "lstm_dim": 3, "character_dim": 2}
+    run_layer_test(
+        ELMo,
+        options | {"cell_clip": 3.0, "proj_clip": 3.0, "use_skip_connections": True},
+        {"character_ids": ids, "padding_mask": np.ones((2, 3), bool)},
+        axes={"character_ids": "B N c", "padding_mask": "B N"},
+        output_axes="B N d",
+        padded=("N",),
+        expected_output_shape=(2, 3, 4),
+        expected_num_trainable_weights=2,
+        expected_num_non_trainable_weights=31,
+    )
+
+
+def test_projected_lstm_layer():
+    random = np.random.default_rng(0)
+    run_layer_test(
+        ProjectedLSTM,
+        {"units": 4, "projection_dim": 3, "cell_clip": 2.0, "residual": True, "reverse": True},
+        {
+            "x": random.normal(size=(2, 5, 3)).astype("float32"),
+            "padding_mask": np.array([[True] * 5, [True] * 3 + [False] * 2]),
+        },
+        expected_output_shape=[(2, 5, 3), (2, 4), (2, 3)],
+        expected_num_trainable_weights=4,
+    )
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+import jax
+import numpy as np
+from tests.reference.elmo import Reference, character_ids
+from tfmrc.encoders import load_elmo
+folder = Path(sys.argv[1])
+elmo = load_elmo(folder / "options.json", folder / "weights.hdf5")
+words = ["An", "owl", "flew"]
+ids = np.array([[character_ids(word) for word in words] + [[0] * 50]], "int32")
+expected = Reference(folder).layers(words)[0].mean(0)
+found = jax.jit(lambda x: elmo(x))(ids)
+np.testing.assert_allclose(found[0, :3], expected, atol=4e-6)
+forward = jax.jit(lambda x: elmo.forward(x))(ids)
+cache = elmo.empty_cache(1, 1)
+step = jax.jit(elmo.step)
+for t in range(3):
+    vector, cache = step(ids[:, t : t + 1], cache)
+    np.testing.assert_allclose(vector[:, 0], forward[:, t], atol=4e-6)
+assert "tensorflow" not in sys.modules
+print("same under jax")
+"""
+
+
+def test_under_jax(files, tmp_path):
+    found = fresh_python.run("-c", PROGRAM, tmp_path, KERAS_BACKEND="jax")
+    assert "same under jax" in found
+
+
+@pytest.mark.shared_data
+def test_the_authors_numbers(shared_data):
+    """Ten batches, the i-th sentences of all columns, with carried states."""
+    folder = shared_data / "elmo"
+    elmo = load_elmo(folder / "options.json", folder / "lm_weights.hdf5")
+    columns = json.loads((folder / "lm_embeddings_sentences.json").read_text())
+    state = None
+    with (
+        h5py.File(folder / "lm_embeddings_0.hdf5") as first,
+        h5py.File(folder / "lm_embeddings_1.hdf5") as second,
+    ):
+        for number in range(10):
+            sentences = [column[number].split() for column in columns]
+            layers, state = elmo.layers_of(padded(sentences), initial_state=state)
+            for row, file in enumerate((first, second)):
+                expected = file[str(number)][...]
+                found = ops.convert_to_numpy(layers[-1])[row, : expected.shape[1]]
+                found = np.stack(np.split(found, 2, axis=-1))
+                np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+
+
+def test_damaged_files(files, tmp_path):
+    options, weights = files
+    with pytest.raises(FileNotFoundError, match="two files, options and weights.*nowhere"):
+        load_elmo(options, tmp_path / "nowhere")
+    content = weights.read_bytes()
+    weights.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=r"weights.hdf5 is not an HDF5 file, or is cut off"):
+        load_elmo(options, weights)
+    for change, message in (
+        (lambda f: f.pop("CNN_proj/b_proj"), r"lacks the weight CNN_proj/b_proj"),
+        (lambda f: _replace(f, "char_embed", np.zeros((261, 3))), r"expected the shape \(261, 4\)"),
+        (
+            lambda f: _replace(f, "RNN_1/RNN/MultiRNNCell/Cell0/LSTMCell/W_0", np.zeros((6, 19))),
+            r"Cell0/LSTMCell/W_0: expected the shape \(3, 20\)",
+        ),
+        (lambda f: _replace(f, "CNN/b_cnn_0", np.full(3, np.nan)), "b_cnn_0: numbers must be fin"),
+        (lambda f: _replace(f, "CNN/b_cnn_0", "text"), "b_cnn_0: damaged"),
+    ):
+        weights.write_bytes(content)
+        with h5py.File(weights, "a") as file:
+            change(file)
+        with pytest.raises(ValueError, match=message):
+            load_elmo(options, weights)
+    weights.write_bytes(content)
+    for text in ("", "[]", "{}", '{"lstm": {}, "char_cnn": 3}', "[" * 100_000, "\xff"):
+        options.write_text(text, encoding="latin-1")
+        with pytest.raises(ValueError, match=r"options.json does not hold the options of an ELMo"):
+            load_elmo(options, weights)
+
+
+def _replace(file, name, value):
+    del file[name]
+    file[name] = value
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"filters": []}, "pairs of a width"),
+        ({"lstm_dim": 0}, "positive. Received: lstm_dim=0"),
+        ({"num_characters": 261}, "has 262 character ids. Received: num_characters=261"),
+        ({"activation": "gelu"}, '"relu" or "tanh"'),
+    ],
+)
+def test_arguments_that_are_wrong(change, message):
+    options = {"filters": [[1, 2]], "projection_dim": 2, "lstm_dim": 3}
+    with pytest.raises(ValueError, match=message):
+        ELMo(**options | change)

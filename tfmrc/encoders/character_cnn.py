@@ -1,0 +1,144 @@
+"""Vectors of words from their characters, as ELMo makes them."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class CharacterCNN(keras.layers.Layer):
+    """Convolutions over a word's characters, the maximum over time, highways, a projection.
+
+    For each filter width w: `y_w = f(max_t(conv_w(E[c])_t + b_w))`; the `y_w` are joined to x;
+    each highway gives `x <- g relu(x W_t + b_t) + (1 - g) x`, `g = sigmoid(x W_g + b_g)`; at the
+    end `x W_p + b_p`. Row 0 of the character table is zero and stays so.
+
+    Every word is treated alone, so padding does not matter.
+
+    Args:
+        filters: pairs of a filter's width and the number of such filters.
+        projection_dim: width of the word vectors; None for as many as there are filters, without
+            a projection.
+        num_characters: number of character ids, 0 included.
+        character_dim: width of the character vectors.
+        num_highways: number of highway layers.
+        activation: `f`, "relu" or "tanh".
+        weights_trainable: whether the weights are trained.
+
+    Call arguments:
+        characters: int `[..., c]` character ids; c is at least the widest filter.
+
+    Returns:
+        `[..., projection_dim]`.
+
+    Raises:
+        ValueError: there are no filters, or the activation is unknown.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.encoders.character_cnn import CharacterCNN
+        >>> layer = CharacterCNN([[1, 4], [2, 8]], projection_dim=6)
+        >>> tuple(layer(np.ones((2, 3, 50), "int32")).shape)
+        (2, 3, 6)
+
+    Reference: Kim et al. 2015; Jozefowicz et al. 2016; Peters et al. 2018 (ELMo), section 3.4.
+    """
+
+    def __init__(
+        self,
+        filters,
+        projection_dim=None,
+        num_characters=262,
+        character_dim=16,
+        num_highways=2,
+        activation="relu",
+        weights_trainable=True,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if not filters or any(len(pair) != 2 or min(pair) < 1 for pair in filters):
+            raise ValueError(
+                "`filters` are pairs of a width and a number of filters. "
+                f"Received: filters={filters}"
+            )
+        if activation not in ("relu", "tanh"):
+            raise ValueError(
+                f'`activation` is "relu" or "tanh". Received: activation={activation!r}'
+            )
+        self.filters = [tuple(pair) for pair in filters]
+        self.projection_dim = projection_dim
+        self.num_characters = num_characters
+        self.character_dim = character_dim
+        self.num_highways = num_highways
+        self.activation = activation
+        self.weights_trainable = weights_trainable
+        num_filters = sum(number for _, number in self.filters)
+        self.output_dim = projection_dim or num_filters
+
+        def add(name, shape, initializer="glorot_uniform"):
+            return self.add_weight(
+                shape, initializer=initializer, trainable=weights_trainable, name=name
+            )
+
+        self.characters = add("characters", (num_characters - 1, character_dim))
+        self.kernels = [
+            add(f"kernel_{i}", (width, character_dim, number))
+            for i, (width, number) in enumerate(self.filters)
+        ]
+        self.biases = [
+            add(f"bias_{i}", (number,), "zeros") for i, (_, number) in enumerate(self.filters)
+        ]
+        square, vector = (num_filters, num_filters), (num_filters,)
+        self.highways = [
+            {
+                "transform_kernel": add(f"transform_kernel_{i}", square),
+                "transform_bias": add(f"transform_bias_{i}", vector, "zeros"),
+                "gate_kernel": add(f"gate_kernel_{i}", square),
+                "gate_bias": add(f"gate_bias_{i}", vector, "zeros"),
+            }
+            for i in range(num_highways)
+        ]
+        self.projection = self.projection_bias = None
+        if projection_dim is not None:
+            self.projection = add("projection", (num_filters, projection_dim))
+            self.projection_bias = add("projection_bias", (projection_dim,), "zeros")
+        self.built = True
+
+    def call(self, characters):
+        dtype = self.compute_dtype
+        shape = ops.shape(characters)
+        ids = ops.reshape(characters, (-1, shape[-1]))
+        rows = ops.take(ops.cast(self.characters, dtype), ops.maximum(ids - 1, 0), axis=0)
+        x = ops.where((ids > 0)[..., None], rows, 0.0)  # [N, c, d]
+        activation = keras.activations.get(self.activation)
+        found = [
+            activation(ops.max(ops.conv(x, ops.cast(kernel, dtype)), axis=1) + _as(bias, dtype))
+            for kernel, bias in zip(self.kernels, self.biases, strict=True)
+        ]
+        x = ops.concatenate(found, axis=-1)
+        for weights in self.highways:
+            w = {name: ops.cast(value, dtype) for name, value in weights.items()}
+            g = ops.sigmoid(ops.matmul(x, w["gate_kernel"]) + w["gate_bias"])
+            new = ops.relu(ops.matmul(x, w["transform_kernel"]) + w["transform_bias"])
+            x = g * new + (1.0 - g) * x
+        if self.projection is not None:
+            x = ops.matmul(x, _as(self.projection, dtype)) + _as(self.projection_bias, dtype)
+        return ops.reshape(x, (*shape[:-1], self.output_dim))
+
+    def compute_output_spec(self, characters):
+        return keras.KerasTensor((*characters.shape[:-1], self.output_dim), self.compute_dtype)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "filters": self.filters,
+            "projection_dim": self.projection_dim,
+            "num_characters": self.num_characters,
+            "character_dim": self.character_dim,
+            "num_highways": self.num_highways,
+            "activation": self.activation,
+            "weights_trainable": self.weights_trainable,
+        }
+
+
+def _as(weight, dtype):
+    return ops.cast(weight, dtype)

@@ -16,7 +16,7 @@ BATCH_SIZE = 64
 
 @dataclass(frozen=True)
 class Writer:
-    """One task of a system, as `tfmrc.evaluation.Predictor` wants it.
+    """One task of a system, as `tfmrc.evaluation.PredictionSource` wants it.
 
     Args:
         system: of `recipes.daanet_squad.systems`.

@@ -1,7 +1,7 @@
-"""Evaluation: strings in, numbers and pictures out.
+"""Evaluation: from strings to scores, figures and reports.
 
-The room stands alone: it imports nothing else of tfmrc and no TensorFlow, so prediction files can
-be scored anywhere (`python -m tfmrc.evaluation --help`).
+The package imports no TensorFlow and nothing else of tfmrc, so prediction files can be scored
+anywhere (`python -m tfmrc.evaluation --help`).
 
 Example:
 
@@ -11,50 +11,75 @@ Example:
 1.0
 """
 
-from tfmrc.evaluation.files.metrics_files import OverSeeds, over_seeds, read_metrics
-from tfmrc.evaluation.files.official import read_answers, write_official
-from tfmrc.evaluation.files.predicting import Predictor, write_predictions
-from tfmrc.evaluation.files.predictions import Prediction, PredictionWriter, read_predictions
-from tfmrc.evaluation.files.references import Reference, read_references
-from tfmrc.evaluation.metrics.adversarial import score_adversarial_squad
-from tfmrc.evaluation.metrics.answerability import (
-    PrecisionRecallCurve,
-    precision_recall_curve,
-    score_answerability,
+from tfmrc.evaluation.files import (
+    OverSeeds,
+    Prediction,
+    PredictionSource,
+    PredictionWriter,
+    Reference,
+    over_seeds,
+    read_answers,
+    read_metrics,
+    read_predictions,
+    read_references,
+    write_official,
+    write_predictions,
 )
-from tfmrc.evaluation.metrics.answers import score_answers
-from tfmrc.evaluation.metrics.baselines import first_sentence, most_similar_sentence, sentences
-from tfmrc.evaluation.metrics.groups import (
+from tfmrc.evaluation.metrics import (
+    NO_ANSWER,
+    RULES,
     AnswerLength,
+    Interval,
+    PairedTest,
+    PrecisionRecallCurve,
+    Rules,
+    Score,
+    Scores,
+    Statistics,
+    Tokenizer,
     answer_lengths,
+    bootstrap,
+    first_sentence,
+    get_rules,
+    get_tokenizer,
+    most_similar_sentence,
+    normalize_squad,
+    paired_bootstrap,
+    precision_recall_curve,
     question_word,
+    score_adversarial_squad,
+    score_answerability,
+    score_answers,
     score_by_group,
+    score_oracle,
+    score_ranking,
+    score_repetition,
+    score_squad,
+    sentences,
 )
-from tfmrc.evaluation.metrics.oracle import score_oracle
-from tfmrc.evaluation.metrics.ranking import score_ranking
-from tfmrc.evaluation.metrics.repetition import score_repetition
-from tfmrc.evaluation.metrics.resampling import Interval, PairedTest, bootstrap, paired_bootstrap
-from tfmrc.evaluation.metrics.rules import NO_ANSWER, RULES, Rules, get_rules
-from tfmrc.evaluation.metrics.score import Score, Scores, Statistics
-from tfmrc.evaluation.metrics.squad import normalize_squad, score_squad
-from tfmrc.evaluation.metrics.tokenizers import Tokenizer, get_tokenizer
-from tfmrc.evaluation.plots.attribution import attribution_of
-from tfmrc.evaluation.plots.attribution_figure import plot_attribution
-from tfmrc.evaluation.plots.attribution_page import attribution_html
-from tfmrc.evaluation.plots.figures import (
+from tfmrc.evaluation.plots import (
+    attribution_html,
+    attribution_of,
     plot_answer_lengths,
+    plot_attribution,
+    plot_heat_map,
     plot_learning_curves,
     plot_precision_recall,
     plot_runs,
     plot_scores,
+    save_figure,
 )
-from tfmrc.evaluation.plots.heat_map import plot_heat_map
-from tfmrc.evaluation.plots.style import save_figure
-from tfmrc.evaluation.reports.mean_of_runs import mean_of_runs
-from tfmrc.evaluation.reports.report import Report
-from tfmrc.evaluation.reports.reproduction import RowState, find_runs, states
-from tfmrc.evaluation.reports.reproduction_rows import Part, Row, read_rows
-from tfmrc.evaluation.reports.samples import sample_table
+from tfmrc.evaluation.reports import (
+    Part,
+    Report,
+    Row,
+    RowState,
+    find_runs,
+    mean_of_runs,
+    read_rows,
+    sample_table,
+    states,
+)
 
 __all__ = [
     "AnswerLength",
@@ -66,7 +91,7 @@ __all__ = [
     "PrecisionRecallCurve",
     "Prediction",
     "PredictionWriter",
-    "Predictor",
+    "PredictionSource",
     "RULES",
     "Reference",
     "Report",

@@ -1,4 +1,4 @@
-"""`python -m tfmrc.evaluation`: score prediction files on the command line."""
+"""`python -m tfmrc.evaluation`: scores prediction files on the command line."""
 
 import sys
 

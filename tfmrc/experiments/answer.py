@@ -47,7 +47,7 @@ def prediction_of(example_id: str, answer: Answer, style: str) -> Prediction:
 
 @dataclass(frozen=True)
 class StyledReader:
-    """A predictor that answers in one style, as `tfmrc.evaluation.Predictor` wants it.
+    """A predictor that answers in one style, as `tfmrc.evaluation.PredictionSource` wants it.
 
     Args:
         predictor: answers.

@@ -32,7 +32,7 @@ def files(tmp_path: Path) -> Path:
         {
             "id": "a",
             "answer": "Ode built the mill",
-            "scores": {"possibility": 0.9, "relevance": [0.8, 0.1]},
+            "scores": {"answerable_probability": 0.9, "relevance": [0.8, 0.1]},
             "provenance": [
                 {
                     "word": "Ode",
@@ -47,10 +47,14 @@ def files(tmp_path: Path) -> Path:
         {
             "id": "b",
             "answer": "spring",
-            "scores": {"possibility": 0.7, "relevance": [0.8, 0.1]},
+            "scores": {"answerable_probability": 0.7, "relevance": [0.8, 0.1]},
             "alternatives": ["in spring"],
         },
-        {"id": "c", "answer": "rain", "scores": {"possibility": 0.2, "relevance": [0.5, 0.5]}},
+        {
+            "id": "c",
+            "answer": "rain",
+            "scores": {"answerable_probability": 0.2, "relevance": [0.5, 0.5]},
+        },
     ]
     for name, rows in (("dev", references), ("run", predictions)):
         text = "".join(json.dumps(row) + "\n" for row in rows)
@@ -61,7 +65,7 @@ def files(tmp_path: Path) -> Path:
 def _run(files: Path, *words: str, code: int = 0) -> dict:
     out = files / "out.json"
     arguments = [words[0], "--predictions", str(files / "run.jsonl"), *words[1:]]
-    if words[0] not in ("duplication", "convert", "attribution"):
+    if words[0] not in ("repetition", "convert", "attribution"):
         arguments += ["--references", str(files / "dev.jsonl")]
     if words[0] not in ("convert", "attribution"):
         arguments += ["--json", str(out)]
@@ -95,7 +99,7 @@ def test_answerability_at_the_threshold_of_dev(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     dev = {
-        "dev_run": [{"id": "x", "answer": "y", "scores": {"possibility": 0.8}}],
+        "dev_run": [{"id": "x", "answer": "y", "scores": {"answerable_probability": 0.8}}],
         "dev_dev": [{"id": "x", "answers": ["y"]}],
     }
     for name, rows in dev.items():
@@ -135,14 +139,14 @@ def test_breakdown_and_oracle_as_bars(files: Path, capsys: pytest.CaptureFixture
     assert all(f"<!-- {text} -->" in drawing for text in ("who", "when", "why", "F1"))
     assert "<!-- F1, answerable -->" not in drawing
     _run(files, "squad", "--version", "2.0", "--plot", str(files / "x"), code=2)
-    assert "it goes with --by" in capsys.readouterr().err
+    assert "it needs --by" in capsys.readouterr().err
     _run(files, "oracle", "-k", "1", "2", "--version", "2.0", "--plot", str(files / "best"))
     drawing = (files / "best.svg").read_text()
     assert all(f"<!-- {text} -->" in drawing for text in ("K = 1", "K = 2", "Exact match"))
 
 
-def test_duplication(files: Path) -> None:
-    assert _run(files, "duplication")["scores"]["duplication_rate"]["value"] == 0.0
+def test_repetition(files: Path) -> None:
+    assert _run(files, "repetition")["scores"]["duplication_rate"]["value"] == 0.0
 
 
 def test_lengths_with_their_figure(files: Path) -> None:

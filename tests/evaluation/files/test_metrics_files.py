@@ -45,9 +45,9 @@ def test_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_cannot_be_averaged_is_refused(tmp_path: Path) -> None:
     one = read_metrics(_run(tmp_path, 1, 1))
-    with pytest.raises(ValueError, match="two runs or more"):
+    with pytest.raises(ValueError, match="at least two runs"):
         over_seeds([one])
-    with pytest.raises(ValueError, match=r"a seed of its own. Received: seeds \[1, 1\]"):
+    with pytest.raises(ValueError, match=r"its own seed. Received: seeds \[1, 1\]"):
         over_seeds([one, one])
     with pytest.raises(ValueError, match="different data"):
         over_seeds([one, read_metrics(_run(tmp_path, 2, 1, dataset="other"))])

@@ -8,9 +8,9 @@ import pytest
 from tfmrc.evaluation import NO_ANSWER, Prediction, read_answers, write_official
 
 FOUND = {
-    "7": Prediction("7", "the\nmill", scores={"possibility": 0.75}),
-    "q": Prediction("q", NO_ANSWER, scores={"possibility": 0.125}),
-    "r": Prediction("r", "", scores={"possibility": 0.5}),
+    "7": Prediction("7", "the\nmill", scores={"answerable_probability": 0.75}),
+    "q": Prediction("q", NO_ANSWER, scores={"answerable_probability": 0.125}),
+    "r": Prediction("r", "", scores={"answerable_probability": 0.5}),
 }
 
 
@@ -32,7 +32,8 @@ def test_squad(tmp_path: Path) -> None:
 
 def test_below_the_threshold_is_no_answer(tmp_path: Path) -> None:
     found = {
-        key: Prediction(key, "x", scores={"possibility": p}) for key, p in (("a", 0.5), ("b", 0.4))
+        key: Prediction(key, "x", scores={"answerable_probability": p})
+        for key, p in (("a", 0.5), ("b", 0.4))
     }
     path = write_official(found, tmp_path / "candidates.json", "msmarco", threshold=0.5)
     assert read_answers(path) == {"a": "x", "b": NO_ANSWER}
@@ -50,7 +51,7 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
         write_official(FOUND, tmp_path / "x", "coco")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="Received: 'z' first"):
         write_official(FOUND, tmp_path / "x", "lines", order=["7", "z"])
-    with pytest.raises(ValueError, match="id='a', possibility=None"):
+    with pytest.raises(ValueError, match="id='a', answerable_probability=None"):
         write_official({"a": Prediction("a", "x")}, tmp_path / "x", "squad-no-answer")
 
 
@@ -59,7 +60,10 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
     [
         ('{"query_id": 1, "answers": ["a", "b"]}', "line 1: a candidate has at most one answer"),
         ('{"query_id": 1, "answers": []}\n{"query_id": 1, "answers": []}', "line 2: the id occurs"),
-        ('{"query_id": 1, "answers": []}\n{"query_id": 2}', "line 2: no 'query_id' and 'answers'"),
+        (
+            '{"query_id": 1, "answers": []}\n{"query_id": 2}',
+            "line 2: expected 'query_id' and 'answers'",
+        ),
         ('{"a": ["x"]}', r"Received: 'a': \['x'\]"),
     ],
 )

@@ -11,7 +11,7 @@ from tfmrc.evaluation import Prediction, read_predictions, write_predictions
 EXAMPLES = [SimpleNamespace(id=str(number)) for number in range(10)]
 
 
-class BatchSampler:
+class BatchModel:
     """Answers in batches of three, and stops or misbehaves where told to."""
 
     def __init__(self, fail_at: str | None = None, style: str = "") -> None:
@@ -38,11 +38,11 @@ class BatchSampler:
 def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        write_predictions(BatchSampler(fail_at="7"), EXAMPLES, path)
+        write_predictions(BatchModel(fail_at="7"), EXAMPLES, path)
     assert list(read_predictions(path)) == list("012345")
     with path.open("a") as file:
         file.write('{"id": "6", "ans')  # killed while it wrote
-    second = BatchSampler()
+    second = BatchModel()
     assert write_predictions(second, EXAMPLES, path) == 4
     assert second.asked == list("6789")
     assert list(read_predictions(path)) == list("0123456789")
@@ -51,7 +51,7 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path: Path) -> No
 def test_two_styles_share_a_file(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     for style in ("qa", "nlg"):
-        assert write_predictions(BatchSampler(style=style), EXAMPLES, path, style=style) == 10
+        assert write_predictions(BatchModel(style=style), EXAMPLES, path, style=style) == 10
     assert len(read_predictions(path, "nlg")) == 10
 
 
@@ -65,16 +65,16 @@ def test_examples_are_a_stream(tmp_path: Path) -> None:
             read.append(int(example.id) - lines)
             yield example
 
-    write_predictions(BatchSampler(), stream(), path)
+    write_predictions(BatchModel(), stream(), path)
     assert max(read) == 2
 
 
 @pytest.mark.parametrize(
     ("answers", "message"),
     [
-        ([("1", "")], "wanted: id='0', style=''. Received: id='1'"),
+        ([("1", "")], "Expected: id='0', style=''. Received: id='1'"),
         ([("0", "qa")], "style='qa'"),
-        ([("0", ""), ("1", "")], "8 examples were not answered. Received: .2. first"),
+        ([("0", ""), ("1", "")], "8 examples have no prediction. Received: .2. first"),
     ],
 )
 def test_what_was_not_asked_for_is_refused(
@@ -95,5 +95,5 @@ def test_more_answers_than_questions_are_refused(tmp_path: Path) -> None:
             yield from (Prediction(example.id, "x") for example in examples)
             yield Prediction("more", "x")
 
-    with pytest.raises(ValueError, match="wanted: id=None.*id='more'"):
+    with pytest.raises(ValueError, match="Expected: id=None.*id='more'"):
         write_predictions(Eager(), EXAMPLES[:2], tmp_path / "run.jsonl")

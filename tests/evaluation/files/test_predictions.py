@@ -11,7 +11,7 @@ FULL = Prediction(
     "q1",
     "Ode",
     style="qa",
-    scores={"possibility": 0.75, "relevance": [0.5, 0.25]},
+    scores={"answerable_probability": 0.75, "relevance": [0.5, 0.25]},
     provenance=({"word": "Ode", "source": "passage", "mixture": [0.0, 0.25, 0.75]},),
     alternatives=("Ada",),
 )
@@ -89,7 +89,7 @@ def test_compressed_files_are_read(tmp_path: Path) -> None:
         ('["b", "x"]', "line 2: a prediction is an object"),
         ('{"id": "b", "answer": null}', "line 2: 'answer' must be a string"),
         ('{"id": "b", "answer": "x", "text": "y"}', r"line 2: unknown fields .*\['text'\]"),
-        ('{"id": "a", "answer": "x"}', "line 2: the id was already predicted in line 1"),
+        ('{"id": "a", "answer": "x"}', "line 2: the id already occurs in line 1"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, line: str, message: str) -> None:
@@ -97,3 +97,46 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: str, message: str) -> None:
     path.write_text('{"id": "a", "answer": "x"}\n' + line + "\n")
     with pytest.raises(ValueError, match=message):
         read_predictions(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"thesis": "four years of work"}',
+        "a line\nanother",
+        '{"id": "q1", "answer": "x"}\n{"id": "q2"}\n',
+        '{"id": "q1", "answer": "x"}\nnotes',
+        "\xff",
+    ],
+)
+def test_what_is_no_prediction_file_is_not_resumed_and_stays_as_it_is(
+    tmp_path: Path, content: str
+) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(ValueError, match="run.jsonl"):
+        PredictionWriter(path, resume=True)
+    assert path.read_bytes() == content.encode("latin-1")
+
+
+def test_a_whole_last_line_without_its_end_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text('{"id": "a", "answer": "x"}\n{"id": "b", "answer": "y"}')
+    with PredictionWriter(path, resume=True) as writer:
+        assert writer.done == {("a", ""), ("b", "")}
+        writer.write(Prediction("c", "z"))
+    assert list(read_predictions(path)) == ["a", "b", "c"]
+
+
+def test_every_half_line_is_recognised(tmp_path: Path) -> None:
+    """Killed at any byte of the last line, inside a letter of two bytes too."""
+    lines = ('{"id": "a", "answer": "x"}\n', '{"id": "b", "answer": "Größe"}\n')
+    first, second = (line.encode() for line in lines)
+    for length in range(len(second)):
+        path = tmp_path / f"{length}.jsonl"
+        path.write_bytes(first + second[:length])
+        with PredictionWriter(path, resume=True) as writer:
+            assert ("a", "") in writer.done
+            if ("b", "") not in writer.done:
+                writer.write(Prediction("b", "Größe"))
+        assert path.read_bytes() == first + second

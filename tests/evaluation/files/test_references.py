@@ -79,7 +79,7 @@ def test_lines_with_styles_and_labels(tmp_path: Path) -> None:
     path = _write(tmp_path / "test.jsonl", record)
     assert read_references(path, style="qa")["q"].answers == ("Ode",)
     assert read_references(path, style="qa")["q"].relevance == (True, False)
-    with pytest.raises(ValueError, match=r"line 1: answers in several styles.*\['nlg', 'qa'\]"):
+    with pytest.raises(ValueError, match=r"line 1: the answers have several.*\['nlg', 'qa'\]"):
         read_references(path)
 
 

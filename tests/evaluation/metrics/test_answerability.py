@@ -41,7 +41,7 @@ def test_the_best_threshold_says_where_it_was_chosen() -> None:
 
 def test_a_threshold_from_elsewhere_stands_beside_the_best_one() -> None:
     dev = precision_recall_curve({"x": 0.85, "y": 0.3}, {"x": True, "y": False})
-    scores = score_answerability(CHANCES, TRUTH, threshold=dev.best_threshold, chosen_on="dev")
+    scores = score_answerability(CHANCES, TRUTH, threshold=dev.best_threshold, tuned_on="dev")
     # From 0.85 on only a is answered: P = 1, R = 1/3, F1 = 1/2.
     assert scores["answerable_f1"].value == pytest.approx(1 / 2)
     assert scores["answerable_f1"].note == "threshold 0.85, dev"
@@ -63,3 +63,8 @@ def test_nan_and_no_positive_are_refused() -> None:
 def test_never_answering_is_zero_not_a_division_by_zero() -> None:
     scores = score_answerability(CHANCES, TRUTH, threshold=2.0)
     assert [scores[n].value for n in ("answerable_f1", "answerable_precision")] == [0.0, 0.0]
+
+
+def test_a_threshold_must_be_a_number() -> None:
+    with pytest.raises(ValueError, match="Received: threshold=nan"):
+        score_answerability(CHANCES, TRUTH, threshold=float("nan"))

@@ -87,5 +87,34 @@ def test_scores_print_and_turn_to_json() -> None:
     record = scores.to_json()
     assert record["scores"]["rouge_l"]["value"] == 1.0
     assert record["scores"]["rouge_l"]["tokenisation"] == "tfmrc english 1, lower-cased"
-    with pytest.raises(KeyError, match="no score 'meteor' here"):
+    with pytest.raises(KeyError, match="Received: 'meteor'"):
         scores["meteor"]
+
+
+def test_composed_and_decomposed_letters_are_equal_in_unicode_rules_only() -> None:
+    predictions, references = {"a": "cafe\u0301"}, {"a": ["caf\u00e9"]}
+    for rules, value in (("plain", 0.0), ("unicode", 1.0), ("narrativeqa-unicode", 1.0)):
+        scores = score_answers(predictions, references, rules, meteor=False)
+        assert scores["rouge_l"].value == value, rules
+    scores = score_answers(predictions, references, "msmarco", tokenizer="unicode")
+    assert scores["rouge_l"].value == 1.0
+    assert scores["rouge_l"].tokenisation.startswith("tfmrc unicode 1 (Unicode 1")
+
+
+def test_hindi_words_are_whole_in_unicode_rules() -> None:
+    """ "हिन्दी" for "हिंदू": other words, but two of the pieces at vowel signs are the same."""
+    predictions, references = {"a": "हिन्दी"}, {"a": ["हिंदू"]}
+    pieces = score_answers(predictions, references, "plain")["rouge_l"].value
+    assert pieces is not None and pieces > 0.4
+    assert score_answers(predictions, references, "unicode")["rouge_l"].value == 0.0
+
+
+def test_punctuation_alone_is_compared_in_unicode_rules() -> None:
+    """NarrativeQA's rules remove it, and two empty texts are equal to pycocoevalcap."""
+    for rules, value in (("narrativeqa", 1.0), ("narrativeqa-unicode", 0.0)):
+        scores = score_answers({"a": "?!"}, {"a": ["..."]}, rules, meteor=False)
+        assert scores["rouge_l"].value == value
+    same = score_answers({"a": "..."}, {"a": ["..."]}, "narrativeqa-unicode", meteor=False)
+    assert same["rouge_l"].value == 1.0
+    prepare = RULES["narrativeqa-unicode"].prepare
+    assert (prepare("Rex!"), prepare(""), prepare("?!")) == ("rex", "", "? !")

@@ -1,5 +1,12 @@
 """The two baselines without a model."""
 
+import re
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.growth import growth
 from tfmrc.evaluation import first_sentence, most_similar_sentence, sentences
 
 
@@ -28,3 +35,29 @@ def test_most_similar_sentence() -> None:
 
 def test_words_without_letters_do_not_count() -> None:
     assert most_similar_sentence("Is it so?", ["What? Why?", "It is."]) == "It is."
+
+
+# The pattern as it was: quadratic in a run of punctuation.
+END = re.compile(
+    r"(?<!\b[A-Z])(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bMrs)(?<!\bProf)"
+    r"(?:[.!?]+[\"'”’)\]]*)(?=\s+[\"'“‘(\[]*[^\s\d\W_a-z]|\s+\d|\s*$)"
+)
+
+
+@settings(max_examples=500)
+@given(st.text(alphabet="AbMr.!? \"(')1\n\té", max_size=30))
+@example("Mr.. Then Mr. Ode A. B! c? D.) E.")
+def test_sentences_are_those_of_one_pattern(text: str) -> None:
+    expected = []
+    for line in text.splitlines():
+        start = 0
+        for match in END.finditer(line):
+            expected.append(line[start : match.end()].strip())
+            start = match.end()
+        expected.append(line[start:].strip())
+    assert sentences(text) == [sentence for sentence in expected if sentence]
+
+
+@pytest.mark.parametrize("piece", ["!", ". ", '."', "A.", " ", "\n", "(", ". ("])
+def test_time_of_sentences_is_linear(piece: str) -> None:
+    assert growth(sentences, lambda n: piece * n + "a", 2000) < 8

@@ -44,7 +44,7 @@ def test_lengths_must_fit() -> None:
 
 
 def test_nan_and_wrong_cutoff_are_refused() -> None:
-    with pytest.raises(ValueError, match="scores must be numbers"):
+    with pytest.raises(ValueError, match="Scores must be numbers"):
         score_ranking({"a": [float("nan"), 1.0]}, {"a": [True, False]})
     with pytest.raises(ValueError, match="Received: cutoff=0"):
         score_ranking({}, {}, cutoff=0)

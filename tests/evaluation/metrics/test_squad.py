@@ -1,5 +1,6 @@
 """SQuAD's rules beyond the golden cases: thresholds, subsets, errors."""
 
+import numpy as np
 import pytest
 
 from tfmrc.evaluation import normalize_squad, score_squad
@@ -56,3 +57,40 @@ def test_arguments_are_checked() -> None:
         score_squad({}, {}, version="3")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="none for 1 ids, 'a' first"):
         score_squad({"a": "x"}, {"a": ["x"]}, version="2.0", no_answer={})
+
+
+@pytest.mark.parametrize("chance", [float("nan"), None, "0.5"])
+def test_a_probability_of_no_answer_must_be_a_number(chance: object) -> None:
+    """With NaN the order of the questions was arbitrary, and the best score below the score."""
+    with pytest.raises(ValueError, match=r"must be numbers. Received: no_answer\['a'\]="):
+        score_squad(
+            {"a": "x", "b": "y"},
+            {"a": ["x"], "b": []},
+            version="2.0",
+            no_answer={"a": chance, "b": 0.5},  # type: ignore[dict-item]
+        )
+    with pytest.raises(ValueError, match="`no_answer_threshold` must be a number"):
+        score_squad({"a": "x"}, {"a": ["x"]}, version="2.0", no_answer_threshold=float("nan"))
+
+
+def test_the_best_score_is_never_below_the_score() -> None:
+    predictions = {n: "x" for n in range(6)}
+    references = {n: ["x"] if n % 2 else [] for n in range(6)}
+    for chances in ([0.0] * 6, [np.float32(0.5)] * 6, [float("inf")] * 6, [0, 1, 0, 1, 0, 1]):
+        scores = score_squad(
+            predictions, references, version="2.0", no_answer=dict(enumerate(chances))
+        )
+        assert float(scores["best_exact_match"]) >= float(scores["exact_match"]) == 0.5
+
+
+def test_unicode_normalization_is_beside_the_official_one() -> None:
+    """ "café" composed and decomposed, and typographic quotes, are equal only in Unicode's form."""
+    predictions = {"a": "“cafe\u0301”", "b": "हिन्दी।"}
+    references = {"a": ["caf\u00e9"], "b": ["हिन्दी"]}
+    official = score_squad(predictions, references)
+    assert official["exact_match"].value == official["f1"].value == 0.0
+    unicode = score_squad(predictions, references, normalization="unicode")
+    assert unicode["exact_match"].value == unicode["f1"].value == 1.0
+    assert unicode["f1"].tokenisation.startswith("NFC, case-folded")
+    with pytest.raises(ValueError, match="Received: normalization='nfkc'"):
+        score_squad(predictions, references, normalization="nfkc")  # type: ignore[arg-type]

@@ -1,12 +1,19 @@
-"""The built-in tokeniser: hand-made cases, and laws that hold for any text."""
+"""The built-in tokenizers: hand-made cases, and laws that hold for any text."""
+
+import re
+import unicodedata
+from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.growth import growth
 from tfmrc.evaluation import get_tokenizer, score_answers
+from tfmrc.evaluation.metrics import tokenizers
 
 ENGLISH = get_tokenizer("english")
+UNICODE = get_tokenizer("unicode")
 
 CASES = {
     "It's John's, isn't it?": ["It", "'s", "John", "'s", ",", "is", "n't", "it", "?"],
@@ -82,3 +89,73 @@ def test_missing_spacy_is_named_with_its_install_line(monkeypatch: pytest.Monkey
     get_tokenizer.cache_clear()
     with pytest.raises(ImportError, match="pip install spacy"):
         get_tokenizer("spacy")
+
+
+# The pattern with the mail addresses in it, as it was: quadratic in a long text without "@".
+URL = tokenizers._URL
+MAIL = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+ENGLISH_WITH_MAIL = re.compile(
+    tokenizers._ENGLISH.pattern.replace(URL, f"{URL} | {MAIL}", 1), re.VERBOSE | re.IGNORECASE
+)
+
+
+@settings(max_examples=500)
+@given(st.text(alphabet="ab@@@..:/+-_ '’nt1,hps\u0301\n", max_size=40))
+@example("a@b.c@d.e 10:30@x.y don't.x@y.zz http://a@b.c x@y@z.w")
+@example("HTTP://a@b.c ahttp://x@y.z can'not@x.y @a.b a@@b.c ü@é.com")
+def test_mail_addresses_are_found_as_by_one_pattern(text: str) -> None:
+    assert ENGLISH(text) == ENGLISH_WITH_MAIL.findall(text)
+
+
+SHAPES = {
+    "hyphens": lambda n: "a-" * n,
+    "one word": lambda n: "a" * n,
+    "digits": lambda n: "1" * n,
+    "numbers": lambda n: "1," * n,
+    "marks": lambda n: "\u0301" * n,
+    "punctuation": lambda n: "?!" * n,
+    "dots": lambda n: "." * n,
+    "full stops": lambda n: "a." * n,
+    "apostrophes": lambda n: "n't" * n,
+    "addresses": lambda n: "http://" * n,
+    "a closed address": lambda n: "http://" + ".," * n,
+    "www": lambda n: "www." * n,
+    "at signs": lambda n: "@" * n,
+    "names": lambda n: "a-" * n + "@",
+    "mail": lambda n: "a@b.c" * n,
+    "line breaks": lambda n: "\n" * n,
+}
+
+
+@pytest.mark.parametrize("name", ["english", "unicode"])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_time_is_linear_in_the_text(name: str, shape: Callable[[int], str]) -> None:
+    assert growth(get_tokenizer(name), shape, 2000) < 8
+
+
+UNICODE_CASES = {
+    "हिन्दी में क्या है?": ["हिन्दी", "में", "क्या", "है", "?"],
+    "cafe\u0301 caf\u00e9": ["caf\u00e9", "caf\u00e9"],
+    "می\u200cخواهم": ["می\u200cخواهم"],
+    "東京タワー、ひる": ["東", "京", "タワー", "、", "ひ", "る"],
+    "It isn't 5km, it's $5.00.": ["It", "is", "n't", "5", "km", ",", "it", "'s", "$", "5.00", "."],
+    "தமிழ் ไทย עִבְרִית": ["தமிழ்", "ไทย", "עִבְרִית"],
+}
+
+
+@pytest.mark.parametrize("text", UNICODE_CASES)
+def test_unicode_cuts_as_listed(text: str) -> None:
+    assert UNICODE(text) == UNICODE_CASES[text]
+
+
+@given(st.text())
+def test_unicode_loses_nothing_and_is_the_same_for_equal_text(text: str) -> None:
+    composed = unicodedata.normalize("NFC", text)
+    assert "".join(UNICODE(text)) == "".join(composed.split())
+    assert UNICODE(unicodedata.normalize("NFD", text)) == UNICODE(composed)
+
+
+@given(st.text(alphabet="abnst'’.,-$5%0 :/MrUSa\u0301क\u093f", max_size=40))
+def test_unicode_leaves_text_that_is_cut_already_as_it_is(text: str) -> None:
+    words = UNICODE(text)
+    assert UNICODE(" ".join(words)) == words

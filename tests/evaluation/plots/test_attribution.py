@@ -10,7 +10,7 @@ from tfmrc.evaluation import attribution_html, attribution_of
 WORDS = ["Ode", "built", "<it>", "here"]
 SOURCES = ["passage", "vocabulary", "question", "passage"]
 WEIGHTS = [[0.1, 0.1, 0.8], [0.9, 0.05, 0.05], [0.2, 0.7, 0.1], [0.3, 0.1, 0.6]]
-PLACES = [(1, 4, 7), (None, None, None), (None, 0, 4), (1, 7, 12)]
+POSITIONS = [(1, 4, 7), (None, None, None), (None, 0, 4), (1, 7, 12)]
 
 
 class _Balance(HTMLParser):
@@ -37,7 +37,7 @@ def _page(**options: object) -> str:
         WORDS,
         SOURCES,
         WEIGHTS,
-        places=PLACES,
+        positions=POSITIONS,
         question="<it> is what?",
         passages=["Rain.", "Old Ode here & there."],
         relevance=[0.25, 0.75],
@@ -74,7 +74,7 @@ def test_an_empty_answer_is_a_page_too() -> None:
 
 def test_offsets_behind_the_text_are_cut() -> None:
     page = attribution_html(
-        ["x"], ["question"], [[0, 1, 0]], places=[(None, 2, 99)], question="ab x"
+        ["x"], ["question"], [[0, 1, 0]], positions=[(None, 2, 99)], question="ab x"
     )
     assert re.findall(r"<mark[^>]*>(.*?)</mark>", page) == [" x"]
 
@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_refused() -> None:
         attribution_html(["a"], ["question", "question"], [[0, 1, 0]])
     with pytest.raises(ValueError, match=r"Received: \['memory'\]"):
         attribution_html(["a"], ["memory"], [[0, 1, 0]])
-    with pytest.raises(ValueError, match="weights are from 0 to 1"):
+    with pytest.raises(ValueError, match="Weights must be from 0 to 1"):
         attribution_html(["a"], ["question"], [[0, 2, 0]])
     with pytest.raises(ValueError, match="1 numbers for 0 passages"):
         attribution_html(["a"], ["question"], [[0, 1, 0]], relevance=[1.0])
@@ -95,5 +95,5 @@ def test_arguments_from_a_prediction_file() -> None:
     with pytest.raises(ValueError, match="needs 'word', 'source' and 'mixture'"):
         attribution_of([word])
     parts = attribution_of([word | {"mixture": [0.0, 0.25, 0.75]}])
-    assert parts["places"] == [(1, 4, 7)]
+    assert parts["positions"] == [(1, 4, 7)]
     assert "Ode" in attribution_html(**parts)

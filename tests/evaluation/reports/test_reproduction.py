@@ -11,7 +11,7 @@ from tfmrc.evaluation import Part, Row, find_runs, read_rows, states
 from tfmrc.evaluation.commands.command_line import main
 from tfmrc.evaluation.reports.reproduction_table import commands, listing, markdown, to_json
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ROWS = ROOT / "recipes" / "reproduction.yaml"
 
 FULL = Part("full", "a_full", recipe="a/config.yaml", paper={"nlg_rouge_l": 69.77})
@@ -218,8 +218,8 @@ def test_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(rows) == 30
     assert all(row["state"] in ("no recipe", "not run") and not row["results"] for row in rows)
     assert main([*command, "--only", "masque-t99", "--only", "masque-f4"]) == 2
-    assert "no such row" in capsys.readouterr().err
+    assert "No such row" in capsys.readouterr().err
     assert main([*command, "--runs", str(tmp_path / "no")]) == 2, (
         "a second --runs adds to the first"
     )
-    assert "no such folder" in capsys.readouterr().err
+    assert "No such folder" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The command line of the evaluation: prediction and reference files in, a table or JSON out."""
+"""The command line of the evaluation: from prediction and reference files to a table or JSON."""
 
 import argparse
 import json
@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tfmrc.evaluation.commands import commands, other_options
-from tfmrc.evaluation.commands import compare as comparing
-from tfmrc.evaluation.commands.other_options import predictions
+from tfmrc.evaluation.commands import compare, file_options
+from tfmrc.evaluation.commands import score_commands as commands
+from tfmrc.evaluation.commands.file_options import predictions
 from tfmrc.evaluation.metrics.rules import RULES
 
-_ABOUT = """Score prediction files. Predictions are our JSON lines (id, answer, style, scores),
+_ABOUT = """Scores prediction files. Predictions are JSON lines (id, answer, style, scores),
 MS MARCO's candidate lines or SQuAD's JSON; references are JSON lines, SQuAD's JSON, MS MARCO's
 files or NarrativeQA's qaps.csv. Every number comes with its scorer, version and tokenisation."""
 
@@ -25,10 +25,13 @@ _EXAMPLES = """examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0 if it went well, 2 with a message on standard error if not.
+    """Runs a command.
 
     Args:
-        arguments: the words after the program's name; by default those of the process.
+        arguments: The words after the name of the program. By default those of the process.
+
+    Returns:
+        The exit status: 0, or 2 with a message on standard error.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -56,11 +59,11 @@ def _parser() -> argparse.ArgumentParser:
     kinds = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def command(name: str, run: Callable[[Any], Any], about: str) -> argparse.ArgumentParser:
-        made = kinds.add_parser(name, help=about, description=about)
-        made.set_defaults(run=run, json=None)
-        return made
+        added = kinds.add_parser(name, help=about, description=about)
+        added.set_defaults(run=run, json=None)
+        return added
 
-    answers = command("answers", commands.answers, "ROUGE-L, BLEU and METEOR of written answers")
+    answers = command("answers", commands.answers, "ROUGE-L, BLEU and METEOR of generated answers")
     _files(answers)
     _text(answers)
     _resampling(answers)
@@ -73,6 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     squad.add_argument(
         "--no-answer", type=Path, help="JSON object from id to the probability of no answer (v2.0)"
     )
+    squad.add_argument(
+        "--normalization",
+        choices=("official", "unicode"),
+        default="official",
+        help="normal form of the text; 'unicode' is not the official one",
+    )
     _groups(squad)
 
     adversarial = command("adversarial", commands.adversarial, "worst variant of AddSent files")
@@ -83,41 +92,43 @@ def _parser() -> argparse.ArgumentParser:
     _files(ranking)
     _resampling(ranking)
     ranking.add_argument("--field", default="relevance", help="the score to rank by")
-    ranking.add_argument("--cutoff", type=int, help="count the first so many passages (MRR@10: 10)")
+    ranking.add_argument("--cutoff", type=int, help="ranks that count (MRR@10: 10)")
 
-    possible = command("answerability", commands.answerability, "F1 of answer possibility")
+    possible = command("answerability", commands.answerability, "F1 of the decision to answer")
     _files(possible)
     _resampling(possible)
-    possible.add_argument("--field", default="possibility", help="the score to decide by")
-    possible.add_argument("--threshold", type=float, help="answer from here on: one fixed before")
-    possible.add_argument("--dev-predictions", type=Path, help="take the threshold best on these")
-    possible.add_argument("--dev-references", type=Path, help="what they are compared with")
-    possible.add_argument("--dev-split", help="NarrativeQA's set")
-    possible.add_argument("--plot", type=Path, help="draw the precision-recall curve (PNG, SVG)")
+    possible.add_argument(
+        "--field", default="answerable_probability", help="the score to decide by"
+    )
+    possible.add_argument("--threshold", type=float, help="threshold that was fixed before")
+    possible.add_argument("--dev-predictions", type=Path, help="tune the threshold on these")
+    possible.add_argument("--dev-references", type=Path, help="references of --dev-predictions")
+    possible.add_argument("--dev-split", help="NarrativeQA's set of --dev-references")
+    possible.add_argument("--plot", type=Path, help="plot the precision-recall curve (PNG, SVG)")
 
     oracle = command("oracle", commands.oracle, "exact match and F1 of the best of K answers")
     _files(oracle)
     oracle.add_argument("-k", type=int, nargs="+", default=[1, 2, 3, 4])
     oracle.add_argument("--version", choices=("1.1", "2.0"), default="1.1")
-    oracle.add_argument("--plot", type=Path, help="draw a bar for each K (PNG, SVG)")
+    oracle.add_argument("--plot", type=Path, help="plot a bar for each K (PNG, SVG)")
 
-    repeats = command("duplication", commands.duplication, "how often words repeat in a text")
+    repeats = command("repetition", commands.repetition, "word duplication rates")
     predictions(repeats)
     _resampling(repeats)
 
     lengths = command("lengths", commands.lengths, "answer length by style and query type")
     _files(lengths)
-    lengths.add_argument("--plot", type=Path, help="draw bars with error bars (PNG, SVG)")
+    lengths.add_argument("--plot", type=Path, help="plot bars with error bars (PNG, SVG)")
 
-    compare = command("compare", comparing.compare, "paired bootstrap test of two systems")
-    _files(compare)
-    _text(compare, comparing.FURTHER_RULES)
-    compare.add_argument("--field", default="relevance", help="the score to rank by (ranking)")
-    compare.add_argument("--second", type=Path, required=True, help="the other prediction file")
-    compare.add_argument("--samples", type=int, default=1000)
-    compare.add_argument("--seed", type=int, default=0)
+    pair = command("compare", compare.compare, "paired bootstrap test of two systems")
+    _files(pair)
+    _text(pair, compare.FURTHER_RULES)
+    pair.add_argument("--field", default="relevance", help="the score to rank by (ranking)")
+    pair.add_argument("--second", type=Path, required=True, help="the other prediction file")
+    pair.add_argument("--samples", type=int, default=1000)
+    pair.add_argument("--seed", type=int, default=0)
 
-    other_options.add(command)
+    file_options.add(command)
     return parser
 
 
@@ -130,17 +141,21 @@ def _files(parser: argparse.ArgumentParser) -> None:
 
 def _text(parser: argparse.ArgumentParser, further: Sequence[str] = ()) -> None:
     parser.add_argument("--rules", choices=[*sorted(RULES), *further], default="msmarco")
-    parser.add_argument("--tokenizer", choices=("english", "whitespace", "spacy"))
+    parser.add_argument("--tokenizer", choices=("english", "unicode", "whitespace", "spacy"))
     parser.add_argument(
-        "--meteor", action=argparse.BooleanOptionalAction, help="by default as the rules say"
+        "--meteor",
+        action=argparse.BooleanOptionalAction,
+        help="by default the rules decide",
     )
 
 
 def _resampling(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--samples", type=int, default=0, help="bootstrap intervals (1000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the resampling")
+    parser.add_argument("--samples", type=int, default=0, help="bootstrap resamples (1000)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the resampling")
 
 
 def _groups(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--by", choices=("question-word", "query-type"), help="break down too")
-    parser.add_argument("--plot", type=Path, help="draw the breakdown as bars (PNG, SVG)")
+    parser.add_argument(
+        "--by", choices=("question-word", "query-type"), help="break scores down by group"
+    )
+    parser.add_argument("--plot", type=Path, help="plot the breakdown as bars (PNG, SVG)")

@@ -1,11 +1,11 @@
-"""The command that sets two prediction files side by side, with a paired test of every row."""
+"""The command that compares two prediction files with a paired test of every score."""
 
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tfmrc.evaluation.commands.command_inputs import answer_scores, references_of, scores_of
+from tfmrc.evaluation.commands.inputs import answer_scores, references_of, scores_of
 from tfmrc.evaluation.commands.output import only_json
 from tfmrc.evaluation.files.official import read_answers
 from tfmrc.evaluation.files.references import Reference
@@ -17,27 +17,27 @@ from tfmrc.evaluation.metrics.squad import score_squad
 from tfmrc.evaluation.reports.tables import show_rows
 
 FURTHER_RULES = ("squad-1.1", "squad-2.0", "adversarial", "ranking")
-"""What can be compared beside the rules for text."""
+"""Rules for comparison besides the rules for text."""
 
 
 def compare(options: Namespace) -> dict[str, Any]:
-    """Score two prediction files by the same rules and test the difference of every row."""
+    """Scores two prediction files by the same rules and tests the difference of every score."""
     known = references_of(options)
     first, second = (
         _scores(options, path, known) for path in (options.predictions, options.second)
     )
-    found = {}
+    tests = {}
     table = []
     for name in first:
         one, two = first[name], second[name]
         if one.statistics is None or two.statistics is None or not one.statistics.ids:
             continue
         test = paired_bootstrap(one, two, samples=options.samples, seed=options.seed)
-        found[name] = {"first": one.to_json(), "second": two.to_json(), "test": vars(test)}
+        tests[name] = {"first": one.to_json(), "second": two.to_json(), "test": vars(test)}
         table.append([one.label, f"{100 * float(one):.2f}", f"{100 * float(two):.2f}", str(test)])
     if not only_json(options):
         show_rows(["score", "first", "second", "second - first, paired bootstrap"], table)
-    return {"rules": first.rules, "scores": found}
+    return {"rules": first.rules, "scores": tests}
 
 
 def _scores(options: Namespace, path: Path, known: Mapping[str, Reference]) -> Scores:

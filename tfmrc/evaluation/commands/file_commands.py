@@ -1,4 +1,4 @@
-"""The commands that write files and pictures: official forms, attribution pages, curves."""
+"""The commands that write files and figures: official forms, attribution pages, curves."""
 
 from argparse import Namespace
 from collections.abc import Mapping
@@ -13,19 +13,19 @@ from tfmrc.evaluation.plots.attribution_page import attribution_html
 
 
 def convert(options: Namespace) -> None:
-    found = read_predictions(options.predictions, options.style)
+    predictions = read_predictions(options.predictions, options.style)
     order = None if options.references is None else read_references(options.references)
     path = write_official(
-        found, options.output, options.form, order=order, threshold=options.threshold
+        predictions, options.output, options.form, order=order, threshold=options.threshold
     )
     print(path)
 
 
 def attribution(options: Namespace) -> None:
-    found = read_predictions(options.predictions, options.style)
-    if options.id not in found:
+    predictions = read_predictions(options.predictions, options.style)
+    if options.id not in predictions:
         raise ValueError(f"{options.predictions}: no such id. Received: --id {options.id}")
-    prediction = found[options.id]
+    prediction = predictions[options.id]
     if not prediction.provenance:
         raise ValueError(f"{options.predictions}: no provenance of this id. Received: {options.id}")
     parts = attribution_of(prediction.provenance)

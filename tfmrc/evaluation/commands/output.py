@@ -1,4 +1,4 @@
-"""How the commands show scores: a table, intervals, a breakdown, and the JSON of all of it."""
+"""Output of the commands: a table, intervals, a breakdown, and all of it as JSON."""
 
 from argparse import Namespace
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from tfmrc.evaluation.reports.tables import show_rows, show_scores
 def finish(
     options: Namespace, scores: Scores, known: Mapping[str, Reference] | None = None
 ) -> dict[str, Any]:
-    """Show the scores, with intervals and a breakdown if asked; return all of it."""
+    """Prints the scores, with intervals and a breakdown if asked for, and returns all of it."""
     result = scores.to_json()
     result["predictions"] = str(options.predictions)
     samples = getattr(options, "samples", 0)
@@ -51,20 +51,20 @@ def finish(
 def _plot_groups(
     options: Namespace, scores: Scores, groups: Mapping[str, Mapping[str, Score]]
 ) -> None:
-    """Bars by group of the first two scores, which are the main ones (SAN's Figure 5)."""
+    """Plots the first two scores, which are the main ones, by group (SAN's Figure 5)."""
     from tfmrc.evaluation.plots.figures import plot_scores
 
     if not groups:
-        raise ValueError("--plot draws a breakdown: it goes with --by. Received: no --by")
+        raise ValueError("--plot draws a breakdown, so it needs --by. Received: no --by")
     bars: dict[str, dict[str, float | Interval]] = {
         scores[name].label: {group: float(part) for group, part in groups[name].items()}
         for name in list(groups)[:2]
     }
-    say(options, plot_scores(bars, options.plot))
+    print_paths(options, plot_scores(bars, options.plot))
 
 
 def _show_groups(by: str, scores: Scores, groups: Mapping[str, Mapping[str, Score]]) -> None:
-    """One row a group, one column a score; the numbers of examples of the first score."""
+    """Prints one row per group and one column per score, with the sizes of the first score."""
     names = list(dict.fromkeys(group for parts in groups.values() for group in parts))
     sizes = next(iter(groups.values()))
     rows = []
@@ -76,11 +76,11 @@ def _show_groups(by: str, scores: Scores, groups: Mapping[str, Mapping[str, Scor
 
 
 def only_json(options: Namespace) -> bool:
-    """Whether nothing but JSON is wanted on standard output."""
+    """Returns whether standard output is JSON only."""
     return str(options.json) == "-"
 
 
-def say(options: Namespace, paths: list[Any]) -> None:
-    """Print the names of files that were written."""
+def print_paths(options: Namespace, paths: list[Any]) -> None:
+    """Prints the names of files that were written."""
     if not only_json(options):
         print(*paths, sep="\n")

@@ -1,4 +1,4 @@
-"""The commands about whole runs: what is reproduced, samples, seeds, bars and heat maps."""
+"""The commands about runs: reproduction, samples, seeds, bars and heat maps."""
 
 import random
 from argparse import Namespace
@@ -22,22 +22,22 @@ def reproduction(options: Namespace) -> dict[str, Any]:
     rows = read_rows(options.rows)
     unknown = sorted(set(options.only or ()) - {row.id for row in rows})
     if unknown:
-        there = ", ".join(row.id for row in rows)
-        raise ValueError(f"no such row, there are {there}. Received: --only {unknown}")
+        ids = ", ".join(row.id for row in rows)
+        raise ValueError(f"No such row. Expected: {ids}. Received: --only {unknown}")
     if options.only:
         rows = [row for row in rows if row.id in options.only]
     folders = options.runs or [folder for folder in [Path("runs")] if folder.is_dir()]
     recipes = options.rows.parent
-    found = states(rows, find_runs(folders), recipes)
+    listed = states(rows, find_runs(folders), recipes)
     if options.markdown is not None:
         options.markdown.parent.mkdir(parents=True, exist_ok=True)
-        options.markdown.write_text(tables.markdown(found, recipes), encoding="utf-8")
+        options.markdown.write_text(tables.markdown(listed, recipes), encoding="utf-8")
     if str(options.json) != "-":
-        print(tables.listing(found))
-        for state in found if options.only else []:
-            made = tables.commands(state, recipes)
-            print("", f"{state.row.paper}, {state.row.place}:", *made, sep="\n  ")
-    return {"rows": [tables.to_json(state, recipes) for state in found]}
+        print(tables.listing(listed))
+        for state in listed if options.only else []:
+            lines = tables.commands(state, recipes)
+            print("", f"{state.row.paper}, {state.row.place}:", *lines, sep="\n  ")
+    return {"rows": [tables.to_json(state, recipes) for state in listed]}
 
 
 def samples(options: Namespace) -> None:
@@ -48,10 +48,10 @@ def samples(options: Namespace) -> None:
         for name in named
     }
     first = next(iter(named))
-    both = [key for key in known[first] if all(key in found for found in predictions.values())]
+    both = [key for key in known[first] if all(key in answers for answers in predictions.values())]
     if not both:
         raise ValueError(
-            "no question has an answer in every file and a reference. "
+            "No question has an answer in every file and a reference. "
             f"Received: {sorted(map(str, named.values()))}, {options.references}"
         )
     ids = options.ids or random.Random(options.seed).sample(both, min(options.count, len(both)))
@@ -85,7 +85,7 @@ def bars(options: Namespace) -> None:
                     series.setdefault(system, {})[score["label"]] = score["value"]
     if not series:
         raise ValueError(
-            f"no system has one of these scores. Received: --scores {' '.join(options.scores)}"
+            f"No system has one of these scores. Received: --scores {' '.join(options.scores)}"
         )
     print(*plot_scores(series, options.output, title=options.title), sep="\n")
 
@@ -94,25 +94,25 @@ def heat_map(options: Namespace) -> None:
     from tfmrc.evaluation.plots.heat_map import plot_heat_map
 
     records = (record for _, record in read_json_lines(options.input))
-    wanted = options.id
-    found = next((r for r in records if wanted is None or str(r.get("id", "")) == wanted), None)
-    if found is None or not {"rows", "weights"} <= found.keys():
+    key = options.id
+    record = next((r for r in records if key is None or str(r.get("id", "")) == key), None)
+    if record is None or not {"rows", "weights"} <= record.keys():
         raise ValueError(
-            f"{options.input}: JSON lines with 'rows' (words), 'weights' and perhaps 'columns' and "
-            f"'id' are wanted. Received: --id {wanted}, "
-            f"{'no such line' if found is None else f'fields {sorted(found)}'}"
+            f"{options.input}: expected JSON lines with 'rows' (words), 'weights' and optionally "
+            f"'columns' and 'id'. Received: --id {key}, "
+            f"{'no such line' if record is None else f'fields {sorted(record)}'}"
         )
     paths = plot_heat_map(
-        found["weights"],
-        found["rows"],
+        record["weights"],
+        record["rows"],
         options.output,
-        columns=found.get("columns"),
+        columns=record.get("columns"),
         title=options.title,
     )
     print(*paths, sep="\n")
 
 
 def _named(text: str) -> tuple[str, Path]:
-    """`NAME=FILE`; a file alone is named after itself."""
-    name, found, path = text.partition("=")
-    return (name, Path(path)) if found else (Path(text).stem, Path(text))
+    """Splits `NAME=FILE`; a file without a name is named after itself."""
+    name, equals, path = text.partition("=")
+    return (name, Path(path)) if equals else (Path(text).stem, Path(text))

@@ -1,4 +1,4 @@
-"""Files of JSON lines, with errors that name file and line."""
+"""JSON lines files, with errors that name file and line."""
 
 import gzip
 import json
@@ -8,10 +8,10 @@ from typing import IO, Any, cast
 
 
 def read_json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
-    """Line numbers and values of a file of JSON lines (also `.gz`); empty lines are passed over.
+    """Yields line numbers and values of a file of JSON lines (also `.gz`), without empty lines.
 
     Raises:
-        ValueError: a line is not JSON; the message names file and line.
+        ValueError: If a line is not JSON. The message names file and line.
     """
     with open_text(path) as file:
         for number, line in enumerate(file, start=1):
@@ -27,20 +27,20 @@ def read_json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
 
 
 def open_text(path: str | Path) -> IO[str]:
-    """A text file for reading, decompressed where its name ends in `.gz`."""
+    """Opens a text file for reading, decompressed if its name ends in `.gz`."""
     if str(path).endswith(".gz"):
         return gzip.open(path, "rt", encoding="utf-8")
     return open(path, encoding="utf-8")
 
 
 def open_bytes(path: str | Path) -> IO[bytes]:
-    """The same for the bytes of a file."""
+    """Opens a file for reading bytes, decompressed if its name ends in `.gz`."""
     if str(path).endswith(".gz"):
         return cast(IO[bytes], gzip.open(path, "rb"))
     return open(path, "rb")
 
 
 def short(value: Any) -> str:
-    """A value for an error message, cut to 80 characters."""
+    """Returns a value for an error message, cut to 80 characters."""
     shown = value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return shown if len(shown) <= 80 else shown[:77] + "..."

@@ -1,4 +1,4 @@
-"""`metrics.json` of finished runs: reading them, and their mean and deviation over seeds."""
+"""`metrics.json` of finished runs, and the mean and deviation over seeds."""
 
 import json
 from collections.abc import Sequence
@@ -10,25 +10,25 @@ import numpy as np
 
 
 def read_metrics(path: str | Path) -> dict[str, Any]:
-    """A `metrics.json` as `Report` writes it.
+    """Reads a `metrics.json` that `Report` wrote.
 
     Raises:
-        ValueError: it is no JSON, or not of this form.
+        ValueError: If the file is not JSON, or has no `"systems"`.
     """
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        metrics = json.loads(Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise ValueError(
             f"{path}: not JSON ({error.msg}). Received: line {error.lineno}"
         ) from error
-    if not isinstance(found, dict) or not isinstance(found.get("systems"), dict):
+    if not isinstance(metrics, dict) or not isinstance(metrics.get("systems"), dict):
         raise ValueError(f"{path}: not a report's metrics.json. Received: no 'systems' in it")
-    return found
+    return metrics
 
 
 @dataclass(frozen=True)
 class OverSeeds:
-    """A score of one system over several runs: mean, standard deviation (n - 1), each value."""
+    """Score of one system over several runs: mean, standard deviation (n - 1) and all values."""
 
     system: str
     name: str
@@ -39,15 +39,15 @@ class OverSeeds:
 
 
 def over_seeds(metrics: Sequence[dict[str, Any]]) -> list[OverSeeds]:
-    """Mean and deviation of every score that all runs have (SAN's Table 3).
+    """Computes mean and deviation of every score that all runs have (SAN's Table 3).
 
     The runs must report on the same data and have different seeds.
 
     Args:
-        metrics: what `read_metrics` gives, one a run.
+        metrics: The result of `read_metrics`, one per run.
 
     Raises:
-        ValueError: fewer than two runs, different data, or a seed that occurs twice.
+        ValueError: If there are fewer than two runs, the data differ, or a seed occurs twice.
 
     Example:
 
@@ -58,23 +58,23 @@ def over_seeds(metrics: Sequence[dict[str, Any]]) -> list[OverSeeds]:
     (0.6, 0.141)
     """
     if len(metrics) < 2:
-        raise ValueError(f"a deviation needs two runs or more. Received: {len(metrics)}")
+        raise ValueError(f"A deviation needs at least two runs. Received: {len(metrics)}")
     data = {(run.get("dataset"), run.get("split")) for run in metrics}
     if len(data) > 1:
-        raise ValueError(f"the runs report on different data. Received: {sorted(map(str, data))}")
+        raise ValueError(f"The runs report on different data. Received: {sorted(map(str, data))}")
     seeds = [run.get("seed") for run in metrics]
     if len(set(seeds)) < len(seeds):
-        raise ValueError(f"each run needs a seed of its own. Received: seeds {seeds}")
+        raise ValueError(f"Each run needs its own seed. Received: seeds {seeds}")
     rows = []
     first = metrics[0]["systems"]
     for system, part in first.items():
         for name, score in part["scores"].items():
             values = [_value(run, system, name) for run in metrics]
-            found = [value for value in values if value is not None]
-            if len(found) == len(values):
-                deviation = float(np.std(found, ddof=1))
-                mean = float(np.mean(found))
-                rows.append(OverSeeds(system, name, score["label"], mean, deviation, tuple(found)))
+            numbers = [value for value in values if value is not None]
+            if len(numbers) == len(values):
+                mean, deviation = float(np.mean(numbers)), float(np.std(numbers, ddof=1))
+                label = score["label"]
+                rows.append(OverSeeds(system, name, label, mean, deviation, tuple(numbers)))
     return rows
 
 

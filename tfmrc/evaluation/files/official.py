@@ -1,4 +1,4 @@
-"""Prediction files in the official formats: reading them, and writing them from our own."""
+"""Prediction files in the official formats, read and written."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -14,17 +14,18 @@ Form = Literal["msmarco", "squad", "squad-no-answer", "lines"]
 
 
 def read_answers(path: str | Path, style: str | None = None) -> dict[str, str]:
-    """Answers by id from a prediction file of any known form.
+    """Reads answers by id from a prediction file of any known form.
 
-    Known forms: our JSON lines (`id`, `answer`, ...), MS MARCO's candidates (`query_id` and
+    Known forms: tfmrc's JSON lines (`id`, `answer`, ...), MS MARCO's candidates (`query_id` and
     `answers` with at most one text; none is an empty answer), SQuAD's object from id to text.
 
     Args:
-        path: the file, also `.gz`.
-        style: of our own form, the style to keep.
+        path: The file, also `.gz`.
+        style: The style to read from tfmrc's JSON lines.
 
     Raises:
-        ValueError: a broken line (file and line are named), a repeated id, an unknown form.
+        ValueError: If a line is broken (the message names file and line), an id is repeated, or
+            the form is unknown.
 
     Example:
 
@@ -45,8 +46,8 @@ def read_answers(path: str | Path, style: str | None = None) -> dict[str, str]:
         wrong = next((key for key, text in first.items() if not isinstance(text, str)), None)
         if wrong is not None:
             raise ValueError(
-                f"{path}: neither JSON lines with 'id' and 'answer', nor MS MARCO's candidates, "
-                f"nor an object from id to text. Received: {wrong!r}: {first[wrong]!r}"
+                f"{path}: expected JSON lines with 'id' and 'answer', MS MARCO's candidates, "
+                f"or an object from id to text. Received: {wrong!r}: {first[wrong]!r}"
             )
         return {str(key): text for key, text in first.items()}
     return {key: p.answer for key, p in read_predictions(path, style).items()}
@@ -60,22 +61,25 @@ def write_official(
     order: Iterable[str] | None = None,
     threshold: float | None = None,
 ) -> Path:
-    """Write predictions as an official script reads them.
+    """Writes predictions in a form that an official script reads.
 
     Forms: `"msmarco"` (JSON lines with `query_id` and `answers`), `"squad"` (an object from id to
-    text, "No Answer Present." becoming empty), `"squad-no-answer"` (an object from id to the
-    probability of no answer, one less the score `possibility`), `"lines"` (one text a line, for
-    the coco scripts).
+    text, where "No Answer Present." is empty), `"squad-no-answer"` (an object from id to the
+    probability of no answer, one minus the score `answerable_probability`), `"lines"` (one text per
+    line, for the coco scripts).
 
     Args:
-        predictions: by id.
-        path: where to write.
-        form: see above.
-        order: the ids in the order wanted (`"lines"` has no ids); by default the file's own.
-        threshold: a prediction whose `possibility` is lower is written as no answer; None: none is.
+        predictions: Predictions by id.
+        path: The file to write.
+        form: The form, see above.
+        order: Ids in the order to write (`"lines"` has no ids). By default the order of
+            `predictions`.
+        threshold: A prediction with a lower `answerable_probability` is written as no answer. None
+            writes all answers.
 
     Raises:
-        ValueError: an unknown form, an id of `order` without prediction, no `possibility`.
+        ValueError: If the form is unknown, an id of `order` has no prediction, or a prediction
+            has no `answerable_probability`.
 
     Example:
 
@@ -89,21 +93,22 @@ def write_official(
     ids = list(predictions if order is None else order)
     absent = [key for key in ids if key not in predictions]
     if absent:
-        raise ValueError(f"no prediction for {len(absent)} ids. Received: {absent[0]!r} first")
-    chosen = [predictions[key] for key in ids]
+        raise ValueError(f"No prediction for {len(absent)} ids. Received: {absent[0]!r} first")
+    rows = [predictions[key] for key in ids]
     if threshold is not None:
-        chosen = [
-            replace(p, answer=NO_ANSWER) if _possibility(p) < threshold else p for p in chosen
+        rows = [
+            replace(p, answer=NO_ANSWER) if _answerable_probability(p) < threshold else p
+            for p in rows
         ]
     if form == "msmarco":
-        text = "".join(json.dumps(_candidate(p), ensure_ascii=False) + "\n" for p in chosen)
+        text = "".join(json.dumps(_candidate(p), ensure_ascii=False) + "\n" for p in rows)
     elif form == "squad":
-        answers = {p.id: "" if p.answer.strip() == NO_ANSWER else p.answer for p in chosen}
+        answers = {p.id: "" if p.answer.strip() == NO_ANSWER else p.answer for p in rows}
         text = json.dumps(answers, ensure_ascii=False)
     elif form == "squad-no-answer":
-        text = json.dumps({p.id: 1.0 - _possibility(p) for p in chosen})
+        text = json.dumps({p.id: 1.0 - _answerable_probability(p) for p in rows})
     else:
-        text = "".join(" ".join(p.answer.split()) + "\n" for p in chosen)
+        text = "".join(" ".join(p.answer.split()) + "\n" for p in rows)
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
@@ -111,20 +116,20 @@ def write_official(
 
 
 def _msmarco(path: Path) -> dict[str, str]:
-    found: dict[str, str] = {}
+    candidates: dict[str, str] = {}
     for number, record in read_json_lines(path):
         where = f"{path}, line {number}"
         if not isinstance(record, dict) or not {"query_id", "answers"} <= record.keys():
-            raise ValueError(f"{where}: no 'query_id' and 'answers'. Received: {record!r}")
+            raise ValueError(f"{where}: expected 'query_id' and 'answers'. Received: {record!r}")
         key, answers = str(record["query_id"]), record["answers"]
         if not isinstance(answers, list) or len(answers) > 1:
             raise ValueError(
                 f"{where}: a candidate has at most one answer. Received: answers={answers!r}"
             )
-        if key in found:
+        if key in candidates:
             raise ValueError(f"{where}: the id occurs twice. Received: query_id={key!r}")
-        found[key] = answers[0] if answers else ""
-    return found
+        candidates[key] = answers[0] if answers else ""
+    return candidates
 
 
 def _candidate(prediction: Prediction) -> dict[str, Any]:
@@ -135,12 +140,12 @@ def _candidate(prediction: Prediction) -> dict[str, Any]:
     }
 
 
-def _possibility(prediction: Prediction) -> float:
-    value = prediction.scores.get("possibility")
+def _answerable_probability(prediction: Prediction) -> float:
+    value = prediction.scores.get("answerable_probability")
     if not isinstance(value, int | float):
         raise ValueError(
-            "this form needs the score 'possibility' of every prediction. "
-            f"Received: id={prediction.id!r}, possibility={value!r}"
+            "This form needs the score 'answerable_probability' of every prediction. "
+            f"Received: id={prediction.id!r}, answerable_probability={value!r}"
         )
     return float(value)
 

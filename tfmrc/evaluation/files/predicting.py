@@ -1,4 +1,4 @@
-"""How a model is plugged in: it predicts a stream of examples, and the answers go into a file."""
+"""Predicting a stream of examples into a file."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -8,33 +8,33 @@ from typing import Any, Protocol
 from tfmrc.evaluation.files.predictions import Prediction, PredictionWriter
 
 
-class Predictor(Protocol):
-    """What the evaluation asks of a model, whatever it is."""
+class PredictionSource(Protocol):
+    """The interface of a model that `write_predictions` runs."""
 
     def predict(self, examples: Iterable[Any], /) -> Iterator[Prediction]:
-        """One prediction an example, in their order; the examples may be a stream."""
+        """Yields one prediction per example, in order; the examples may be a stream."""
 
 
 def write_predictions(
-    predictor: Predictor, examples: Iterable[Any], path: str | Path, *, style: str = ""
+    source: PredictionSource, examples: Iterable[Any], path: str | Path, *, style: str = ""
 ) -> int:
-    """Predict a stream of examples into a file of JSON lines, and go on where it stopped.
+    """Predicts a stream of examples into a file of JSON lines, and resumes an interrupted file.
 
-    Examples that the file already answers in this style are not asked again. Nothing is held but
-    what the predictor holds, and the ids.
+    Examples that the file already answers in this style are skipped. Only the ids are held in
+    memory.
 
     Args:
-        predictor: the model, or what stands before it.
-        examples: objects with an `id`, as `tfmrc.data.Example`.
-        path: the file.
-        style: that of the predictions.
+        source: The model, or a wrapper around it.
+        examples: Objects with an `id`, such as `tfmrc.data.Example`.
+        path: The file.
+        style: The style of the predictions.
 
     Returns:
-        How many predictions were written by this call.
+        The number of predictions that this call wrote.
 
     Raises:
-        ValueError: the predictor gave another id, another style, or fewer or more predictions than
-            it was asked for.
+        ValueError: If a prediction has another id or style than its example, or there are fewer or
+            more predictions than examples.
 
     Example:
 
@@ -47,25 +47,27 @@ def write_predictions(
     >>> write_predictions(Echo(), examples, path), write_predictions(Echo(), examples, path)
     (2, 0)
     """
-    asked: deque[str] = deque()
+    pending: deque[str] = deque()
     written = 0
     with PredictionWriter(path, resume=True) as writer:
 
-        def left() -> Iterator[Any]:
+        def remaining() -> Iterator[Any]:
             for example in examples:
                 if (example.id, style) not in writer.done:
-                    asked.append(example.id)
+                    pending.append(example.id)
                     yield example
 
-        for prediction in predictor.predict(left()):
-            wanted = asked.popleft() if asked else None
-            if (prediction.id, prediction.style) != (wanted, style):
+        for prediction in source.predict(remaining()):
+            expected = pending.popleft() if pending else None
+            if (prediction.id, prediction.style) != (expected, style):
                 raise ValueError(
-                    f"a predictor answers in the order asked; wanted: id={wanted!r}, "
+                    f"Predictions must be in the order of the examples. Expected: id={expected!r}, "
                     f"style={style!r}. Received: id={prediction.id!r}, style={prediction.style!r}"
                 )
             writer.write(prediction)
             written += 1
-    if asked:
-        raise ValueError(f"{len(asked)} examples were not answered. Received: {asked[0]!r} first")
+    if pending:
+        raise ValueError(
+            f"{len(pending)} examples have no prediction. Received: {pending[0]!r} first"
+        )
     return written

@@ -1,7 +1,7 @@
-"""Prediction files: one JSON object a line, written while a model runs, resumable."""
+"""Prediction files: one JSON object per line, written while a model runs, resumable."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -9,21 +9,22 @@ from typing import Any, Self
 
 from tfmrc.evaluation.files.json_lines import read_json_lines, short
 
+_BEGINNING = b'{"id": '
 _FIELDS = {"id", "style", "answer", "scores", "provenance", "alternatives"}
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """One answer with what its reader knows about it.
+    """One answer with its scores and sources.
 
     Args:
-        id: the example's id.
-        answer: the text; `"No Answer Present."` or empty where the reader abstains.
-        style: the answer style, or empty.
-        scores: numbers by name, lists allowed (`"possibility"`, `"relevance"` by passage, ...).
-        provenance: one mapping a generated word: `word`, `source` ("vocabulary", "question" or
+        id: The id of the example.
+        answer: The text. `"No Answer Present."` or empty if the system abstains.
+        style: The answer style, or empty.
+        scores: Numbers or lists by name, such as `"answerable_probability"` and `"relevance"`.
+        provenance: One mapping per generated word: `word`, `source` ("vocabulary", "question" or
             "passage"), `passage`, `start`, `end` and the three weights `mixture`.
-        alternatives: further answers, best first (without `answer`), for the K-best oracle.
+        alternatives: Further answers, best first (without `answer`), for the K-best oracle.
 
     Example:
 
@@ -39,7 +40,7 @@ class Prediction:
     alternatives: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for one line; what is empty is left out."""
+        """Returns a dictionary for one line, without empty fields."""
         record: dict[str, Any] = {"id": self.id, "answer": self.answer}
         optional = {
             "style": self.style,
@@ -51,10 +52,10 @@ class Prediction:
 
     @classmethod
     def from_json(cls, record: Any) -> "Prediction":
-        """The prediction of one line.
+        """Returns the prediction of one line.
 
         Raises:
-            ValueError: a field is missing, unknown or of the wrong type.
+            ValueError: If a field is missing, unknown or of the wrong type.
         """
         if not isinstance(record, dict) or not {"id", "answer"} <= record.keys():
             raise ValueError(
@@ -77,14 +78,14 @@ class Prediction:
 
 
 def read_predictions(path: str | Path, style: str | None = None) -> dict[str, Prediction]:
-    """All predictions of a file by id, in the file's order.
+    """Reads all predictions of a file by id, in the order of the file.
 
     Args:
-        path: a file of JSON lines, also `.gz`.
-        style: keep only this style; needed where one id has answers in several styles.
+        path: A file of JSON lines, also `.gz`.
+        style: The style to read; needed if an id has answers in several styles.
 
     Raises:
-        ValueError: a broken line or a repeated id; the message names file and line.
+        ValueError: If a line is broken or an id is repeated. The message names file and line.
 
     Example:
 
@@ -95,33 +96,40 @@ def read_predictions(path: str | Path, style: str | None = None) -> dict[str, Pr
     >>> read_predictions(path)["q1"].style
     'qa'
     """
-    found: dict[str, Prediction] = {}
+    predictions: dict[str, Prediction] = {}
     lines: dict[str, int] = {}
-    for number, prediction in _numbered(Path(path)):
+    for number, record in read_json_lines(path):
+        prediction = _prediction(path, number, record)
         if style is not None and prediction.style != style:
             continue
         key = prediction.id
-        if key in found:
+        if key in predictions:
             hint = ""
-            if found[key].style != prediction.style:
-                hint = f" (styles {found[key].style!r} and {prediction.style!r}: pass style=...)"
+            first = predictions[key].style
+            if first != prediction.style:
+                hint = f" (styles {first!r} and {prediction.style!r}: pass style=...)"
             raise ValueError(
-                f"{path}, line {number}: the id was already predicted in line {lines[key]}{hint}. "
+                f"{path}, line {number}: the id already occurs in line {lines[key]}{hint}. "
                 f"Received: id={key!r}"
             )
-        found[key], lines[key] = prediction, number
-    return found
+        predictions[key], lines[key] = prediction, number
+    return predictions
 
 
 class PredictionWriter:
-    """Writes predictions as they come, and goes on where an interrupted run stopped.
+    """Writes predictions one by one, and resumes an interrupted file.
 
-    Every line is flushed, so at most the line being written is lost when the process is killed;
-    such a half line is cut off when the file is opened again with `resume=True`.
+    Every line is flushed, so a killed process loses at most the line that it was writing. With
+    `resume=True` such a half line is removed. Only a file of predictions is resumed: any other
+    content raises an error and stays as it is.
 
     Args:
-        path: the file; its folder is made.
-        resume: keep what is there (`done` has it) instead of starting anew.
+        path: The file. Its folder is created.
+        resume: Whether to keep the predictions of the file (their ids and styles are in `done`)
+            instead of overwriting it.
+
+    Raises:
+        ValueError: If the file to resume has anything but predictions.
 
     Example:
 
@@ -142,15 +150,14 @@ class PredictionWriter:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.done: set[tuple[str, str]] = set()
         if resume and self.path.exists():
-            _cut_half_line(self.path)
-            self.done = {(p.id, p.style) for _, p in _numbered(self.path)}
+            self.done = _resume(self.path)
         self._file = self.path.open("a" if resume else "w", encoding="utf-8")
 
     def write(self, prediction: Prediction) -> None:
-        """Append one prediction.
+        """Appends one prediction.
 
         Raises:
-            ValueError: the id was already written in this style.
+            ValueError: If the id was already written in this style.
         """
         key = (prediction.id, prediction.style)
         if key in self.done:
@@ -177,17 +184,52 @@ class PredictionWriter:
         self.close()
 
 
-def _numbered(path: Path) -> Iterator[tuple[int, Prediction]]:
-    for number, record in read_json_lines(path):
-        try:
-            prediction = Prediction.from_json(record)
-        except ValueError as error:
-            raise ValueError(f"{path}, line {number}: {error}") from error
-        yield number, prediction
+def _prediction(path: str | Path, number: int, record: Any) -> Prediction:
+    try:
+        return Prediction.from_json(record)
+    except ValueError as error:
+        raise ValueError(f"{path}, line {number}: {error}") from error
 
 
-def _cut_half_line(path: Path) -> None:
-    with path.open("rb+") as file:
-        content = file.read()
-        if content and not content.endswith(b"\n"):
-            file.truncate(content.rfind(b"\n") + 1)
+def _resume(path: Path) -> set[tuple[str, str]]:
+    """Returns ids and styles of a file; then removes a half line, or ends a last line.
+
+    Nothing is changed before all complete lines were recognised as predictions.
+    """
+    done: set[tuple[str, str]] = set()
+    length, last = 0, b""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                last = line
+                break
+            length += len(line)
+            if line.strip():
+                prediction = _prediction(path, number, _parsed(path, number, line))
+                done.add((prediction.id, prediction.style))
+    if not last:
+        return done
+    try:
+        record = json.loads(last)
+    except ValueError:
+        if not last.startswith(_BEGINNING[: len(last)]):
+            raise ValueError(
+                f"{path}: only a file of predictions can be resumed. The last line is not the "
+                f"beginning of a prediction. Received: {last[:80]!r}"
+            ) from None
+        with path.open("rb+") as file:
+            file.truncate(length)
+        return done
+    prediction = _prediction(path, number, record)
+    with path.open("ab") as file:
+        file.write(b"\n")
+    return done | {(prediction.id, prediction.style)}
+
+
+def _parsed(path: Path, number: int, line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise ValueError(
+            f"{path}, line {number}: not JSON ({error}). Received: {line[:80]!r}"
+        ) from error

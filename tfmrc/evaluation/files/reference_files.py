@@ -1,4 +1,4 @@
-"""Reference files that are one JSON object, read as a stream: SQuAD's and MS MARCO v2.1's."""
+"""Streaming readers of reference files that are one JSON object: SQuAD and MS MARCO v2.1."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +14,11 @@ _SCALARS = ("string", "number", "boolean", "null")
 
 
 def form_of(path: Path) -> Literal["squad", "columns", "lines"]:
-    """Which form a JSON file has, from the keys of its first object, as far as they are needed.
+    """Returns the form of a JSON file, from the first keys of its first object.
 
-    An object with a list under `data` is SQuAD's; one with a mapping from row keys under
-    `passages`, `query` or `query_id` is MS MARCO v2.1's; anything else is taken for JSON lines,
-    whose reader names the line that is wrong.
+    An object with a list under `data` is SQuAD's. One with a mapping from row keys under
+    `passages`, `query` or `query_id` is MS MARCO v2.1's. Anything else is read as JSON lines, whose
+    reader names the line that is wrong.
     """
     with open_bytes(path) as file:
         try:
@@ -35,10 +35,10 @@ def form_of(path: Path) -> Literal["squad", "columns", "lines"]:
 
 
 def squad_questions(path: Path) -> Iterator[dict[str, Any]]:
-    """The questions of a file in SQuAD's form, one at a time and without their paragraphs.
+    """Yields the questions of a file in SQuAD's form, without their paragraphs.
 
     Raises:
-        ValueError: the file is cut short or no JSON, or there is no question in it.
+        ValueError: If the file is cut short or not JSON, or has no question.
     """
     none = True
     with open_bytes(path) as file, _errors(path):
@@ -50,13 +50,13 @@ def squad_questions(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def column_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Row keys and records of MS MARCO v2.1's object of columns.
+    """Yields row keys and records of MS MARCO v2.1's object of columns.
 
-    The file is read once. Of the passages only the labels `is_selected` are kept, as `relevance`,
-    so that what is held is about what the references themselves need.
+    The file is read once. Of the passages only the labels `is_selected` are held, as `relevance`,
+    so memory is about that of the references.
 
     Raises:
-        ValueError: the file is cut short or no JSON, or has no column `query_id`.
+        ValueError: If the file is cut short or not JSON, or has no column `query_id`.
     """
     with open_bytes(path) as file, _errors(path):
         columns = _columns(ijson.basic_parse(file, use_float=True))
@@ -71,9 +71,9 @@ def column_records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _columns(events: Any) -> dict[str, dict[str, Any]]:
-    """Columns from the events of a parser: scalars and lists of scalars by row, and the labels.
+    """Builds columns from parser events: scalars and lists of scalars by row, and the labels.
 
-    Depth 1 is the object of columns, 2 a column, 3 a row's list, 4 a passage in it.
+    Depth 1 is the object of columns, 2 a column, 3 the list of a row, 4 a passage in it.
     """
     columns: dict[str, dict[str, Any]] = {}
     column: dict[str, Any] = {}
@@ -109,7 +109,7 @@ def _errors(path: Path) -> Iterator[None]:
     try:
         yield
     except ijson.JSONError as error:
-        said = error.args[0] if error.args else error
-        said = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        reason = " ".join(said.split("(right here)")[0].split())
+        message = error.args[0] if error.args else error
+        text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
+        reason = " ".join(text.split("(right here)")[0].split())
         raise ValueError(f"{path}: not JSON, or cut short. Received: {reason}") from error

@@ -1,4 +1,4 @@
-"""References from the official files, reduced to what scoring needs."""
+"""References from the official files, with the fields that scoring uses."""
 
 import csv
 from collections import Counter
@@ -14,15 +14,15 @@ from tfmrc.evaluation.metrics.rules import NO_ANSWER
 
 @dataclass(frozen=True)
 class Reference:
-    """What a prediction is compared with.
+    """Reference of one example.
 
     Args:
-        id: the example's id.
-        answers: the reference texts; empty where the question has no answer.
-        question: its text, where the file has it.
-        query_type: MS MARCO's type of question, where the file has it.
-        answerable: whether the question can be answered; None: unknown.
-        relevance: one truth value a passage; None: unknown.
+        id: The id of the example.
+        answers: The reference texts. Empty if the question has no answer.
+        question: Text of the question, if the file has it.
+        query_type: MS MARCO's type of the question, if the file has it.
+        answerable: Whether the question can be answered. None if unknown.
+        relevance: One truth value per passage. None if unknown.
     """
 
     id: str
@@ -36,24 +36,25 @@ class Reference:
 def read_references(
     path: str | Path, *, style: str | None = None, split: str | None = None
 ) -> dict[str, Reference]:
-    """References by id from a file; the form is found from its content.
+    """Reads references by id from a file, whose form is detected from its content.
 
     Known forms: JSON lines with `id` or `query_id` and `answers` (a list, or a mapping from style
     to lists; `question`, `query_type`, `answerable`, `relevance` or `passages[].is_selected` are
-    used where present; MS MARCO's reference files and v1.1 are of this form), SQuAD's JSON
+    used if present; MS MARCO's reference files and v1.1 are of this form), SQuAD's JSON
     (v1.1, v2.0, adversarial), MS MARCO v2.1's JSON of columns, and NarrativeQA's `qaps.csv`.
-    NarrativeQA has no ids: `<document>-<number>`, counted from 1 in each document.
-    `.gz` is read as it is. Every form is read as a stream: what is held is the references, not
-    the passages and paragraphs.
+    NarrativeQA has no ids: they are `<document>-<number>`, counted from 1 in each document.
+    Every form is also read from `.gz`, and as a stream: only the references are held in memory,
+    not the passages and paragraphs.
 
     Args:
-        path: the file.
-        style: which answers: of a mapping, the list of this style; of MS MARCO, `"nlg"` takes
-            `wellFormedAnswers`, anything else `answers`.
+        path: The file.
+        style: The style of the answers. Selects the list of this style from a mapping; for MS
+            MARCO `"nlg"` reads `wellFormedAnswers`, anything else `answers`.
         split: NarrativeQA's `set` column (`"train"`, `"valid"`, `"test"`).
 
     Raises:
-        ValueError: the form is unknown, a field is missing, an id repeats, or a style is needed.
+        ValueError: If the form is unknown, a field is missing, an id is repeated, or a style is
+            needed.
 
     Example:
 
@@ -63,12 +64,12 @@ def read_references(
     >>> read_references(path)["7"].answers
     ('the mill', 'a mill')
     """
-    found: dict[str, Reference] = {}
+    references: dict[str, Reference] = {}
     for reference in _records(Path(path), style, split):
-        if reference.id in found:
+        if reference.id in references:
             raise ValueError(f"{path}: an id occurs twice. Received: id={reference.id!r}")
-        found[reference.id] = reference
-    return found
+        references[reference.id] = reference
+    return references
 
 
 def _records(path: Path, style: str | None, split: str | None) -> Iterator[Reference]:
@@ -99,7 +100,7 @@ def _reference(where: str, key: str, record: dict[str, Any], style: str | None) 
     elif isinstance(answers, dict):
         if style is None and len(answers) > 1:
             raise ValueError(
-                f"{where}: answers in several styles, pass style=... (--style). "
+                f"{where}: the answers have several styles, pass style=... (--style). "
                 f"Received: styles {sorted(answers)}"
             )
         answers = answers.get(style or next(iter(answers), ""), [])
@@ -127,7 +128,7 @@ def _squad(path: Path) -> Iterator[Reference]:
     for question in squad_questions(path):
         if "id" not in question or "answers" not in question:
             raise ValueError(
-                f"{path}: a question without 'id' or 'answers'. Received: fields {sorted(question)}"
+                f"{path}: a question has no 'id' or 'answers'. Received: fields {sorted(question)}"
             )
         answers = tuple(answer["text"] for answer in question["answers"])
         yield Reference(
@@ -149,7 +150,7 @@ def _msmarco_columns(path: Path, style: str | None) -> Iterator[Reference]:
 
 
 def _narrativeqa(path: Path, split: str | None) -> Iterator[Reference]:
-    """Rows of `qaps.csv`, which has no ids: the document's, and the question's number in it."""
+    """Yields the rows of `qaps.csv`; the id is the document and the question's number in it."""
     counts: Counter[str] = Counter()
     with open_text(path) as file:
         rows = csv.DictReader(file)

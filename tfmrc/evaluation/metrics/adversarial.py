@@ -1,9 +1,9 @@
-"""Adversarial SQuAD: every question counts as its worst variant."""
+"""Adversarial SQuAD: the worst variant of each question."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from tfmrc.evaluation.files.pairing import Missing
+from tfmrc.evaluation.metrics.pairing import Missing
 from tfmrc.evaluation.metrics.score import Scores, mean_score
 from tfmrc.evaluation.metrics.squad import score_squad
 
@@ -14,15 +14,16 @@ def score_adversarial_squad(
     *,
     missing: Missing = "error",
 ) -> Scores:
-    """Adversarial SQuAD (AddSent, AddOneSent): each question counts as its worst variant.
+    """Computes exact match and F1 on adversarial SQuAD (AddSent, AddOneSent).
 
-    The variants of a question have its id, a hyphen and a suffix (`...-high-conf-turk0`). Exact
-    match and F1 take the worst separately, the unchanged question included where it is present.
+    Each question counts as its worst variant. The variants of a question have its id, a hyphen and
+    a suffix (`...-high-conf-turk0`). The worst exact match and the worst F1 are taken separately,
+    over all variants and the unchanged question if it is present.
 
     Args:
-        predictions: one text by id of the variant.
-        references: reference texts by id of the variant.
-        missing: as in `score_squad`.
+        predictions: One text by id of the variant.
+        references: Reference texts by id of the variant.
+        missing: As in `score_squad`.
 
     Returns:
         `Scores` with `exact_match` and `f1`; `size` is the number of original questions.

@@ -1,4 +1,4 @@
-"""Can the question be answered? F1 of the decision and the precision-recall curve."""
+"""Answerability: F1 of the decision to answer, and the precision-recall curve."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from tfmrc.evaluation.files.pairing import Missing, pair
+from tfmrc.evaluation.metrics.pairing import Missing, pair
 from tfmrc.evaluation.metrics.score import Score, Scores, Statistics, library_version, ratio
 
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRecallCurve:
-    """Precision and recall at every threshold that changes a decision, thresholds falling.
+    """Precision and recall at every threshold that changes a decision, in falling order.
 
-    `best_threshold` gives the best F1; it was chosen on the same data, so `best_f1` is an upper
-    estimate (Masque's Figure 4 reports it so).
+    `best_threshold` gives the best F1 on the same data, so `best_f1` is an upper estimate, as in
+    Masque's Figure 4.
     """
 
     thresholds: np.ndarray
@@ -48,15 +48,18 @@ def precision_recall_curve(
     *,
     missing: Missing = "error",
 ) -> PrecisionRecallCurve:
-    """The precision-recall curve of answer possibility; answerable questions are the positives.
+    """Computes the precision-recall curve of the answerable probability.
+
+    Answerable questions are the positives.
 
     Args:
-        predictions: the probability (or any score) that the question can be answered, by id.
-        references: whether it can, by id; at least one must be answerable.
-        missing: what an id without a prediction means; `"empty"` counts as least answerable.
+        predictions: The probability (or any score) that the question can be answered, by id.
+        references: Whether it can, by id. At least one must be answerable.
+        missing: Treatment of an id without a prediction. `"empty"` counts as least answerable.
 
     Raises:
-        ValueError: a missing prediction, a value that is not a number, or no answerable question.
+        ValueError: If a prediction is missing, a value is not a number, or no question is
+            answerable.
 
     Example:
 
@@ -72,10 +75,10 @@ def precision_recall_curve(
     truth = np.array([bool(references[key]) for key in pairing.ids])
     if np.isnan(scores).any():
         key = pairing.ids[int(np.argmax(np.isnan(scores)))]
-        raise ValueError(f"answer possibility must be a number. Received: predictions[{key!r}]=nan")
+        raise ValueError(f"A probability must be a number. Received: predictions[{key!r}]=nan")
     if not truth.any():
         raise ValueError(
-            "a precision-recall curve needs an answerable question. "
+            "A precision-recall curve needs an answerable question. "
             f"Received: {len(truth)} references, none of them answerable"
         )
     order = np.argsort(-scores, kind="stable")
@@ -92,40 +95,43 @@ def score_answerability(
     references: Mapping[Any, bool],
     *,
     threshold: float | None = None,
-    chosen_on: str = "",
+    tuned_on: str = "",
     missing: Missing = "error",
 ) -> Scores:
-    """F1, precision and recall of answer possibility, answerable being the positive class.
+    """Computes F1, precision and recall of answerability; answerable is the positive class.
 
-    `best_answerable_f1` is the F1 at the threshold that is best on these very data (an upper
-    estimate; Masque's Figure 4 reports it so). `answerable_f1` is the F1 at a threshold that was
-    fixed before, for instance by `precision_recall_curve(...).best_threshold` on the dev set. The
-    notes name the thresholds.
+    `best_answerable_f1` is the F1 at the best threshold on these data. It is an upper estimate, as
+    in Masque's Figure 4. `answerable_f1` is the F1 at a threshold that was fixed before, for
+    instance by `precision_recall_curve(...).best_threshold` on the dev set. The notes name the
+    thresholds.
 
     Args:
-        predictions: the probability that the question can be answered, by id.
-        references: whether it can, by id.
-        threshold: answer from this probability on; None: no threshold was fixed before.
-        chosen_on: where it was chosen, for the note.
-        missing: what an id without a prediction means; `"empty"` counts as "cannot be answered".
+        predictions: The probability that the question can be answered, by id.
+        references: Whether it can, by id.
+        threshold: Smallest probability at which the question is answered. None if no threshold
+            was fixed before.
+        tuned_on: The data on which the threshold was tuned, for the note.
+        missing: Treatment of an id without a prediction. `"empty"` counts as "cannot be answered".
 
     Returns:
-        `Scores` with `best_answerable_f1`, its precision and recall, and `average_precision`; with
-        a threshold before them `answerable_f1`, `answerable_precision` and `answerable_recall`.
+        `Scores` with `best_answerable_f1`, its precision and recall, and `average_precision`. With
+        a threshold, `answerable_f1`, `answerable_precision` and `answerable_recall` come first.
 
     Raises:
-        ValueError: see `precision_recall_curve`.
+        ValueError: If the threshold is not a number, and as `precision_recall_curve`.
 
     Example:
 
     >>> from tfmrc.evaluation import score_answerability
-    >>> found, truth = {"a": 0.4, "b": 0.2}, {"a": True, "b": False}
-    >>> scores = score_answerability(found, truth, threshold=0.5)
+    >>> predictions, truth = {"a": 0.4, "b": 0.2}, {"a": True, "b": False}
+    >>> scores = score_answerability(predictions, truth, threshold=0.5)
     >>> scores["answerable_f1"].value, scores["answerable_f1"].note
     (0.0, 'threshold 0.5')
     >>> scores["best_answerable_f1"].value, scores["best_answerable_f1"].note
     (1.0, 'threshold 0.4, the best on these data')
     """
+    if threshold is not None and np.isnan(threshold):
+        raise ValueError("`threshold` must be a number. Received: threshold=nan")
     curve = precision_recall_curve(predictions, references, missing=missing)
     pairing = pair(predictions, references, missing=missing)
     truth = {key: references[key] for key in pairing.ids}
@@ -136,7 +142,7 @@ def score_answerability(
 
     rows = []
     if threshold is not None:
-        rows += rows_at(float(threshold), f", {chosen_on}" if chosen_on else "")
+        rows += rows_at(float(threshold), f", {tuned_on}" if tuned_on else "")
     rows += [
         replace(row, name=f"best_{row.name}", label=f"{row.label}, best threshold")
         for row in rows_at(curve.best_threshold, ", the best on these data")
@@ -150,18 +156,18 @@ def score_answerability(
         tokenisation="none",
         size=len(pairing.ids),
     )
-    return Scores("answer possibility", (*rows, area), pairing.counts)
+    return Scores("answerability", (*rows, area), pairing.counts)
 
 
 def decision_scores(
     decisions: Mapping[Any, bool], references: Mapping[Any, bool], note: str = ""
 ) -> list[Score]:
-    """F1, precision and recall of yes-or-no decisions (an absent decision is a no).
+    """Computes F1, precision and recall of the decisions to answer.
 
     Args:
-        decisions: True where the system answers, by id.
+        decisions: True where the system answers, by id. An absent decision is False.
         references: True where the question can be answered, by id.
-        note: shown beside the scores.
+        note: Note shown beside the scores.
     """
     ids = tuple(references)
     rows = np.array(

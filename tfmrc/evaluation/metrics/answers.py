@@ -1,12 +1,12 @@
-"""Generated answers against references: ROUGE-L, BLEU and METEOR under a dataset's rules."""
+"""ROUGE-L, BLEU and METEOR of generated answers under a dataset's rules."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tfmrc.evaluation.files.pairing import Missing, check_references, check_text, pair
 from tfmrc.evaluation.metrics.answerability import decision_scores
 from tfmrc.evaluation.metrics.coco import bleu, rouge_l
 from tfmrc.evaluation.metrics.meteor import meteor as score_meteor
+from tfmrc.evaluation.metrics.pairing import Missing, check_references, check_text, pair
 from tfmrc.evaluation.metrics.rules import NO_ANSWER, Rules, get_rules
 from tfmrc.evaluation.metrics.score import Score, Scores
 
@@ -20,35 +20,41 @@ def score_answers(
     tokenizer: str | None = None,
     missing: Missing = "error",
 ) -> Scores:
-    """Score answers (or questions) that were written, not chosen.
+    """Scores generated answers or questions.
 
     The rules, by name:
 
-    - `"msmarco"`: lower-cased; a question without reference answers, or with "No Answer Present."
-      among them, is not scored, nor is one to which the prediction is "No Answer Present."
-      (counted as `abstained`): so come the expected figures of MS MARCO's own samples.
-    - `"msmarco-strict"`: as the published script reads: such a prediction is an empty answer.
+    - `"msmarco"`: lower-cased. A question without reference answers, or with "No Answer Present."
+      among them, is not scored, nor is one whose prediction is "No Answer Present." (counted as
+      `abstained`). This gives the expected figures of MS MARCO's own samples.
+    - `"msmarco-strict"`: as the published script is written: such a prediction is an empty answer.
     - `"narrativeqa"`: lower-cased, words without letter or digit removed; BLEU-1, BLEU-4, METEOR.
-    - `"qg"`: question generation as the coco scripts: the text is taken as already tokenised.
-    - `"plain"`: tokenised and lower-cased, nothing else.
+    - `"narrativeqa-unicode"`: the same with the tokenizer `"unicode"`; a text that has only
+      punctuation keeps it.
+    - `"qg"`: question generation as the coco scripts: the text is taken as already tokenized.
+    - `"plain"`: tokenized and lower-cased, nothing else.
+    - `"unicode"`: the same with the tokenizer `"unicode"`.
 
     Args:
-        predictions: one text by id; an empty string is an answer without words (scored 0).
-        references: reference texts by id; an id with none is not scored (`unanswerable`).
-        rules: a name of the above or `Rules`.
-        meteor: whether to compute METEOR (slow to start, needs Java); by default as the rules say.
-            Without Java the row's value is None and its note says so.
-        tokenizer: another tokeniser than the rules'; `"spacy"` is that of MS MARCO's script.
-        missing: an id without a prediction is an `"error"`, an `"empty"` answer, or `"leave_out"`.
+        predictions: One text by id. An empty string is an answer without words (scored 0).
+        references: Reference texts by id. An id with none is not scored (`unanswerable`).
+        rules: A name from the list above, or `Rules`.
+        meteor: Whether to compute METEOR (slow to start, needs Java). By default the rules decide.
+            Without Java the value of the row is None and its note says so.
+        tokenizer: Tokenizer to use instead of the rules' own. `"spacy"` is that of MS MARCO's
+            script, `"unicode"` suits all scripts and compares composed characters.
+        missing: Treatment of an id without a prediction: `"error"`, `"empty"` (an empty answer) or
+            `"leave_out"`.
 
     Returns:
-        `Scores` with `rouge_l`, `bleu_1` .. `bleu_4`, `meteor` as the rules have them, and under
-        MS MARCO's rules `answerable_f1`, `answerable_precision`, `answerable_recall` of the
-        decision to answer; `counts` has `unanswerable`, `abstained`, `missing` and `unused`.
+        `Scores` with `rouge_l`, `bleu_1` .. `bleu_4` and `meteor`, as far as the rules have them,
+        and under MS MARCO's rules `answerable_f1`, `answerable_precision`, `answerable_recall` of
+        the decision to answer. `counts` has `unanswerable`, `abstained`, `missing` and `unused`.
 
     Raises:
-        ValueError: unknown rules or tokeniser, or an id without prediction.
-        TypeError: a prediction that is not a string, references that are not strings in a sequence.
+        ValueError: If the rules or the tokenizer are unknown, or an id has no prediction.
+        TypeError: If a prediction is not a string, or the references of an id are not a sequence
+            of strings.
 
     Example:
 
@@ -60,26 +66,26 @@ def score_answers(
     >>> print(f"{scores['bleu_1'].value:.2f} {scores['rouge_l'].value:.4f} {scores.counts}")
     0.75 0.8798 {'missing': 0, 'unused': 0, 'unanswerable': 1, 'abstained': 0}
     """
-    chosen = get_rules(rules, tokenizer)
+    options = get_rules(rules, tokenizer)
     check_text(predictions)
     check_references(references)
-    answerable = [key for key, texts in references.items() if _has_answer(texts, chosen)]
+    answerable = [key for key, texts in references.items() if _has_answer(texts, options)]
     pairing = pair(predictions, answerable, missing=missing, known=references.keys())
     abstained = {
         key
         for key in pairing.ids
-        if chosen.no_answer and predictions.get(key, "").strip() == NO_ANSWER
+        if options.no_answer and predictions.get(key, "").strip() == NO_ANSWER
     }
-    scored = [key for key in pairing.ids if key not in abstained or chosen.abstentions == "empty"]
+    scored = [key for key in pairing.ids if key not in abstained or options.abstentions == "empty"]
     ready = {
-        key: "" if key in abstained else chosen.prepare(predictions.get(key, "")) for key in scored
+        key: "" if key in abstained else options.prepare(predictions.get(key, "")) for key in scored
     }
-    targets = {key: [chosen.prepare(text) for text in references[key]] for key in scored}
-    rows: list[Score] = [rouge_l(ready, targets, chosen.tokenisation)]
-    rows += bleu(ready, targets, chosen.tokenisation, chosen.orders)
-    if chosen.meteor if meteor is None else meteor:
-        rows.append(score_meteor(ready, targets, chosen.tokenisation))
-    if chosen.no_answer:
+    targets = {key: [options.prepare(text) for text in references[key]] for key in scored}
+    rows: list[Score] = [rouge_l(ready, targets, options.tokenisation)]
+    rows += bleu(ready, targets, options.tokenisation, options.orders)
+    if options.meteor if meteor is None else meteor:
+        rows.append(score_meteor(ready, targets, options.tokenisation))
+    if options.no_answer:
         rows += decision_scores(
             {key: text.strip() not in ("", NO_ANSWER) for key, text in predictions.items()},
             {key: bool(texts) and NO_ANSWER not in texts for key, texts in references.items()},
@@ -88,7 +94,7 @@ def score_answers(
         "unanswerable": len(references) - len(answerable),
         "abstained": len(abstained),
     }
-    return Scores(f"{chosen.name} ({chosen.tokenisation})", tuple(rows), counts)
+    return Scores(f"{options.name} ({options.tokenisation})", tuple(rows), counts)
 
 
 def _has_answer(texts: Sequence[str], rules: Rules) -> bool:

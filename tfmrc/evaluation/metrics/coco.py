@@ -1,4 +1,4 @@
-"""BLEU and ROUGE-L as pycocoevalcap counts them, with the sums that resampling needs."""
+"""BLEU and ROUGE-L of pycocoevalcap, with the sums for resampling."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ def _library(module: str, name: str) -> Any:
         return getattr(__import__(module, fromlist=[name]), name)
     except ImportError as error:
         raise ImportError(
-            "BLEU, ROUGE-L and METEOR are counted by pycocoevalcap: pip install pycocoevalcap. "
+            "BLEU, ROUGE-L and METEOR need pycocoevalcap: pip install pycocoevalcap. "
             f"Received: {error}"
         ) from error
 
@@ -27,15 +27,15 @@ def rouge_l(
     references: Mapping[Any, Sequence[str]],
     tokenisation: str,
 ) -> Score:
-    """ROUGE-L of tokenised text (words joined by one space), mean over examples.
+    """Computes ROUGE-L of tokenized text (words joined by one space), the mean over examples.
 
-    pycocoevalcap's form: with several references the best precision and the best recall are taken,
-    each from whichever reference gives it, and joined with beta = 1.2.
+    With several references, pycocoevalcap takes the best precision and the best recall, each from
+    whichever reference gives it, and combines them with beta = 1.2.
 
     Args:
-        predictions: tokenised prediction by id.
-        references: tokenised references by id, the same ids.
-        tokenisation: how the text was cut, for the record.
+        predictions: Tokenized prediction by id.
+        references: Tokenized references by id, the same ids.
+        tokenisation: Description of the tokenization, for the record.
     """
     scorer = _library("pycocoevalcap.rouge.rouge", "Rouge")()
     per_example = {
@@ -57,16 +57,16 @@ def bleu(
     tokenisation: str,
     orders: Sequence[int] = ORDERS,
 ) -> list[Score]:
-    """BLEU-1 to BLEU-4 of tokenised text over the whole corpus (closest reference length).
+    """Computes BLEU-1 to BLEU-4 of tokenized text over the corpus (closest reference length).
 
     Args:
-        predictions: tokenised prediction by id.
-        references: tokenised references by id, the same ids.
-        tokenisation: how the text was cut, for the record.
-        orders: which of 1..4 to return.
+        predictions: Tokenized prediction by id.
+        references: Tokenized references by id, the same ids.
+        tokenisation: Description of the tokenization, for the record.
+        orders: The orders of 1..4 to return.
 
     Raises:
-        ValueError: an order is not 1, 2, 3 or 4.
+        ValueError: If an order is not 1, 2, 3 or 4.
     """
     if not set(orders) <= set(ORDERS):
         raise ValueError(f"BLEU orders must be among {ORDERS}. Received: orders={tuple(orders)}")
@@ -100,7 +100,7 @@ def bleu(
 
 
 def _closest(counts: Mapping[str, Any]) -> int:
-    """The reference length nearest to the prediction's, the shorter of two equally near."""
+    """Returns the reference length nearest to the prediction's, the shorter of two as near."""
     return min((abs(length - counts["testlen"]), length) for length in counts["reflen"])[1]
 
 

@@ -1,4 +1,4 @@
-"""Scores and answer lengths broken down: by question word, query type, style."""
+"""Scores and answer lengths by question word, query type and style."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,30 +15,30 @@ _FIRST = re.compile(rf"\b(?:{'|'.join(QUESTION_WORDS)}|whom|whose)\b")
 
 
 def question_word(question: str) -> str:
-    """The first question word of a question, or "other" ("whom" and "whose" are "who").
+    """Returns the first question word of a question, or "other" ("whom" and "whose" are "who").
 
     Example:
 
     >>> [question_word(text) for text in ("In which year?", "Whose is it?", "Is it?")]
     ['which', 'who', 'other']
     """
-    found = _FIRST.search(question.lower())
-    if found is None:
+    match = _FIRST.search(question.lower())
+    if match is None:
         return "other"
-    return "who" if found.group() in ("whom", "whose") else found.group()
+    return "who" if match.group() in ("whom", "whose") else match.group()
 
 
 def score_by_group(score: Score, groups: Mapping[Any, str]) -> dict[str, Score]:
-    """One score broken down by group, the largest group first.
+    """Breaks one score down by group, the largest group first.
 
-    The group's score is computed from its own counts, as for the whole (BLEU is not averaged).
+    The score of a group is computed from its own counts, as for the whole (BLEU is not averaged).
 
     Args:
-        score: a score with `statistics`.
-        groups: the group of each scored id.
+        score: A score with `statistics`.
+        groups: The group of each scored id.
 
     Raises:
-        ValueError: the score was not computed, or an id has no group.
+        ValueError: If the score was not computed, or an id has no group.
 
     Example:
 
@@ -55,7 +55,7 @@ def score_by_group(score: Score, groups: Mapping[Any, str]) -> dict[str, Score]:
     members: dict[str, list[Any]] = {}
     for key in score.statistics.ids:
         if key not in groups:
-            raise ValueError(f"every scored id needs a group. Received: none for id {key!r}")
+            raise ValueError(f"Every scored id needs a group. Received: none for id {key!r}")
         members.setdefault(groups[key], []).append(key)
     parts = {}
     for name, ids in sorted(members.items(), key=lambda item: -len(item[1])):
@@ -69,7 +69,7 @@ def score_by_group(score: Score, groups: Mapping[Any, str]) -> dict[str, Score]:
 
 @dataclass(frozen=True)
 class AnswerLength:
-    """The length of one kind of answers in words: mean, standard deviation and error, number."""
+    """Length in words of one kind of answers: mean, standard deviation, standard error, number."""
 
     style: str
     group: str
@@ -82,14 +82,14 @@ class AnswerLength:
 def answer_lengths(
     answers: Iterable[tuple[str, str, str]], *, tokenizer: str = "english"
 ) -> list[AnswerLength]:
-    """Answer lengths by style and group (query type), in order of first appearance.
+    """Computes answer lengths by style and group (query type), in order of first appearance.
 
     Args:
-        answers: triples of style, group and text; give references a style of their own.
-        tokenizer: see `get_tokenizer`.
+        answers: Triples of style, group and text. Give references a style of their own.
+        tokenizer: Name of the tokenizer (see `get_tokenizer`).
 
     Returns:
-        One row a style and group; the standard error is that of the mean.
+        One row per style and group. `error` is the standard error of the mean.
 
     Example:
 
@@ -97,13 +97,14 @@ def answer_lengths(
     >>> rows[0].mean, round(rows[0].error, 2)
     (2.0, 1.0)
     """
-    cut = get_tokenizer(tokenizer)
+    tokenize = get_tokenizer(tokenizer)
     lengths: dict[tuple[str, str], list[int]] = {}
     for style, group, text in answers:
-        lengths.setdefault((style, group), []).append(len(cut(text)))
+        lengths.setdefault((style, group), []).append(len(tokenize(text)))
     rows = []
-    for (style, group), found in lengths.items():
-        deviation = float(np.std(found, ddof=1)) if len(found) > 1 else 0.0
-        error = deviation / len(found) ** 0.5
-        rows.append(AnswerLength(style, group, float(np.mean(found)), deviation, error, len(found)))
+    for (style, group), counts in lengths.items():
+        size = len(counts)
+        deviation = float(np.std(counts, ddof=1)) if size > 1 else 0.0
+        mean, error = float(np.mean(counts)), deviation / size**0.5
+        rows.append(AnswerLength(style, group, mean, deviation, error, size))
     return rows

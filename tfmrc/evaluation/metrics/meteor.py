@@ -1,7 +1,7 @@
 """METEOR 1.5 through the jar that pycocoevalcap ships.
 
-pycocoevalcap's own wrapper hangs on a line break inside an answer, starts the program anew for
-every call and depends on the locale; this one shares its jar and its options and nothing else.
+pycocoevalcap's own wrapper hangs on a line break inside an answer, starts the program again for
+every call and depends on the locale. This module uses the same jar with the same options.
 """
 
 import atexit
@@ -17,7 +17,7 @@ import numpy as np
 
 from tfmrc.evaluation.metrics.score import Score, Statistics, package_version
 
-# Columns of the jar's line of counts that are needed here (the others are matches by module).
+# Columns of the jar's counts that are used here (the others are matches by module).
 _TEST_LENGTH, _REFERENCE_LENGTH, _CHUNKS, _TEST_MATCHES, _REFERENCE_MATCHES = 0, 1, -3, -2, -1
 
 
@@ -26,15 +26,15 @@ def meteor(
     references: Mapping[Any, Sequence[str]],
     tokenisation: str,
 ) -> Score:
-    """METEOR 1.5 (English, `-norm`) over the whole corpus; needs Java.
+    """Computes METEOR 1.5 (English, `-norm`) over the corpus; needs Java.
 
-    Without Java or pycocoevalcap the score's value is None and its note says what is missing.
+    Without Java or pycocoevalcap the value of the score is None and its note says what is missing.
     The first call of a process loads the paraphrase table, which takes 10 to 20 seconds.
 
     Args:
-        predictions: prediction by id.
-        references: references by id, the same ids.
-        tokenisation: how the text was cut before METEOR's own normaliser, for the record.
+        predictions: Prediction by id.
+        references: References by id, the same ids.
+        tokenisation: Description of the tokenization before METEOR's own normalizer.
     """
     reason = unavailable()
     ids = tuple(predictions)
@@ -52,7 +52,7 @@ def meteor(
         & (rows[:, _REFERENCE_MATCHES] == rows[:, _REFERENCE_LENGTH])
         & (rows[:, _CHUNKS] == 1)
     )
-    rows[perfect, _CHUNKS] = 0  # the jar adds up chunks so: an exact answer has no fragments
+    rows[perfect, _CHUNKS] = 0  # as the jar adds up chunks: an exact answer has no fragments
     return _score(
         corpus,
         ids,
@@ -63,7 +63,7 @@ def meteor(
 
 
 def unavailable() -> str:
-    """Why METEOR cannot run here, or an empty string."""
+    """Returns the reason why METEOR cannot run here, or an empty string."""
     if shutil.which("java") is None:
         return "METEOR needs Java and no `java` is on the PATH (Debian: apt install default-jre)"
     if _jar() is None:
@@ -104,7 +104,7 @@ def _of_sums(sums: np.ndarray) -> np.ndarray:
 
 
 def _evaluate(counts: Sequence[str]) -> list[float]:
-    """The score of each line of counts, and last that of all together."""
+    """Returns the score of each line of counts, and last the score of all lines together."""
     request = "EVAL ||| " + " ||| ".join(counts)
     return [float(answer) for answer in _engine().ask([request], len(counts) + 1)]
 
@@ -114,12 +114,12 @@ def _jar() -> Path | None:
         import pycocoevalcap.meteor as package
     except ImportError:
         return None
-    found = [Path(folder) / "meteor-1.5.jar" for folder in package.__path__]
-    return next((jar for jar in found if jar.exists()), None)
+    jars = [Path(folder) / "meteor-1.5.jar" for folder in package.__path__]
+    return next((jar for jar in jars if jar.exists()), None)
 
 
 class _Engine:
-    """One running jar; lines in, lines out."""
+    """A running jar that answers lines with lines."""
 
     def __init__(self, jar: Path):
         options = ["-Xmx2G", "-Dfile.encoding=UTF-8", "-Duser.language=en", "-Duser.country=US"]
@@ -134,7 +134,7 @@ class _Engine:
         atexit.register(self.close)
 
     def ask(self, lines: Sequence[str], answers: int | None = None) -> list[str]:
-        """Send lines while reading the answers (one a line unless told)."""
+        """Sends lines while it reads the answers (one per line unless `answers` is given)."""
         with self._lock:
             source, sink = self._process.stdout, self._process.stdin
             if source is None or sink is None:
@@ -161,7 +161,7 @@ def _write(sink: IO[bytes], lines: Iterable[str]) -> None:
             sink.write(line.encode() + b"\n")
         sink.flush()
     except BrokenPipeError:
-        return  # the reading side sees the end of the jar and says so
+        return  # the reading side notices the end of the jar and raises
 
 
 @lru_cache(maxsize=1)

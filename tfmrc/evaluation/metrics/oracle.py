@@ -1,9 +1,9 @@
-"""The K-best oracle: how good the best of the first K answers is."""
+"""The K-best oracle: the score of the best of the first K answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from tfmrc.evaluation.files.pairing import Missing, check_references, pair
+from tfmrc.evaluation.metrics.pairing import Missing, check_references, pair
 from tfmrc.evaluation.metrics.score import Scores, mean_score
 from tfmrc.evaluation.metrics.squad import TOKENISATION, best_match
 
@@ -16,21 +16,21 @@ def score_oracle(
     version: Literal["1.1", "2.0"] = "1.1",
     missing: Missing = "error",
 ) -> Scores:
-    """Exact match and F1 of the best among the first K answers, for each K (SAN's Figure 3).
+    """Computes exact match and F1 of the best of the first K answers, for each K (SAN's Figure 3).
 
     Args:
-        predictions: answers by id, best first; fewer than K answers are taken as they are.
-        references: reference texts by id.
-        k: the numbers of answers.
+        predictions: Answers by id, best first. Fewer than K answers are allowed.
+        references: Reference texts by id.
+        k: The numbers of answers.
         version: SQuAD's rules, `"1.1"` or `"2.0"`.
-        missing: what an id without answers means; `"empty"` gives it 0 (v1.1).
+        missing: Treatment of an id without answers. `"empty"` scores it 0 (v1.1).
 
     Returns:
-        `Scores` with `exact_match@K` and `f1@K`; the two maxima are taken separately.
+        `Scores` with `exact_match@K` and `f1@K`. The two maxima are taken separately.
 
     Raises:
-        ValueError: a K below 1, or a missing prediction.
-        TypeError: the answers of an id are one string.
+        ValueError: If a K is below 1, or a prediction is missing.
+        TypeError: If the answers of an id are one string.
 
     Example:
 
@@ -54,7 +54,7 @@ def score_oracle(
         mean_score(
             f"{name}@{number}",
             f"{label}, best of {number}",
-            {key: max(both[column] for both in found[:number]) for key, found in matches.items()},
+            {key: max(both[column] for both in best[:number]) for key, best in matches.items()},
             scorer=f"SQuAD v{version} rules, oracle",
             tokenisation=TOKENISATION,
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tfmrc.evaluation.files.pairing import Missing, pair
+from tfmrc.evaluation.metrics.pairing import Missing, pair
 from tfmrc.evaluation.metrics.score import Scores, mean_score
 
 
@@ -16,24 +16,24 @@ def score_ranking(
     cutoff: int | None = None,
     missing: Missing = "error",
 ) -> Scores:
-    """MAP and MRR of passages ordered by falling score.
+    """Computes MAP and MRR of passages ordered by falling score.
 
-    Passages with equal scores stay in the order in which they were given: scores that are all
-    equal measure the given order itself (the search engine's, in MS MARCO). A question without a
-    relevant passage is not scored (counted as `without_relevant`).
+    Passages with equal scores keep the given order: scores that are all equal measure that order
+    (the search engine's, in MS MARCO). A question without a relevant passage is not scored (counted
+    as `without_relevant`).
 
     Args:
-        predictions: one score a passage, by id.
-        references: one truth value a passage, by id, of the same length.
-        cutoff: count only the first so many places (MRR@10: 10); None: all.
-        missing: what an id without scores means; `"empty"` gives it 0.
+        predictions: One score per passage, by id.
+        references: One truth value per passage, by id, of the same length.
+        cutoff: Number of first ranks that count (10 for MRR@10). None counts all.
+        missing: Treatment of an id without scores. `"empty"` scores it 0.
 
     Returns:
         `Scores` with `map` and `mrr`.
 
     Raises:
-        ValueError: the lengths differ, a score is not a number, `cutoff` is not positive, or an id
-            has no prediction.
+        ValueError: If the lengths differ, a score is not a number, `cutoff` is not positive, or an
+            id has no prediction.
 
     Example:
 
@@ -53,11 +53,11 @@ def score_ranking(
             precision[key] = reciprocal[key] = 0.0
             continue
         labels = _ranked(key, predictions[key], references[key])
-        places = np.flatnonzero(labels[:cutoff]) + 1
-        found = np.arange(1, len(places) + 1)
+        ranks = np.flatnonzero(labels[:cutoff]) + 1
+        hits = np.arange(1, len(ranks) + 1)
         possible = min(int(labels.sum()), cutoff or len(labels))
-        precision[key] = float(np.sum(found / places) / possible)
-        reciprocal[key] = float(1 / places[0]) if len(places) else 0.0
+        precision[key] = float(np.sum(hits / ranks) / possible)
+        reciprocal[key] = float(1 / ranks[0]) if len(ranks) else 0.0
     at = "" if cutoff is None else f"@{cutoff}"
     rows = tuple(
         mean_score(name, label + at, values, scorer="rank of relevant ones", tokenisation="none")
@@ -71,11 +71,11 @@ def _ranked(key: Hashable, scores: Sequence[float], labels: Sequence[bool]) -> n
     values, truth = np.asarray(scores, np.float64), np.asarray(labels, bool)
     if values.shape != truth.shape or values.ndim != 1:
         raise ValueError(
-            "there must be one score for each passage. Received: "
+            "There must be one score per passage. Received: "
             f"predictions[{key!r}] of shape {values.shape}, references of shape {truth.shape}"
         )
     if np.isnan(values).any():
         raise ValueError(
-            f"scores must be numbers. Received: predictions[{key!r}]={values.tolist()}"
+            f"Scores must be numbers. Received: predictions[{key!r}]={values.tolist()}"
         )
     return truth[np.argsort(-values, kind="stable")]

@@ -1,4 +1,4 @@
-"""How often generated text repeats its own words."""
+"""Word repetition in generated text."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from tfmrc.evaluation.files.pairing import check_text
+from tfmrc.evaluation.metrics.pairing import check_text
 from tfmrc.evaluation.metrics.score import Score, Scores, Statistics, library_version, ratio
 from tfmrc.evaluation.metrics.tokenizers import get_tokenizer
 
 
 def score_repetition(predictions: Mapping[Any, str], *, tokenizer: str = "english") -> Scores:
-    """Word duplication rates over all words of all texts (lower is less repetitive).
+    """Computes word duplication rates over all words of all texts (lower is less repetitive).
 
-    The question generation paper counts "words which appear more than once" over the total. That
-    can be read in two ways, so both are given: `duplication_rate` counts every occurrence after the
-    first within its text, `duplicated_words_rate` counts each repeated word once.
+    The question generation paper counts "words which appear more than once" over the total. This
+    has two readings, and both are given: `duplication_rate` counts every occurrence after the first
+    within its text, `duplicated_words_rate` counts each repeated word once.
 
     Args:
-        predictions: texts by id; words are compared in lower case.
-        tokenizer: see `get_tokenizer`.
+        predictions: Texts by id. Words are compared in lower case.
+        tokenizer: Name of the tokenizer (see `get_tokenizer`).
 
     Example:
 
@@ -30,18 +30,18 @@ def score_repetition(predictions: Mapping[Any, str], *, tokenizer: str = "englis
     (0.375, 0.25)
     """
     check_text(predictions)
-    cut = get_tokenizer(tokenizer)
-    counts = [Counter(cut(text.lower())) for text in predictions.values()]
+    tokenize = get_tokenizer(tokenizer)
+    counts = [Counter(tokenize(text.lower())) for text in predictions.values()]
     ids = tuple(predictions)
     extra = [sum(n - 1 for n in words.values()) for words in counts]
     repeated = [sum(n > 1 for n in words.values()) for words in counts]
     total = [sum(words.values()) for words in counts]
     rows = []
-    for name, label, found in (
+    for name, label, repeats in (
         ("duplication_rate", "Word duplication rate", extra),
         ("duplicated_words_rate", "Duplicated words rate", repeated),
     ):
-        statistics = Statistics(ids, np.array([found, total], np.float64).T.reshape(-1, 2), ratio)
+        statistics = Statistics(ids, np.array([repeats, total], np.float64).T.reshape(-1, 2), ratio)
         rows.append(
             Score(
                 name=name,
@@ -49,12 +49,12 @@ def score_repetition(predictions: Mapping[Any, str], *, tokenizer: str = "englis
                 value=statistics.score() if sum(total) else None,
                 scorer="repeated words over all words",
                 version=library_version(),
-                tokenisation=f"{cut.description}, lower-cased",
+                tokenisation=f"{tokenize.description}, lower-cased",
                 size=len(ids),
                 note="" if sum(total) else "no words",
                 per_example={
                     key: part / all_
-                    for key, part, all_ in zip(ids, found, total, strict=True)
+                    for key, part, all_ in zip(ids, repeats, total, strict=True)
                     if all_
                 },
                 statistics=statistics,

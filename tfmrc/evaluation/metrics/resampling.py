@@ -1,4 +1,4 @@
-"""How sure is a score? Bootstrap intervals, and the paired test between two systems."""
+"""Bootstrap intervals of a score, and the paired bootstrap test of two systems."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """The difference of two systems on the same questions: second minus first.
+    """Difference of two systems on the same questions: second minus first.
 
-    `p_value` is two-sided: twice the share of resamples in which the difference has the other sign
-    (or is nothing), counting one more resample so that it is never zero.
+    `p_value` is two-sided: twice the share of resamples in which the difference is zero or has the
+    other sign. One resample is added, so that the value is never zero.
     """
 
     difference: float
@@ -49,19 +49,20 @@ class PairedTest:
 
 
 def bootstrap(score: Score, *, samples: int = 1000, level: float = 0.95, seed: int = 0) -> Interval:
-    """The percentile bootstrap interval of a score over its examples.
+    """Computes the percentile bootstrap interval of a score over its examples.
 
-    Corpus scores (BLEU, METEOR, F1 of decisions) are computed anew from the resampled counts; they
-    are not averaged over examples.
+    Corpus scores (BLEU, METEOR, F1 of decisions) are computed from the resampled counts, not
+    averaged over examples.
 
     Args:
-        score: a score with `statistics`.
-        samples: the number of resamples.
-        level: the interval's coverage.
-        seed: of the resampling.
+        score: A score with `statistics`.
+        samples: Number of resamples.
+        level: Coverage of the interval.
+        seed: Seed of the resampling.
 
     Raises:
-        ValueError: the score was not computed or has no statistics, or an argument is out of range.
+        ValueError: If the score was not computed or has no statistics, or an argument is out of
+            range.
 
     Example:
 
@@ -83,17 +84,17 @@ def bootstrap(score: Score, *, samples: int = 1000, level: float = 0.95, seed: i
 def paired_bootstrap(
     first: Score, second: Score, *, samples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> PairedTest:
-    """Is the second system's score another than the first's? The same resamples for both.
+    """Tests the difference of two systems with the same resamples for both.
 
     Args:
-        first: the score of one system.
-        second: the same score of another system on the same ids (in any order).
-        samples: the number of resamples.
-        level: coverage of the interval of the difference.
-        seed: of the resampling.
+        first: The score of one system.
+        second: The same score of another system on the same ids (in any order).
+        samples: Number of resamples.
+        level: Coverage of the interval of the difference.
+        seed: Seed of the resampling.
 
     Raises:
-        ValueError: the scores differ in name, tokenisation or ids, or were not computed.
+        ValueError: If the scores differ in name, tokenization or ids, or were not computed.
 
     Example:
 
@@ -108,14 +109,14 @@ def paired_bootstrap(
     for name in ("name", "tokenisation", "scorer", "version"):
         if getattr(first, name) != getattr(second, name):
             raise ValueError(
-                f"only equal scores can be compared, these differ in `{name}`. Received: "
+                f"Only scores of one kind can be compared. These differ in `{name}`. Received: "
                 f"first={getattr(first, name)!r}, second={getattr(second, name)!r}"
             )
     one, two = _statistics(first), _statistics(second)
     if set(one.ids) != set(two.ids):
         alone = sorted(map(str, set(one.ids) ^ set(two.ids)))
         raise ValueError(
-            "a paired test needs the same examples on both sides. "
+            "A paired test needs the same examples on both sides. "
             f"Received: {len(alone)} ids on one side only, {alone[0]!r} first"
         )
     _check(samples, level)
@@ -149,7 +150,7 @@ def _check(samples: int, level: float) -> None:
 
 
 def _weights(size: int, samples: int, seed: int) -> Iterator[np.ndarray]:
-    """How often each example is drawn in each resample, `[at most 100, N]` at a time."""
+    """Yields the counts of each example in each resample, `[at most 100, N]` at a time."""
     generator = np.random.default_rng(seed)
     for start in range(0, samples, _CHUNK):
         count = min(_CHUNK, samples - start)

@@ -1,4 +1,4 @@
-"""What a dataset's official script does to text before counting, and which numbers it reports."""
+"""The rules by which a dataset's answers are prepared and scored."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -10,18 +10,20 @@ NO_ANSWER = "No Answer Present."
 
 @dataclass(frozen=True)
 class Rules:
-    """How answers are prepared for BLEU, ROUGE-L and METEOR.
+    """Text preparation and scores for BLEU, ROUGE-L and METEOR.
 
     Args:
-        name: as in `score_answers(rules=...)`.
-        tokenizer: `"english"`, `"whitespace"` or `"spacy"`.
-        lower_case: compare in lower case.
-        punctuation: keep words that have neither letter nor digit.
-        orders: the BLEU orders that the dataset reports.
-        meteor: whether the dataset reports METEOR.
-        no_answer: whether "No Answer Present." has its MS MARCO meaning.
-        abstentions: what a prediction of "No Answer Present." to an answerable question is:
-            `"leave_out"` (not scored) or `"empty"` (an empty answer, scored 0).
+        name: The name, as in `score_answers(rules=...)`.
+        tokenizer: `"english"`, `"unicode"`, `"whitespace"` or `"spacy"`.
+        lower_case: Whether text is compared in lower case.
+        punctuation: Whether words that have neither letter nor digit are kept.
+        keep_bare_punctuation: Whether a text that has only such words keeps them. Without it, two
+            such texts are both empty and score 1 against each other.
+        orders: The BLEU orders that the dataset reports.
+        meteor: Whether the dataset reports METEOR.
+        no_answer: Whether "No Answer Present." has its MS MARCO meaning.
+        abstentions: The treatment of a prediction of "No Answer Present." to an answerable
+            question: `"leave_out"` (not scored) or `"empty"` (an empty answer, scored 0).
 
     Example:
 
@@ -34,22 +36,24 @@ class Rules:
     tokenizer: str = "english"
     lower_case: bool = True
     punctuation: bool = True
+    keep_bare_punctuation: bool = False
     orders: tuple[int, ...] = (1, 2, 3, 4)
     meteor: bool = False
     no_answer: bool = False
     abstentions: Literal["leave_out", "empty"] = "leave_out"
 
     def prepare(self, text: str) -> str:
-        """The text as it is compared: words joined by single spaces."""
+        """Returns the text as it is compared: words joined by single spaces."""
         words = get_tokenizer(self.tokenizer)(text)
         if not self.punctuation:
-            words = [word for word in words if any(letter.isalnum() for letter in word)]
+            without = [word for word in words if any(letter.isalnum() for letter in word)]
+            words = words if self.keep_bare_punctuation and not without else without
         joined = " ".join(words)
         return joined.lower() if self.lower_case else joined
 
     @property
     def tokenisation(self) -> str:
-        """What every score of these rules says about its text."""
+        """The description of the text preparation that every score carries."""
         parts = [get_tokenizer(self.tokenizer).description]
         parts += ["lower-cased"] if self.lower_case else []
         parts += [] if self.punctuation else ["without punctuation"]
@@ -63,16 +67,29 @@ RULES = {
         Rules("msmarco-strict", no_answer=True, abstentions="empty"),
         Rules("narrativeqa", punctuation=False, orders=(1, 4), meteor=True),
         Rules("qg", tokenizer="whitespace", meteor=True),
+        Rules(
+            "narrativeqa-unicode",
+            tokenizer="unicode",
+            punctuation=False,
+            keep_bare_punctuation=True,
+            orders=(1, 4),
+            meteor=True,
+        ),
         Rules("plain"),
+        Rules("unicode", tokenizer="unicode"),
     )
 }
 
 
 def get_rules(rules: str | Rules, tokenizer: str | None = None) -> Rules:
-    """Rules by name, with another tokeniser if asked.
+    """Returns rules by name, with another tokenizer if given.
+
+    Args:
+        rules: A name of `RULES`, or rules.
+        tokenizer: The tokenizer to use instead of the rules' own.
 
     Raises:
-        ValueError: the name is unknown.
+        ValueError: If the name is unknown.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""Scores that carry what made them: scorer, version, tokenisation, size."""
+"""Scores with their scorer, version, tokenization and size."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,15 +11,15 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """What a score adds up: one row of numbers an example, and the function from sums to score.
+    """Addends of a score: one row of numbers per example, and the function from sums to score.
 
-    Every score here is a function of sums over examples (a mean is sum and count; BLEU is matches,
-    lengths and so on), so a resampled score is one matrix product away: see `bootstrap`.
+    Every score is a function of sums over examples (sum and count for a mean, matches and lengths
+    for BLEU), so a resampled score takes one matrix product: see `bootstrap`.
 
     Args:
-        ids: the examples' ids.
-        values: float64 `[N, M]`, one row an example.
-        combine: from sums `[R, M]` to scores `[R]`.
+        ids: The ids of the examples.
+        values: float64 `[N, M]`, one row per example.
+        combine: Function from sums `[R, M]` to scores `[R]`.
     """
 
     ids: tuple[Hashable, ...]
@@ -31,12 +31,12 @@ class Statistics:
         return Statistics(tuple(ids), self.values[[row[key] for key in ids]], self.combine)
 
     def score(self) -> float:
-        """The score of all examples together."""
+        """Returns the score of all examples together."""
         return float(self.combine(self.values.sum(axis=0, keepdims=True))[0])
 
 
 def ratio(sums: np.ndarray) -> np.ndarray:
-    """Column 0 over column 1, zero where column 1 is zero: the `combine` of means and rates."""
+    """Divides column 0 by column 1 (zero where column 1 is zero): `combine` of means and rates."""
     return np.divide(
         sums[:, 0], sums[:, 1], out=np.zeros(len(sums), np.float64), where=sums[:, 1] != 0
     )
@@ -44,11 +44,12 @@ def ratio(sums: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """One number with what made it.
+    """One number with its scorer, version, tokenization and size.
 
-    `value` is a fraction (0.65 for what a paper prints as 65), or None where the scorer could not
-    run: `note` then says why. `per_example` maps ids to the example's own score. Where `value` is
-    the mean of several runs, `values` has one a run, `deviation` is theirs (see `mean_of_runs`).
+    `value` is a fraction (0.65 where a paper prints 65), or None if the scorer could not run:
+    `note` then gives the reason. `per_example` maps ids to the score of the example. If `value` is
+    the mean of several runs, `values` has one value per run and `deviation` is their standard
+    deviation (see `mean_of_runs`).
 
     Example:
 
@@ -83,7 +84,7 @@ class Score:
         return f"{self.label} {number} (n = {self.size}; {self.scorer} {self.version}{note})"
 
     def to_json(self) -> dict[str, Any]:
-        """A flat dictionary for `metrics.json`; per-example scores are left out."""
+        """Returns a flat dictionary for `metrics.json`, without per-example scores."""
         record: dict[str, Any] = {
             "value": self.value,
             "label": self.label,
@@ -99,10 +100,10 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Scores(Mapping[str, Score]):
-    """Scores by name, in the order of a table; `counts` says what was not scored and why.
+    """Scores by name, in the order of a table, with the counts of unscored examples by reason.
 
-    `scores["rouge_l"]` is a `Score`, `float(scores["rouge_l"])` its number,
-    `scores.to_json()` a dictionary for a file, `print(scores)` a readable list.
+    `scores["rouge_l"]` is a `Score`, `float(scores["rouge_l"])` its number, `scores.to_json()` a
+    dictionary for a file, and `print(scores)` a readable list.
     """
 
     rules: str
@@ -113,7 +114,9 @@ class Scores(Mapping[str, Score]):
         for row in self.rows:
             if row.name == name:
                 return row
-        raise KeyError(f"there is no score {name!r} here, there are {[r.name for r in self.rows]}")
+        raise KeyError(
+            f"Unknown score. Expected one of {[r.name for r in self.rows]}. Received: {name!r}"
+        )
 
     def __iter__(self) -> Iterator[str]:
         return (row.name for row in self.rows)
@@ -127,7 +130,7 @@ class Scores(Mapping[str, Score]):
         return "\n".join(lines + ([f"({counted})"] if counted else []))
 
     def to_json(self) -> dict[str, Any]:
-        """`{"rules", "counts", "scores": {name: ...}}`, ready for `json.dump`."""
+        """Returns `{"rules", "counts", "scores": {name: ...}}`, ready for `json.dump`."""
         return {
             "rules": self.rules,
             "counts": dict(self.counts),
@@ -145,7 +148,7 @@ def mean_score(
     version: str | None = None,
     note: str = "",
 ) -> Score:
-    """A `Score` that is the mean of per-example numbers (0 where there are none)."""
+    """Returns a `Score` that is the mean of per-example numbers (None if there are none)."""
     values = np.array(list(per_example.values()), np.float64).reshape(-1, 1)
     rows = np.concatenate([values, np.ones_like(values)], axis=1)
     statistics = Statistics(tuple(per_example), rows, ratio)
@@ -165,7 +168,7 @@ def mean_score(
 
 @cache
 def library_version() -> str:
-    """`tfmrc <version>`, the version that the small official rules written here are known by."""
+    """Returns `tfmrc <version>`, the version of the official rules that are written here."""
     import tfmrc
 
     return f"tfmrc {tfmrc.__version__}"
@@ -173,7 +176,7 @@ def library_version() -> str:
 
 @cache
 def package_version(package: str) -> str:
-    """The installed version of a package, "not installed" where it is missing."""
+    """Returns the installed version of a package, or "not installed"."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

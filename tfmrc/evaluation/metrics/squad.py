@@ -1,28 +1,48 @@
 """SQuAD's exact match and F1, versions 1.1 and 2.0."""
 
+import math
 import re
 import string
+import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from numbers import Real
 from typing import Any, Literal
 
-from tfmrc.evaluation.files.pairing import Missing, check_references, check_text, pair
+from tfmrc.evaluation.metrics.pairing import Missing, check_references, check_text, pair
 from tfmrc.evaluation.metrics.score import Scores, mean_score
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 TOKENISATION = "lower-cased, without ASCII punctuation and articles, white space"
+UNICODE_TOKENISATION = "NFC, case-folded, without Unicode punctuation and articles, white space"
+
+Normalization = Literal["official", "unicode"]
 
 
-def normalize_squad(text: str) -> str:
-    """SQuAD's normal form: lower case, no ASCII punctuation, no articles, single spaces.
+def normalize_squad(text: str, normalization: Normalization = "official") -> str:
+    """Returns SQuAD's normal form of a text.
+
+    The official form is in lower case, without ASCII punctuation and articles, with single spaces.
+    The Unicode form is composed (NFC) and case-folded, and removes the punctuation of all scripts.
+
+    Args:
+        text: The text.
+        normalization: `"official"` or `"unicode"`.
 
     Example:
 
     >>> normalize_squad("The  Cat's, an owl.")
     'cats owl'
+    >>> normalize_squad("“York”"), normalize_squad("“York”", "unicode")
+    ('“york”', 'york')
     """
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+    if normalization == "unicode":
+        text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+        text = "".join(c for c in text if not unicodedata.category(c).startswith("P"))
+    else:
+        text = text.lower().translate(_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", text).split())
 
 
 def score_squad(
@@ -32,32 +52,37 @@ def score_squad(
     version: Literal["1.1", "2.0"] = "1.1",
     no_answer: Mapping[Any, float] | None = None,
     no_answer_threshold: float = 1.0,
+    normalization: Normalization = "official",
     missing: Missing = "error",
 ) -> Scores:
-    """Exact match and F1 over questions, the best reference counting.
+    """Computes exact match and F1 over questions, each against the best reference.
 
     In version 2.0 an empty list of references means that the question has no answer: an empty
-    prediction is then right and any other is wrong; references that are empty after normalising
-    are left aside. Without an answer on either side F1 is 1 if both are empty, else 0 (v1.1: 0).
+    prediction is right and any other is wrong. References that are empty after normalization are
+    ignored. Without an answer on either side F1 is 1 if both are empty, else 0 (v1.1: 0).
 
     Args:
-        predictions: one text by id; empty: no answer (v2.0).
-        references: reference texts by id.
+        predictions: One text by id. An empty text means no answer (v2.0).
+        references: Reference texts by id.
         version: `"1.1"` or `"2.0"`.
-        no_answer: the probability of no answer by id (v2.0): above `no_answer_threshold` the
-            prediction counts as empty; the thresholds with the best scores are reported too.
-        no_answer_threshold: see above.
-        missing: an id without a prediction is an `"error"`, `"empty"` (the official v1.1 script
-            gives 0) or `"leave_out"` (the official v2.0 script leaves it out).
+        no_answer: The probability of no answer by id (v2.0). Above `no_answer_threshold` the
+            prediction counts as empty. The best scores over all thresholds are reported too.
+        no_answer_threshold: See above.
+        normalization: `"official"` is the official scripts' normal form, bit for bit. It compares
+            code points, so composed and decomposed letters differ and only ASCII punctuation is
+            removed. `"unicode"` is not official: see `normalize_squad`.
+        missing: Treatment of an id without a prediction: `"error"`, `"empty"` (the official v1.1
+            script gives 0) or `"leave_out"` (the official v2.0 script leaves it out).
 
     Returns:
         `Scores` with `exact_match`, `f1`; in v2.0 also `has_answer_exact_match`, `has_answer_f1`,
         `no_answer_accuracy`, and with `no_answer` `best_exact_match`, `best_f1`.
 
     Raises:
-        ValueError: an unknown version, a missing prediction, `no_answer` without an id, or an
-            empty list of references in version 1.1.
-        TypeError: a prediction that is not a string.
+        ValueError: If the version or the normalization is unknown, a prediction is missing, a
+            probability or the threshold is missing or not a number, or a list of references is
+            empty in version 1.1.
+        TypeError: If a prediction is not a string.
 
     Example:
 
@@ -67,21 +92,24 @@ def score_squad(
     """
     if version not in ("1.1", "2.0"):
         raise ValueError(f"`version` must be '1.1' or '2.0'. Received: version={version!r}")
+    if normalization not in ("official", "unicode"):
+        raise ValueError(
+            "`normalization` must be 'official' or 'unicode'. "
+            f"Received: normalization={normalization!r}"
+        )
+    if math.isnan(no_answer_threshold):
+        raise ValueError("`no_answer_threshold` must be a number. Received: nan")
     check_text(predictions)
     check_references(references)
     pairing = pair(predictions, references, missing=missing)
     raw = {
-        key: best_match(predictions.get(key, ""), references[key], version, key)
+        key: best_match(predictions.get(key, ""), references[key], version, key, normalization)
         for key in pairing.ids
     }
-    possible = {key: _has_answer(references[key]) for key in pairing.ids}
+    possible = {key: _has_answer(references[key], normalization) for key in pairing.ids}
     chances = no_answer or {}
-    absent = [key for key in pairing.ids if no_answer is not None and key not in chances]
-    if absent:
-        raise ValueError(
-            "`no_answer` needs a probability for every prediction. "
-            f"Received: none for {len(absent)} ids, {absent[0]!r} first"
-        )
+    if no_answer is not None:
+        _check_chances(no_answer, pairing.ids)
     silent = {key for key in pairing.ids if chances.get(key, 0.0) > no_answer_threshold}
     final = {
         key: (float(not possible[key]),) * 2 if key in silent and version == "2.0" else both
@@ -108,26 +136,31 @@ def score_squad(
                 name = f"best_{kind.lower().replace(' ', '_')}"
                 table.append((name, f"Best {kind}", best, note))
     scorer = f"SQuAD v{version} rules"
+    text = TOKENISATION if normalization == "official" else UNICODE_TOKENISATION
     rows = tuple(
-        mean_score(name, label, values, scorer=scorer, tokenisation=TOKENISATION, note=note)
+        mean_score(name, label, values, scorer=scorer, tokenisation=text, note=note)
         for name, label, values, note in table
     )
     return Scores(f"SQuAD v{version}", rows, pairing.counts)
 
 
 def best_match(
-    prediction: str, references: Sequence[str], version: str = "1.1", key: Hashable = ""
+    prediction: str,
+    references: Sequence[str],
+    version: str = "1.1",
+    key: Hashable = "",
+    normalization: Normalization = "official",
 ) -> tuple[float, float]:
-    """Exact match and F1 of one prediction, each against the reference that suits it best."""
+    """Returns exact match and F1 of one prediction, each against its best reference."""
+    targets = [normalize_squad(text, normalization) for text in references]
     if version == "2.0":
-        references = [text for text in references if normalize_squad(text)] or [""]
-    if not references:
+        targets = [text for text in targets if text] or [""]
+    if not targets:
         raise ValueError(
             "SQuAD v1.1 has a reference for every question (v2.0 has not). "
             f"Received: references[{key!r}]=[]"
         )
-    answer = normalize_squad(prediction)
-    targets = [normalize_squad(text) for text in references]
+    answer = normalize_squad(prediction, normalization)
     exact = max(float(answer == target) for target in targets)
     return exact, max(_f1(answer.split(), target.split(), version) for target in targets)
 
@@ -139,8 +172,23 @@ def _f1(prediction: list[str], target: list[str], version: str) -> float:
     return 2 * shared / (len(prediction) + len(target)) if shared else 0.0
 
 
-def _has_answer(references: Sequence[str]) -> bool:
-    return any(normalize_squad(text) for text in references)
+def _has_answer(references: Sequence[str], normalization: Normalization) -> bool:
+    return any(normalize_squad(text, normalization) for text in references)
+
+
+def _check_chances(no_answer: Mapping[Any, float], ids: Sequence[Any]) -> None:
+    """Raises ValueError where a probability of no answer is missing or not a number."""
+    absent = [key for key in ids if key not in no_answer]
+    if absent:
+        raise ValueError(
+            "`no_answer` needs a probability for every prediction. "
+            f"Received: none for {len(absent)} ids, {absent[0]!r} first"
+        )
+    for key in ids:
+        if not isinstance(no_answer[key], Real) or math.isnan(no_answer[key]):
+            raise ValueError(
+                f"`no_answer` must be numbers. Received: no_answer[{key!r}]={no_answer[key]!r}"
+            )
 
 
 def _best(
@@ -148,14 +196,14 @@ def _best(
     possible: Mapping[Any, bool],
     chances: Mapping[Any, float],
 ) -> tuple[dict[Hashable, float], str]:
-    """Per-question scores when the likeliest to have an answer are answered, as many as is best."""
+    """Returns per-question scores at the best threshold on the probability of no answer."""
     order = sorted(scores, key=lambda key: chances[key])
     silent = {key: float(not possible[key]) for key in scores}
     total = best = sum(silent.values())
     limit: float | None = None
-    for place, key in enumerate(order):
+    for index, key in enumerate(order):
         total += scores[key] - silent[key]
-        tied = place + 1 < len(order) and chances[order[place + 1]] == chances[key]
+        tied = index + 1 < len(order) and chances[order[index + 1]] == chances[key]
         if total > best and not tied:
             best, limit = total, chances[key]
     if limit is None:

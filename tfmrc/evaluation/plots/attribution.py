@@ -1,4 +1,4 @@
-"""Where the words of an answer came from: what the page and the picture of it share."""
+"""Attribution of generated words to their sources, shared by the page and the figure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ SOURCE_COLOURS = dict(zip(SOURCES, COLOURS, strict=False))
 
 @dataclass(frozen=True)
 class AttributedWord:
-    """A generated word, its source, three weights, and its place in the source where known."""
+    """A generated word, its source, its three weights, and its position in the source if known."""
 
     text: str
     source: str
@@ -24,21 +24,24 @@ class AttributedWord:
     end: int | None
 
     @property
-    def place(self) -> str:
-        where = self.source
+    def location(self) -> str:
+        location = self.source
         if self.passage is not None:
-            where += f" {self.passage + 1}"
-        return where if self.start is None else f"{where}, characters {self.start}-{self.end}"
+            location += f" {self.passage + 1}"
+        if self.start is not None:
+            location += f", characters {self.start}-{self.end}"
+        return location
 
 
 def attribution_of(provenance: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The arguments of `attribution_html` from the `provenance` of a prediction file.
+    """Returns the arguments of `attribution_html` from the `provenance` of a prediction.
 
-    Each word is a mapping with `word` (or `text`), `source`, `mixture`, and `passage`, `start`,
-    `end` where known.
+    Args:
+        provenance: One mapping per word with `word` (or `text`), `source`, `mixture`, and
+            `passage`, `start`, `end` if known.
 
     Raises:
-        ValueError: a word lacks a field.
+        ValueError: If a word lacks a field.
 
     Example:
 
@@ -48,41 +51,41 @@ def attribution_of(provenance: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for word in provenance:
         if not ({"word", "text"} & word.keys() and {"source", "mixture"} <= word.keys()):
             raise ValueError(
-                "provenance needs 'word', 'source' and 'mixture' of each word. "
+                "Each word of `provenance` needs 'word', 'source' and 'mixture'. "
                 f"Received: {dict(word)!r}"
             )
     return {
         "words": [word.get("word", word.get("text")) for word in provenance],
         "sources": [word["source"] for word in provenance],
         "weights": [word["mixture"] for word in provenance],
-        "places": [
+        "positions": [
             (word.get("passage"), word.get("start"), word.get("end")) for word in provenance
         ],
     }
 
 
-def check_words(words: Any, sources: Any, weights: Any, places: Any) -> list[AttributedWord]:
-    """The words as records.
+def check_words(words: Any, sources: Any, weights: Any, positions: Any) -> list[AttributedWord]:
+    """Returns the words as records.
 
     Raises:
-        ValueError: lengths or sources do not fit, or a weight is not from 0 to 1.
+        ValueError: If lengths or sources do not fit, or a weight is not from 0 to 1.
     """
     table = np.asarray(weights, np.float64)
     if table.size == 0:
         table = table.reshape(0, 3)
-    spots = [(None, None, None)] * len(words) if places is None else list(places)
-    if table.shape != (len(words), 3) or not len(sources) == len(spots) == len(words):
+    spans = [(None, None, None)] * len(words) if positions is None else list(positions)
+    if table.shape != (len(words), 3) or not len(sources) == len(spans) == len(words):
         raise ValueError(
-            "each word needs a source, three weights and (if given) a place. Received: "
+            "Each word needs a source, three weights and (if given) a position. Received: "
             f"{len(words)} words, {len(sources)} sources, weights of shape {table.shape}, "
-            f"{len(spots)} places"
+            f"{len(spans)} positions"
         )
     if not ((table >= 0) & (table <= 1 + 1e-3)).all():
-        raise ValueError(f"weights are from 0 to 1. Received: weights={table.tolist()}")
+        raise ValueError(f"Weights must be from 0 to 1. Received: weights={table.tolist()}")
     unknown = sorted(set(sources) - set(SOURCES))
     if unknown:
-        raise ValueError(f"a source is one of {SOURCES}. Received: {unknown}")
+        raise ValueError(f"A source must be one of {SOURCES}. Received: {unknown}")
     return [
-        AttributedWord(str(word), source, tuple(float(x) for x in row), *spot)  # type: ignore[arg-type]
-        for word, source, row, spot in zip(words, sources, table, spots, strict=True)
+        AttributedWord(str(word), source, tuple(float(x) for x in row), *span)  # type: ignore[arg-type]
+        for word, source, row, span in zip(words, sources, table, spans, strict=True)
     ]

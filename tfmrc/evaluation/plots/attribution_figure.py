@@ -1,4 +1,4 @@
-"""Masque's Figure 1 as a picture: the mixture weights of each generated word."""
+"""Mixture weights of each generated word as a figure (Masque's Figure 1)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,17 +17,17 @@ def plot_attribution(
     *,
     title: str = "",
 ) -> list[Path]:
-    """The same as a picture: the words over stacked bars of their three weights (PNG and SVG).
+    """Plots the generated words with stacked bars of their three weights (PNG and SVG).
 
     Args:
-        words: the generated words.
-        sources: for each word `"vocabulary"`, `"question"` or `"passage"`.
-        weights: for each word the weights of vocabulary, question and passages, `[T, 3]`.
-        path: the pictures' name without ending.
-        title: of the figure.
+        words: The generated words.
+        sources: `"vocabulary"`, `"question"` or `"passage"` for each word.
+        weights: The weights of vocabulary, question and passages for each word, `[T, 3]`.
+        path: The files without their ending.
+        title: Title of the figure.
 
     Raises:
-        ValueError: as `attribution_html`.
+        ValueError: As `attribution_html`.
     """
     from matplotlib.figure import Figure
 

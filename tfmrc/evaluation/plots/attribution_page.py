@@ -1,4 +1,4 @@
-"""Masque's Figure 1 as a page: each generated word coloured by where it came from."""
+"""Generated words coloured by their source as an HTML page (Masque's Figure 1)."""
 
 import html
 from collections.abc import Sequence
@@ -28,35 +28,35 @@ def attribution_html(
     sources: Sequence[str],
     weights: Sequence[Sequence[float]],
     *,
-    places: Sequence[tuple[int | None, int | None, int | None]] | None = None,
+    positions: Sequence[tuple[int | None, int | None, int | None]] | None = None,
     question: str = "",
     passages: Sequence[str] = (),
     relevance: Sequence[float] | None = None,
     title: str = "Where the answer's words came from",
     note: str = "",
 ) -> str:
-    """A self-contained HTML page: no scripts, nothing loaded from elsewhere.
+    """Returns a self-contained HTML page, without scripts and without external resources.
 
-    Each word has its source's colour, the stronger the higher that source's weight, and under it
-    a bar of the three weights. Copied words are marked in the question and the passages.
+    Each word has the colour of its source, stronger for a higher weight, and a bar of the three
+    weights below it. Copied words are marked in the question and the passages.
 
     Args:
-        words: the generated words.
-        sources: for each word `"vocabulary"`, `"question"` or `"passage"`.
-        weights: for each word the weights of vocabulary, question and passages, `[T, 3]`.
-        places: for each word the passage's number and the characters from and to (code points),
-            None where unknown; the passage's number is None for the question.
-        question: its text, shown where given.
-        passages: their texts, shown where given.
-        relevance: one number a passage, shown where given.
-        title: the page's heading.
-        note: a line under the heading (model, checkpoint).
+        words: The generated words.
+        sources: `"vocabulary"`, `"question"` or `"passage"` for each word.
+        weights: The weights of vocabulary, question and passages for each word, `[T, 3]`.
+        positions: Passage index, start and end in characters (code points) for each word. None if
+            unknown; the passage index is None for the question.
+        question: Text of the question, shown if given.
+        passages: Texts of the passages, shown if given.
+        relevance: One number per passage, shown if given.
+        title: Heading of the page.
+        note: A line under the heading (model, checkpoint).
 
     Returns:
         The page as a string.
 
     Raises:
-        ValueError: lengths or sources do not fit, or a weight is not from 0 to 1.
+        ValueError: If lengths or sources do not fit, or a weight is not from 0 to 1.
 
     Example:
 
@@ -66,10 +66,10 @@ def attribution_html(
     >>> "Ode" in page and "<script" not in page
     True
     """
-    rows = check_words(words, sources, weights, places)
+    rows = check_words(words, sources, weights, positions)
     if relevance is not None and len(relevance) != len(passages):
         raise ValueError(
-            "`relevance` needs one number a passage. "
+            "`relevance` needs one number per passage. "
             f"Received: {len(relevance)} numbers for {len(passages)} passages"
         )
     parts = [
@@ -94,7 +94,7 @@ def attribution_html(
 
 def _tint(source: str, strength: float) -> str:
     value = SOURCE_COLOURS[source].lstrip("#")
-    red, green, blue = (int(value[place : place + 2], 16) for place in (0, 2, 4))
+    red, green, blue = (int(value[index : index + 2], 16) for index in (0, 2, 4))
     return f"rgba({red},{green},{blue},{max(0.0, min(1.0, strength)):.3f})"
 
 
@@ -106,14 +106,14 @@ def _chip(word: AttributedWord) -> str:
         for source, weight in zip(SOURCES, word.weights, strict=True)
     )
     return (
-        f'<span class="word" title="{html.escape(f"{word.place} ({numbers})", quote=True)}">'
+        f'<span class="word" title="{html.escape(f"{word.location} ({numbers})", quote=True)}">'
         f'<b style="background:{_tint(word.source, strength)}">{html.escape(word.text)}</b>'
         f'<span class="bar">{bar}</span></span>'
     )
 
 
 def _marked(text: str, words: Sequence[AttributedWord]) -> str:
-    """The text with its copied stretches marked (once, if several words took the same)."""
+    """Returns the text with its copied spans marked (once, if several words share a span)."""
     source = words[0].source if words else SOURCES[0]
     inside = np.zeros(len(text) + 1, bool)
     for word in words:
@@ -136,7 +136,7 @@ def _table(words: Sequence[AttributedWord]) -> str:
     rows = "".join(
         f"<tr><td>{html.escape(word.text)}</td>"
         + "".join(f"<td>{weight:.3f}</td>" for weight in word.weights)
-        + f"<td>{html.escape(word.place)}</td></tr>"
+        + f"<td>{html.escape(word.location)}</td></tr>"
         for word in words
     )
     return f"<table>{head}{rows}</table>"

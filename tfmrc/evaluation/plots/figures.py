@@ -1,4 +1,4 @@
-"""Pictures of scores: every function writes a PNG and an SVG and needs no display."""
+"""Figures of scores, each written as PNG and SVG without a display."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -21,32 +21,32 @@ def plot_learning_curves(
     x: str | None = None,
     title: str = "",
 ) -> list[Path]:
-    """Learning curves from a CSV log as Keras' CSVLogger writes it; one panel a metric.
+    """Plots learning curves from a log of Keras' CSVLogger, one panel per metric.
 
-    `loss` and `val_loss` share a panel; empty cells are gaps.
+    `loss` and `val_loss` share a panel. Empty cells are gaps.
 
     Args:
-        log: the CSV file.
-        path: the pictures' name without ending.
-        metrics: the panels, by column without `val_`; by default all numeric columns.
-        x: the column of the horizontal axis; by default the first one.
-        title: of the figure.
+        log: The CSV file.
+        path: The files without their ending.
+        metrics: The panels, by column without `val_`. By default all numeric columns.
+        x: The column of the horizontal axis. By default the first one.
+        title: Title of the figure.
 
     Returns:
         The files written.
 
     Raises:
-        ValueError: the log has no rows, or a column is missing.
+        ValueError: If the log has no rows, or a column is missing.
     """
     columns = _read_log(Path(log))
     across = x or next(iter(columns))
     names = list(metrics or dict.fromkeys(n.removeprefix("val_") for n in columns if n != across))
     unknown = [n for n in [across, *names] if not {n, f"val_{n}"} & columns.keys()]
     if unknown:
-        raise ValueError(f"{log}: no such columns, there are {list(columns)}. Received: {unknown}")
+        raise ValueError(f"{log}: no such columns. Expected: {list(columns)}. Received: {unknown}")
     wide = min(3, len(names))
-    figure, drawn = panels(len(names), wide)
-    for panel, name in zip(drawn, names, strict=True):
+    figure, axes = panels(len(names), wide)
+    for panel, name in zip(axes, names, strict=True):
         for column, label, colour in ((name, "train", 0), (f"val_{name}", "validation", 1)):
             if column in columns:
                 panel.plot(
@@ -69,31 +69,31 @@ def plot_runs(
     x: str | None = None,
     title: str = "",
 ) -> list[Path]:
-    """One learning curve a system in one picture (SAN's Figure 4).
+    """Plots one learning curve per system in one panel (SAN's Figure 4).
 
     Args:
-        logs: by system the CSV logs of its runs as Keras' CSVLogger writes them; of several runs
-            the mean is drawn, as far as all of them go.
-        path: the picture's name without ending.
-        metric: the column that is drawn.
-        x: the column of the horizontal axis; by default the first one.
-        title: of the figure.
+        logs: The logs of Keras' CSVLogger of the runs of each system. The mean of several runs is
+            plotted, up to the end of the shortest.
+        path: The files without their ending.
+        metric: The column to plot.
+        x: The column of the horizontal axis. By default the first one.
+        title: Title of the figure.
 
     Returns:
         The files written.
 
     Raises:
-        ValueError: a log has no rows, or no such column.
+        ValueError: If a log has no rows, or no such column.
     """
     figure, (panel,) = panels(1)
-    for number, (system, several) in enumerate(logs.items()):
-        tables = [_read_log(Path(log)) for log in several]
+    for number, (system, files) in enumerate(logs.items()):
+        tables = [_read_log(Path(log)) for log in files]
         across = x or next(iter(tables[0]))
-        for log, columns in zip(several, tables, strict=True):
+        for log, columns in zip(files, tables, strict=True):
             unknown = sorted({across, metric} - columns.keys())
             if unknown:
-                there = list(columns)
-                raise ValueError(f"{log}: no such columns, there are {there}. Received: {unknown}")
+                names = list(columns)
+                raise ValueError(f"{log}: no such columns. Expected: {names}. Received: {unknown}")
         size = min(len(columns[across]) for columns in tables)
         panel.plot(
             tables[0][across][:size],
@@ -110,12 +110,15 @@ def plot_runs(
 def plot_precision_recall(
     curve: PrecisionRecallCurve, path: str | Path, *, title: str = ""
 ) -> list[Path]:
-    """The precision-recall curve with the point of the best F1 marked (Masque's Figure 4).
+    """Plots the precision-recall curve with the point of the best F1 (Masque's Figure 4).
 
     Args:
-        curve: from `precision_recall_curve`.
-        path: the pictures' name without ending.
-        title: of the figure.
+        curve: The result of `precision_recall_curve`.
+        path: The files without their ending.
+        title: Title of the figure.
+
+    Returns:
+        The files written.
     """
     figure, (panel,) = panels(1)
     recall = np.concatenate([[0.0], curve.recall])
@@ -136,19 +139,24 @@ def plot_precision_recall(
 def plot_answer_lengths(
     rows: Sequence[AnswerLength], path: str | Path, *, title: str = ""
 ) -> list[Path]:
-    """Mean answer length by group with one bar a style; error bars are standard errors of the mean.
+    """Plots the mean answer length by group, one bar per style.
+
+    Error bars are standard errors of the mean.
 
     Args:
-        rows: from `answer_lengths`.
-        path: the pictures' name without ending.
-        title: of the figure.
+        rows: The result of `answer_lengths`.
+        path: The files without their ending.
+        title: Title of the figure.
+
+    Returns:
+        The files written.
     """
-    found = {(row.style, row.group): row for row in rows}
+    cells = {(row.style, row.group): row for row in rows}
     groups = list(dict.fromkeys(row.group for row in rows))
     styles = list(dict.fromkeys(row.style for row in rows))
     table = {
         style: [
-            (found[style, g].mean, found[style, g].error) if (style, g) in found else (0, 0)
+            (cells[style, g].mean, cells[style, g].error) if (style, g) in cells else (0, 0)
             for g in groups
         ]
         for style in styles
@@ -164,13 +172,17 @@ def plot_scores(
     title: str = "",
     label: str = "score (%)",
 ) -> list[Path]:
-    """Bars of scores, grouped: `{"system": {"ROUGE-L": 0.6, ...}, ...}`, one colour a system.
+    """Plots scores as grouped bars, one colour per system.
 
     Args:
-        scores: fractions, or `Interval`s, which get error bars; by series, then by bar.
-        path: the pictures' name without ending.
-        title: of the figure.
-        label: of the vertical axis.
+        scores: Fractions by system and score (`{"system": {"ROUGE-L": 0.6, ...}, ...}`). An
+            `Interval` gets an error bar.
+        path: The files without their ending.
+        title: Title of the figure.
+        label: Label of the vertical axis.
+
+    Returns:
+        The files written.
     """
     names = list(dict.fromkeys(name for row in scores.values() for name in row))
     table: dict[str, list[Any]] = {}
@@ -192,11 +204,11 @@ def _read_log(log: Path) -> dict[str, np.ndarray]:
     with log.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     if not rows:
-        raise ValueError(f"{log}: no rows to draw. Received: an empty log")
+        raise ValueError(f"{log}: no rows to plot. Received: an empty log")
     columns = {}
     for name in rows[0]:
         try:
             columns[name] = np.array([float(row[name] or "nan") for row in rows])
         except (TypeError, ValueError):
-            continue  # a column of words has no curve
+            continue  # a column of text has no curve
     return columns

@@ -1,4 +1,4 @@
-"""A matrix of attention weights as a picture."""
+"""Heat map of attention weights."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,23 +17,23 @@ def plot_heat_map(
     columns: Sequence[str] | None = None,
     title: str = "",
 ) -> list[Path]:
-    """Attention weights between words: one row a word that attends, one column a word attended to.
+    """Plots attention weights: one row per word that attends, one column per word attended to.
 
-    The question generation paper's Figure 5 shows its self-attention so. The colours run from 0 to
-    the greatest weight.
+    The colours range from 0 to the greatest weight, as in the self-attention of the question
+    generation paper's Figure 5.
 
     Args:
         weights: `[rows, columns]`, not negative.
-        rows: the words that attend.
-        path: the picture's name without ending (a PNG and an SVG are written).
-        columns: the words attended to; by default the same as the rows.
-        title: of the figure.
+        rows: The words that attend.
+        path: The files without their ending (a PNG and an SVG are written).
+        columns: The words attended to. By default the same as the rows.
+        title: Title of the figure.
 
     Returns:
         The files written.
 
     Raises:
-        ValueError: the shape does not fit the words, or a weight is negative or no number.
+        ValueError: If the shape does not fit the words, or a weight is negative or not a number.
 
     Example:
 
@@ -51,13 +51,13 @@ def plot_heat_map(
     table = np.asarray(weights, np.float64)
     if table.shape != (len(rows), len(across)) or not table.size:
         raise ValueError(
-            "a heat map needs one weight for each row and column. Received: weights of shape "
+            "A heat map needs one weight for each row and column. Received: weights of shape "
             f"{table.shape} for {len(rows)} rows and {len(across)} columns"
         )
     if not (table >= 0).all():
         row, column = np.argwhere(~(table >= 0))[0].tolist()
         raise ValueError(
-            "weights are not negative. "
+            "Weights must not be negative. "
             f"Received: weights[{row}][{column}]={float(table[row, column])}"
         )
     wide = min(max(3.5, 0.22 * len(across) + 2.0), 40.0)

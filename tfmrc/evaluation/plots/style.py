@@ -1,4 +1,4 @@
-"""What all pictures share: colours, panels, bars, and how they are written."""
+"""Style of the figures: colours, panels, bars, and their files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ COLOURS = ("#3b6fb6", "#d9822b", "#3a9a5b", "#a0509b", "#8a6d3b", "#666666")
 
 
 def save_figure(figure: "Figure", path: str | Path, title: str = "") -> list[Path]:
-    """Write a figure as `<path>.png` and `<path>.svg` (the same bytes for the same figure)."""
+    """Writes a figure as `<path>.png` and `<path>.svg` (the same bytes for the same figure)."""
     from matplotlib import rc_context
 
     base = Path(path)
@@ -29,30 +29,30 @@ def save_figure(figure: "Figure", path: str | Path, title: str = "") -> list[Pat
 
 
 def panels(count: int, wide: int = 1) -> tuple["Figure", list[Any]]:
-    """An empty figure with so many panels, so many of them side by side."""
+    """Returns an empty figure with `count` panels, `wide` of them per row."""
     from matplotlib.figure import Figure
 
     high = -(-count // wide)
     figure = Figure(figsize=(5.2 * wide, 3.6 * high), layout="constrained")
-    made = [figure.add_subplot(high, wide, place + 1) for place in range(count)]
-    for panel in made:
+    axes = [figure.add_subplot(high, wide, index + 1) for index in range(count)]
+    for panel in axes:
         panel.spines[["top", "right"]].set_visible(False)
         panel.grid(axis="y", alpha=0.3)
-    return figure, made
+    return figure, axes
 
 
 def bars(names: Sequence[str], table: Mapping[str, Sequence[Any]], label: str) -> "Figure":
-    """Grouped bars: for each series a height and the reach of its error bar (or None) by name."""
+    """Returns grouped bars: a height and an error (or None) per series and name."""
     figure, (panel,) = panels(1)
     figure.set_size_inches(max(5.2, 1.1 + 0.35 * len(names) * (len(table) + 1)), 3.6)
     width = 0.8 / max(1, len(table))
     for number, (series, row) in enumerate(table.items()):
-        places = np.arange(len(names)) + (number - (len(table) - 1) / 2) * width
+        positions = np.arange(len(names)) + (number - (len(table) - 1) / 2) * width
         colour = COLOURS[number % len(COLOURS)]
-        panel.bar(places, [bar[0] for bar in row], width, color=colour, label=series)
-        for place, (value, reach) in zip(places, row, strict=True):
+        panel.bar(positions, [bar[0] for bar in row], width, color=colour, label=series)
+        for position, (value, reach) in zip(positions, row, strict=True):
             if reach:
-                panel.errorbar(place, value, reach, color="black", capsize=2, linewidth=1)
+                panel.errorbar(position, value, reach, color="black", capsize=2, linewidth=1)
     turn = 30 if len(names) > 6 else 0
     panel.set_xticks(np.arange(len(names)), names, rotation=turn, parse_math=False)
     panel.set(ylabel=label)

@@ -1,4 +1,4 @@
-"""Scores of several runs of one system as one: their mean and deviation, for a report."""
+"""Mean and deviation of the scores of several runs of one system."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,17 +9,17 @@ from tfmrc.evaluation.metrics.score import Score, Scores
 
 
 def mean_of_runs(runs: Sequence[Scores]) -> Scores:
-    """Mean and standard deviation (n - 1) of every score over runs that differ in their seed.
+    """Computes mean and standard deviation (n - 1) of every score over runs with different seeds.
 
-    Each score keeps the single values; its note says how many there are. A score that some run
-    lacks is left out; one that could not be computed in some run is not computed here either. One
-    run alone comes back as it is.
+    Each score keeps the single values, and its note has their number. A score that a run lacks is
+    left out. A score that could not be computed in a run has no value. A single run is returned
+    unchanged.
 
     Args:
-        runs: scores of the same examples by the same rules, one a run.
+        runs: Scores of the same examples by the same rules, one per run.
 
     Raises:
-        ValueError: there is no run, or they do not report on equally many examples by one scorer.
+        ValueError: If there is no run, or the runs differ in scorer or number of examples.
 
     Example:
 
@@ -45,7 +45,7 @@ def _mean(rows: Sequence[Score]) -> Score:
         for name in ("scorer", "version", "tokenisation", "size"):
             if getattr(row, name) != getattr(first, name):
                 raise ValueError(
-                    f"Runs are scored alike, on the same examples. Received: {first.name}, "
+                    f"Runs must have the same scorer and examples. Received: {first.name}, "
                     f"{name}={getattr(first, name)!r} and {getattr(row, name)!r}"
                 )
     values = tuple(row.value for row in rows if row.value is not None)

@@ -1,4 +1,4 @@
-"""What a run leaves behind: `metrics.json` and a Markdown table with the paper's figures beside."""
+"""Reports of a run: `metrics.json`, and a Markdown table beside the paper's figures."""
 
 import json
 import platform
@@ -14,15 +14,15 @@ from tfmrc.evaluation.metrics.score import Score, Scores, library_version
 
 @dataclass
 class Report:
-    """Scores of one or more systems on one data set, with all that is needed to repeat them.
+    """Scores of one or more systems on one dataset, with the facts needed to repeat them.
 
     Args:
-        title: the heading ("Masque on SQuAD").
-        dataset: the data's name and version.
-        split: the part that was scored.
-        seed: of the training run; None where nothing was random.
-        details: whatever else belongs beside the numbers (model size, steps, hours, machine).
-        paper: the paper's own figures in its own unit (69.77), by system and score name.
+        title: The heading ("Masque on SQuAD").
+        dataset: Name and version of the data.
+        split: The part that was scored.
+        seed: Seed of the training run. None if nothing was random.
+        details: Further facts beside the numbers (model size, steps, hours, machine).
+        paper: The paper's figures in its own unit (69.77), by system and score name.
 
     Example:
 
@@ -45,23 +45,23 @@ class Report:
     _parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict, init=False)
 
     def add(self, system: str, scores: Scores, *, prefix: str = "", samples: int = 0) -> None:
-        """Add scores of a system (again for further kinds of scores).
+        """Adds scores of a system; call it again for further kinds of scores.
 
         Args:
-            system: the row of the table.
-            scores: what was measured.
-            prefix: set before the scores' names and labels (a style, for instance).
-            samples: compute bootstrap intervals with so many resamples; 0: none.
+            system: The row of the table.
+            scores: The scores.
+            prefix: Prefix of the names and labels (a style, for instance).
+            samples: Number of resamples for bootstrap intervals; 0 computes none.
 
         Raises:
-            ValueError: the system already has a score of this name.
+            ValueError: If the system already has a score of this name.
         """
         rows = self.systems.setdefault(system, {})
         for row in scores.rows:
             name = f"{prefix}_{row.name}" if prefix else row.name
             if name in rows:
                 raise ValueError(
-                    "a score can be added once (use `prefix` to tell kinds apart). "
+                    "A score can be added once (use `prefix` to tell kinds apart). "
                     f"Received: system={system!r}, score={name!r}"
                 )
             label = f"{prefix} {row.label}" if prefix else row.label
@@ -72,7 +72,7 @@ class Report:
         self._parts.setdefault(system, []).append(part)
 
     def to_json(self) -> dict[str, Any]:
-        """The content of `metrics.json`; values are fractions, the paper's figures in its unit."""
+        """Returns the content of `metrics.json`: fractions, and the paper's figures in its unit."""
         systems: dict[str, Any] = {}
         for system, rows in self.systems.items():
             scores = {}
@@ -105,7 +105,7 @@ class Report:
         }
 
     def markdown(self) -> str:
-        """A heading, the table (in per cent, the paper's figures beside ours), and the scorers."""
+        """Returns heading, table (in per cent, beside the paper's figures) and scorers."""
         names = list(dict.fromkeys(name for rows in self.systems.values() for name in rows))
         beside = {name for row in self.paper.values() for name in row}
         names += sorted(beside - set(names))
@@ -124,7 +124,7 @@ class Report:
         return "\n".join(lines) + "\n"
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Write `metrics.json` and `report.md` into the folder, which is made.
+        """Writes `metrics.json` and `report.md` into the folder, which is created.
 
         Returns:
             The two files.
@@ -156,15 +156,15 @@ class Report:
         return cells
 
     def _scorers(self, labels: Mapping[str, str]) -> list[str]:
-        said: dict[str, list[str]] = {}
+        lines: dict[str, list[str]] = {}
         for rows in self.systems.values():
             for name, row in rows.items():
                 text = f"{row.scorer} {row.version}, text: {row.tokenisation}"
                 text += f" ({row.note})" if row.note else ""
-                shown = said.setdefault(text, [])
+                shown = lines.setdefault(text, [])
                 if labels[name] not in shown:
                     shown.append(labels[name])
-        return [f"- {', '.join(names)}: {text}" for text, names in said.items()]
+        return [f"- {', '.join(names)}: {text}" for text, names in lines.items()]
 
 
 def _shown(seed: int | None) -> str:

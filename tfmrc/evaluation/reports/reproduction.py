@@ -1,4 +1,4 @@
-"""Every table and figure of the papers: what makes it, whether it was run, and what came out."""
+"""State of every table and figure of the papers, from the reports of the runs."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,14 +13,15 @@ State = Literal[
 ]
 
 WHOLE = 0.98
-"""The share of the paper's examples from which on its data counts as whole: a few may be lost."""
+"""Share of the paper's examples from which its data counts as complete; a few may be lost."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one run says about one part of a row; `figures` are in per cent, or counts (int).
+    """Figures of one run for one part of a row.
 
-    `deviations` are those of figures that are the mean of several runs.
+    `figures` are in per cent, or counts (int). `deviations` has the standard deviations of figures
+    that are the mean of several runs.
     """
 
     part: Part
@@ -39,7 +40,7 @@ class Result:
 
 @dataclass(frozen=True)
 class RowState:
-    """A row, its state, what lacks a recipe, and what its runs gave, the newest first."""
+    """A row, its state, its parts without a recipe, and the results of its runs, newest first."""
 
     row: Row
     state: State
@@ -48,23 +49,23 @@ class RowState:
 
 
 def find_runs(folders: Iterable[str | Path]) -> list[tuple[Path, dict[str, Any]]]:
-    """All reports' `metrics.json` below the folders; other files of this name are passed over.
+    """Finds the `metrics.json` of all reports below the folders; other files are ignored.
 
     Raises:
-        ValueError: a folder is not there.
+        ValueError: If a folder does not exist.
     """
-    found = []
+    runs = []
     for folder in folders:
         if not Path(folder).is_dir():
-            raise ValueError(f"no such folder of runs. Received: {str(folder)!r}")
+            raise ValueError(f"No such folder of runs. Received: {str(folder)!r}")
         for path in sorted(Path(folder).rglob("metrics.json")):
             try:
                 metrics = json.loads(path.read_text(encoding="utf-8"))
             except ValueError:
-                continue  # half written by a run that is under way
+                continue  # half written by a running process
             if isinstance(metrics, dict) and isinstance(metrics.get("systems"), dict):
-                found.append((path, metrics))
-    return found
+                runs.append((path, metrics))
+    return runs
 
 
 def states(
@@ -72,17 +73,17 @@ def states(
     runs: Iterable[tuple[Path, Mapping[str, Any]]],
     recipes: str | Path = "recipes",
 ) -> list[RowState]:
-    """The state of every row.
+    """Returns the state of every row.
 
-    A row is "run" when each of its parts was run on the paper's data, "run in part" when some of
-    them were; "run on less data" when only fewer examples of it were reported on, and "run on other
-    data" when there are only figures on data that the paper does not have. How large the models
-    were and how long they trained stands beside the figures.
+    A row is "run" if each of its parts was run on the paper's data, and "run in part" if some of
+    them were. It is "run on less data" if the runs report on fewer examples of the paper's data,
+    and "run on other data" if all figures are on data that the paper does not have. Model size and
+    training length are given beside the figures.
 
     Args:
-        rows: the tables and figures.
-        runs: from `find_runs`.
-        recipes: the folder of the recipes.
+        rows: The tables and figures.
+        runs: The result of `find_runs`.
+        recipes: The folder of the recipes.
 
     Example:
 
@@ -124,29 +125,29 @@ def _state(row: Row, runs: list[tuple[Path, Mapping[str, Any]]], recipes: Path) 
 def _result(
     row: Row, part: Part, name: str, path: Path, metrics: Mapping[str, Any]
 ) -> Result | None:
-    """What a report says about a part; None if it lacks the system, a score or a picture.
+    """Returns the result of a part from a report; None if a system, score or picture is missing.
 
-    A run may report on several datasets: the paper's parts count on its data, stand-ins on others.
+    A run may report on several datasets. The paper's parts count on its data, stand-ins on others.
     """
     system = metrics["systems"].get(name)
     dataset = str(metrics.get("dataset", ""))
     named = any(dataset.lower().startswith(known.lower()) for known in row.data) or not row.data
-    told = part.reports in f"{dataset}, {metrics.get('split', '')}"
-    if system is None or named == part.stand_in or not told:
+    reported = part.reports in f"{dataset}, {metrics.get('split', '')}"
+    if system is None or named == part.stand_in or not reported:
         return None
     if not all((path.parent / picture).is_file() for picture in row.pictures):
         return None
     prefixes = {kind.get("prefix", "") for kind in system.get("parts", [])} - {""}
-    found: dict[str, Mapping[str, Any]] = {}
-    for wanted in row.scores:
-        names = [wanted, *(f"{prefix}_{wanted}" for prefix in sorted(prefixes))]
-        there = {key: system["scores"][key] for key in names if key in system["scores"]}
-        if not there:
+    scores: dict[str, Mapping[str, Any]] = {}
+    for expected in row.scores:
+        names = [expected, *(f"{prefix}_{expected}" for prefix in sorted(prefixes))]
+        matching = {key: system["scores"][key] for key in names if key in system["scores"]}
+        if not matching:
             return None
-        found |= there
-    found |= {key: system["scores"][key] for key in part.paper if key in system["scores"]}
+        scores |= matching
+    scores |= {key: system["scores"][key] for key in part.paper if key in system["scores"]}
     details = metrics.get("details", {})
-    size = max((s.get("size", 0) for s in (found or system["scores"]).values()), default=0)
+    size = max((s.get("size", 0) for s in (scores or system["scores"]).values()), default=0)
     return Result(
         part=part,
         file=path,
@@ -159,11 +160,11 @@ def _result(
         ),
         size=size,
         figures={
-            key: _figure(score) for key, score in found.items() if score.get("value") is not None
+            key: _figure(score) for key, score in scores.items() if score.get("value") is not None
         },
         on_papers_data=named,
         whole=named and size >= WHOLE * (part.size or row.size),
-        deviations={key: 100 * s["deviation"] for key, s in found.items() if "deviation" in s},
+        deviations={key: 100 * s["deviation"] for key, s in scores.items() if "deviation" in s},
     )
 
 

@@ -1,4 +1,4 @@
-"""The tables and figures of the papers as a YAML file declares them."""
+"""Tables and figures of the papers, declared in a YAML file."""
 
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
@@ -12,16 +12,17 @@ class Part:
     """One system of a table or figure, and the run that measures it.
 
     Args:
-        label: the system as the paper calls it.
-        run: the recipe's name, which is the system's name in `metrics.json`; empty: no recipe yet.
-        also: names of the same recipe at other sizes.
-        recipe: the file that makes it, from the folder of the recipes.
-        flags: what is added to the recipe.
-        commands: how it is run; by default `tfmrc train` and `tfmrc evaluate` of the recipe.
-        paper: the paper's figures, by our names of the scores, in the paper's unit.
-        size: how many examples the paper reports on, where it is not the row's number.
-        reports: words that the run's dataset or split must have, where a run reports on several.
-        stand_in: it is no part of the paper's row, but shows the same on data at hand.
+        label: The name of the system in the paper.
+        run: Name of the recipe, which is the name of the system in `metrics.json`. Empty if there
+            is no recipe yet.
+        also: Names of the same recipe at other sizes.
+        recipe: The file of the recipe, relative to the folder of the recipes.
+        flags: Flags added to the recipe.
+        commands: Commands of the run. By default `tfmrc train` and `tfmrc evaluate` of the recipe.
+        paper: The paper's figures by the names of our scores, in the paper's unit.
+        size: Number of examples that the paper reports on, if it is not that of the row.
+        reports: Text in the dataset or split of the run, if a run reports on several.
+        stand_in: Whether the part is not in the paper's row, but shows the same on other data.
     """
 
     label: str
@@ -36,7 +37,7 @@ class Part:
     stand_in: bool = False
 
     def how(self, recipes: str | Path = "recipes") -> tuple[str, ...]:
-        """The commands that make the part; none where there is no recipe."""
+        """Returns the commands that run the part; none if there is no recipe."""
         if self.commands or not self.recipe:
             return self.commands
         words = ["tfmrc train", Path(recipes, self.recipe).as_posix()]
@@ -49,15 +50,16 @@ class Row:
     """A table or figure of a paper.
 
     Args:
-        id: short name (`"masque-t4"`).
-        paper: the paper.
-        place: where it stands there (`"Table 4"`).
-        shows: what it shows.
-        parts: its systems, and stand-ins.
-        data: names of the paper's data, with one of which a run's `dataset` must begin; empty: any.
-        size: how many examples the paper reports on; 0: it does not say, or it does not matter.
-        scores: what a run must have to count; `STYLE_name` matches `name` too.
-        pictures: files that must stand beside `metrics.json`.
+        id: Short name (`"masque-t4"`).
+        paper: The paper.
+        place: The table or figure (`"Table 4"`).
+        shows: Content of the table or figure.
+        parts: Its systems, and stand-ins.
+        data: Names of the paper's data. The `dataset` of a run must begin with one of them; empty
+            accepts any.
+        size: Number of examples that the paper reports on. 0 if unknown or irrelevant.
+        scores: Scores that a run must have to count. `STYLE_name` matches `name` too.
+        pictures: Files that must exist beside `metrics.json`.
     """
 
     id: str
@@ -72,10 +74,10 @@ class Row:
 
 
 def read_rows(path: str | Path) -> list[Row]:
-    """The tables and figures that a YAML file declares (`recipes/reproduction.yaml`).
+    """Reads the tables and figures that a YAML file declares (`recipes/reproduction.yaml`).
 
     Raises:
-        ValueError: a field is unknown, missing or of the wrong type, or an id repeats.
+        ValueError: If a field is unknown, missing or of the wrong type, or an id is repeated.
 
     Example:
 
@@ -95,8 +97,8 @@ def read_rows(path: str | Path) -> list[Row]:
     for number, record in enumerate(records if isinstance(records, list) else [records], 1):
         where = f"{path}, row {number}"
         parts = record.get("parts", ()) if isinstance(record, dict) else ()
-        made = [_made(Part, part, f"{where}, part {n}") for n, part in enumerate(parts, 1)]
-        rows.append(_made(Row, record, where, parts=tuple(made)))
+        built = [_build(Part, part, f"{where}, part {n}") for n, part in enumerate(parts, 1)]
+        rows.append(_build(Row, record, where, parts=tuple(built)))
     ids = [row.id for row in rows]
     twice = [key for key in ids if ids.count(key) > 1]
     if twice:
@@ -104,20 +106,22 @@ def read_rows(path: str | Path) -> list[Row]:
     return rows
 
 
-def _made(kind: type[_Kind], record: Any, where: str, **ready: Any) -> _Kind:
-    """A `Part` or `Row` from a mapping; every field is of its default's type, else a string."""
+def _build(kind: type[_Kind], record: Any, where: str, **ready: Any) -> _Kind:
+    """Builds a `Part` or `Row`; every field has the type of its default, else it is a string."""
     if not isinstance(record, dict):
         raise ValueError(f"{where}: not a mapping. Received: {record!r}")
     given = {name: tuple(v) if isinstance(v, list) else v for name, v in record.items()} | ready
     try:
-        made = kind(**given)
+        built = kind(**given)
     except TypeError as error:  # an unknown or a missing field
         raise ValueError(f"{where}: {error}. Received: fields {sorted(given)}") from error
     for entry in fields(kind):  # type: ignore[arg-type]
-        value = getattr(made, entry.name)
-        wanted = str if entry.default is MISSING else type(entry.default)
+        value = getattr(built, entry.name)
+        expected = str if entry.default is MISSING else type(entry.default)
         if entry.default_factory is not MISSING:
-            wanted = dict
-        if entry.name not in ready and not isinstance(value, wanted):
-            raise ValueError(f"{where}: no {wanted.__name__}. Received: {entry.name}={value!r}")
-    return made
+            expected = dict
+        if entry.name not in ready and not isinstance(value, expected):
+            raise ValueError(
+                f"{where}: expected {expected.__name__}. Received: {entry.name}={value!r}"
+            )
+    return built

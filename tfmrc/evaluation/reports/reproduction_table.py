@@ -1,4 +1,4 @@
-"""The list of all tables and figures with their state, for the terminal and as Markdown."""
+"""List of all tables and figures with their state, for the terminal and as Markdown."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ HEAD = ("row", "shows", "state", "run on", "when", "figures (the paper's)")
 
 
 def table_rows(states: Iterable[RowState]) -> list[list[str]]:
-    """One line a row of the papers, and one more for every further run of it."""
+    """Returns one line per row of the papers, and one more for each further run of it."""
     lines = []
     for state in states:
         row = state.row
@@ -27,12 +27,12 @@ def table_rows(states: Iterable[RowState]) -> list[list[str]]:
 
 
 def listing(states: Sequence[RowState]) -> str:
-    """The list for a terminal: a line a row, its runs and figures below it."""
-    places = [f"{state.row.paper}, {state.row.place}" for state in states]
-    wide = max(map(len, places), default=0)
+    """Returns the list for a terminal: a line per row, its runs and figures below it."""
+    names = [f"{state.row.paper}, {state.row.place}" for state in states]
+    wide = max(map(len, names), default=0)
     lines = []
-    for place, state in zip(places, states, strict=True):
-        lines.append(f"{place:<{wide}}  {state.state:<17}  {state.row.shows}")
+    for name, state in zip(names, states, strict=True):
+        lines.append(f"{name:<{wide}}  {state.state:<17}  {state.row.shows}")
         for result in state.results:
             lines.append(f"    {_data(result)}; {_when(result)}")
             lines.append(f"        {_figures(result)}")
@@ -42,38 +42,38 @@ def listing(states: Sequence[RowState]) -> str:
 
 
 def summary(states: Sequence[RowState]) -> str:
-    """How many rows are in which state."""
+    """Returns the number of rows in each state."""
     counts = Counter(state.state for state in states)
     return f"{len(states)} rows: " + ", ".join(f"{n} {name}" for name, n in counts.items())
 
 
 def markdown(states: Sequence[RowState], recipes: str | Path = "recipes") -> str:
-    """The list as a page: the table, and the commands of every row that has any."""
+    """Returns the list as a page: the table, and the commands of every row that has any."""
     lines = ["# Tables and figures of the papers", "", f"{summary(states)}.", ""]
     lines += [f"| {' | '.join(HEAD)} |", "|" + " --- |" * len(HEAD)]
     lines += [f"| {' | '.join(map(_cell, row))} |" for row in table_rows(states)]
     lines += ["", "## Commands"]
     for state in states:
-        made = commands(state, recipes)
-        if made:
+        listed = commands(state, recipes)
+        if listed:
             lines += ["", f"{state.row.paper}, {state.row.place}:", ""]
-            lines += [f"    {command}" for command in made]
+            lines += [f"    {command}" for command in listed]
     return "\n".join(lines) + "\n"
 
 
 def commands(state: RowState, recipes: str | Path = "recipes") -> list[str]:
-    """The commands that make a row, each once, without those whose recipe is not there."""
-    made = [
+    """Returns the commands of a row, each once, without those whose recipe does not exist."""
+    every = [
         command
         for part in state.row.parts
         if part.recipe and Path(recipes, part.recipe).is_file()
         for command in part.how(recipes)
     ]
-    return list(dict.fromkeys(made))
+    return list(dict.fromkeys(every))
 
 
 def to_json(state: RowState, recipes: str | Path = "recipes") -> dict[str, Any]:
-    """A row, its state, its commands and its results."""
+    """Returns a row, its state, its commands and its results."""
     row = state.row
     return {
         "id": row.id,
@@ -125,7 +125,7 @@ def _figures(result: Result) -> str:
 
 
 def _number(value: float, like: float | None = None) -> str:
-    """A count with thousands, or per cent with two decimals."""
+    """Formats a count with thousands separators, or per cent with two decimals."""
     count = isinstance(value if like is None else like, int)
     return f"{value:,.0f}" if count else f"{value:.2f}"
 

@@ -14,20 +14,20 @@ def sample_table(
     column: str = "answer",
     passages: Mapping[str, str] | None = None,
 ) -> str:
-    """Markdown: for each question a table with a row for each system or style.
+    """Returns Markdown with one table per question and one row per system or style.
 
-    Masque's Tables 6 and 7 show both styles so, DAANET's Table 4 both tasks.
+    Masque's Tables 6 and 7 show both styles in this way, DAANET's Table 4 both tasks.
 
     Args:
-        predictions: answers by id, by system or style.
-        references: references by id, by the same names.
-        ids: which questions, in this order.
-        title: the heading.
-        column: the heading of what the systems wrote.
-        passages: by id, what is shown above a table.
+        predictions: Answers by id, by system or style.
+        references: References by id, by the same names.
+        ids: The questions, in this order.
+        title: The heading.
+        column: The heading of the systems' answers.
+        passages: Text shown above the table of a question, by id.
 
     Raises:
-        ValueError: a system has no prediction or no reference for an id.
+        ValueError: If a system has no prediction or no reference for an id.
 
     Example:
 
@@ -37,24 +37,24 @@ def sample_table(
     """
     lines = [f"# {title}"]
     for key in ids:
-        for name, found in predictions.items():
-            if key not in found or key not in references.get(name, {}):
-                kind = "reference" if key in found else "prediction"
+        for name, texts in predictions.items():
+            if key not in texts or key not in references.get(name, {}):
+                kind = "reference" if key in texts else "prediction"
                 raise ValueError(f"{name} has no {kind} for this id. Received: id={key!r}")
         first = references[next(iter(predictions))][key]
         question = f": {_cell(first.question)}" if first.question else ""
         lines += ["", f"## {_cell(key)}{question}", ""]
         lines += [] if passages is None else [_cell(passages[key]), ""]
         lines += [f"| | {column} | references |", "| --- | --- | --- |"]
-        for name, found in predictions.items():
+        for name, texts in predictions.items():
             answers = references[name][key].answers
-            cells = [name, found[key] or "(none)", " / ".join(answers) or "(none)"]
+            cells = [name, texts[key] or "(none)", " / ".join(answers) or "(none)"]
             lines.append("| " + " | ".join(map(_cell, cells)) + " |")
     return "\n".join(lines) + "\n"
 
 
 def _cell(text: str) -> str:
-    """The text on one line, with nothing that Markdown would take for its own."""
+    """Returns the text on one line, with Markdown's own characters escaped."""
     plain = " ".join(text.split()).replace("\\", "\\\\")
     for mark in "|*_`<>[]":
         plain = plain.replace(mark, f"\\{mark}")

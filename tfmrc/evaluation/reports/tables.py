@@ -1,4 +1,4 @@
-"""Readable tables on the terminal (rich)."""
+"""Tables on the terminal (rich)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,14 +7,14 @@ from tfmrc.evaluation.metrics.score import Scores
 
 
 def show_scores(scores: Scores, intervals: Mapping[str, Interval] | None = None) -> None:
-    """Print scores in per cent with their size and scorer, and what was not scored."""
-    known = intervals or {}
-    head = ["score", "%", *(["interval"] if known else []), "n", "scorer", "note"]
+    """Prints scores in per cent with their size and scorer, and the counts of unscored examples."""
+    intervals = intervals or {}
+    head = ["score", "%", *(["interval"] if intervals else []), "n", "scorer", "note"]
     rows = []
     for name, row in scores.items():
         value = "–" if row.value is None else f"{100 * row.value:.2f}"
-        reach = str(known[name]).split(" ", 1)[1] if name in known else ""
-        cells = [row.label, value, *([reach] if known else []), str(row.size)]
+        bounds = str(intervals[name]).split(" ", 1)[1] if name in intervals else ""
+        cells = [row.label, value, *([bounds] if intervals else []), str(row.size)]
         rows.append([*cells, f"{row.scorer} {row.version}", row.note])
     if not any(cells[-1] for cells in rows):
         head, rows = head[:-1], [cells[:-1] for cells in rows]
@@ -25,7 +25,7 @@ def show_scores(scores: Scores, intervals: Mapping[str, Interval] | None = None)
 def show_rows(
     head: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "", caption: str = ""
 ) -> None:
-    """Print a table; columns of numbers are flush right."""
+    """Prints a table; columns of numbers are aligned to the right."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

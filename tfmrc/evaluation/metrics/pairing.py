@@ -1,4 +1,4 @@
-"""Predictions and references brought together by id, with what is missing counted or refused."""
+"""Pairing of predictions and references by id; missing ones are counted or refused."""
 
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ Missing = Literal["error", "empty", "leave_out"]
 
 @dataclass(frozen=True)
 class Pairing:
-    """The ids to score, in the references' order, and how many did not match."""
+    """Ids to score, in the order of the references, and the ids that did not match."""
 
     ids: tuple[Hashable, ...]
     missing: tuple[Hashable, ...]
@@ -27,17 +27,17 @@ def pair(
     missing: Missing = "error",
     known: Collection[Hashable] = (),
 ) -> Pairing:
-    """Match the ids of predictions and references.
+    """Matches the ids of predictions and references.
 
     Args:
-        predictions: by id.
-        references: the ids to be scored.
-        missing: what an id without a prediction means: `"error"`, `"empty"` (scored as an empty
+        predictions: Predictions by id.
+        references: The ids to be scored.
+        missing: Treatment of an id without a prediction: `"error"`, `"empty"` (scored as an empty
             prediction, and counted) or `"leave_out"` (not scored, and counted).
-        known: ids that are rightly not scored (an unanswerable question): they are not "unused".
+        known: Ids that are rightly not scored (an unanswerable question). They are not "unused".
 
     Raises:
-        ValueError: `missing` is unknown, or an id has no prediction under `"error"`.
+        ValueError: If `missing` is unknown, or an id has no prediction under `"error"`.
     """
     if missing not in ("error", "empty", "leave_out"):
         raise ValueError(
@@ -63,7 +63,7 @@ def pair(
 
 
 def _kinds(predictions: Collection[Hashable], references: Collection[Hashable]) -> str:
-    """A hint where the ids of one side are numbers and those of the other strings."""
+    """Returns a hint if the ids of one side are numbers and those of the other strings."""
     kinds = [sorted({type(key).__name__ for key in side}) for side in (predictions, references)]
     if not predictions or kinds[0] == kinds[1]:
         return ""
@@ -71,16 +71,16 @@ def _kinds(predictions: Collection[Hashable], references: Collection[Hashable]) 
 
 
 def check_text(predictions: Mapping[Any, Any]) -> None:
-    """Raise TypeError where a prediction is not a string."""
+    """Raises TypeError if a prediction is not a string."""
     for key, text in predictions.items():
         if not isinstance(text, str):
             raise TypeError(
-                f"a prediction must be a string. Received: predictions[{key!r}]={text!r}"
+                f"A prediction must be a string. Received: predictions[{key!r}]={text!r}"
             )
 
 
 def check_references(references: Mapping[Any, Any], name: str = "references") -> None:
-    """Raise TypeError where the references of an id are not a sequence of strings."""
+    """Raises TypeError if the references of an id are not a sequence of strings."""
     for key, texts in references.items():
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise TypeError(

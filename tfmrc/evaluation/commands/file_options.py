@@ -1,4 +1,4 @@
-"""The options of the commands that write files, pictures and lists of runs."""
+"""The options of the commands that write files, figures and lists of runs."""
 
 import argparse
 from collections.abc import Callable
@@ -11,8 +11,8 @@ Command = Callable[[str, Callable[[Any], Any], str], argparse.ArgumentParser]
 
 
 def add(command: Command) -> None:
-    """Add these commands; `command(name, run, about)` makes the parser of one."""
-    convert = command("convert", file_commands.convert, "write an official form of our JSON lines")
+    """Adds these commands; `command(name, run, about)` creates the parser of one."""
+    convert = command("convert", file_commands.convert, "write predictions in an official form")
     predictions(convert, scores=False)
     convert.add_argument(
         "--form", required=True, choices=("msmarco", "squad", "squad-no-answer", "lines")
@@ -20,15 +20,13 @@ def add(command: Command) -> None:
     convert.add_argument("--output", type=Path, required=True)
     convert.add_argument("--references", type=Path, help="write in the order of this file")
     convert.add_argument(
-        "--threshold", type=float, help="below this possibility an answer becomes no answer"
+        "--threshold", type=float, help="answerable probability below which no answer is written"
     )
 
-    words = command(
-        "attribution", file_commands.attribution, "where the words of one answer came from"
-    )
+    words = command("attribution", file_commands.attribution, "sources of the words of one answer")
     predictions(words, scores=False)
     words.add_argument("--id", required=True)
-    words.add_argument("--output", type=Path, required=True, help="an .html file, or a picture")
+    words.add_argument("--output", type=Path, required=True, help="an .html file, or a figure")
     words.add_argument("--source", type=Path, help="JSON lines with the question and passages")
 
     curves = command("curves", file_commands.curves, "learning curves from a CSV log")
@@ -40,7 +38,7 @@ def add(command: Command) -> None:
     heat.add_argument(
         "--input", type=Path, required=True, help="JSON lines: rows (words), weights, columns, id"
     )
-    heat.add_argument("--id", help="which line; by default the first")
+    heat.add_argument("--id", help="id of the line; by default the first")
     _picture(heat)
 
     bars = command("bars", report_commands.bars, "scores of finished runs as bars")
@@ -48,7 +46,11 @@ def add(command: Command) -> None:
         "--metrics", type=Path, nargs="+", action="extend", required=True, help="metrics.json files"
     )
     bars.add_argument(
-        "--scores", nargs="+", action="extend", required=True, help="names, as duplication_rate"
+        "--scores",
+        nargs="+",
+        action="extend",
+        required=True,
+        help="names, such as duplication_rate",
     )
     _picture(bars)
 
@@ -67,16 +69,16 @@ def add(command: Command) -> None:
         action="extend",
         required=True,
         metavar="NAME=FILE",
-        help="NAME: the style",
+        help="NAME is the style",
     )
     samples.add_argument("--references", type=Path, required=True)
-    samples.add_argument("--style", help="of all of them, where the NAMEs are no styles")
+    samples.add_argument("--style", help="style of all files, if the NAMEs are not styles")
     samples.add_argument("--split", help="NarrativeQA's set: train, valid or test")
     samples.add_argument(
-        "--ids", nargs="+", action="extend", help="which questions; by default drawn"
+        "--ids", nargs="+", action="extend", help="ids of the questions; by default a random sample"
     )
-    samples.add_argument("--count", type=int, default=8, help="how many are drawn")
-    samples.add_argument("--seed", type=int, default=0, help="of the drawing")
+    samples.add_argument("--count", type=int, default=8, help="size of the random sample")
+    samples.add_argument("--seed", type=int, default=0, help="seed of the random sample")
     samples.add_argument("--output", type=Path, required=True, help="a Markdown file")
     samples.add_argument("--title", default="Samples")
 
@@ -86,24 +88,28 @@ def add(command: Command) -> None:
     rows.add_argument("--runs", type=Path, nargs="+", action="extend", help="folders of runs")
     rows.add_argument("--rows", type=Path, default=Path("recipes", "reproduction.yaml"))
     rows.add_argument(
-        "--only", nargs="+", action="extend", metavar="ID", help="these rows, with their commands"
+        "--only",
+        nargs="+",
+        action="extend",
+        metavar="ID",
+        help="these rows, with their commands",
     )
-    rows.add_argument("--markdown", type=Path, help="write the list here too")
+    rows.add_argument("--markdown", type=Path, help="also write the list to this file")
     _json(rows)
 
 
 def predictions(parser: argparse.ArgumentParser, scores: bool = True) -> None:
-    """The options of every command that reads one prediction file."""
+    """Adds the options of every command that reads one prediction file."""
     parser.add_argument("--predictions", type=Path, required=True)
-    parser.add_argument("--style", help="which answers, where a file has several styles")
+    parser.add_argument("--style", help="style of the answers, if a file has several")
     if scores:
         _json(parser)
 
 
 def _json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", type=Path, help="write the scores here too ('-': only JSON)")
+    parser.add_argument("--json", type=Path, help="file for the scores ('-': print only JSON)")
 
 
 def _picture(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", type=Path, required=True, help="the pictures, without ending")
+    parser.add_argument("--output", type=Path, required=True, help="the files without their ending")
     parser.add_argument("--title", default="")

@@ -1,4 +1,4 @@
-"""What the commands read, and the scores of text that two of them compute."""
+"""Inputs of the commands, and the scores of text that two of them compute."""
 
 from argparse import Namespace
 from collections.abc import Mapping
@@ -12,30 +12,30 @@ from tfmrc.evaluation.metrics.score import Scores
 
 
 def references_of(options: Namespace) -> dict[str, Reference]:
-    """The references that the options name."""
+    """Reads the references that the options name."""
     return read_references(options.references, style=options.style, split=options.split)
 
 
 def scores_of(options: Namespace, path: Path) -> dict[str, Any]:
-    """The score `--field` of every prediction of a file.
+    """Reads the score `--field` of every prediction of a file.
 
     Raises:
-        ValueError: a prediction lacks it.
+        ValueError: If a prediction lacks it.
     """
-    found = read_predictions(path, options.style)
-    absent = [key for key, p in found.items() if p.scores.get(options.field) is None]
+    predictions = read_predictions(path, options.style)
+    absent = [key for key, p in predictions.items() if p.scores.get(options.field) is None]
     if absent:
         raise ValueError(
             f"{path}: {len(absent)} predictions have no score "
             f"{options.field!r} (--field). Received: id={absent[0]!r} first"
         )
-    return {key: p.scores[options.field] for key, p in found.items()}
+    return {key: p.scores[options.field] for key, p in predictions.items()}
 
 
 def answer_scores(
     options: Namespace, predictions: Mapping[str, str], known: Mapping[str, Reference]
 ) -> Scores:
-    """Scores of text under the rules that the options name."""
+    """Scores text under the rules that the options name."""
     return score_answers(
         predictions,
         {key: reference.answers for key, reference in known.items()},

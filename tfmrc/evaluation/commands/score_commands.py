@@ -1,11 +1,11 @@
-"""What each command of the command line does with its options; returns what `--json` writes."""
+"""The commands that compute scores. Each returns the content of `--json`."""
 
 import json
 from argparse import Namespace
 from typing import Any
 
-from tfmrc.evaluation.commands.command_inputs import answer_scores, references_of, scores_of
-from tfmrc.evaluation.commands.output import finish, only_json, say
+from tfmrc.evaluation.commands.inputs import answer_scores, references_of, scores_of
+from tfmrc.evaluation.commands.output import finish, only_json, print_paths
 from tfmrc.evaluation.files.official import read_answers
 from tfmrc.evaluation.files.predictions import read_predictions
 from tfmrc.evaluation.files.references import read_references
@@ -36,6 +36,7 @@ def squad(options: Namespace) -> dict[str, Any]:
         {key: reference.answers for key, reference in known.items()},
         version=options.version,
         no_answer=chances,
+        normalization=options.normalization,
         missing=options.missing,
     )
     return finish(options, scores, known)
@@ -68,24 +69,24 @@ def answerability(options: Namespace) -> dict[str, Any]:
     known = references_of(options)
     truth = {key: r.answerable for key, r in known.items() if r.answerable is not None}
     given = scores_of(options, options.predictions)
-    threshold, chosen_on = options.threshold, ""
+    threshold, tuned_on = options.threshold, ""
     if options.dev_predictions is not None:
-        threshold, chosen_on = _threshold_of_dev(options), f"the best on {options.dev_references}"
+        threshold, tuned_on = _threshold_of_dev(options), f"the best on {options.dev_references}"
     scores = score_answerability(
-        given, truth, threshold=threshold, chosen_on=chosen_on, missing=options.missing
+        given, truth, threshold=threshold, tuned_on=tuned_on, missing=options.missing
     )
     if options.plot is not None:
         from tfmrc.evaluation.plots.figures import plot_precision_recall
 
         curve = precision_recall_curve(given, truth, missing=options.missing)
-        say(options, plot_precision_recall(curve, options.plot))
+        print_paths(options, plot_precision_recall(curve, options.plot))
     return finish(options, scores)
 
 
 def oracle(options: Namespace) -> dict[str, Any]:
-    found = read_predictions(options.predictions, options.style)
+    predictions = read_predictions(options.predictions, options.style)
     scores = score_oracle(
-        {key: [p.answer, *p.alternatives] for key, p in found.items()},
+        {key: [p.answer, *p.alternatives] for key, p in predictions.items()},
         {key: reference.answers for key, reference in references_of(options).items()},
         k=options.k,
         version=options.version,
@@ -98,11 +99,11 @@ def oracle(options: Namespace) -> dict[str, Any]:
             label: {f"K = {k}": float(scores[f"{name}@{k}"]) for k in options.k}
             for name, label in (("exact_match", "Exact match"), ("f1", "F1"))
         }
-        say(options, plot_scores(bars, options.plot))
+        print_paths(options, plot_scores(bars, options.plot))
     return finish(options, scores)
 
 
-def duplication(options: Namespace) -> dict[str, Any]:
+def repetition(options: Namespace) -> dict[str, Any]:
     return finish(options, score_repetition(read_answers(options.predictions, options.style)))
 
 
@@ -119,7 +120,7 @@ def lengths(options: Namespace) -> dict[str, Any]:
     if options.plot is not None:
         from tfmrc.evaluation.plots.figures import plot_answer_lengths
 
-        say(options, plot_answer_lengths(rows, options.plot))
+        print_paths(options, plot_answer_lengths(rows, options.plot))
     table = [
         [r.style, r.group, f"{r.mean:.2f}", f"{r.deviation:.2f}", f"{r.error:.2f}", str(r.size)]
         for r in rows
@@ -130,7 +131,7 @@ def lengths(options: Namespace) -> dict[str, Any]:
 
 
 def _threshold_of_dev(options: Namespace) -> float:
-    """The threshold with the best F1 on another split, whose two files the options name."""
+    """Returns the threshold with the best F1 on another split, whose files the options name."""
     if options.threshold is not None or options.dev_references is None:
         raise ValueError(
             "--dev-predictions goes with --dev-references, and not with --threshold. Received: "

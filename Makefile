@@ -7,12 +7,15 @@ TESTS ?=
 
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
+# Few arenas: a test worker has many threads, and freed memory goes back to the system.
+export MALLOC_ARENA_MAX ?= 2
+
 .DEFAULT_GOAL := help
 .PHONY: help environment environment-dev demo test slow lint format equations lock clean
 
 help:
 	@echo "make demo       train Masque on the shipped corpus, evaluate, export, answer from the export"
-	@echo "make test       all tests but the slow ones (WORKERS=2; TESTS=tests/ops to run a part)"
+	@echo "make test       lint, then all tests but the slow ones (WORKERS=2; TESTS=tests/ops: a part)"
 	@echo "make slow       the slow tests (minutes; one of them makes a second environment)"
 	@echo "make lint       ruff, mypy and the arrows between the rooms"
 	@echo "make format     format the code with ruff"
@@ -29,11 +32,11 @@ environment-dev:
 demo: environment
 	$(PY) -m recipes.masque_demo.main
 
-test: environment-dev
+test: environment-dev $(if $(TESTS),,lint)
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
 
 slow: environment-dev
-	$(PY) -m pytest -m slow --timeout 1800 $(TESTS)
+	$(PY) -m pytest -m slow --timeout 7200 $(TESTS)
 
 lint: environment-dev
 	.venv/bin/ruff check .

@@ -1,41 +1,50 @@
-"""What all tests share: a quiet TensorFlow, fixed seeds, and where the real data lies."""
+"""Shared setup of the tests: quiet TensorFlow, fixed seeds, bounded memory, the real data."""
 
+import ctypes
+import gc
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("MPLBACKEND", "Agg")
 if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 
-# A slow machine is no failure; the same examples at every run.
-settings.register_profile("tfmrc", deadline=None, derandomize=True, print_blob=True)
+# No test fails because the machine is slow, and every run has the same examples.
+settings.register_profile(
+    "tfmrc",
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("tfmrc")
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def data_folder() -> Path:
-    """The folder of real data: the environment variable TFMRC_DATA, or `../shared/data`."""
+    """Returns the folder of real data: the variable TFMRC_DATA, or `../shared/data`."""
     return Path(os.environ.get("TFMRC_DATA", ROOT.parent / "shared" / "data"))
 
 
 def pytest_report_header() -> str:
-    there = "found" if data_folder().is_dir() else "not there: tests marked shared_data stay out"
-    return f"real data: {there}"
+    state = "found" if data_folder().is_dir() else "missing, tests marked shared_data stay out"
+    return f"real data: {state}"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if data_folder().is_dir():
         return
-    left_out = [item for item in items if item.get_closest_marker("shared_data")]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+    deselected = {item for item in items if item.get_closest_marker("shared_data")}
+    if deselected:
+        config.hook.pytest_deselected(items=list(deselected))
+        items[:] = [item for item in items if item not in deselected]
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +55,7 @@ def shared_data() -> Path:
 
 @pytest.fixture(autouse=True)
 def seeds() -> None:
-    """Every test starts from the same random state, whatever ran before it."""
+    """Starts every test from the same random state."""
     import random
 
     import numpy as np
@@ -55,3 +64,16 @@ def seeds() -> None:
     np.random.seed(0)
     if "keras" in sys.modules:
         sys.modules["keras"].utils.set_random_seed(0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def memory() -> Iterator[None]:
+    """Frees models, graphs and figures after each module, so that a worker stays small."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+    if "keras" in sys.modules:
+        sys.modules["keras"].backend.clear_session(free_memory=False)
+    gc.collect()
+    if sys.platform == "linux":  # give freed memory back to the system
+        ctypes.CDLL(None).malloc_trim(0)

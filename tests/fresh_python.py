@@ -1,4 +1,4 @@
-"""Starts a Python of its own: for another backend, other devices, clean imports, a kill."""
+"""Starts another Python: for another backend, other devices, clean imports, a kill."""
 
 import os
 import subprocess
@@ -6,16 +6,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+HOUR = 3600.0
+"""Guard against a process that hangs; no machine is that slow."""
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """This process's, with the repository to import from, and no GPU."""
-    found = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
-    return {**found, "CUDA_VISIBLE_DEVICES": "-1", "JAX_PLATFORMS": "cpu", **variables}
+    """Returns the environment of this process with the repository on the path, and no GPU."""
+    variables = {"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", **variables}
+    return {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "JAX_PLATFORMS": "cpu", **variables}
 
 
-def run(*arguments: object, timeout: float = 280, **variables: str) -> str:
-    """What Python prints when it is called so; fails with its own words when it fails."""
+def run(*arguments: object, timeout: float = HOUR, **variables: str) -> str:
+    """Returns what Python prints with these arguments; raises with its messages if it fails."""
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
         cwd=ROOT,
@@ -31,7 +33,7 @@ def run(*arguments: object, timeout: float = 280, **variables: str) -> str:
 
 
 def start(*arguments: object, **variables: str) -> subprocess.Popen[bytes]:
-    """The running process, its output thrown away."""
+    """Returns the running process, whose output is discarded."""
     return subprocess.Popen(
         [sys.executable, *map(str, arguments)],
         cwd=ROOT,

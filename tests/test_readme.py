@@ -14,7 +14,6 @@ SHORTER = {
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_the_first_program_runs(tmp_path, monkeypatch, capsys):
     section = README.read_text("utf-8").split("## A first program")[1].split("\n## ")[0]
     lines = [line[4:] for line in section.splitlines() if line.startswith("    ") or not line]

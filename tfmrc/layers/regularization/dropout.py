@@ -24,12 +24,23 @@ class ReplicaSeedGenerator(keras.random.SeedGenerator):
     """
 
     def next(self, ordered: bool = True) -> Any:
-        seed = super().next(ordered)
-        replica = replica_id()
-        if isinstance(replica, int) and replica == 0:
-            return seed
-        offset = keras.ops.cast(replica, seed.dtype) * keras.ops.cast(_REPLICA_STRIDE, seed.dtype)
-        return seed + keras.ops.stack([offset, keras.ops.zeros_like(offset)])
+        return replica_seed(super().next(ordered))
+
+
+def replica_seed(seed: Any) -> Any:
+    """A seed of the calling replica's own, from one that all replicas share.
+
+    Args:
+        seed: integer `[2]`.
+
+    Returns:
+        integer `[2]`; on replica 0 the same seed.
+    """
+    replica = replica_id()
+    if isinstance(replica, int) and replica == 0:
+        return seed
+    offset = keras.ops.cast(replica, seed.dtype) * keras.ops.cast(_REPLICA_STRIDE, seed.dtype)
+    return seed + keras.ops.stack([offset, keras.ops.zeros_like(offset)])
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

@@ -7,13 +7,14 @@ from typing import Any
 import keras
 
 from tfmrc.training.distribution.replicas import sum_over_replicas
+from tfmrc.training.optimizers.multipliers import LearningRateMultipliers
 
 # The last part of a variable's path: biases, and the gain and shift of normalisation layers.
 NO_DECAY = r"(^|_)(bias|gamma|beta|scale)$"
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class AdamW(keras.optimizers.Adam):
+class AdamW(LearningRateMultipliers, keras.optimizers.Adam):
     """Adam, decoupled weight decay, clipping by the global norm, moving average of the weights.
 
     One update, with `t` counting from 1, `lr` the learning rate of this update, `n` replicas:
@@ -40,6 +41,10 @@ class AdamW(keras.optimizers.Adam):
     - The moving average is on by default. `model.fit` leaves the averaged weights in the model
       when it ends; `tfmrc.training.ema_weights` lends them to it meanwhile.
 
+    - `learning_rate_multipliers` gives some variables a learning rate of their own, those of a
+      pretrained encoder for instance (`tfmrc.encoders.learning_rate_multipliers`): `lr` above is
+      then the learning rate times the variable's factor, in the weight decay too.
+
     Padding: does not apply.
 
     Args:
@@ -55,10 +60,12 @@ class AdamW(keras.optimizers.Adam):
         ema_momentum: decay of the moving average.
         loss_scale_factor: a fixed factor for the loss, taken out of the gradients again before
             they are clipped. For float16, Keras wraps the optimizer by itself.
+        learning_rate_multipliers: regular expressions, searched in a variable's path, and factors
+            of the learning rate; the first that is found counts. None for one rate.
         name: name of the optimizer.
 
     Raises:
-        ValueError: `clip_norm` is not positive.
+        ValueError: `clip_norm` is not positive, or a factor is negative.
 
     Example:
 
@@ -87,6 +94,7 @@ class AdamW(keras.optimizers.Adam):
         use_ema: bool = True,
         ema_momentum: float = 0.9995,
         loss_scale_factor: float | None = None,
+        learning_rate_multipliers: dict[str, float] | None = None,
         name: str = "adamw",
     ) -> None:
         super().__init__(
@@ -106,6 +114,7 @@ class AdamW(keras.optimizers.Adam):
             )
         self.clip_norm = clip_norm
         self.no_decay = no_decay
+        self.set_multipliers(learning_rate_multipliers)
 
     def build(self, variables: Sequence[keras.Variable]) -> None:
         """Makes the moments and averages, and sorts out which variables are decayed."""
@@ -139,7 +148,12 @@ class AdamW(keras.optimizers.Adam):
             "gradient_accumulation_steps",
         ):
             del config[key]
-        return {**config, "clip_norm": self.clip_norm, "no_decay": self.no_decay}
+        return {
+            **config,
+            "clip_norm": self.clip_norm,
+            "no_decay": self.no_decay,
+            "learning_rate_multipliers": self.learning_rate_multipliers,
+        }
 
 
 def clip_over_replicas(

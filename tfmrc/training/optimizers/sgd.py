@@ -6,10 +6,11 @@ from typing import Any
 import keras
 
 from tfmrc.training.optimizers.adamw import clip_over_replicas
+from tfmrc.training.optimizers.multipliers import LearningRateMultipliers
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class SGD(keras.optimizers.SGD):
+class SGD(LearningRateMultipliers, keras.optimizers.SGD):
     """Keras' SGD, with the gradient clipped once it is summed over the replicas.
 
     Keras clips each replica's gradient before the sum, and counts the rows of an embedding's
@@ -20,6 +21,8 @@ class SGD(keras.optimizers.SGD):
         momentum: share of the last update that is kept.
         nesterov: whether the gradient is taken where the momentum leads.
         clip_norm: the largest norm of the gradient; None for no clipping.
+        learning_rate_multipliers: regular expressions, searched in a variable's path, and factors
+            of the learning rate; the first that is found counts. None for one rate.
         **kwargs: further arguments of `keras.optimizers.SGD`.
 
     Raises:
@@ -44,6 +47,7 @@ class SGD(keras.optimizers.SGD):
         momentum: float = 0.9,
         nesterov: bool = True,
         clip_norm: float | None = None,
+        learning_rate_multipliers: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
         if kwargs.get("clipnorm") or kwargs.get("global_clipnorm"):
@@ -54,6 +58,7 @@ class SGD(keras.optimizers.SGD):
                 f"`clip_norm` must be positive, or None. Received: clip_norm={clip_norm}"
             )
         self.clip_norm = clip_norm
+        self.set_multipliers(learning_rate_multipliers)
 
     def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
         """Updates the variables; in a replica's context, one gradient a variable or None."""
@@ -61,4 +66,8 @@ class SGD(keras.optimizers.SGD):
         super().apply(grads, trainable_variables)
 
     def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "clip_norm": self.clip_norm}
+        return {
+            **super().get_config(),
+            "clip_norm": self.clip_norm,
+            "learning_rate_multipliers": self.learning_rate_multipliers,
+        }

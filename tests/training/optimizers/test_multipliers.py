@@ -1,0 +1,67 @@
+import keras
+import numpy as np
+import pytest
+
+from tests import fresh_python
+from tests.training.multipliers import GRADIENTS, PATHS, START, updated
+from tfmrc.training import SGD, AdamW
+
+RATES = {"encoder/layer_1/": 0.1, "encoder/": 0.0}
+FACTORS = [0.1, 0.0, 1.0]
+
+
+def test_each_variable_moves_at_its_own_rate() -> None:
+    found = updated(RATES)
+    alone = [updated(None, rate=0.01 * factor) for factor in FACTORS]
+    for number, factor in enumerate(FACTORS):
+        np.testing.assert_allclose(found[number], alone[number][number], rtol=2e-6)
+        assert (found[number] == START[number]).all() == (factor == 0)
+
+
+def test_weight_decay_by_hand() -> None:
+    variables = [keras.Variable(value, name=name) for value, name in zip(START, "abc", strict=True)]
+    optimizer = AdamW(
+        0.1, weight_decay=0.5, clip_norm=None, use_ema=False, learning_rate_multipliers={"^a": 0.2}
+    )
+    optimizer.apply([np.zeros_like(value) for value in START], variables)
+    for value, variable, factor in zip(START, variables, (0.2, 1, 1), strict=True):
+        np.testing.assert_allclose(variable.numpy(), value * (1 - 0.1 * 0.5 * factor), rtol=1e-6)
+    assert optimizer.weight_decay == 0.5
+
+
+def test_sgd() -> None:
+    variables = [keras.Variable(value, name=name) for value, name in zip(START, "abc", strict=True)]
+    optimizer = SGD(0.5, 0.0, False, learning_rate_multipliers={"b|c": 0.1, "c": 9.0})
+    optimizer.apply(GRADIENTS, variables)
+    for number, factor in enumerate((1, 0.1, 0.1)):
+        expected = START[number] - 0.5 * factor * GRADIENTS[number]
+        np.testing.assert_allclose(variables[number].numpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [AdamW, SGD])
+def test_part_of_the_configuration(kind) -> None:
+    optimizer = kind(learning_rate_multipliers=RATES)
+    again = kind.from_config(optimizer.get_config())
+    assert list(again.learning_rate_multipliers.items()) == list(RATES.items())
+    assert kind().learning_rate_multipliers == {}
+
+
+def test_wrong_factors_are_refused() -> None:
+    with pytest.raises(ValueError, match="-0.5"):
+        AdamW(learning_rate_multipliers={"a": -0.5})
+    with pytest.raises(ValueError, match="regular expressions"):
+        SGD(learning_rate_multipliers={"(": 1.0})
+
+
+@pytest.mark.slow
+def test_two_replicas_update_as_one() -> None:
+    out = fresh_python.run("-m", "tests.training.multipliers", "replicas")
+    assert out.endswith("equal")
+
+
+@pytest.mark.slow
+def test_on_jax(tmp_path) -> None:
+    fresh_python.run("-m", "tests.training.multipliers", tmp_path / "x.npz", KERAS_BACKEND="jax")
+    with np.load(tmp_path / "x.npz") as archive:
+        for path, value in zip(PATHS, updated(RATES), strict=True):
+            np.testing.assert_allclose(archive[path.replace("/", ".")], value, rtol=2e-6)

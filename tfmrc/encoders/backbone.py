@@ -1,0 +1,237 @@
+"""A pretrained transformer encoder as a Keras layer."""
+
+import keras
+from keras import ops
+
+from tfmrc.encoders import keras_hub_backbone as hub
+from tfmrc.encoders.word_pooling import WordPooling
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class BackboneEncoder(keras.layers.Layer):
+    """Reads windows of subwords with a KerasHub backbone.
+
+    `states = mix of (e, h_1, ..., h_L)`, where `e` are the embeddings, `h_j` what transformer
+    layer j gives, and the mix is `h_L` alone or `gamma * sum_j softmax(w)_j h_j` with learned `w`
+    and `gamma` (in float32). `words` then makes a word's vector from those of its subwords.
+
+    The backbone's configuration is part of this layer's, its weights are this layer's weights:
+    they travel with the model and are not looked for elsewhere.
+
+    Fine-tuning: of the transformer layers the top `trainable_layers` are trained ("all": these and
+    the embeddings; "none": nothing). What is not trained is read as outside training, without
+    dropout, and no gradient is computed for it. ALBERT shares its layers, so that it is trained
+    as a whole or not at all.
+
+    Padding: padded subwords are not attended to and get zeros; a padded window changes nothing.
+
+    Args:
+        family: a key of `tfmrc.encoders.families.FAMILIES`.
+        backbone: the sizes of the backbone, as KerasHub's class takes them (a dict).
+        pad_id: id at padding.
+        pooling: a word's vector: its "first" subword's, or the "mean" of all.
+        layers: "last", or "mix" for a learned mix of all layers.
+        trainable_layers: "all", "none", or how many of the top layers are trained.
+        remat: whether the layers are computed a second time for the gradient, which saves the
+            memory of their inner values.
+        activation: "gelu", "gelu_new" (the approximate one) or "relu"; None for KerasHub's.
+        epsilon: of the layer normalisations; None for KerasHub's.
+        preset: where the weights came from (a dict of strings), kept for the model card.
+
+    Call arguments:
+        encoder_ids: int `[B, W, P]`, W windows of P subwords, special ones included.
+        segment_ids: int `[B, W, P]`; None for zeros. Families without segments ignore them.
+        training: whether dropout is on.
+
+    Returns:
+        `[B, W * P, dim]`.
+
+    Raises:
+        ValueError: an argument is none of its choices.
+        ImportError: keras-hub is missing.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.encoders import BackboneEncoder
+        >>> sizes = {"vocabulary_size": 20, "num_layers": 1, "num_heads": 2, "hidden_dim": 4,
+        ...     "intermediate_dim": 8}
+        >>> encoder = BackboneEncoder("bert", sizes)
+        >>> states = encoder(np.array([[[2, 7, 8, 3, 0]]]))
+        >>> words = encoder.words(states, np.array([[[1, 2], [0, 0]]]))
+        >>> tuple(states.shape), np.array(words)[0, 1].tolist()
+        ((1, 5, 4), [0.0, 0.0, 0.0, 0.0])
+
+    Reference: Devlin et al. 2019; Peters et al. 2018 (the mix); Chen et al. 2016 (remat).
+    """
+
+    def __init__(
+        self,
+        family,
+        backbone,
+        pad_id=0,
+        pooling="first",
+        layers="last",
+        trainable_layers="all",
+        remat=False,
+        activation=None,
+        epsilon=None,
+        preset=None,
+        **kwargs,
+    ):
+        kwargs.setdefault("name", "encoder")
+        super().__init__(**kwargs)
+        if layers not in ("last", "mix"):
+            raise ValueError(f"`layers` is 'last' or 'mix'. Received: layers={layers!r}")
+        if activation is not None and activation not in hub.ACTIVATIONS:
+            raise ValueError(
+                f"`activation` is one of {list(hub.ACTIVATIONS)}. "
+                f"Received: activation={activation!r}"
+            )
+        self.family = family
+        self.pad_id = pad_id
+        self.layers = layers
+        self.trainable_layers = trainable_layers
+        self.remat = remat
+        self.activation = activation
+        self.epsilon = epsilon
+        self.preset = dict(preset or {})
+        # The name of the variables begins with that of this layer: learning rates go by it.
+        with keras.name_scope(self.name):
+            self.backbone = hub.build_backbone(family, backbone, self.dtype_policy)
+        if activation is not None:
+            hub.set_activation(self.backbone, activation)
+        if epsilon is not None:
+            hub.set_epsilon(self.backbone, epsilon)
+        self.words = WordPooling(pooling, dtype=self.dtype_policy, name="words")
+        # Layers that are read as outside training leave that value in the context of the call;
+        # the last layer to be called puts it back for whatever follows in the model.
+        self.restore_context = keras.layers.Identity(dtype=self.dtype_policy)
+        self.dim = self.backbone.hidden_dim
+        self._freeze()
+
+    @property
+    def num_layers(self):
+        """The number of transformer layers that a subword passes."""
+        return len(hub.transformer_layers(self.backbone))
+
+    @property
+    def num_trainable_layers(self):
+        """How many of the top layers are trained."""
+        if self.trainable_layers in ("all", "none"):
+            return self.num_layers if self.trainable_layers == "all" else 0
+        return self.trainable_layers
+
+    def _freeze(self):
+        count = self.num_trainable_layers
+        own = isinstance(count, int) and 0 <= count <= self.num_layers
+        layers = hub.transformer_layers(self.backbone)
+        shared = len({id(layer) for layer in layers}) < len(layers)
+        if not own or (shared and 0 < count < len(layers)):
+            raise ValueError(
+                f"`trainable_layers` is 'all', 'none', or a number up to {self.num_layers}; shared "
+                "layers (ALBERT) are trained as a whole. "
+                f"Received: trainable_layers={self.trainable_layers!r}"
+            )
+        for layer in hub.embedding_layers(self.backbone):
+            layer.trainable = self.trainable_layers == "all"
+        for number, layer in enumerate(layers):
+            layer.trainable = number >= len(layers) - count
+        if hasattr(self.backbone, "pooled_dense"):
+            # Its output, one vector of the sequence, is not used.
+            self.backbone.pooled_dense.trainable = False
+
+    def build(self, encoder_ids_shape, segment_ids_shape=None):
+        if self.layers == "mix":
+            size = self.num_layers + 1
+            options = {"dtype": "float32", "autocast": False}
+            self.mix_weights = self.add_weight(
+                shape=(size,), initializer="zeros", name="mix_weights", **options
+            )
+            self.mix_gamma = self.add_weight(
+                shape=(), initializer="ones", name="mix_gamma", **options
+            )
+        self.built = True
+
+    def call(self, encoder_ids, segment_ids=None, training=False):
+        rows, windows, length = (ops.shape(encoder_ids)[axis] for axis in range(3))
+        ids = ops.reshape(encoder_ids, (-1, length))
+        segments = None if segment_ids is None else ops.reshape(segment_ids, (-1, length))
+        mask = ops.not_equal(ids, self.pad_id)
+        outputs = self._read(ids, segments, mask, bool(training))
+        if self.layers == "last":
+            states = outputs[-1]
+        else:
+            states = self._mix(outputs)
+        states = ops.where(ops.expand_dims(mask, -1), states, ops.zeros_like(states))
+        states = ops.reshape(states, (rows, windows * length, self.dim))
+        return self.restore_context(states, training=training)
+
+    def _read(self, ids, segments, mask, training):
+        """The embeddings and the output of every layer; only the last without a mix."""
+        layers = hub.transformer_layers(self.backbone)
+        tuned = self.num_trainable_layers if self.trainable else 0
+        embeddings_tuned = self.trainable and self.trainable_layers == "all"
+        generators = hub.seed_generators(self.backbone.embeddings_dropout)
+        with hub.given_seeds(generators, hub.draw_seeds(generators)):
+            x, extra = hub.embed(self.backbone, ids, segments, training and embeddings_tuned)
+        if not embeddings_tuned:
+            x = ops.stop_gradient(x)
+            extra = {name: ops.stop_gradient(value) for name, value in extra.items()}
+        outputs = [x]
+        for number, layer in enumerate(layers):
+            frozen = number < len(layers) - tuned
+            x = self._layer(layer, x, mask, extra, training and not frozen)
+            if frozen:
+                x = ops.stop_gradient(x)
+            if self.layers == "mix":
+                outputs.append(x)
+            else:
+                outputs = [x]
+        return outputs
+
+    def _layer(self, layer, x, mask, extra, training):
+        generators = hub.seed_generators(layer) if training else []
+        seeds = hub.draw_seeds(generators)
+
+        def run(x, *values):
+            with hub.given_seeds(generators, seeds):
+                return layer(
+                    x,
+                    padding_mask=mask,
+                    training=training,
+                    **dict(zip(extra, values, strict=True)),
+                )
+
+        run = keras.remat(run) if self.remat and training else run
+        return run(x, *extra.values())
+
+    def _mix(self, outputs):
+        weights = ops.softmax(self.mix_weights)
+        mixed = sum(
+            weights[number] * ops.cast(output, "float32") for number, output in enumerate(outputs)
+        )
+        return ops.cast(self.mix_gamma * mixed, self.compute_dtype)
+
+    def compute_output_shape(self, encoder_ids_shape, segment_ids_shape=None):
+        rows, windows, length = encoder_ids_shape
+        flat = None if windows is None or length is None else windows * length
+        return (rows, flat, self.dim)
+
+    def compute_output_spec(self, encoder_ids, segment_ids=None, training=False):
+        shape = self.compute_output_shape(encoder_ids.shape)
+        return keras.KerasTensor(shape, dtype=self.compute_dtype)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "family": self.family,
+            "backbone": hub.sizes_of(self.backbone),
+            "pad_id": self.pad_id,
+            "pooling": self.words.pooling,
+            "layers": self.layers,
+            "trainable_layers": self.trainable_layers,
+            "remat": self.remat,
+            "activation": self.activation,
+            "epsilon": self.epsilon,
+            "preset": self.preset,
+        }

@@ -1,0 +1,162 @@
+"""KerasHub's backbones layer by layer: the one file that knows their private names."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import keras
+from keras import ops
+
+from tfmrc.encoders.families import FAMILIES, family_of_backbone
+from tfmrc.layers.regularization.dropout import replica_seed
+
+
+def import_keras_hub() -> Any:
+    """The module `keras_hub`.
+
+    Raises:
+        ImportError: it is missing; the message says how to install it.
+    """
+    try:
+        import keras_hub
+    except ImportError as error:
+        raise ImportError(
+            "Pretrained encoders are built by keras-hub: pip install tfmrc[encoders]"
+        ) from error
+    return keras_hub
+
+
+def build_backbone(family: str, config: dict[str, Any], dtype: Any = None) -> Any:
+    """A KerasHub backbone from its sizes, with random weights."""
+    if family not in FAMILIES:
+        raise ValueError(f"`family` is one of {sorted(FAMILIES)}. Received: family={family!r}")
+    return getattr(import_keras_hub().models, FAMILIES[family].backbone)(**config, dtype=dtype)
+
+
+def sizes_of(backbone: Any) -> dict[str, Any]:
+    """The sizes of a backbone, as its constructor takes them."""
+    config = backbone.get_config()
+    return {name: value for name, value in config.items() if name not in _NOT_SIZES}
+
+
+_NOT_SIZES = ("name", "trainable", "dtype")
+
+
+def embed(backbone: Any, ids: Any, segment_ids: Any, training: bool) -> Any:
+    """The input of the first transformer layer.
+
+    Args:
+        backbone: the backbone.
+        ids: int `[N, P]`.
+        segment_ids: int `[N, P]`; None for zeros.
+        training: whether dropout is on.
+
+    Returns:
+        `[N, P, hidden_dim]`, and what every transformer layer takes beside its input.
+    """
+    family = family_of_backbone(type(backbone).__name__)
+    extra = {}
+    if FAMILIES[family].segments:
+        tokens = backbone.token_embedding(ids)
+        segments = ops.zeros_like(ids) if segment_ids is None else segment_ids
+        x = backbone.embeddings_add(
+            (tokens, backbone.position_embedding(tokens), backbone.segment_embedding(segments))
+        )
+    elif family == "deberta_v3":
+        x = backbone.token_embedding(ids)
+    else:
+        x = backbone.embeddings(ids)
+    x = backbone.embeddings_layer_norm(x)
+    x = backbone.embeddings_dropout(x, training=training)
+    if hasattr(backbone, "embeddings_projection"):
+        x = backbone.embeddings_projection(x)
+    if family == "deberta_v3":
+        extra["rel_embeddings"] = backbone.relative_embeddings(x)
+    return x, extra
+
+
+def embedding_layers(backbone: Any) -> list[Any]:
+    """The layers that come before the first transformer layer."""
+    names = (
+        "token_embedding",
+        "position_embedding",
+        "segment_embedding",
+        "embeddings",
+        "embeddings_layer_norm",
+        "embeddings_projection",
+        "relative_embeddings",
+    )
+    found = (getattr(backbone, name, None) for name in names)
+    return [layer for layer in found if isinstance(layer, keras.layers.Layer)]
+
+
+def transformer_layers(backbone: Any) -> list[Any]:
+    """The transformer layers in the order in which they are called; ALBERT's are shared."""
+    layers = list(backbone.transformer_layers)
+    if layers and isinstance(layers[0], (list, tuple)):
+        calls = backbone.num_layers // backbone.num_groups
+        layers = [layer for group in layers for _ in range(calls) for layer in group]
+    return layers
+
+
+def set_activation(backbone: Any, activation: str) -> None:
+    """Sets the activation of the feed-forward layers.
+
+    KerasHub's BERT, ELECTRA and ALBERT use the approximate GELU of the first release; models in
+    Hugging Face's form say in `config.json` which one they were trained with.
+    """
+    function = keras.activations.get(_ACTIVATIONS[activation])
+    for layer in transformer_layers(backbone):
+        layer.activation = function
+        layer._feedforward_intermediate_dense.activation = function
+
+
+def _approximate_gelu(x):
+    return keras.activations.gelu(x, approximate=True)
+
+
+def _exact_gelu(x):
+    return keras.activations.gelu(x, approximate=False)
+
+
+_ACTIVATIONS = {
+    "gelu": _exact_gelu,
+    "gelu_new": _approximate_gelu,
+    "gelu_pytorch_tanh": _approximate_gelu,
+    "gelu_fast": _approximate_gelu,
+    "relu": "relu",
+}
+ACTIVATIONS = tuple(_ACTIVATIONS)
+
+
+def set_epsilon(backbone: Any, epsilon: float) -> None:
+    """Sets the small number of all layer normalisations."""
+    for layer in backbone._flatten_layers():
+        if isinstance(layer, keras.layers.LayerNormalization):
+            layer.epsilon = epsilon
+
+
+def seed_generators(layer: Any) -> list[Any]:
+    """The seed generators of a layer and the layers in it."""
+    return [generator for part in layer._flatten_layers() for generator in part._seed_generators]
+
+
+@contextlib.contextmanager
+def given_seeds(generators: list[Any], seeds: list[Any]) -> Iterator[None]:
+    """Seed generators give these seeds meanwhile and do not change their state.
+
+    A layer that is computed a second time for its gradient must drop the same values again, and
+    Keras' generators would draw anew.
+    """
+    for generator, seed in zip(generators, seeds, strict=True):
+        generator.next = lambda ordered=True, seed=seed: seed
+    try:
+        yield
+    finally:
+        for generator in generators:
+            del generator.next
+
+
+def draw_seeds(generators: list[Any]) -> list[Any]:
+    """The next seed of each generator, different on every replica."""
+    return [replica_seed(generator.next()) for generator in generators]

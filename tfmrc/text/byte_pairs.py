@@ -1,0 +1,173 @@
+"""Byte pair encoding as GPT-2 and RoBERTa cut words, made by graph operations."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_text as tf_text
+
+VOCABULARY_FILE = "vocab.json"
+MERGES_FILE = "merges.txt"
+
+# GPT-2's own split, for one word with at most one space before it.
+_SPLIT = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+"
+
+
+class BytePairs(tf.Module):
+    """Cuts words into byte pairs.
+
+    A word is a row of bytes; the neighbouring pair that was merged first in training is merged,
+    again and again, until no pair is known. A space before a word belongs to it: the first word of
+    a text is written without one. All words are merged at once, one pair of each per turn; pairs
+    are looked up in a table from two ids to the rank of their merge, which lives in the graph.
+
+    Args:
+        vocabulary: the id of each piece, written in GPT-2's printable form of bytes.
+        merges: pairs of pieces, `"a b"`, the first merge first.
+        unknown: the piece of a byte that is not in the vocabulary.
+
+    Raises:
+        ValueError: a merge is not in the vocabulary.
+
+    Example:
+        >>> from tfmrc.text.byte_pairs import BytePairs
+        >>> pieces = BytePairs({"<unk>": 0, "o": 1, "w": 2, "l": 3, "ow": 4, "Ġ": 5}, ["o w"])
+        >>> pieces.cut(["owl", "owl"], [False, True]).to_list()
+        [[4, 3], [5, 4, 3]]
+
+    Reference: Sennrich et al. 2016; Radford et al. 2019 (bytes).
+    """
+
+    kind = "byte_pairs"
+    first_is_spaced = False
+
+    def __init__(
+        self, vocabulary: Mapping[str, int], merges: Iterable[str], unknown: str = "<unk>"
+    ):
+        super().__init__(name=self.kind)
+        self._ids = dict(vocabulary)
+        self._merges = tuple(m for m in merges if m and not m.startswith("#version:"))
+        self.unknown = unknown
+        self._size = 1 + max(self._ids.values())
+        other = self._ids.get(unknown, 0)
+        self._byte_ids = np.array([self._ids.get(c, other) for c in byte_characters()], np.int32)
+        keys, merged = [], []
+        for merge in self._merges:
+            left, _, right = merge.partition(" ")
+            if not {left, right, left + right} <= self._ids.keys():
+                raise ValueError(
+                    "The parts of a merge and what they become must be in the vocabulary. "
+                    f"Received: merge={merge!r}"
+                )
+            keys.append(self._ids[left] * self._size + self._ids[right])
+            merged.append(self._ids[left + right])
+        self._merged = np.array(merged or [0], np.int32)
+        self._no_rank = len(keys)
+        with tf.init_scope():
+            self._ranks = tf.lookup.StaticHashTable(
+                tf.lookup.KeyValueTensorInitializer(
+                    tf.constant(keys or [-2], tf.int64),
+                    tf.range(max(len(keys), 1), dtype=tf.int64),
+                ),
+                default_value=self._no_rank,
+            )
+
+    def cut(self, words: Any, spaced: Any) -> tf.RaggedTensor:
+        """Cuts words into pieces.
+
+        Args:
+            words: string `[N]`.
+            spaced: bool `[N]`, whether a space comes before the word.
+
+        Returns:
+            int32 ragged `[N, pieces]`.
+        """
+        words = tf.convert_to_tensor(words, tf.string)
+        text = tf.strings.join([tf.where(spaced, " ", ""), words])
+        parts = tf_text.regex_split(text, _SPLIT, _SPLIT)
+        letters = tf.strings.bytes_split(parts.values)
+        codes = tf.io.decode_raw(letters.values, tf.uint8)
+        codes = tf.reshape(tf.cast(codes, tf.int32), [-1])
+        ids = letters.with_values(tf.gather(self._byte_ids, codes)).to_tensor(-1)
+        ids = self._merge(ids)
+        pieces = tf.RaggedTensor.from_tensor(ids, padding=-1)
+        return parts.with_values(pieces).merge_dims(1, 2)
+
+    def _merge(self, ids: tf.Tensor) -> tf.Tensor:
+        """int32 `[N, L]`, -1 after the last: merges until no pair is known."""
+        places = tf.range(tf.shape(ids)[1])
+
+        def best_pair(ids):
+            left, right = ids[:, :-1], ids[:, 1:]
+            key = tf.cast(left, tf.int64) * self._size + tf.cast(right, tf.int64)
+            rank = self._ranks.lookup(tf.where(right >= 0, key, tf.constant(-1, tf.int64)))
+            # One column more, so that a word of one byte has something to look at.
+            rank = tf.pad(rank, [[0, 0], [0, 1]], constant_values=self._no_rank)
+            return tf.argmin(rank, axis=1, output_type=tf.int32), tf.reduce_min(rank, axis=1)
+
+        def step(ids, best, rank):
+            known = (rank < self._no_rank)[:, None]
+            merged = tf.gather(self._merged, tf.minimum(rank, len(self._merged) - 1))[:, None]
+            best = best[:, None]
+            shift = tf.cast(known & (places > best), tf.int32)
+            padded = tf.pad(ids, [[0, 0], [0, 1]], constant_values=-1)
+            moved = tf.gather(padded, places + shift, batch_dims=1)
+            ids = tf.where(known & (places == best), merged, moved)
+            return (ids, *best_pair(ids))
+
+        start = (ids, *best_pair(ids))
+        return tf.while_loop(
+            lambda ids, best, rank: tf.reduce_any(rank < self._no_rank),
+            step,
+            start,
+            shape_invariants=(
+                tf.TensorShape([None, None]),
+                tf.TensorShape([None]),
+                tf.TensorShape([None]),
+            ),
+        )[0]
+
+    def id_of(self, piece: str) -> int:
+        """The id of a piece. Raises KeyError if there is none."""
+        return self._ids[piece]
+
+    def __len__(self) -> int:
+        """The number of ids."""
+        return self._size
+
+    def get_config(self) -> dict[str, Any]:
+        """Plain values; vocabulary and merges are saved by `save_assets`."""
+        return {"unknown": self.unknown}
+
+    def save_assets(self, folder: str | Path) -> None:
+        """Writes `vocab.json` and `merges.txt`."""
+        folder = Path(folder)
+        text = json.dumps(dict(self._ids), ensure_ascii=False)
+        (folder / VOCABULARY_FILE).write_text(text, encoding="utf-8")
+        text = "".join(f"{merge}\n" for merge in self._merges)
+        (folder / MERGES_FILE).write_text(text, encoding="utf-8", newline="\n")
+
+    @classmethod
+    def from_assets(cls, folder: str | Path, **config: Any) -> "BytePairs":
+        """Builds the pieces from the folder that `save_assets` wrote to."""
+        folder = Path(folder)
+        vocabulary = json.loads((folder / VOCABULARY_FILE).read_text(encoding="utf-8"))
+        merges = (folder / MERGES_FILE).read_text(encoding="utf-8").split("\n")
+        return cls(vocabulary, [merge.removesuffix("\r") for merge in merges], **config)
+
+
+def byte_characters() -> list[str]:
+    """The printable character that stands for each of the 256 bytes in GPT-2's files.
+
+    Example:
+        >>> from tfmrc.text.byte_pairs import byte_characters
+        >>> byte_characters()[ord(" ")], byte_characters()[ord("a")]
+        ('Ġ', 'a')
+    """
+    printable = {*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1)}
+    printable |= set(range(ord("®"), ord("ÿ") + 1))
+    others = iter(range(256, 512))
+    return [chr(byte) if byte in printable else chr(next(others)) for byte in range(256)]

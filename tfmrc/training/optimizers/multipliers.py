@@ -1,0 +1,78 @@
+"""Learning rates that differ from variable to variable."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+
+
+class LearningRateMultipliers(keras.optimizers.Optimizer):
+    """Mixin of an optimizer: factors of the learning rate for some of the variables.
+
+    A factor scales the whole update of its variables, weight decay included. With the factor 0 a
+    variable stays as it is, though its gradient still counts in the clipped norm.
+
+    The mixin comes first among the bases; its constructor is called last.
+    """
+
+    learning_rate_multipliers: dict[str, float]
+    weight_decay: Any
+
+    def set_multipliers(self, multipliers: Mapping[str, float] | None) -> None:
+        """Keeps the factors.
+
+        Args:
+            multipliers: regular expressions, searched in a variable's path, and factors; the
+                first that is found counts, and 1 where none is. None for no factors.
+
+        Raises:
+            ValueError: a factor is negative, or an expression is not one.
+        """
+        for pattern, factor in (multipliers or {}).items():
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(
+                    "`learning_rate_multipliers` has regular expressions as its keys. "
+                    f"Received: {pattern!r} ({error})"
+                ) from error
+            if not factor >= 0:
+                raise ValueError(
+                    "`learning_rate_multipliers` has factors of 0 or more. "
+                    f"Received: {pattern!r}: {factor}"
+                )
+        self.learning_rate_multipliers = dict(multipliers or {})
+        # Kept apart: replicas run this code in turn, and each of them changes the attribute.
+        self._full_weight_decay = self.weight_decay
+
+    def multiplier(self, variable: Any) -> float:
+        """The factor of a variable of the model."""
+        known = self._trainable_variables[self._get_variable_index(variable)]
+        for pattern, factor in self.learning_rate_multipliers.items():
+            if re.search(pattern, known.path):
+                return float(factor)
+        return 1.0
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Updates one variable."""
+        if self.learning_rate_multipliers:
+            factor = self.multiplier(variable)
+            if factor != 1.0:
+                learning_rate = learning_rate * factor
+        super().update_step(gradient, variable, learning_rate)
+
+    def _apply_weight_decay(self, variables: Sequence[Any]) -> None:
+        if self.weight_decay is None or not self.learning_rate_multipliers:
+            super()._apply_weight_decay(variables)
+            return
+        groups: dict[float, list[Any]] = {}
+        for variable in variables:
+            groups.setdefault(self.multiplier(variable), []).append(variable)
+        for factor, group in groups.items():
+            # What is taken off is the product of weight, decay and learning rate.
+            self.weight_decay = self._full_weight_decay * factor
+            try:
+                super()._apply_weight_decay(group)
+            finally:
+                self.weight_decay = self._full_weight_decay

@@ -34,11 +34,6 @@ def data_folder() -> Path:
     return Path(os.environ.get("TFMRC_DATA", ROOT.parent / "shared" / "data"))
 
 
-def pytest_report_header() -> str:
-    state = "found" if data_folder().is_dir() else "missing, tests marked shared_data stay out"
-    return f"real data: {state}"
-
-
 def torch_python() -> str | None:
     """A Python with PyTorch and transformers: TFMRC_TORCH_PYTHON, or this one if it has them."""
     named = os.environ.get("TFMRC_TORCH_PYTHON")
@@ -46,6 +41,14 @@ def torch_python() -> str | None:
         return named
     both = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
     return sys.executable if both else None
+
+
+def pytest_report_header() -> list[str]:
+    data = "found" if data_folder().is_dir() else "missing, tests marked shared_data stay out"
+    torch = torch_python() or (
+        "missing, tests marked torch stay out (TFMRC_TORCH_PYTHON names a Python with it)"
+    )
+    return [f"real data: {data}", f"PyTorch: {torch}"]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -8,8 +8,10 @@ from typing import Any
 
 _HOME = {
     "BackboneEncoder": "backbone",
+    "CoVe": "cove",
     "ELMo": "elmo",
     "Encoder": "presets",
+    "HubELMo": "hub",
     "WordPooling": "word_pooling",
     "WordVectors": "word_vectors",
     "elmo_character_ids": "elmo_characters",
@@ -17,8 +19,10 @@ _HOME = {
     "from_preset": "presets",
     "from_vocabulary": "presets",
     "learning_rate_multipliers": "learning_rates",
+    "load_cove": "cove",
     "load_elmo": "elmo_weights",
     "load_word_vectors": "word_vector_files",
+    "read_state_dict": "torch_state_dict",
     "rows_from_subwords": "word_vectors",
     "set_vectors": "word_vectors",
 }

@@ -1,0 +1,338 @@
+"""CoVe beside a float64 reference and torch.nn.LSTM; files of PyTorch, harmless and not."""
+
+import collections
+import os
+import pickle
+import subprocess
+import zipfile
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from tests import fresh_python
+from tests.conftest import torch_python
+from tests.encoders import torch_files
+from tests.encoders.torch_files import Tensor
+from tests.reference.recurrent import lstm
+from tfmrc.encoders import CoVe, load_cove, read_state_dict
+from tfmrc.testing import run_layer_test
+
+DIM, UNITS = 4, 3
+
+
+def weights(prefix="", seed=0, dim=DIM, units=UNITS):
+    random = np.random.default_rng(seed)
+    found = collections.OrderedDict()
+    for layer in (0, 1):
+        for direction in ("", "_reverse"):
+            shapes = {
+                "weight_ih": (4 * units, 2 * units if layer else dim),
+                "weight_hh": (4 * units, units),
+                "bias_ih": (4 * units,),
+                "bias_hh": (4 * units,),
+            }
+            for name, shape in shapes.items():
+                value = random.normal(0, 0.7, shape).astype("float32")
+                found[f"{prefix}{name}_l{layer}{direction}"] = value
+    return found
+
+
+def tensors(values):
+    return collections.OrderedDict((name, Tensor(value)) for name, value in values.items())
+
+
+def reference(values, x):
+    """All layers of one sentence `[n, d]` in float64."""
+    zeros, layers = np.zeros(UNITS), []
+    for layer in (0, 1):
+        outputs = []
+        for direction in ("", "_reverse"):
+            w = {k: np.float64(values[f"{k}_l{layer}{direction}"]) for k in (
+                "weight_ih", "weight_hh", "bias_ih", "bias_hh"
+            )}  # fmt: skip
+            bias = w["bias_ih"] + w["bias_hh"]
+            words = x[::-1] if direction else x
+            hidden, _ = lstm(words, w["weight_ih"].T, w["weight_hh"].T, bias, zeros, zeros)
+            outputs.append(hidden[:0:-1] if direction else hidden[1:])
+        x = np.concatenate(outputs, axis=1)
+        layers.append(x)
+    return layers
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+@pytest.mark.parametrize("prefix", ["", "rnn."])
+def test_values(tmp_path, legacy, prefix):
+    values = weights()
+    path = torch_files.write(tmp_path / "cove.pth", tensors(weights(prefix)), legacy)
+    cove = load_cove(path)
+    assert not cove.trainable_variables
+    random = np.random.default_rng(1)
+    x = random.normal(size=(3, 5, DIM)).astype("float32")
+    lengths = [5, 2, 0]
+    mask = np.arange(5) < np.array(lengths)[:, None]
+    layers = [ops.convert_to_numpy(layer) for layer in cove.layers_of(x, mask)]
+    for row, length in enumerate(lengths):
+        for found, expected in zip(layers, reference(values, x[row, :length]), strict=True):
+            np.testing.assert_allclose(found[row, :length], expected, atol=1e-6)
+            assert not found[row, length:].any()
+    np.testing.assert_array_equal(cove(x, mask), layers[-1])
+    np.testing.assert_allclose(cove(x[None, :1], None)[0, 0], reference(values, x[0])[1], atol=1e-6)
+
+
+def test_safetensors(tmp_path):
+    from safetensors.numpy import save_file
+
+    path = tmp_path / "cove.safetensors"
+    save_file(dict(weights()), path)
+    by_torch = load_cove(torch_files.write(tmp_path / "cove.pth", tensors(weights())))
+    for ours, theirs in zip(load_cove(path).weights, by_torch.weights, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(ValueError, match="cove.safetensors is not a safetensors file, or is dam"):
+        load_cove(path)
+
+
+def test_as_part_of_a_functional_model(tmp_path):
+    cove = load_cove(torch_files.write(tmp_path / "cove.pth", tensors(weights())), name="cove")
+    x = keras.Input((None, DIM))
+    mask = keras.Input((None,), dtype="bool")
+    model = keras.Model([x, mask], cove(x, mask))
+    batch = [np.ones((1, 3, DIM), "float32"), np.array([[True, True, False]])]
+    model.save(tmp_path / "model.keras")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(again.predict(batch, verbose=0), cove(*batch), atol=1e-6)
+    assert isinstance(again.get_layer("cove"), CoVe) and not again.trainable_variables
+
+
+def test_layer():
+    random = np.random.default_rng(0)
+    run_layer_test(
+        CoVe,
+        {"units": 2, "input_dim": 3, "encoder_trainable": True},
+        {
+            "x": random.normal(size=(2, 4, 3)).astype("float32"),
+            "padding_mask": np.ones((2, 4), bool),
+        },
+        axes={"x": "B N d", "padding_mask": "B N"},
+        output_axes="B N e",
+        padded=("N",),
+        expected_output_shape=(2, 4, 4),
+        expected_num_trainable_weights=12,
+        expected_num_non_trainable_weights=0,
+    )
+    with pytest.raises(ValueError, match="positive. Received: units=0"):
+        CoVe(units=0)
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from tests.encoders.test_cove import DIM, reference, weights
+from tfmrc.encoders import load_cove
+x = np.random.default_rng(1).normal(size=(1, 5, DIM)).astype("float32")
+import jax
+cove = load_cove(sys.argv[1])
+found = jax.jit(lambda x: cove(x))(x)
+np.testing.assert_allclose(found[0], reference(weights(), x[0])[1], atol=1e-6)
+print("same under jax")
+"""
+
+
+def test_under_jax(tmp_path):
+    path = torch_files.write(tmp_path / "cove.pth", tensors(weights()))
+    assert "same under jax" in fresh_python.run("-c", PROGRAM, path, KERAS_BACKEND="jax")
+
+
+# === Files ===
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_state_dicts(tmp_path, legacy):
+    numbers = np.arange(12, dtype="float32")
+    bits = (np.array([1.5, -2.0], "float32").view("<u4") >> 16).astype("<u2")
+    content = {
+        "step": 3,
+        "model": collections.OrderedDict(
+            a=Tensor(numbers, shape=(2, 3), strides=(1, 2), offset=4),
+            b=Tensor(np.array([1, 2], "int64")),
+            c=Tensor(np.array(2.5)),
+            d=Tensor(bits, kind="BFloat16Storage"),
+            e=Tensor(np.zeros((0, 3), "float32")),
+            f=Tensor(np.array([True, False])),
+        ),
+    }
+    found = read_state_dict(torch_files.write(tmp_path / "x.pt", content, legacy))
+    assert sorted(found) == [f"model.{name}" for name in "abcdef"]
+    assert found["model.a"].tolist() == [[4, 6, 8], [5, 7, 9]]
+    assert found["model.b"].tolist() == [1, 2] and found["model.b"].dtype == "int64"
+    assert found["model.c"].shape == () and found["model.c"] == 2.5
+    assert found["model.d"].tolist() == [1.5, -2.0]
+    assert found["model.e"].shape == (0, 3)
+    assert found["model.f"].tolist() == [True, False]
+
+
+class Attack:
+    def __init__(self, function, *arguments):
+        self.parts = function, arguments
+
+    def __reduce__(self):
+        return self.parts
+
+
+def attacks(target):
+    command = f"touch {target}"
+    for thing in (
+        Attack(os.system, command),
+        Attack(subprocess.check_call, ["touch", str(target)]),
+        Attack(eval, f"open({str(target)!r}, 'w')"),
+        Attack(getattr, os, "system"),
+        Attack(__import__, "os"),
+        Attack(pickle.loads, pickle.dumps(Attack(os.system, command))),
+    ):
+        for protocol in (0, 2, 4):
+            try:
+                yield pickle.dumps({"weight": thing}, protocol=protocol)
+            except (pickle.PicklingError, TypeError):  # a module cannot be pickled
+                continue
+    yield b"cposix\nsystem\n(S'" + command.encode() + b"'\ntR."
+    yield b"(S'" + command.encode() + b"'\niposix\nsystem\n."
+    # Admitted names with attributes behind them.
+    yield b"\x80\x04\x8c\x0ctorch._utils\x8c\x1c_rebuild_tensor_v2.__class__\x93."
+    yield b"\x80\x04\x8c\x0bcollections\x8c\x0c_sys.modules\x93."
+
+
+def test_no_code_of_a_file_is_run(tmp_path):
+    target = tmp_path / "proof"
+    number = 0
+    for data in attacks(target):
+        for legacy in (False, True):
+            path = torch_files.write(tmp_path / "evil.pt", {}, legacy, data)
+            with pytest.raises(
+                ValueError, match=r"evil.pt is no state dict .* it asks for .* not adm"
+            ):
+                read_state_dict(path)
+            number += 1
+        (tmp_path / "bare.pt").write_bytes(data)
+        with pytest.raises(ValueError, match="bare.pt is no state dict"):
+            read_state_dict(tmp_path / "bare.pt")
+    assert number > 20 and not target.exists()
+
+
+def test_a_pickle_changes_no_object(tmp_path):
+    """BUILD would set attributes of what is admitted."""
+    from tfmrc.encoders import torch_state_dict
+
+    data = (
+        b"\x80\x02ctorch\nFloatStorage\n}X\x04\x00\x00\x00nameX\x0c\x00\x00\x00LongStorage\x73b0}."
+    )
+    assert read_state_dict(torch_files.write(tmp_path / "x.pt", {}, data=data)) == {}
+    assert torch_state_dict._ADMITTED["torch", "FloatStorage"].name == "FloatStorage"
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_every_cut_and_many_flips_are_noticed_or_harmless(tmp_path, legacy):
+    path = torch_files.write(tmp_path / "x.pt", tensors(weights(units=1, dim=1)), legacy)
+    content = path.read_bytes()
+    for cut in range(0, len(content), 97):
+        path.write_bytes(content[:cut])
+        with pytest.raises(ValueError, match="x.pt"):
+            read_state_dict(path)
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        flipped = bytearray(content)
+        flipped[random.integers(len(content))] ^= 1 << random.integers(8)
+        path.write_bytes(flipped)
+        try:
+            read_state_dict(path)
+        except ValueError as error:
+            assert "x.pt" in str(error)
+
+
+def test_tensors_beyond_their_storage(tmp_path):
+    numbers = np.arange(4, dtype="float32")
+    for tensor in (
+        Tensor(numbers, shape=(5,), strides=(1,)),
+        Tensor(numbers, shape=(2,), strides=(4,)),
+        Tensor(numbers, shape=(2,), strides=(1,), offset=3),
+        Tensor(numbers, shape=(2,), strides=(-1,), offset=3),
+        Tensor(numbers, shape=(1 << 40,), strides=(0,)),
+        Tensor(numbers, shape=(-1, -1), strides=(1, 1)),
+    ):
+        path = torch_files.write(tmp_path / "x.pt", {"a": tensor})
+        with pytest.raises(ValueError, match="storage"):
+            read_state_dict(path)
+    # A storage of another size than the pickle says.
+    with zipfile.ZipFile(torch_files.write(path, {"a": Tensor(numbers)})) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part[:-4] if "data/0" in name else part)
+    with pytest.raises(ValueError, match="storage 0 has 12 bytes"):
+        read_state_dict(path)
+
+
+def test_dictionaries_that_never_end(tmp_path):
+    loop: dict = {}
+    loop["again"] = loop
+    nested: dict = {"x": 1}
+    for _ in range(60):
+        nested = {"a": nested, "b": nested}
+    for content in (loop, nested):
+        with pytest.raises(ValueError, match="more than 100000 entries"):
+            read_state_dict(torch_files.write(tmp_path / "x.pt", content))
+
+
+def test_other_files(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no such file of weights"):
+        load_cove(tmp_path / "nothing.pth")
+    for content in (b"", b"text", b"PK\x03\x04", pickle.dumps([1]), pickle.dumps({"a": 1})):
+        (tmp_path / "x.pth").write_bytes(content)
+        with pytest.raises(ValueError, match="x.pth is no state dict of PyTorch"):
+            load_cove(tmp_path / "x.pth")
+    good = weights()
+    for change, message in (
+        (lambda w: w.clear(), "Received: no tensors"),
+        (lambda w: w.pop("bias_hh_l1_reverse"), "expected bias_hh_l1_reverse with 1 axes.*nothing"),
+        (lambda w: w.update(weight_hh_l0=np.zeros((12, 4), "float32")), r"expected \(3, 12\)"),
+        (lambda w: w.update(bias_ih_l0=np.full(12, np.inf, "float32")), "must be finite"),
+        (lambda w: w.update(bias_ih_l0=np.zeros(12, "int64")), "Received: int64"),
+    ):
+        values = collections.OrderedDict(good)
+        change(values)
+        with pytest.raises(ValueError, match=message):
+            load_cove(torch_files.write(tmp_path / "x.pth", tensors(values)))
+
+
+TORCH = """
+import sys
+import torch
+torch.manual_seed(0)
+folder = sys.argv[1]
+lstm = torch.nn.LSTM(300, 300, num_layers=2, bidirectional=True, batch_first=True)
+torch.save(lstm.state_dict(), f"{folder}/zip.pth")
+torch.save(lstm.state_dict(), f"{folder}/legacy.pth", _use_new_zipfile_serialization=False)
+torch.save({"state": torch.nn.ModuleDict({"rnn": lstm}).state_dict()}, f"{folder}/nested.pth")
+x, lengths = torch.randn(3, 40, 300), torch.tensor([40, 17, 1])
+packed = torch.nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True)
+y, _ = torch.nn.utils.rnn.pad_packed_sequence(lstm(packed)[0], batch_first=True)
+x.numpy().tofile(f"{folder}/x.bin")
+y.detach().numpy().tofile(f"{folder}/y.bin")
+print(torch.__version__)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+def test_beside_torch(tmp_path):
+    python = torch_python()
+    assert python, "set TFMRC_TORCH_PYTHON to a Python with PyTorch"
+    done = subprocess.run([python, "-c", TORCH, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, f"TFMRC_TORCH_PYTHON={python}: {done.stderr[-3000:]}"
+    x = np.fromfile(tmp_path / "x.bin", "float32").reshape(3, 40, 300)
+    expected = np.fromfile(tmp_path / "y.bin", "float32").reshape(3, 40, 600)
+    mask = np.arange(40) < np.array([40, 17, 1])[:, None]
+    for name in ("zip", "legacy", "nested"):
+        found = ops.convert_to_numpy(load_cove(tmp_path / f"{name}.pth")(x, mask))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)

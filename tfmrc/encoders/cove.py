@@ -1,0 +1,164 @@
+"""CoVe: word vectors in context from the encoder of a machine translation model."""
+
+import os
+from typing import Any
+
+import keras
+import numpy as np
+from keras import ops
+
+from tfmrc.encoders.projected_lstm import ProjectedLSTM
+from tfmrc.encoders.torch_state_dict import read_state_dict
+from tfmrc.ops.shapes import flatten_leading
+
+FIRST = "weight_ih_l0"
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class CoVe(keras.layers.Layer):
+    """Contextual word vectors from a bidirectional LSTM over GloVe.
+
+    `CoVe(w) = MT-LSTM(GloVe(w))`: each layer joins its forward and backward outputs, and the next
+    reads them. Frozen unless `encoder_trainable`. `tfmrc.encoders.load_cove` reads the published
+    weights, which expect the vectors of GloVe 840B, and zeros for words without one.
+
+    Padding: real words come first; the backward direction begins at each row's last real word, and
+    the outputs at padding are zeros.
+
+    Args:
+        units: width of one direction.
+        input_dim: width of the word vectors.
+        num_layers: number of layers.
+        encoder_trainable: whether the weights are trained.
+
+    Call arguments:
+        x: word vectors `[..., n, input_dim]`.
+        padding_mask: boolean `[..., n]`, True = real; None for all real.
+
+    Returns:
+        `[..., n, 2 units]` of the last layer, forward then backward.
+
+    Raises:
+        ValueError: a size is not positive.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.encoders import CoVe
+        >>> cove = CoVe(units=3, input_dim=4)
+        >>> vectors, mask = np.ones((1, 3, 4), "float32"), np.array([[True, True, False]])
+        >>> tuple(cove(vectors, mask).shape)
+        (1, 3, 6)
+
+    Reference: McCann et al. 2017, "Learned in Translation: Contextualized Word Vectors".
+    """
+
+    def __init__(self, units=300, input_dim=300, num_layers=2, encoder_trainable=False, **kwargs):
+        super().__init__(**kwargs)
+        sizes = {"units": units, "input_dim": input_dim, "num_layers": num_layers}
+        for name, size in sizes.items():
+            if size < 1:
+                raise ValueError(f"Sizes are positive. Received: {name}={size}")
+        self._config = sizes | {"encoder_trainable": encoder_trainable}
+        self.output_dim = 2 * units
+        self.lstms = []
+        for layer in range(num_layers):
+            pair = [
+                ProjectedLSTM(
+                    units,
+                    reverse=name == "backward",
+                    weights_trainable=encoder_trainable,
+                    dtype=self.dtype_policy,
+                    name=f"{name}_{layer}",
+                )
+                for name in ("forward", "backward")
+            ]
+            for lstm in pair:
+                lstm.build((None, None, 2 * units if layer else input_dim))
+            self.lstms.append(pair)
+        self.built = True
+
+    def call(self, x, padding_mask=None):
+        return self.layers_of(x, padding_mask)[-1]
+
+    def layers_of(self, x, padding_mask=None):
+        """The outputs of every layer, a list of `[..., n, 2 units]`."""
+        x = ops.cast(x, self.compute_dtype)
+        y = flatten_leading(x, keep=2)
+        mask = None if padding_mask is None else flatten_leading(padding_mask, keep=1)
+        found = []
+        for pair in self.lstms:
+            y = ops.concatenate([lstm(y, padding_mask=mask)[0] for lstm in pair], axis=-1)
+            found.append(ops.reshape(y, (*ops.shape(x)[:-1], self.output_dim)))
+        return found
+
+    def compute_output_spec(self, x, padding_mask=None):
+        return keras.KerasTensor((*x.shape[:-1], self.output_dim), self.compute_dtype)
+
+    def get_config(self):
+        return {**super().get_config(), **self._config}
+
+
+def load_cove(path: str | os.PathLike[str], **arguments: Any) -> CoVe:
+    """Reads CoVe's weights from a file of PyTorch or safetensors; no code of the file is run.
+
+    The file is the state dict of a bidirectional `torch.nn.LSTM` (`weight_ih_l0`, ...), whose names
+    may have a prefix. PyTorch orders gates as Keras does; its two biases are added.
+
+    Args:
+        path: the file, as `wmtlstm-b142a7f2.pth` of the authors.
+        **arguments: further arguments of `CoVe`, as `encoder_trainable`, `name` or `dtype`.
+
+    Returns:
+        The layer, of the sizes and with the weights of the file.
+
+    Raises:
+        ValueError: the file cannot be read safely (`read_state_dict`), or is not a bidirectional
+            LSTM with biases.
+
+    Example:
+        >>> from tfmrc.encoders import load_cove
+        >>> cove = load_cove("wmtlstm-b142a7f2.pth")  # doctest: +SKIP
+    """
+    weights = read_state_dict(path)
+    prefixes = [name.removesuffix(FIRST) for name in weights if name.endswith(FIRST)]
+    if len(prefixes) != 1:
+        raise ValueError(
+            f"{path}: expected the weights of one LSTM ({FIRST}, ...). "
+            f"Received: {', '.join(list(weights)[:8]) or 'no tensors'}"
+        )
+    prefix = prefixes[0]
+
+    def read(name: str, axes: int) -> np.ndarray:
+        value = weights.get(prefix + name)
+        if value is None or value.ndim != axes or value.dtype.kind != "f":
+            received = "nothing" if value is None else f"{value.dtype} {value.shape}"
+            raise ValueError(
+                f"{path} is not a bidirectional LSTM with biases: expected {prefix}{name} with "
+                f"{axes} axes. Received: {received}"
+            )
+        value = value.astype(np.float32)
+        if not np.isfinite(value).all():
+            raise ValueError(f"{path}, {prefix}{name}: numbers must be finite.")
+        return value
+
+    num_layers = 0
+    while f"{prefix}weight_ih_l{num_layers}" in weights:
+        num_layers += 1
+    gates, input_dim = read(FIRST, 2).shape
+    layer = CoVe(max(1, gates // 4), input_dim, num_layers, **arguments)
+    for number, pair in enumerate(layer.lstms):
+        for lstm, direction in zip(pair, ("", "_reverse"), strict=True):
+            name = f"l{number}{direction}"
+            found = (
+                (lstm.kernel, "weight_ih_", read(f"weight_ih_{name}", 2).T),
+                (lstm.recurrent_kernel, "weight_hh_", read(f"weight_hh_{name}", 2).T),
+                (lstm.bias, "bias_", read(f"bias_ih_{name}", 1) + read(f"bias_hh_{name}", 1)),
+            )
+            for variable, kind, value in found:
+                if tuple(variable.shape) != value.shape:
+                    raise ValueError(
+                        f"{path}, {prefix}{kind}{name}: expected {tuple(variable.shape)} "
+                        f"(transposed). Received: shape={value.shape}"
+                    )
+                variable.assign(value)
+    return layer

@@ -23,7 +23,7 @@ def lines_of(record: dict[str, Any], answers: dict[str, dict[str, Any]]) -> Iter
         zip(record["passages"], first["relevance"], strict=False), 1
     ):
         yield f"  passage {number}, relevance {relevance:.2f}: {passage}"
-    possible = float(first["possibility"])
+    possible = float(first["answerable_probability"])
     yield f"  an answer is possible: {possible:.2f}" + (
         "" if possible >= 0.5 else " (so what follows is no more than a guess)"
     )

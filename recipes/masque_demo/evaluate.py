@@ -75,7 +75,7 @@ def _add_parts(
     ranked = {e.id: scores[e.id]["relevance"][: len(e.passages)] for e in examples}
     relevance = {e.id: e.relevance for e in examples if e.relevance is not None}
     report.add(system, evaluation.score_ranking(ranked, relevance))
-    possibility = {e.id: scores[e.id]["possibility"] for e in examples}
+    possibility = {e.id: scores[e.id]["answerable_probability"] for e in examples}
     answerable = {e.id: bool(e.answerable) for e in examples}
     report.add(system, evaluation.score_answerability(possibility, answerable, threshold=THRESHOLD))
 

@@ -62,7 +62,7 @@ def ask(settings: Settings, folder: Path, run: Path) -> Path:
                     "log_probability": one.log_probability,
                 }
                 for one in found
-                if one.complete and one.question.strip()
+                if one.finished and one.question.strip()
             ]
 
     return continued(run / ASKED, passages(settings, folder), asked)

@@ -35,7 +35,9 @@ def test_no_rule_and_one_group_are_plain_beam_search():
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
     arguments = {"num_beams": 4, "num_return_sequences": 4, "max_length": 6}
     plain = beam_search(model.step, model.cache(4), 3, **arguments)
-    same = beam_search(model.step, model.cache(4), 3, num_beam_groups=1, diversity=9.0, **arguments)
+    same = beam_search(
+        model.step, model.cache(4), 3, num_beam_groups=1, diversity_penalty=9.0, **arguments
+    )
     for left, right in zip(plain, same, strict=True):
         np.testing.assert_array_equal(left, right)
 
@@ -43,8 +45,8 @@ def test_no_rule_and_one_group_are_plain_beam_search():
 def test_groups_without_cost_are_searches_of_their_own():
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
     found = beam_search(
-        model.step, model.cache(6), 3, num_beams=6, num_return_sequences=6, max_length=6, num_beam_groups=3,
-        diversity=0.0,
+        model.step, model.cache(6), 3, num_beams=6, num_return_sequences=6, max_length=6,
+        num_beam_groups=3, diversity_penalty=0.0,
     )  # fmt: skip
     small = beam_search(
         model.step, model.cache(2), 3, num_beams=2, num_return_sequences=2, max_length=6
@@ -57,7 +59,7 @@ def test_groups_with_cost_differ_and_say_their_own_probability():
     model = RecurrentWords(batch_size=3, vocabulary_size=12, seed=3)
     arguments = {"num_beams": 4, "num_return_sequences": 4, "max_length": 5}
     found = beam_search(
-        model.step, model.cache(4), 3, num_beam_groups=4, diversity=1e3, **arguments
+        model.step, model.cache(4), 3, num_beam_groups=4, diversity_penalty=1e3, **arguments
     )
     greedy = greedy_search(model.step, model.cache(1), 3, max_length=5)
     for example in range(3):
@@ -70,7 +72,7 @@ def test_groups_with_cost_differ_and_say_their_own_probability():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"num_beam_groups": 3}, {"diversity": -1.0}, {"no_repeat_ngram_size": -1}]
+    "wrong", [{"num_beam_groups": 3}, {"diversity_penalty": -1.0}, {"no_repeat_ngram_size": -1}]
 )
 def test_what_makes_no_sense_is_refused(wrong):
     model = RecurrentWords(batch_size=1, vocabulary_size=9)

@@ -158,9 +158,9 @@ def test_forward_does_not_look_ahead_and_steps_agree(files):
     assert np.abs(elmo.forward(changed)[:, 3] - forward[:, 3]).max() > 1e-3
     beams = np.stack([ids, changed], axis=1)  # [B, W, T, 50]
     expected = np.stack([forward, elmo.forward(changed)], axis=1)
-    cache = elmo.empty_cache(2, 2)
+    cache = elmo.init_cache(2, 2)
     for t in range(4):
-        found, cache = elmo.step(beams[:, :, t], cache)
+        found, cache = elmo.decode_step(beams[:, :, t], cache)
         np.testing.assert_allclose(found, expected[:, :, t], atol=4e-6)
 
 
@@ -268,7 +268,7 @@ expected = Reference(folder).layers(words)[0].mean(0)
 found = jax.jit(lambda x: elmo(x))(ids)
 np.testing.assert_allclose(found[0, :3], expected, atol=4e-6)
 forward = jax.jit(lambda x: elmo.forward(x))(ids)
-cache = elmo.empty_cache(1, 1)
+cache = elmo.init_cache(1, 1)
 step = jax.jit(elmo.step)
 for t in range(3):
     vector, cache = step(ids[:, t : t + 1], cache)

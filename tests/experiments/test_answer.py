@@ -49,7 +49,7 @@ def test_answers_belong_to_their_examples_and_carry_everything(
     first = found["q0"]
     assert first.scores == {
         "score": -1.0,
-        "possibility": 0.75,
+        "answerable_probability": 0.75,
         "relevance": [0.5],
         "truncated": False,
     }

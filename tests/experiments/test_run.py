@@ -206,7 +206,9 @@ def test_predict_and_export_and_answer_agree(
     assert cli.main([*question, "--style", "long", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["text"] == predicted["answer"]
-    assert answer["possibility"] == pytest.approx(predicted["scores"]["possibility"], abs=1e-5)
+    assert answer["answerable_probability"] == pytest.approx(
+        predicted["scores"]["answerable_probability"], abs=1e-5
+    )
     assert len(answer["relevance"]) == 2
     page = folder / "page.html"
     assert cli.main([*question, "--style", "long", "--html", str(page)]) == 0

@@ -53,10 +53,10 @@ class StandIn(keras.layers.Layer):
         both = ops.concatenate([self.forward(ids), self.backward(ids)], axis=-1)
         return ops.where(mask[..., None], both, 0.0)
 
-    def empty_cache(self, batch_size, num_beams):
+    def init_cache(self, batch_size, num_beams):
         return ops.zeros((batch_size, num_beams, self.forward_dim), self.compute_dtype)
 
-    def step(self, ids, cache):
+    def decode_step(self, ids, cache):
         state = ops.cast(0.5, cache.dtype) * cache + self.forward.words(ids)
         return state, state
 

@@ -128,10 +128,10 @@ def test_steps_equal_teacher_forcing_and_probabilities_sum_to_one(changes):
         direction = model.answering if task == "answer" else model.asking
         memory = direction.encode(duals.source(X, task))
         target_ids, forced = duals.targets(X, task), np.array(model(X)[task])
-        cache = direction.start(memory, 2, target_ids.shape[1])
+        cache = direction.init_cache(memory, 2, target_ids.shape[1])
         previous, alive = np.full((4, 2), 2, "int32"), np.ones(4, bool)
         for t in range(target_ids.shape[1]):
-            log_p, cache = direction.step(memory, cache, previous, t)
+            log_p, cache = direction.decode_step(memory, cache, previous, t)
             np.testing.assert_allclose(np.exp(log_p).sum(-1), 1.0, atol=3e-5)
             for b in np.flatnonzero((target_ids[:, t] != PAD) & alive):
                 word = target_ids[b, t]
@@ -203,7 +203,7 @@ def test_generated_words_their_score_and_the_batch(dual):
         for n in range(2):
             ids = np.array(found.ids)[:, n]
             assert not (ids == UNK).any()
-            parts = direction.explain(memory, ids)
+            parts = direction.attribute(memory, ids)
             right = np.where(ids != PAD, parts["log_probability"], 0.0).sum(-1)
             np.testing.assert_allclose(np.array(found.log_probability)[:, n], right, rtol=1e-4)
             np.testing.assert_allclose(np.array(parts["mixture"]).sum(-1), 1.0, atol=1e-5)

@@ -66,11 +66,11 @@ def test_a_step_of_decoding_reads_neither_the_passage_nor_the_past_again():
     x = inputs() | {"generable_characters": tf.ones((G, C), "int32")}
     memory = model.asking.encode(x)
     beams, longest = 11, 29
-    cache = model.asking.start(memory, beams, longest)
+    cache = model.asking.init_cache(memory, beams, longest)
 
     @tf.function
     def step(memory, cache, ids, t):
-        return model.asking.step(memory, cache, ids, t)
+        return model.asking.decode_step(memory, cache, ids, t)
 
     concrete = step.get_concrete_function(
         memory, cache, tf.zeros((B, beams), "int32"), tf.constant(1)

@@ -122,9 +122,9 @@ def test_a_step_of_decoding_projects_no_memory_again():
     model = Masque(**{**SIZES, "dropout": 0.0})
     x = {name: a for name, a in inputs().items() if name not in ("answer_ids", "target_ids")}
     memory = model.encode(x)
-    cache = model.start(memory, 2, T)
+    cache = model.init_cache(memory, 2, T)
     ids = tf.zeros((B, 2), "int32")
-    step = tf.function(lambda memory, cache, ids, t: model.step(memory, cache, ids, t))
+    step = tf.function(lambda memory, cache, ids, t: model.decode_step(memory, cache, ids, t))
     concrete = step.get_concrete_function(memory, cache, ids, tf.constant(1))
     (d,) = {D}
     for graph in graphs(concrete.graph):
@@ -142,9 +142,9 @@ def test_a_step_of_decoding_copies_no_memory_a_beam():
     x = {name: a for name, a in inputs().items() if name not in ("answer_ids", "target_ids")}
     memory = model.encode(x)
     beams = 13
-    cache = model.start(memory, beams, T)
+    cache = model.init_cache(memory, beams, T)
     ids = tf.zeros((B, beams), "int32")
-    step = tf.function(lambda memory, cache, ids, t: model.step(memory, cache, ids, t))
+    step = tf.function(lambda memory, cache, ids, t: model.decode_step(memory, cache, ids, t))
     found = shapes(step, memory, cache, ids, tf.constant(1))
     for shape in found:
         dims = list(shape or ())

@@ -82,7 +82,7 @@ def test_score_of_an_answer_is_its_teacher_forced_log_probability(model, beams):
     found = model.generate(memory, max_length=5, num_beams=beams, num_return_sequences=beams)
     for n in range(beams):
         ids = np.array(found.ids)[:, n]
-        each = np.array(model.explain(memory, ids)["log_probability"])
+        each = np.array(model.attribute(memory, ids)["log_probability"])
         right = np.where(ids != 0, each, 0.0).sum(-1)
         np.testing.assert_allclose(np.array(found.log_probability)[:, n], right, rtol=1e-4)
 
@@ -91,9 +91,9 @@ def test_one_beam_is_greedy(model):
     memory = model.encode(examples.source_only(X))
     greedy = np.array(model.generate(memory, max_length=4).ids)[:, 0]
     previous = np.full((4, 1), 2, "int32")
-    cache, over = model.start(memory, 1, 4), np.zeros(4, bool)
+    cache, over = model.init_cache(memory, 1, 4), np.zeros(4, bool)
     for t in range(4):
-        log_p, cache = model.step(memory, cache, previous, t)
+        log_p, cache = model.decode_step(memory, cache, previous, t)
         log_p = np.array(log_p)[:, 0]
         log_p[:, :3] = -np.inf  # PAD, UNK and BOS are no answer
         best = log_p.argmax(-1)
@@ -105,6 +105,6 @@ def test_one_beam_is_greedy(model):
 def test_leaves_of_the_cache_have_examples_and_beams_first(model):
     import keras
 
-    cache = model.start(model.encode(examples.source_only(X)), 2, 6)
+    cache = model.init_cache(model.encode(examples.source_only(X)), 2, 6)
     for leaf in keras.tree.flatten(cache):
         assert tuple(leaf.shape)[:2] == (4, 2)

@@ -52,7 +52,7 @@ def test_four_examples_by_heart():
         answers = np.array(model.generate(memory, 5, num_beams=beams).ids)[:, 0]
         np.testing.assert_array_equal(answers[:3], x["target_ids"][:3, :5])
     # The copied word comes from its passage, and the relevance says so.
-    parts = model.explain(memory, x["target_ids"])
+    parts = model.attribute(memory, x["target_ids"])
     shares = np.exp(np.array(parts["log_parts"]))[0, 0]
     assert shares.argmax() == 2
 

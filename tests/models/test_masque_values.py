@@ -91,10 +91,10 @@ def test_targets_of_every_kind_are_in_the_examples():
 def decode(model, x, feed):
     """Log-probabilities [B, T, G + S] of each step, the words of `feed` [B, T] being given."""
     memory = model.encode(examples.source_only(x))
-    cache = model.start(memory, 1, feed.shape[1])
+    cache = model.init_cache(memory, 1, feed.shape[1])
     found, previous = [], np.full((len(feed), 1), 2, "int32")
     for t in range(feed.shape[1]):
-        log_p, cache = model.step(memory, cache, previous, t)
+        log_p, cache = model.decode_step(memory, cache, previous, t)
         found.append(np.array(log_p)[:, 0])
         previous = feed[:, t : t + 1]
     return np.stack(found, 1)
@@ -127,7 +127,7 @@ def test_steps_with_caches_equal_teacher_forcing(model):
 def test_explanation_of_given_words(model, expected):
     targets = X["target_ids"]
     memory = model.encode(examples.source_only(X))
-    parts = {name: np.array(a) for name, a in model.explain(memory, targets).items()}
+    parts = {name: np.array(a) for name, a in model.attribute(memory, targets).items()}
     forced = np.array(model(X)["decoder"])
     for b, (_, steps) in enumerate(expected):
         for t in range(COMPARABLE[b]):
@@ -149,7 +149,7 @@ def test_one_example_with_as_many_words_a_passage_as_passages(model, place):
     x = examples.batch([examples.Question([5], passages, [4, -1])])
     assert x["passage_ids"].shape == (1, 3, 3)
     memory = model.encode(examples.source_only(x))
-    right = model.explain(memory, x["target_ids"])["log_probability"]
+    right = model.attribute(memory, x["target_ids"])["log_probability"]
     outputs = model(x)
     np.testing.assert_allclose(outputs["decoder"], right, atol=2e-5)
     for part in ("ranker", "classifier"):

@@ -110,10 +110,10 @@ def test_steps_equal_teacher_forcing(variant):
     if "decoder" not in parts:
         return
     forced, targets = np.array(model(x)["decoder"]), x["target_ids"]
-    cache = model.start(memory, 2, targets.shape[1])
+    cache = model.init_cache(memory, 2, targets.shape[1])
     previous, alive = np.full((4, 2), 2, "int32"), np.ones(4, bool)
     for t in range(targets.shape[1]):
-        log_p, cache = model.step(memory, cache, previous, t)
+        log_p, cache = model.decode_step(memory, cache, previous, t)
         log_p = np.array(log_p)
         np.testing.assert_allclose(np.exp(log_p).sum(-1), 1.0, atol=3e-5)
         alive &= targets[:, t] != PAD
@@ -167,7 +167,7 @@ def test_gold_relevance_shuts_the_other_passages_out():
     randomise(model, seed=5, scale=0.3)
     x, _, _ = data(("decoder", "classifier"))
     x["relevance_gold"] = examples.labels(FOUR, x)[0]["ranker"]
-    parts = model.explain(model.encode(examples.source_only(x)), x["target_ids"])
+    parts = model.attribute(model.encode(examples.source_only(x)), x["target_ids"])
     attention = np.array(parts["passage_attention"]).reshape(4, 8, 3, -1).sum(-1)
     for b in (0, 1):
         np.testing.assert_allclose(attention[b][:, x["relevance_gold"][b] == 0], 0.0, atol=1e-9)
@@ -179,7 +179,7 @@ def test_without_tying_source_words_are_copied_only():
     model = examples.small(tie_output_embedding=False)
     randomise(model, seed=5, scale=0.3)
     x, _, _ = data(ALL)
-    parts = model.explain(model.encode(examples.source_only(x)), x["target_ids"])
+    parts = model.attribute(model.encode(examples.source_only(x)), x["target_ids"])
     generated = np.array(parts["log_parts"])[..., 0]
     real = x["target_ids"] != PAD
     copied_only = real & (x["target_ids"] >= examples.G)
@@ -195,9 +195,9 @@ def test_contextual_embedding_ignores_what_is_given_at_the_first_step():
     memory = model.encode(examples.source_only(x))
     found = []
     for first in (2, 7):
-        cache = model.start(memory, 1, 3)
+        cache = model.init_cache(memory, 1, 3)
         for t, ids in enumerate((np.full((4, 1), first), x["target_ids"][:, :1])):
-            log_p, cache = model.step(memory, cache, ids.astype("int32"), t)
+            log_p, cache = model.decode_step(memory, cache, ids.astype("int32"), t)
         found.append(np.array(log_p))
     np.testing.assert_allclose(found[0], found[1], atol=1e-5)
 

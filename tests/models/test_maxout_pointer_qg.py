@@ -111,10 +111,10 @@ def test_steps_equal_teacher_forcing(variant):
     _, model = variant
     memory = model.encode(questions.source_only(X))
     forced = np.array(model(X)["decoder"])
-    cache = model.start(memory, 2, TARGETS.shape[1])
+    cache = model.init_cache(memory, 2, TARGETS.shape[1])
     previous = np.full((4, 2), 2, "int32")
     for t in range(TARGETS.shape[1]):
-        log_p, cache = model.step(memory, cache, previous, t)
+        log_p, cache = model.decode_step(memory, cache, previous, t)
         log_p = np.array(log_p)
         np.testing.assert_allclose(np.exp(log_p).sum(-1), 1.0, atol=3e-5)
         for b in np.flatnonzero(TARGETS[:, t] != PAD):
@@ -136,7 +136,7 @@ def test_score_of_a_question_is_its_teacher_forced_log_probability(variant):
         for n in range(beams):
             ids = np.array(found.ids)[:, n]
             assert not (ids == UNK).any()
-            each = np.array(model.explain(memory, ids)["log_probability"])
+            each = np.array(model.attribute(memory, ids)["log_probability"])
             right = np.where(ids != PAD, each, 0.0).sum(-1)
             np.testing.assert_allclose(np.array(found.log_probability)[:, n], right, rtol=1e-4)
 
@@ -193,7 +193,7 @@ def test_coverage_is_that_of_the_attention():
     model = questions.small(coverage=True)
     randomise(model, seed=3, scale=0.5)
     memory = model.encode(questions.source_only(X))
-    attention = np.array(model.explain(memory, TARGETS)["attention"])
+    attention = np.array(model.attribute(memory, TARGETS)["attention"])
     np.testing.assert_allclose(attention.sum(-1), 1.0, atol=1e-5)
     got = np.array(model(X)["coverage"])
     for b in (1, 3):  # the others hold a word that is read as another one when it is explained
@@ -215,7 +215,7 @@ def test_a_coverage_penalty_is_what_the_attention_says(in_graph):
     ids = np.array(found.ids)
     price = np.zeros(ids.shape[:2])
     for n in range(6):
-        attention = np.array(model.explain(memory, ids[:, n])["attention"])
+        attention = np.array(model.attribute(memory, ids[:, n])["attention"])
         attention = attention * (ids[:, n] != PAD)[..., None]
         price[:, n] = np.maximum(attention.sum(axis=1) - 1.0, 0.0).sum(axis=-1)
     assert price.max() > 0.1
@@ -234,7 +234,7 @@ def test_samples_of_questions_and_options_that_cannot_be():
         memory, 4, num_beams=5, num_return_sequences=3, sampling={"temperature": 2.0}
     )
     for n in range(3):
-        explained = model.explain(memory, np.array(found.ids)[:, n])["log_probability"]
+        explained = model.attribute(memory, np.array(found.ids)[:, n])["log_probability"]
         explained = np.where(np.array(found.ids)[:, n] == PAD, 0.0, explained).sum(axis=-1)
         np.testing.assert_allclose(found.log_probability[:, n], explained, rtol=1e-4)
     with pytest.raises(ValueError, match="length_penalty=1.0"):

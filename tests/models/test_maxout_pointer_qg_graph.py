@@ -56,8 +56,8 @@ def test_a_step_of_decoding_projects_no_memory_and_groups_no_words():
     model = MaxoutPointerQG(**SIZES)
     memory = model.encode(inputs())
     beams = 13
-    cache = model.start(memory, beams, T)
-    step = tf.function(lambda memory, cache, ids, t: model.step(memory, cache, ids, t))
+    cache = model.init_cache(memory, beams, T)
+    step = tf.function(lambda memory, cache, ids, t: model.decode_step(memory, cache, ids, t))
     ids = tf.zeros((B, beams), "int32")
     found = shapes(step, memory, cache, ids, tf.constant(1))
     assert (B, M, M) not in found  # words are grouped once an example

@@ -71,11 +71,11 @@ def test_the_signature_has_the_documented_names_and_types(exported):
         "ends": ("int32", [None, None]),
         "mixture": ("float32", [None, None, 3]),
         "score": ("float32", [None]),
-        "complete": ("bool", [None]),
+        "finished": ("bool", [None]),
         "alternatives": ("string", [None, 1]),
         "alternative_scores": ("float32", [None, 1]),
         "relevance": ("float32", [None, 3]),
-        "possibility": ("float32", [None]),
+        "answerable_probability": ("float32", [None]),
         "truncated": ("bool", [None]),
     }
 

@@ -85,7 +85,7 @@ def test_lengths_are_kept_and_cuts_are_said(predictor):
     example = EXAMPLES[0]
     answer = predictor.answer(example.question, example.passages, min_length=5, max_length=5)
     assert len(answer.words) == 5
-    assert not answer.complete
+    assert not answer.finished
     assert not answer.truncated
     many = predictor.answer(example.question, [*example.passages, "A fourth."])
     assert many.truncated
@@ -105,7 +105,7 @@ def test_compiled_gives_the_same_answers(predictor):
 @pytest.mark.parametrize(
     ("parts", "outputs"),
     [
-        ({"decoder": False}, {"relevance", "possibility", "truncated"}),
+        ({"decoder": False}, {"relevance", "answerable_probability", "truncated"}),
         ({"decoder": False, "classifier": False}, {"relevance", "truncated"}),
     ],
 )
@@ -142,7 +142,7 @@ def test_a_model_without_ranker_and_classifier_answers():
     predictor = make_reader(ranker=False, classifier=False, combined_attention=False)
     answer = predictor.answer("How high?", ["It is 7 metres high."], max_length=3, min_length=1)
     assert answer.words
-    assert answer.relevance is None and answer.possibility is None
+    assert answer.relevance is None and answer.answerable_probability is None
 
 
 def test_wrong_calls_are_explained(predictor):
@@ -158,7 +158,10 @@ def test_wrong_calls_are_explained(predictor):
 
 def test_model_and_features_must_agree(predictor):
     fewer = preprocessing.MasquePreprocessor(
-        predictor.preprocessor.vocabulary, styles=STYLES, num_passages=2, generation_vocabulary_size=12
+        predictor.preprocessor.vocabulary,
+        styles=STYLES,
+        num_passages=2,
+        generation_vocabulary_size=12,
     )
     with pytest.raises(
         ValueError, match="different num_passages. Received: model=3, preprocessor=2"

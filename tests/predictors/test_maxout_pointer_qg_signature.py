@@ -104,7 +104,7 @@ def test_signatures_with_a_place_and_with_a_passage_alone(exported, predictor):
     assert proposed["questions"][1, 1].numpy().decode() == single.question
     assert float(proposed["probabilities"][1, 1]) == pytest.approx(single.probability, rel=1e-4)
     assert proposed["answer_starts"].numpy().tolist() == [[11, 27], [0, 21], [-1, -1]]
-    assert proposed["complete"].shape == (3, 2) and not proposed["complete"][2].numpy().any()
+    assert proposed["finished"].shape == (3, 2) and not proposed["finished"][2].numpy().any()
     first_ones = list(predictor.propose(passages, batch_size=2, max_answers=1, **OPTIONS))
     assert [[a.answer for a in found] for found in first_ones] == [row[:1] for row in answers]
     [first] = first_ones[0]

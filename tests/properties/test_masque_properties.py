@@ -32,7 +32,8 @@ def questions(draw):
 def first_step(question):
     x = examples.batch([question])
     memory = MODEL.encode(examples.source_only(x))
-    log_p, _ = MODEL.step(memory, MODEL.start(memory, 1, 1), np.full((1, 1), 2, "int32"), 0)
+    cache = MODEL.init_cache(memory, 1, 1)
+    log_p, _ = MODEL.decode_step(memory, cache, np.full((1, 1), 2, "int32"), 0)
     return x, np.array(log_p)[0, 0]
 
 

@@ -146,7 +146,7 @@ def test_lines_of_tell_the_source_of_every_word():
         "ends": np.array([6, -1]),
         "mixture": np.array([[0.25, 0.0, 0.75], [1.0, 0.0, 0.0]]),
         "relevance": np.array([0.875, 0.0]),
-        "possibility": np.float32(0.25),
+        "answerable_probability": np.float32(0.25),
     }
     lines = list(ask.lines_of({"question": "Who?", "passages": ["By Ott."]}, {"concise": outputs}))
     assert [" ".join(line.split()) for line in lines] == [

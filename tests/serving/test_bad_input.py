@@ -76,7 +76,9 @@ def test_it_is_answered_and_cuts_are_said(replies, case):
     assert len(outputs["words"][0]) == num_words
     assert np.all(np.isfinite(outputs["score"]))
     assert np.all(np.isfinite(outputs["mixture"]))
-    assert all(0 <= value <= 1 for value in outputs["relevance"][0] + outputs["possibility"])
+    assert all(
+        0 <= value <= 1 for value in outputs["relevance"][0] + outputs["answerable_probability"]
+    )
 
 
 @pytest.mark.parametrize("case", REFUSED)

@@ -35,7 +35,7 @@ def beam_search(
     forbidden_ids: Collection[int] = (PAD, UNK, BOS),
     no_repeat_ngram_size: int = 0,
     num_beam_groups: int = 1,
-    diversity: float = 0.5,
+    diversity_penalty: float = 0.5,
     cost: Callable[[Any], Any] | None = None,
 ) -> Hypotheses:
     """Keeps the `num_beams` best hypotheses, ended or not, from step to step.
@@ -46,15 +46,15 @@ def beam_search(
     of sequences is exhaustive search. Of equal scores the earlier beam, then the smaller id, wins.
 
     The loop stops when no example can change any more: all its beams are ended, or its
-    `num_return_sequences` best are ended and better than the score that any open one could still reach
-    (its present log-probability at the length that the penalty favours most). What an example gets
-    therefore does not depend on what else is in the batch. A hypothesis that reaches `max_length`
-    without the end word is returned with its score like any other.
+    `num_return_sequences` best are ended and better than the score that any open one could still
+    reach (its present log-probability at the length that the penalty favours most). What an example
+    gets therefore does not depend on what else is in the batch. A hypothesis that reaches
+    `max_length` without the end word is returned with its score like any other.
 
-    With `num_beam_groups` above 1 the beams are searched in groups, one after the other at each step,
-    and a word costs a group `diversity` for each beam of an earlier group that has just taken it:
-    hypotheses that differ (diverse beam search with Hamming diversity, Vijayakumar et al. 2018).
-    Their scores and log-probabilities are without that cost, and they come best first.
+    With `num_beam_groups` above 1 the beams are searched in groups, one after the other at each
+    step, and a word costs a group `diversity_penalty` for each beam of an earlier group that has
+    just taken it: hypotheses that differ (diverse beam search with Hamming diversity, Vijayakumar
+    et al. 2018). Their scores and log-probabilities are without that cost, best first.
 
     With `cost` a hypothesis also pays for what its own cache holds after its last word, a coverage
     penalty for instance. What it had paid when it ended it keeps. The log-probability is without.
@@ -76,7 +76,8 @@ def beam_search(
         no_repeat_ngram_size: a hypothesis holds no n-gram of so many words twice; 0 for no such
             rule. One that cannot go on without ends there.
         num_beam_groups: groups of beams, a divisor of `num_beams`.
-        diversity: cost of a word for each earlier group's beam that has taken it, 0 or more.
+        diversity_penalty: cost of a word for each beam of an earlier group that has taken it, 0
+            or more.
         cost: `cost(cache) -> [B, W]`, 0 or more and never less than a step before; taken from the
             score.
 
@@ -111,13 +112,13 @@ def beam_search(
     if (
         num_beam_groups < 1
         or num_beams % num_beam_groups
-        or diversity < 0
+        or diversity_penalty < 0
         or no_repeat_ngram_size < 0
     ):
         raise ValueError(
-            "`num_beam_groups` divides `num_beams`; `diversity` and `no_repeat_ngram_size` are 0 or "
-            f"more. Received: num_beam_groups={num_beam_groups}, num_beams={num_beams}, "
-            f"diversity={diversity}, no_repeat_ngram_size={no_repeat_ngram_size}"
+            "`num_beam_groups` divides `num_beams`; `diversity_penalty` and `no_repeat_ngram_size` "
+            f"are 0 or more. Received: num_beam_groups={num_beam_groups}, num_beams={num_beams}, "
+            f"diversity_penalty={diversity_penalty}, no_repeat_ngram_size={no_repeat_ngram_size}"
         )
     group_size = num_beams // num_beam_groups
     place = ops.arange(max_length, dtype="int32")
@@ -145,7 +146,7 @@ def beam_search(
         scores = length_penalised(candidates, new_lengths[..., None], length_penalty)
         scores = scores - paid[..., None]
 
-        best = best_of_groups(scores, finished, num_beam_groups, group_size, diversity)
+        best = best_of_groups(scores, finished, num_beam_groups, group_size, diversity_penalty)
         flat = (-1, num_beams * vocabulary_size)
         total = ops.take_along_axis(ops.reshape(candidates, flat), best, axis=1)
         word = best % vocabulary_size

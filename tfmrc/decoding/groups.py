@@ -3,7 +3,7 @@
 from keras import ops
 
 
-def best_of_groups(scores, finished, num_beam_groups, group_size, diversity):
+def best_of_groups(scores, finished, num_beam_groups, group_size, diversity_penalty):
     """The best candidates of each group, where a word costs what earlier groups have made of it.
 
     Args:
@@ -11,7 +11,7 @@ def best_of_groups(scores, finished, num_beam_groups, group_size, diversity):
         finished: bool `[B, W]`.
         num_beam_groups: groups.
         group_size: beams of a group.
-        diversity: cost of a word for each beam of an earlier group that has just taken it.
+        diversity_penalty: cost of a word for each beam of an earlier group that has just taken it.
 
     Returns:
         int32 `[B, W]`, the candidates' places in the flattened scores.
@@ -21,7 +21,7 @@ def best_of_groups(scores, finished, num_beam_groups, group_size, diversity):
     >>> import numpy as np
     >>> from tfmrc.decoding.groups import best_of_groups
     >>> scores = np.log([[[0.1, 0.5, 0.4], [0.1, 0.5, 0.4]]]).astype("float32")
-    >>> np.array(best_of_groups(scores, np.zeros((1, 2), bool), 2, 1, diversity=1.0)) % 3
+    >>> np.array(best_of_groups(scores, np.zeros((1, 2), bool), 2, 1, diversity_penalty=1.0)) % 3
     array([[1, 2]], dtype=int32)
 
     Reference: Vijayakumar et al. 2018 (diverse beam search, Hamming diversity).
@@ -43,5 +43,5 @@ def best_of_groups(scores, finished, num_beam_groups, group_size, diversity):
                 ops.logical_not(finished[:, beams]), best // vocabulary_size, axis=1
             )
             said = ops.where(open_beams[..., None], said, 0.0)
-            taken = taken + diversity * ops.sum(said, axis=1, keepdims=True)
+            taken = taken + diversity_penalty * ops.sum(said, axis=1, keepdims=True)
     return ops.concatenate(chosen, axis=1)

@@ -32,8 +32,8 @@ class ELMo(keras.layers.Layer):
     `tfmrc.encoders.load_elmo` reads the authors' files. Character ids come from
     `tfmrc.encoders.elmo_character_ids`.
 
-    A decoder reads the forward direction alone: `forward` over given words, and `step` word by
-    word from `empty_cache`. Both take words as they are and add no boundary; the first word is
+    A decoder reads the forward direction alone: `forward` over given words, and `decode_step` word
+    by word from `init_cache`. Both take words as they are and add no boundary; the first word is
     the beginning of the sentence (`boundary(SENTENCE_BEGIN)`), as a decoder's BOS is. They share
     the mix with the reader: `forward` gives the forward half of what a call gives.
 
@@ -76,8 +76,8 @@ class ELMo(keras.layers.Layer):
         >>> ids = elmo_character_ids([["An", "owl", ""]]).numpy()
         >>> tuple(elmo(ids).shape), tuple(elmo.forward(ids).shape), elmo.forward_dim
         ((1, 3, 6), (1, 3, 3), 3)
-        >>> cache = elmo.empty_cache(batch_size=1, num_beams=2)
-        >>> vector, cache = elmo.step(np.broadcast_to(ids[:, :1], (1, 2, 50)), cache)
+        >>> cache = elmo.init_cache(batch_size=1, num_beams=2)
+        >>> vector, cache = elmo.decode_step(np.broadcast_to(ids[:, :1], (1, 2, 50)), cache)
         >>> tuple(vector.shape)
         (1, 2, 3)
 
@@ -195,16 +195,16 @@ class ELMo(keras.layers.Layer):
         """
         return self(character_ids, padding_mask=padding_mask, direction="forward")
 
-    def empty_cache(self, batch_size, num_beams):
-        """The state before the first word, for `step`: leaves `[B, W, ...]`."""
+    def init_cache(self, batch_size, num_beams):
+        """The state before the first word, for `decode_step`: leaves `[B, W, ...]`."""
         return tuple(layer.zero_state(batch_size, num_beams) for layer in self.directions[0])
 
-    def step(self, character_ids, cache):
+    def decode_step(self, character_ids, cache):
         """One word of each beam.
 
         Args:
             character_ids: int `[B, W, 50]`; the beginning of the sentence at the first step.
-            cache: what `empty_cache` or the step before gave.
+            cache: what `init_cache` or the step before gave.
 
         Returns:
             `[B, W, p]`, and the new cache.
@@ -212,7 +212,7 @@ class ELMo(keras.layers.Layer):
         x = self.words(character_ids)
         layers, states = [x], []
         for lstm, state in zip(self.directions[0], cache, strict=True):
-            x, state = lstm.step(x, state)
+            x, state = lstm.decode_step(x, state)
             layers.append(x)
             states.append(state)
         return self._mixed(layers), tuple(states)

@@ -118,7 +118,7 @@ class ProjectedLSTM(keras.layers.Layer):
             outputs = ops.where(padding_mask[..., None], outputs, 0.0)
         return outputs, state
 
-    def step(self, x, state):
+    def decode_step(self, x, state):
         """One word: `x` `[..., d]` and a state to an output `[..., p]` and the next state."""
         state = self._advance(self._project(x), state, *self._recurrent_weights())
         output = ops.cast(state[1], x.dtype)

@@ -26,7 +26,7 @@ def prediction_of(example_id: str, answer: Answer, style: str) -> Prediction:
     """An answer as a line of a prediction file."""
     scores = {
         "score": answer.score,
-        "possibility": answer.possibility,
+        "answerable_probability": answer.answerable_probability,
         "relevance": None if answer.relevance is None else list(answer.relevance),
         "truncated": answer.truncated,
     }

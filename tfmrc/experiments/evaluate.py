@@ -142,8 +142,8 @@ def _add_parts(
         report.add("passages in the order given", evaluation.score_ranking(given, relevance))
     answerable = {e.id: e.answerable for e in examples if e.answerable is not None}
     known = any(answerable.values()) and not all(answerable.values())
-    if known and all("possibility" in found[key] for key in answerable):
-        possibility = {key: float(found[key]["possibility"]) for key in answerable}
+    if known and all("answerable_probability" in found[key] for key in answerable):
+        possibility = {key: float(found[key]["answerable_probability"]) for key in answerable}
         always = dict.fromkeys(answerable, 1.0)
         for name, chances in ((system, possibility), ("always answerable", always)):
             scores = evaluation.score_answerability(chances, answerable, threshold=THRESHOLD)

@@ -42,7 +42,8 @@ class DAANet(Model):
     Each task folds what it is given (the question for answering, the answer for asking) into the
     passage, folds that into the words written so far, and generates the next word or copies it
     from the passage. A functional Keras model: train it with `compile` and `fit`; decode with
-    `model.answering` and `model.asking` (`encode`, `start`, `step`, `generate`, `explain`).
+    `model.answering` and `model.asking` (`encode`, `init_cache`, `decode_step`, `generate`,
+    `attribute`).
 
     Both tasks share the embedding, the context encoder (which reads the passage), the question
     encoder (it reads the question for answering and writes it for asking), the answer encoder

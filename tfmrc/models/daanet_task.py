@@ -53,18 +53,18 @@ class Direction(GenerationMixin):
             "generable_characters": inputs["generable_characters"],
         }
 
-    def start(self, memory, num_beams, max_length):
+    def init_cache(self, memory, num_beams, max_length):
         """An empty cache for `max_length` steps of `num_beams` beams: leaves `[B, W, ...]`."""
         batch_size = ops.shape(memory["extended_ids"])[0]
         writer = self.model.writer(self.task)
-        return writer.empty_cache(batch_size, num_beams, max_length)
+        return writer.init_cache(batch_size, num_beams, max_length)
 
-    def step(self, memory, cache, ids, t):
+    def decode_step(self, memory, cache, ids, t):
         """One step of decoding.
 
         Args:
             memory: what `encode` gave.
-            cache: what `start` or the step before gave.
+            cache: what `init_cache` or the step before gave.
             ids: int `[B, W]` extended ids of each beam's previous word; anything at `t = 0`.
             t: the step, a scalar from 0.
 
@@ -75,11 +75,11 @@ class Direction(GenerationMixin):
         words = ops.where(first, BOS, self._input_ids(memory, ids))
         characters = ops.where(first, 0, self._spelled(memory, ids))
         embedded = self.model.embed(words, characters)  # [B, W, d]
-        written, cache = self.model.writer(self.task).step(embedded, cache, t)
+        written, cache = self.model.writer(self.task).decode_step(embedded, cache, t)
         parts = self.model.distribute(self.task, memory, written)
         return self.model.switch[self.task].distribution(parts, memory["extended_ids"]), cache
 
-    def explain(self, memory, target_ids):
+    def attribute(self, memory, target_ids):
         """Where each word comes from: one pass over given words.
 
         Args:

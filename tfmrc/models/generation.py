@@ -10,11 +10,14 @@ from tfmrc.ops.coverage import attended_again
 
 
 class GenerationMixin:
-    """The search over `start` and `step` of a model whose memory holds `extended_ids` `[B, S]`."""
+    """Generates words with a model by `init_cache` and `decode_step`.
+
+    The memory that `encode` returns must hold `extended_ids` `[B, S]`.
+    """
 
     num_generable: int
-    start: Callable[..., Any]
-    step: Callable[..., Any]
+    init_cache: Callable[..., Any]
+    decode_step: Callable[..., Any]
 
     def generate(
         self,
@@ -31,7 +34,8 @@ class GenerationMixin:
         """Sequences of words: greedy search for one beam, else beam search (`tfmrc.decoding`).
 
         With `coverage_penalty` a hypothesis pays for attention that goes back to where it has been
-        (`tfmrc.ops.coverage.attended_again`); the model must have an `attending_step`.
+        (`tfmrc.ops.coverage.attended_again`); the model must have a
+        `decode_step_with_attention`.
 
         Args:
             memory: what `encode` gave.
@@ -45,7 +49,7 @@ class GenerationMixin:
                 `top_p`, `seed`; `{}` for its defaults): `num_beams` sequences are drawn, and no
                 search is made. None for a search.
             **options: further options of `tfmrc.decoding.beam_search`: `no_repeat_ngram_size`,
-                `num_beam_groups`, `diversity`.
+                `num_beam_groups`, `diversity_penalty`.
 
         Returns:
             `tfmrc.decoding.Hypotheses`, best first.
@@ -59,11 +63,11 @@ class GenerationMixin:
                 f"length_penalty={length_penalty}, coverage_penalty={coverage_penalty}"
             )
         batch_size = ops.shape(memory["extended_ids"])[0]
-        cache = self.start(memory, num_beams, max_length)
+        cache = self.init_cache(memory, num_beams, max_length)
         lengths = {"max_length": max_length, "min_length": min_length}
 
         def step(ids, cache, t):
-            return self.step(memory, cache, ids, t)
+            return self.decode_step(memory, cache, ids, t)
 
         ngram_size = options.get("no_repeat_ngram_size", 0)
         if sampling is not None:
@@ -95,14 +99,15 @@ class GenerationMixin:
 
     def _covering(self, memory, cache, coverage_penalty):
         """A step that adds up the attention of each beam, its cache, and what it costs."""
-        if not getattr(self, "has_attention", False) or not hasattr(self, "attending_step"):
+        with_attention = getattr(self, "decode_step_with_attention", None)
+        if with_attention is None or not getattr(self, "has_attention", False):
             raise ValueError(
                 "A coverage penalty needs a model that tells its attention. "
                 f"Received: model={type(self).__name__}, coverage_penalty={coverage_penalty}"
             )
 
         def step(ids, cache, t):
-            log_p, attention, inner = self.attending_step(memory, cache["model"], ids, t)
+            log_p, attention, inner = with_attention(memory, cache["model"], ids, t)
             coverage = cache["coverage"] + ops.cast(attention, "float32")
             return log_p, {"model": inner, "coverage": coverage}
 

@@ -48,7 +48,8 @@ class Masque(GenerationMixin, Model):
     Then `PositionEmbedding` layers, which the paper does not have, follow the two linear maps to
     `hidden_dim`. A contextual embedding is a Keras layer with `forward_dim`, `layer(ids, mask)`
     `[..., n, dim]`, `layer.forward(ids)` `[B, T, forward_dim]` (which must not look ahead),
-    `layer.empty_cache(batch_size, num_beams)` and `layer.step(ids, cache)` for one word a beam.
+    `layer.init_cache(batch_size, num_beams)` and `layer.decode_step(ids, cache)` for one word per
+    beam.
 
     Passages that are missing (all PAD) are never attended to or copied from, get a relevance of
     zero and give zeros to the classifier.
@@ -79,13 +80,14 @@ class Masque(GenerationMixin, Model):
             the sources can only be copied.
         block: "transformer", or "lstm" (the paper's "w/o Transformer").
         embeddings_trainable: whether the words' rows are trained. The papers do not say.
-        match: initial mean of the product's weights in the similarity of question and passages
-            (`DualAttention`); 0 as in the paper. With 1 a model without pre-trained word vectors
-            finds the question's words in the passages from the start.
-        local_window: width of the window in which the passages' words see their neighbours between
-            dual attention and modelling (`LocalConvolution`); 0: none, as in the paper. Where nothing
-            else gives words their surroundings, a small model learns far sooner with it which of
-            several unknown words answers; earlier in the reader it hides which words are equal.
+        similarity_init: initial mean of the product's weights in the similarity of question and
+            passages (`DualAttention`); 0 as in the paper. With 1 a model without pre-trained word
+            vectors finds the question's words in the passages from the start.
+        local_window: width of the window in which the passages' words see their neighbours
+            between dual attention and modelling (`LocalConvolution`); 0: none, as in the paper.
+            Where nothing else gives words their surroundings, a small model learns far sooner
+            with it which of several unknown words answers; earlier in the reader it hides which
+            words are equal.
         contextual_embedding: a layer as above, or None.
         initializer_stddev: standard deviation of the initial weights.
 
@@ -153,7 +155,7 @@ class Masque(GenerationMixin, Model):
         tie_output_embedding=True,
         block="transformer",
         embeddings_trainable=False,
-        match=0.0,
+        similarity_init=0.0,
         local_window=0,
         contextual_embedding=None,
         initializer_stddev=0.02,
@@ -193,7 +195,7 @@ class Masque(GenerationMixin, Model):
             "tie_output_embedding": tie_output_embedding,
             "block": block,
             "embeddings_trainable": embeddings_trainable,
-            "match": match,
+            "similarity_init": similarity_init,
             "local_window": local_window,
             "initializer_stddev": initializer_stddev,
         }
@@ -229,7 +231,9 @@ class Masque(GenerationMixin, Model):
             PositionEmbedding(name="reader_positions", dtype=dtype) if has_positions else None
         )
         self.shared_encoder = encoders(num_shared_blocks, "shared_encoder")
-        self.dual_attention = DualAttention(match=match, name="dual_attention", **options)
+        self.dual_attention = DualAttention(
+            similarity_init=similarity_init, name="dual_attention", **options
+        )
         self.passage_projection = linear(hidden_dim, name="passage_projection", **options)
         self.local_context = (
             LocalConvolution(local_window, name="local_context", **options)
@@ -418,25 +422,25 @@ class Masque(GenerationMixin, Model):
             memory["copy_projected"] = self.pointer_generator.project(memories)
         return memory
 
-    def start(self, memory, num_beams, max_length):
+    def init_cache(self, memory, num_beams, max_length):
         """An empty cache for `max_length` steps of `num_beams` beams: leaves `[B, W, ...]`."""
         batch_size = ops.shape(memory["style_ids"])[0]
         cache = {
             "blocks": [
-                block.empty_cache(batch_size, num_beams, max_length, self.hidden_dim)
+                block.init_cache(batch_size, num_beams, max_length, self.hidden_dim)
                 for block in self.decoder_blocks
             ]
         }
         if self.contextual_embedding is not None:
-            cache["contextual"] = self.contextual_embedding.empty_cache(batch_size, num_beams)
+            cache["contextual"] = self.contextual_embedding.init_cache(batch_size, num_beams)
         return cache
 
-    def step(self, memory, cache, ids, t):
+    def decode_step(self, memory, cache, ids, t):
         """One step of decoding.
 
         Args:
             memory: what `encode` gave.
-            cache: what `start` or the step before gave.
+            cache: what `init_cache` or the step before gave.
             ids: int `[B, W]` extended ids of each beam's previous word; at `t = 0` the style's
                 token takes their place.
             t: the step, a scalar from 0.
@@ -448,7 +452,8 @@ class Masque(GenerationMixin, Model):
         ids = ops.where(ops.equal(t, 0), BOS, self._input_ids(memory, ids))
         words = self.word_embedding(ids)  # [B, W, word_dim]
         if self.contextual_embedding is not None:
-            forward, cache["contextual"] = self.contextual_embedding.step(ids, cache["contextual"])
+            contextual = self.contextual_embedding
+            forward, cache["contextual"] = contextual.decode_step(ids, cache["contextual"])
             words = ops.concatenate([words, forward], axis=-1)
         style = self.style_embedding(memory["style_ids"])[:, None]
         words = ops.where(ops.equal(t, 0), style, words)
@@ -459,13 +464,13 @@ class Masque(GenerationMixin, Model):
         for block, block_cache, projected in zip(
             self.decoder_blocks, cache["blocks"], memory["projected"], strict=True
         ):
-            x, block_cache = block.step(x, block_cache, t, projected, masks)
+            x, block_cache = block.decode_step(x, block_cache, t, projected, masks)
             block_caches.append(block_cache)
         cache["blocks"] = block_caches
         parts = self._distribute(memory, x, projected=memory["copy_projected"])
         return self.pointer_generator.distribution(parts, memory["extended_ids"]), cache
 
-    def explain(self, memory, target_ids):
+    def attribute(self, memory, target_ids):
         """Where each word of an answer comes from: one pass over given words.
 
         Args:

@@ -297,17 +297,17 @@ class MaxoutPointerQG(GenerationMixin, Model):
             memory["keys"] = self.decoder.project(memory["words"])  # [B, M, d]
         return memory
 
-    def start(self, memory, num_beams, max_length):
+    def init_cache(self, memory, num_beams, max_length):
         """The state before the first word of `num_beams` beams: a list of `[B, W, d]`."""
         beams = [ops.repeat(x[:, None], num_beams, axis=1) for x in memory["state"]]
-        return self.decoder.start(beams)
+        return self.decoder.init_cache(beams)
 
-    def step(self, memory, cache, ids, t):
+    def decode_step(self, memory, cache, ids, t):
         """One step of decoding.
 
         Args:
             memory: what `encode` gave.
-            cache: what `start` or the step before gave.
+            cache: what `init_cache` or the step before gave.
             ids: int `[B, W]` extended ids of each beam's previous word; anything at `t = 0`.
             t: the step, a scalar from 0.
 
@@ -317,7 +317,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         outputs, cache = self._advance(memory, cache, ids, t)
         return self._log_probabilities(memory, outputs), cache
 
-    def attending_step(self, memory, cache, ids, t):
+    def decode_step_with_attention(self, memory, cache, ids, t):
         """The same step, and where it looked.
 
         Returns:
@@ -329,13 +329,13 @@ class MaxoutPointerQG(GenerationMixin, Model):
 
     def _advance(self, memory, cache, ids, t):
         ids = ops.where(ops.equal(t, 0), BOS, self._input_ids(memory, ids))
-        return self.decoder.step(self.word_embedding(ids), cache, **self._attended(memory))
+        return self.decoder.decode_step(self.word_embedding(ids), cache, **self._attended(memory))
 
     def _log_probabilities(self, memory, outputs):
         parts = self._distribute(memory, outputs)
         return self.pointer.distribution(parts, memory["extended_ids"], memory.get("places"))
 
-    def explain(self, memory, target_ids):
+    def attribute(self, memory, target_ids):
         """Where each word of a question comes from: one pass over given words.
 
         Args:

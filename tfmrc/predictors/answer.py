@@ -40,29 +40,29 @@ class Answer:
         text: the words with the spaces that English wants between them.
         words: the words one by one.
         relevance: one number from 0 to 1 a passage, None from a model without a ranker.
-        possibility: from 0 to 1, that the passages answer the question at all; None from a model
-            without a classifier.
+        answerable_probability: from 0 to 1, that the passages answer the question at all; None
+            from a model without a classifier.
         score: what the decoder ordered its hypotheses by: the log-probability of the words, with
             a length penalty if one was asked for.
         truncated: True if the question or passages were longer, or more, than the model reads.
-        complete: False if the answer was cut at the greatest length.
+        finished: False if the answer was cut at the greatest length.
         alternatives: the other hypotheses, best first, where several were asked for.
     """
 
     text: str
     words: tuple[Word, ...] = ()
     relevance: tuple[float, ...] | None = None
-    possibility: float | None = None
+    answerable_probability: float | None = None
     score: float | None = None
     truncated: bool = False
-    complete: bool = True
+    finished: bool = True
     alternatives: tuple["Answer", ...] = ()
 
     def __str__(self) -> str:
         return self.text
 
     def describe(self) -> str:
-        """Several lines for people: the answer, its words' sources, relevance and possibility.
+        """Several lines for people: the answer, its words' sources, relevance and answerability.
 
         Example:
 
@@ -72,7 +72,7 @@ class Answer:
         8,611
           8,611  passage 2, characters 7-12  (vocabulary 0.25, question 0.00, passage 0.75)
           relevance  0.12 0.88
-          possibility  0.75
+          answerable probability  0.75
           score  -0.500
         """
         lines = [self.text or "(no answer)"]
@@ -89,13 +89,13 @@ class Answer:
             lines.append(f"  {word.text:<{width}}  {place}  ({weights})")
         if self.relevance is not None:
             lines.append("  relevance  " + " ".join(f"{value:.2f}" for value in self.relevance))
-        if self.possibility is not None:
-            lines.append(f"  possibility  {self.possibility:.2f}")
+        if self.answerable_probability is not None:
+            lines.append(f"  answerable probability  {self.answerable_probability:.2f}")
         if self.score is not None:
             lines.append(f"  score  {self.score:.3f}")
         if self.truncated:
             lines.append("  the question or the passages were cut")
-        if not self.complete:
+        if not self.finished:
             lines.append("  the answer was cut at the greatest length")
         return "\n".join(lines)
 
@@ -114,10 +114,10 @@ class Answer:
         relevance = column.get("relevance")
         if relevance is not None:
             relevance = tuple(float(value) for value in relevance[:num_passages])
-        possibility = column.get("possibility")
+        probability = column.get("answerable_probability")
         shared: dict[str, Any] = {
             "relevance": relevance,
-            "possibility": None if possibility is None else float(possibility),
+            "answerable_probability": None if probability is None else float(probability),
             "truncated": bool(column["truncated"]),
         }
         if "answer" not in column:
@@ -126,7 +126,7 @@ class Answer:
             text=string_of(column["answer"]),
             words=_words(column),
             score=float(column["score"]),
-            complete=bool(column["complete"]),
+            finished=bool(column["finished"]),
             alternatives=tuple(
                 cls(text=string_of(text), score=float(score), **shared)
                 for text, score in zip(

@@ -19,7 +19,7 @@ def daanet_signatures(model: Any, preprocessor: Any, options: DecodingOptions) -
     - `ask`: `answer` and `passage` string `[B]`. Outputs: `question`, `questions` likewise.
     - `serving_default`: the first of these that there is.
 
-    Beside them all give `probabilities` and `log_probabilities` float32 `[B, N]`, `complete` bool
+    Beside them all give `probabilities` and `log_probabilities` float32 `[B, N]`, `finished` bool
     `[B, N]` (false for words that were cut at the greatest length) and `truncated` bool `[B]`.
 
     Args:
@@ -61,7 +61,7 @@ def _signature(direction: Any, preprocessor: Any, options: DecodingOptions) -> A
             f"{made}s": texts,
             "probabilities": tf.where(there, tf.exp(log_probabilities), 0.0),
             "log_probabilities": log_probabilities,
-            "complete": tf.reduce_any(hypotheses.ids == EOS, axis=-1) | ~there,
+            "finished": tf.reduce_any(hypotheses.ids == EOS, axis=-1) | ~there,
             "truncated": source["truncated"],
         }
 

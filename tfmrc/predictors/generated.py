@@ -16,13 +16,13 @@ class GeneratedText:
     Attributes:
         text: the words.
         probability: of the words.
-        complete: False if it was cut at the greatest length.
+        finished: False if it was cut at the greatest length.
         alternatives: the next best ones, best first, where they are kept with the best.
     """
 
     text: str
     probability: float
-    complete: bool = True
+    finished: bool = True
     alternatives: tuple["GeneratedText", ...] = ()
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class GeneratedText:
         """
         lines = [self.text or "(no words)", f"  probability {self.probability:.3g}"]
         lines += [f"  or: {other.text} ({other.probability:.3g})" for other in self.alternatives]
-        if not self.complete:
+        if not self.finished:
             lines.append("  cut at the greatest length")
         return "\n".join(lines)
 
@@ -54,10 +54,10 @@ class GeneratedText:
             row: which example of the batch.
         """
         texts = outputs["answers" if "answers" in outputs else "questions"]
-        columns = texts[row], outputs["probabilities"][row], outputs["complete"][row]
+        columns = texts[row], outputs["probabilities"][row], outputs["finished"][row]
         return [
-            cls(string_of(text), float(probability), bool(complete))
-            for text, probability, complete in zip(*columns, strict=True)
+            cls(string_of(text), float(probability), bool(finished))
+            for text, probability, finished in zip(*columns, strict=True)
         ]
 
 
@@ -71,7 +71,7 @@ class GeneratedQuestion:
         answer_start: the answer's first character in the passage, -1 if the model was not told.
         probability: of the question's words.
         log_probability: its logarithm, which does not vanish with the length.
-        complete: False if it was cut at the greatest length.
+        finished: False if it was cut at the greatest length.
     """
 
     question: str
@@ -79,7 +79,7 @@ class GeneratedQuestion:
     answer_start: int
     probability: float
     log_probability: float
-    complete: bool = True
+    finished: bool = True
 
     def __str__(self) -> str:
         return self.question
@@ -97,7 +97,7 @@ class GeneratedQuestion:
         place = f" (character {self.answer_start})" if self.answer_start >= 0 else ""
         about = f"{self.answer}{place}, " if self.answer else ""
         line = f"  {about}log-probability {self.log_probability:.1f}"
-        cut = "" if self.complete else ", cut at the greatest length"
+        cut = "" if self.finished else ", cut at the greatest length"
         return f"{self.question or '(no words)'}\n{line}{cut}"
 
     @classmethod
@@ -118,7 +118,7 @@ class GeneratedQuestion:
         else:
             start = outputs["answer_start"][row] if "answer_start" in outputs else -1
             answers, starts = [answer] * len(questions), [start] * len(questions)
-        names = ("probabilities", "log_probabilities", "complete")
+        names = ("probabilities", "log_probabilities", "finished")
         rows = zip(questions, answers, starts, *(outputs[name][row] for name in names), strict=True)
         return [
             cls(string_of(question), string_of(of), int(start), float(p), float(log_p), bool(done))

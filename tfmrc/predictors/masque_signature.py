@@ -26,12 +26,13 @@ def masque_signature(model: Any, preprocessor: Any, options: DecodingOptions) ->
 
     Outputs (`T` is the batch's longest answer, `K` the model's number of passages):
 
-    - `answer` string `[B]`, `num_words` int32 `[B]`, `score` float32 `[B]`, `complete` bool `[B]`;
+    - `answer` string `[B]`, `num_words` int32 `[B]`, `score` float32 `[B]`, `finished` bool `[B]`;
     - for each word `words`, `sources` string `[B, T]`, `passage_indices`, `starts`, `ends` int32
       `[B, T]` (-1: none), `mixture` float32 `[B, T, 3]`; `""`, -1 and 0 beyond `num_words`;
     - `alternatives` string, `alternative_scores` float32 `[B, num_return_sequences - 1]`, if several
       hypotheses are asked for;
-    - `relevance` float32 `[B, K]`, `possibility` float32 `[B]`, where the model has the parts;
+    - `relevance` float32 `[B, K]`, `answerable_probability` float32 `[B]`, where the model
+      has the parts;
     - `truncated` bool `[B]`.
 
     A model without a decoder gives the last three alone. A model with `ranker="gold"` takes a
@@ -45,7 +46,7 @@ def masque_signature(model: Any, preprocessor: Any, options: DecodingOptions) ->
         if "ranker" in memory:
             found["relevance"] = tf.sigmoid(memory["ranker"])
         if "classifier" in memory:
-            found["possibility"] = tf.sigmoid(memory["classifier"])
+            found["answerable_probability"] = tf.sigmoid(memory["classifier"])
         if model.has_decoder:
             found["hypotheses"] = hypotheses = model.generate(
                 memory,
@@ -57,7 +58,7 @@ def masque_signature(model: Any, preprocessor: Any, options: DecodingOptions) ->
                 longest = tf.reduce_max(hypotheses.lengths[:, 0])
                 ids = ids[:, : tf.maximum(longest, 1)]
             found["ids"] = ids
-            found["parts"] = model.explain(memory, ids)
+            found["parts"] = model.attribute(memory, ids)
         return found
 
     if options.jit_compile:
@@ -80,7 +81,7 @@ def masque_signature(model: Any, preprocessor: Any, options: DecodingOptions) ->
         found = read_numbers(inputs)
         outputs: dict[str, tf.Tensor] = {
             name: tf.cast(found[name], tf.float32)
-            for name in ("relevance", "possibility")
+            for name in ("relevance", "answerable_probability")
             if name in found
         }
         outputs["truncated"] = source["truncated"]
@@ -104,7 +105,7 @@ def _in_words(preprocessor, found, source) -> dict[str, tf.Tensor]:
         "answer": answer,
         "num_words": num_words,
         "score": hypotheses.score[:, 0],
-        "complete": ended | (lengths == 0),
+        "finished": ended | (lengths == 0),
         "words": tf.where(real, words[:, :longest], ""),
     }
     padding: dict[str, Any] = {"sources": "", "mixture": 0.0}

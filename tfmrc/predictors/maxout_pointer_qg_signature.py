@@ -26,13 +26,13 @@ def maxout_pointer_qg_signatures(
     - `serving_default`: `passage` and `answer` string `[B]`, the answer taken at its first
       occurrence; `at`: also `answer_start` int32 `[B]`, -1 for the first occurrence. Outputs, N
       being `num_return_sequences`: `question` string `[B]`, `questions` string `[B, N]`, `probabilities`
-      and `log_probabilities` float32 `[B, N]`, `complete` bool `[B, N]` (false for a question that
+      and `log_probabilities` float32 `[B, N]`, `finished` bool `[B, N]` (false for a question that
       was cut at the greatest length), `answer_start` int32 `[B]`, `truncated` bool `[B]`.
     - `propose`, of preprocessor with answers: `passage` alone. The answers are numbers and names that
       the graph finds by their looks (`tfmrc.text.answer_candidates`), at most `max_answers`. Outputs, P
       being the most answers that a passage of the batch has: `answers`, `questions` string
       `[B, P]`, `answer_starts` int32 `[B, P]`, `probabilities` and `log_probabilities` float32
-      `[B, P]`, `complete` bool `[B, P]`; "", -1, 0, 0 and false where a passage has fewer.
+      `[B, P]`, `finished` bool `[B, P]`; "", -1, 0, 0 and false where a passage has fewer.
 
     An answer that does not stand in its passage is an error of the request, not a guess.
 
@@ -65,7 +65,7 @@ def maxout_pointer_qg_signatures(
             "questions": questions,
             "probabilities": tf.where(there, tf.exp(log_probabilities), 0.0),
             "log_probabilities": log_probabilities,
-            "complete": tf.reduce_any(found.ids == EOS, axis=-1) | ~there,
+            "finished": tf.reduce_any(found.ids == EOS, axis=-1) | ~there,
             "answer_start": source["answer_start"],
             "truncated": source["truncated"],
         }
@@ -85,7 +85,7 @@ def maxout_pointer_qg_signatures(
             "questions": by_passage(asked["question"]),
             "probabilities": by_passage(asked["probabilities"][:, 0]),
             "log_probabilities": by_passage(asked["log_probabilities"][:, 0]),
-            "complete": by_passage(tf.cast(asked["complete"][:, 0], tf.int32)) == 1,
+            "finished": by_passage(tf.cast(asked["finished"][:, 0], tf.int32)) == 1,
         }
 
     signatures: dict[str, Any] = {"serving_default": (ask_first, [_PASSAGE, _ANSWER])}

@@ -19,7 +19,7 @@ class DecodingOptions:
             were built for.
         no_repeat_ngram_size: no n-gram of so many words twice in a hypothesis; 0 for no such rule.
         num_beam_groups: groups of beams that are to differ (`tfmrc.decoding.beam_search`).
-        diversity: what a word costs a group that an earlier group has just taken.
+        diversity_penalty: what a word costs a group that an earlier group has just taken.
         coverage_penalty: what a hypothesis pays for attention to where it has been, of models that
             tell it (`tfmrc.models.MaxoutPointerQG`).
         sampling: draw `num_beams` hypotheses by their probabilities in place of a search, the most
@@ -40,7 +40,7 @@ class DecodingOptions:
     max_length: int | None = None
     no_repeat_ngram_size: int = 0
     num_beam_groups: int = 1
-    diversity: float = 0.5
+    diversity_penalty: float = 0.5
     coverage_penalty: float = 0.0
     sampling: bool = False
     temperature: float = 1.0

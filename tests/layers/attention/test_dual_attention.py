@@ -177,14 +177,14 @@ def test_gradients():
 
 
 def test_with_match_equal_words_attend_to_each_other_from_the_start():
-    """`match` times d / sqrt(d) is the score of two equal words of unit variance: 8 at d = 64."""
-    layer = DualAttention(stddev=0.0, match=1.0)
+    """`similarity_init` times sqrt(d) is the score of two equal words: 8 at d = 64."""
+    layer = DualAttention(stddev=0.0, similarity_init=1.0)
     layer.build((1, 1, 3, 64), (1, 3, 64))
     weight = ops.convert_to_numpy(layer.similarity)
     np.testing.assert_allclose(weight, [0.0] * 128 + [1 / 8] * 64)
-    noisy = DualAttention(stddev=0.02, match=1.0)
+    noisy = DualAttention(stddev=0.02, similarity_init=1.0)
     noisy.build((1, 1, 3, 6400), (1, 3, 6400))
     parts = ops.convert_to_numpy(noisy.similarity).reshape(3, 6400)
     np.testing.assert_allclose(parts.mean(axis=1), [0, 0, 1 / 80], atol=1e-3)
     np.testing.assert_allclose(parts.std(axis=1), 0.02, rtol=0.05)
-    assert DualAttention.from_config(noisy.get_config()).match == 1.0
+    assert DualAttention.from_config(noisy.get_config()).similarity_init == 1.0

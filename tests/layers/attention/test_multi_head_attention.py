@@ -90,9 +90,9 @@ def test_steps_with_a_cache_give_causal_attention():
     causal = np.tril(np.ones((6, 6), bool))[None]
     whole = np.array(layer(x, x, attention_mask=causal))
     # Three sequences as one example's three beams, in a cache with room to spare.
-    cache = layer.empty_cache(1, 3, 9, 4)
+    cache = layer.init_cache(1, 3, 9, 4)
     for t in range(6):
-        y, cache = layer.step(x[None, :, t], cache, t)
+        y, cache = layer.decode_step(x[None, :, t], cache, t)
         close(y[0], whole[:, t])
 
 

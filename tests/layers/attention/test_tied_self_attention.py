@@ -73,9 +73,9 @@ def test_a_word_sees_no_later_one():
 def test_steps_equal_the_whole():
     layer = made(True)
     whole = np.array(layer(X))
-    cache = layer.empty_cache(3, 1, 7)
+    cache = layer.init_cache(3, 1, 7)
     for t in range(5):
-        y, cache = layer.step(X[:, None, t], cache, t)
+        y, cache = layer.decode_step(X[:, None, t], cache, t)
         close(y[:, 0], whole[:, t])
 
 

@@ -99,9 +99,9 @@ def test_padding_and_later_words(causal, in_series, blocks):
 def test_steps_equal_the_whole(in_series):
     layer = made(causal=True, in_series=in_series)
     whole = np.array(layer(X))
-    cache = layer.empty_cache(3, 2, 7)
+    cache = layer.init_cache(3, 2, 7)
     for t in range(4):
-        y, cache = layer.step(np.repeat(X[:, None, t], 2, axis=1), cache, t)
+        y, cache = layer.decode_step(np.repeat(X[:, None, t], 2, axis=1), cache, t)
         for beam in range(2):
             close(y[:, beam], whole[:, t])
 

@@ -111,11 +111,11 @@ def test_steps_give_what_the_whole_sequence_gives(kind, compiled):
     beams = np.stack([inputs["x"], inputs["x"][::-1] * 0.7], axis=1)  # [B, W, T, d]
     whole = [np.array(layer(beams[:, w], memories, MASKS)) for w in range(2)]
     projected = layer.project(memories)
-    cache = layer.empty_cache(3, 2, 7, 4)
+    cache = layer.init_cache(3, 2, 7, 4)
     shapes = keras.tree.map_structure(lambda leaf: tuple(leaf.shape), cache)
 
     def step(x, cache, t):
-        return layer.step(x, cache, t, projected, MASKS)
+        return layer.decode_step(x, cache, t, projected, MASKS)
 
     if compiled:
         import tensorflow as tf
@@ -132,5 +132,5 @@ def test_steps_give_what_the_whole_sequence_gives(kind, compiled):
 def test_leaves_of_the_cache_have_examples_and_beams_first(kind):
     layer, inputs = some(kind), arrays(SHAPES)
     layer(inputs["x"], [inputs["question"], inputs["passages"]], MASKS)
-    for leaf in keras.tree.flatten(layer.empty_cache(3, 2, 7, 4)):
+    for leaf in keras.tree.flatten(layer.init_cache(3, 2, 7, 4)):
         assert tuple(leaf.shape)[:2] == (3, 2)

@@ -96,13 +96,13 @@ def test_steps_of_several_beams_are_the_call(built):
     right = {name: np.array(x) for name, x in call(built, INPUTS).items()}
     # Three beams: example b's own words in the middle one, other words beside them.
     words = np.stack([np.roll(INPUTS["words"], i, axis=0) for i in (1, 0, 2)], axis=2)
-    beams = built.start([np.repeat(s[:, None], 3, axis=1) for s in state(INPUTS)])
+    beams = built.init_cache([np.repeat(s[:, None], 3, axis=1) for s in state(INPUTS)])
     more = {}
     if built.has_attention:
         keys = built.project(INPUTS["memory"])
         more = {"memory": INPUTS["memory"], "memory_mask": MASK, "keys": keys}
     for t in range(T):
-        outputs, beams = built.step(words[:, t], beams, **more)
+        outputs, beams = built.decode_step(words[:, t], beams, **more)
         for name, value in right.items():
             close(np.array(outputs[name])[:, 1], value[:, t])
 

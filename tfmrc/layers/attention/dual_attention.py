@@ -21,9 +21,10 @@ class DualAttention(keras.layers.Layer):
 
     Args:
         stddev: standard deviation of the initial weight of the similarity.
-        match: mean of the initial weights of `q * p` in the similarity, times the root of d. With
-            1 the similarity starts as the scaled dot product: equal words attend to each other
-            from the first training step on. With 0, as in the paper, that is to be learned.
+        similarity_init: mean of the initial weights of `q * p` in the similarity, times the root
+            of d. With 1 the similarity starts as the scaled dot product: equal words attend to
+            each other from the first training step on. With 0, as in the paper, that is to be
+            learned.
 
     Call arguments:
         passages: `[B, K, L, d]`.
@@ -48,17 +49,17 @@ class DualAttention(keras.layers.Layer):
     paper prints a similarity weight of 6d numbers; its formula, as the English one, has 3d.
     """
 
-    def __init__(self, stddev=0.02, match=0.0, **kwargs):
+    def __init__(self, stddev=0.02, similarity_init=0.0, **kwargs):
         super().__init__(**kwargs)
         self.stddev = stddev
-        self.match = match
+        self.similarity_init = similarity_init
 
     def build(self, passages_shape, question_shape):
         dim = question_shape[-1]
 
         def initial(shape, dtype=None):
             product = ops.arange(3 * dim) >= 2 * dim
-            mean = ops.where(product, self.match / dim**0.5, 0.0)
+            mean = ops.where(product, self.similarity_init / dim**0.5, 0.0)
             return normal(self.stddev)(shape, dtype=dtype) + ops.cast(mean, dtype)
 
         self.similarity = self.add_weight(shape=(3 * dim,), initializer=initial, name="similarity")
@@ -83,7 +84,11 @@ class DualAttention(keras.layers.Layer):
         return (*passages_shape[:-1], width), (*question_shape[:-1], width)
 
     def get_config(self):
-        return {**super().get_config(), "stddev": self.stddev, "match": self.match}
+        return {
+            **super().get_config(),
+            "stddev": self.stddev,
+            "similarity_init": self.similarity_init,
+        }
 
 
 def _enriched(words, first, second):

@@ -89,7 +89,7 @@ class MultiHeadAttention(keras.layers.Layer):
         shape = ops.shape(query)
         return self.output_projection(ops.reshape(heads, shape))
 
-    def empty_cache(self, batch_size, num_beams, max_length, dim):
+    def init_cache(self, batch_size, num_beams, max_length, dim):
         """Room for the keys and values of `max_length` steps: two `[B, W, H, T, d / H]`."""
         shape = (batch_size, num_beams, self.num_heads, max_length, dim // self.num_heads)
         return {
@@ -97,7 +97,7 @@ class MultiHeadAttention(keras.layers.Layer):
             "values": ops.zeros(shape, self.compute_dtype),
         }
 
-    def step(self, x, cache, t):
+    def decode_step(self, x, cache, t):
         """One step of causal self-attention: `x` `[B, W, d]` attends to the steps up to itself.
 
         Returns:

@@ -90,13 +90,13 @@ class TiedSelfAttention(keras.layers.Layer):
         heads = ops.swapaxes(ops.matmul(weights, values), -2, -3)  # [..., m, H, d / H]
         return ops.reshape(heads, (*ops.shape(heads)[:-2], self.dim))
 
-    def empty_cache(self, batch_size, num_beams, max_length):
+    def init_cache(self, batch_size, num_beams, max_length):
         """Room for the keys and values of `max_length` steps: two `[B, W, H, T, d / H]`."""
         heads = self.num_heads, max_length, self.dim // self.num_heads
         room = ops.zeros((batch_size, num_beams, *heads), self.compute_dtype)
         return {"keys": room, "values": room}
 
-    def step(self, x, cache, t):
+    def decode_step(self, x, cache, t):
         """One step of the causal form: `x` `[B, W, d]` attends to the steps up to itself.
 
         Returns:

@@ -24,7 +24,8 @@ class ConcatenatedEncoder(keras.layers.Layer):
     layers, a ReLU between them. Dropout falls on the encoder's input, between the LSTM's layers
     and on the attention weights.
 
-    In a causal encoder no output depends on a later word, and `step` computes it word by word.
+    In a causal encoder no output depends on a later word, and `decode_step` computes it word by
+    word.
 
     Padding changes nothing at real words; what stands at padding in the output is of no meaning.
 
@@ -143,17 +144,17 @@ class ConcatenatedEncoder(keras.layers.Layer):
             x = y if self.in_series else x
         return ops.concatenate(outputs, axis=-1)
 
-    def empty_cache(self, batch_size, num_beams, max_length):
+    def init_cache(self, batch_size, num_beams, max_length):
         """The LSTM's states and room for `max_length` steps of attention: leaves `[B, W, ...]`."""
         cache = {}
         if "lstm" in self.blocks:
             zeros = ops.zeros((batch_size, num_beams, self.hidden_dim), self.compute_dtype)
             cache["lstm"] = [[zeros, zeros] for _ in self.lstm]
         if "self_attention" in self.blocks:
-            cache["attention"] = self.self_attention.empty_cache(batch_size, num_beams, max_length)
+            cache["attention"] = self.self_attention.init_cache(batch_size, num_beams, max_length)
         return cache
 
-    def step(self, x, cache, t):
+    def decode_step(self, x, cache, t):
         """One word a beam, `x` `[B, W, d]`, of a causal encoder.
 
         Returns:
@@ -171,7 +172,8 @@ class ConcatenatedEncoder(keras.layers.Layer):
             return words
 
         def self_attention(words):
-            words, cache["attention"] = self.self_attention.step(words, cache["attention"], t)
+            attention = self.self_attention
+            words, cache["attention"] = attention.decode_step(words, cache["attention"], t)
             return words
 
         return self._join(x, {"lstm": lstm, "self_attention": self_attention}), cache

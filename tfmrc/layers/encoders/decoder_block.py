@@ -16,9 +16,9 @@ class TransformerDecoderBlock(keras.layers.Layer):
     Causal self-attention, then attention over each memory in turn (Masque: the question, then all
     passages joined), then a feed-forward network; each as `LN(f(x) + x)`.
 
-    A step of decoding runs the same mathematics for one word of each beam: `empty_cache` makes
+    A step of decoding runs the same mathematics for one word of each beam: `init_cache` makes
     room for the self-attention's keys and values, `project` the memories' keys and values once,
-    `step` a step. Beams share their example's memories, which are never copied a beam.
+    `decode_step` a step. Beams share their example's memories, which are never copied a beam.
 
     Args:
         num_heads: number of attention heads.
@@ -88,7 +88,7 @@ class TransformerDecoderBlock(keras.layers.Layer):
             for attention, memory in zip(self.memory_attentions, memories, strict=True)
         ]
 
-    def step(self, x, cache, t, projected, memory_masks):
+    def decode_step(self, x, cache, t, projected, memory_masks):
         """One step: `x` `[B, W, d]`, the beams' words at step `t`, with the cache of those before.
 
         Returns:
@@ -119,12 +119,12 @@ class TransformerDecoderBlock(keras.layers.Layer):
         causal = places[None, None, :] <= places[None, :, None]  # [1, T, T]
         return self.past(x, x, attention_mask=causal, training=training)
 
-    def empty_cache(self, batch_size, num_beams, max_length, dim):
-        """What `step` carries from step to step, for `max_length` steps: leaves `[B, W, ...]`."""
-        return self.past.empty_cache(batch_size, num_beams, max_length, dim)
+    def init_cache(self, batch_size, num_beams, max_length, dim):
+        """Returns an empty cache of `decode_step` for `max_length` steps: leaves `[B, W, ...]`."""
+        return self.past.init_cache(batch_size, num_beams, max_length, dim)
 
     def step_past(self, x, cache, t):
-        return self.past.step(x, cache, t)
+        return self.past.decode_step(x, cache, t)
 
     def compute_output_shape(self, x_shape, memories_shape):
         return x_shape
@@ -168,7 +168,7 @@ class RecurrentDecoderBlock(TransformerDecoderBlock):
     def run_past(self, x, training):
         return self.past(x, training=training)
 
-    def empty_cache(self, batch_size, num_beams, max_length, dim):
+    def init_cache(self, batch_size, num_beams, max_length, dim):
         shape = (batch_size, num_beams, dim)
         return {
             "hidden": ops.zeros(shape, self.compute_dtype),

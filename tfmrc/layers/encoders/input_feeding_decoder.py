@@ -14,7 +14,7 @@ class InputFeedingDecoder(keras.layers.Layer):
     Before the first word `d'` is zero. Without attention `d'_t = d_t` and the lowest layer reads
     `y_{t-1}` alone.
 
-    The words' part of the lowest layer is one product for all steps. `call` and `step` share
+    The words' part of the lowest layer is one product for all steps. `call` and `decode_step` share
     the code of a step, the former being a loop over a beam of one.
 
     A state is a list: `d'`, then `h` and `c` of each layer from the lowest.
@@ -102,7 +102,7 @@ class InputFeedingDecoder(keras.layers.Layer):
             carry = self._advance(words, carry, memory, memory_mask, keys, kept)
             return carry, carry
 
-        begin = [x[:, None] for x in self.start(state)]  # a beam of one
+        begin = [x[:, None] for x in self.init_cache(state)]  # a beam of one
         _, states = ops.scan(advance, begin, steps)
         outputs = {"states": self._by_time(states[0][:, :, 0])}
         if self.has_attention:
@@ -111,7 +111,7 @@ class InputFeedingDecoder(keras.layers.Layer):
             outputs["scores"] = self.attention.scores(plain, keys)
         return outputs
 
-    def start(self, state):
+    def init_cache(self, state):
         """The state before the first word.
 
         Args:
@@ -120,12 +120,12 @@ class InputFeedingDecoder(keras.layers.Layer):
         state = [ops.cast(x, self.compute_dtype) for x in state]
         return [ops.zeros_like(state[0]), *state]
 
-    def step(self, words, state, memory=None, memory_mask=None, keys=None):
+    def decode_step(self, words, state, memory=None, memory_mask=None, keys=None):
         """One step for several beams.
 
         Args:
             words: `[B, W, w]`, the vectors of the beams' last words.
-            state: list of `[B, W, units]`, as `start` or the step before gave it.
+            state: list of `[B, W, units]`, as `init_cache` or the step before gave it.
             memory, memory_mask, keys: as in the call.
 
         Returns:

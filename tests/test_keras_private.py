@@ -1,0 +1,74 @@
+"""The private names of Keras that the library uses mean what it takes them for."""
+
+import keras
+import numpy as np
+import pytest
+
+from tfmrc import keras_private
+
+X, Y = np.ones((4, 2), "float32"), np.ones((4, 1), "float32")
+
+
+@pytest.fixture
+def model():
+    inputs = keras.Input((2,), name="x")
+    hidden = keras.layers.Dense(3, name="hidden")(inputs)
+    model = keras.Model(inputs, {"y": keras.layers.Dense(1, name="y")(hidden)})
+    optimizer = keras.optimizers.AdamW(0.1, weight_decay=0.1, use_ema=True)
+    optimizer.exclude_from_weight_decay(var_names=["bias"])
+    model.compile(optimizer, loss={"y": "mse"}, metrics={"y": "mae"})
+    return model
+
+
+def test_symbolic_build_creates_what_the_first_step_would(model):
+    assert not model.optimizer.built
+    keras_private.symbolic_build(model, (X, {"y": Y}))
+    assert model.optimizer.built and int(model.optimizer.iterations) == 0
+    known = {id(variable) for variable in model.optimizer.variables}
+    model.train_on_batch(X, {"y": Y})
+    assert {id(variable) for variable in model.optimizer.variables} == known
+
+
+def test_outputs_of_a_functional_model_by_name(model):
+    assert list(keras_private.outputs_of(model)) == ["y"]
+    assert keras_private.outputs_of(model)["y"].shape == (None, 1)
+    assert keras_private.outputs_of(object()) is None
+
+
+def test_fit_starts_with_the_epoch_that_was_set(model):
+    assert keras_private.initial_epoch(model) is None
+    keras_private.set_initial_epoch(model, 3)
+    assert keras_private.initial_epoch(model) == 3
+    assert model.fit(X, {"y": Y}, epochs=5, verbose=0).epoch == [3, 4]
+    keras_private.set_initial_epoch(model, None)
+    assert model.fit(X, {"y": Y}, epochs=1, verbose=0).epoch == [0]
+
+
+def test_the_optimizers_variables_and_their_averages(model):
+    keras_private.symbolic_build(model, (X, {"y": Y}))
+    variables = keras_private.optimizer_variables(model.optimizer)
+    averages = keras_private.ema_variables(model.optimizer)
+    assert [v.path for v in variables] == [v.path for v in model.trainable_variables]
+    steps = []
+    for _ in range(2):
+        model.train_on_batch(X, {"y": Y})
+        steps.append([keras.ops.convert_to_numpy(v) for v in variables])
+    for first, second, average in zip(*steps, averages, strict=True):  # it begins at the first step
+        right = 0.99 * first + 0.01 * second
+        np.testing.assert_allclose(keras.ops.convert_to_numpy(average), right, rtol=1e-5)
+
+
+def test_weight_decay_leaves_out_what_was_excluded(model):
+    keras_private.symbolic_build(model, (X, {"y": Y}))
+    found = {v.path: keras_private.uses_weight_decay(model.optimizer, v) for v in model.weights}
+    assert found == {
+        "hidden/kernel": True, "hidden/bias": False, "y/kernel": True, "y/bias": False
+    }  # fmt: skip
+
+
+def test_sublayers_are_given_once_and_not_their_own(model):
+    shared = keras.layers.Dense(2, name="shared")
+    shell = keras.Sequential([model.get_layer("hidden"), shared, shared], name="shell")
+    assert [layer.name for layer in keras_private.sublayers(shell)] == ["hidden", "shared"]
+    outer = keras.Sequential([shell], name="outer")
+    assert [layer.name for layer in keras_private.sublayers(outer)] == ["shell"]

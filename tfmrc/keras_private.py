@@ -1,0 +1,67 @@
+"""Names that Keras does not document and this library needs, gathered in one file.
+
+Each function wraps one private name. `tests/test_keras_private.py` has a test for each, which fails
+when a new version of Keras renames or changes it.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = [
+    "ema_variables",
+    "initial_epoch",
+    "optimizer_variables",
+    "outputs_of",
+    "set_initial_epoch",
+    "sublayers",
+    "symbolic_build",
+    "uses_weight_decay",
+]
+
+
+def symbolic_build(model: Any, data_batch: Any) -> None:
+    """Creates the variables of a compiled model's optimizer, losses and metrics.
+
+    Args:
+        model: A compiled `keras.Model`.
+        data_batch: A batch, or its specification, as `model.fit` takes it.
+    """
+    model._symbolic_build(data_batch=data_batch)
+
+
+def outputs_of(model: Any) -> Any:
+    """Returns the structure of a functional model's symbolic outputs, or `None`."""
+    return getattr(model, "_outputs_struct", None)
+
+
+def initial_epoch(model: Any) -> int | None:
+    """Returns the epoch that `model.fit` starts with, or `None` if it is not overridden."""
+    return model._initial_epoch
+
+
+def set_initial_epoch(model: Any, epoch: int | None) -> None:
+    """Makes `model.fit`, also one that is running, start with an epoch; `None` takes it back.
+
+    Keras' own `BackupAndRestore` uses the same attribute.
+    """
+    model._initial_epoch = epoch
+
+
+def optimizer_variables(optimizer: Any) -> list[Any]:
+    """Returns the variables that a built optimizer updates, in its order."""
+    return list(optimizer._trainable_variables)
+
+
+def ema_variables(optimizer: Any) -> list[Any]:
+    """Returns the moving averages of an optimizer with `use_ema`, in the order of its variables."""
+    return list(optimizer._model_variables_moving_average)
+
+
+def uses_weight_decay(optimizer: Any, variable: Any) -> bool:
+    """Returns whether an optimizer's weight decay applies to a variable."""
+    return bool(optimizer._use_weight_decay(variable))
+
+
+def sublayers(layer: Any) -> Iterator[Any]:
+    """Yields the layers that a layer or model holds directly, each once, in a fixed order."""
+    yield from layer._flatten_layers(include_self=False, recursive=False)

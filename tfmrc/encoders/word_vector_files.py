@@ -170,7 +170,9 @@ def _streamed(
             place.unit, place.number = "word", 0
             return _binary(file, path, header, wanted, limit, place)
         first = b""
-    return _text(file, first, path, header, wanted, limit, place)
+    with warnings.catch_warnings():  # NumPy warns of what is no number
+        warnings.simplefilter("error", DeprecationWarning)
+        return _text(file, first, path, header, wanted, limit, place)
 
 
 def _header(line: bytes) -> tuple[int, int] | None:
@@ -245,6 +247,9 @@ def _text(
 
 def _word_and_numbers(text: str, dim: int, path: Path, place: _Place) -> tuple[str, str]:
     """A word may hold spaces: the numbers are the last `dim` fields."""
+    if text.count(" ") == dim:
+        word, _, numbers = text.partition(" ")
+        return word, numbers
     fields = text.rsplit(" ", dim)
     if len(fields) != dim + 1:
         raise ValueError(
@@ -254,12 +259,10 @@ def _word_and_numbers(text: str, dim: int, path: Path, place: _Place) -> tuple[s
 
 
 def _parsed(numbers: str, dim: int, path: Path, place: _Place) -> np.ndarray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            vector = np.fromstring(numbers, np.float64, sep=" ")
-        except (ValueError, DeprecationWarning):
-            vector = np.empty(0)
+    try:
+        vector = np.fromstring(numbers, np.float64, sep=" ")
+    except (ValueError, DeprecationWarning):
+        vector = np.empty(0)
     if vector.size != dim:
         raise ValueError(
             f"{path}, {place}: expected {dim} numbers after the word. Received: {numbers[:60]!r}"

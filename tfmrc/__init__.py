@@ -6,7 +6,7 @@ The rooms are imported when they are first used, so `import tfmrc` is instant an
 Example:
 
 >>> import tfmrc
->>> "models" in dir(tfmrc) and "MasquePredictor" in dir(tfmrc)
+>>> "models" in dir(tfmrc) and "Predictor" in dir(tfmrc)
 True
 """
 
@@ -30,7 +30,11 @@ _ROOMS = (
     "text",
     "training",
 )
-_OBJECTS = {"Example": "tfmrc.data", "MasquePredictor": "tfmrc.predictors"}
+_OBJECTS = {
+    "Example": "tfmrc.data",
+    "Predictor": "tfmrc.predictors",
+    "load": "tfmrc.loading",
+}
 
 if TYPE_CHECKING:
     from tfmrc import (
@@ -47,16 +51,18 @@ if TYPE_CHECKING:
         training,
     )
     from tfmrc.data import Example
-    from tfmrc.predictors import MasquePredictor
+    from tfmrc.loading import load
+    from tfmrc.predictors import Predictor
 
 __all__ = [
     "Example",
-    "MasquePredictor",
+    "Predictor",
     "__version__",
     "data",
     "decoding",
     "evaluation",
     "layers",
+    "load",
     "losses",
     "models",
     "ops",

@@ -256,15 +256,15 @@ def _answer(parser: Any, options: Any) -> None:
     import json
 
     from tfmrc.predictors import Answer
-    from tfmrc.serving import answer_from_export
+    from tfmrc.serving import ExportedPredictor
 
-    answer = answer_from_export(
-        options.savedmodel, options.question, options.passage, options.style
+    answer = ExportedPredictor(options.savedmodel).answer(
+        question=options.question, passages=options.passage, style=options.style
     )
     if options.html is not None:
         if not isinstance(answer, Answer):
             raise ValueError(
-                "A page shows where each word came from, which only exports of MasquePredictor tell. "
+                "A page shows where each word came from, which only exports of Masque tell. "
                 f"Received: --html {options.html}"
             )
         from tfmrc import evaluation
@@ -280,21 +280,24 @@ def _answer(parser: Any, options: Any) -> None:
         )
         Path(options.html).write_text(page, encoding="utf-8")
     if options.json:
-        print(json.dumps(dataclasses.asdict(answer), ensure_ascii=False, indent=2))
+        print(json.dumps(answer.to_json(), ensure_ascii=False, indent=2))
     else:
         print(answer.describe())
 
 
 def _ask(parser: Any, options: Any) -> None:
-    import dataclasses
     import json
 
-    from tfmrc.serving import ask_from_export
+    from tfmrc.serving import ExportedPredictor
 
-    found = ask_from_export(options.savedmodel, options.passage, options.answer)
+    predictor = ExportedPredictor(options.savedmodel)
+    if options.answer is None:
+        (found,) = predictor.generate_from_passage([options.passage])
+    else:
+        best = predictor.ask(passage=options.passage, answer=options.answer)
+        found = [best, *best.alternatives]
     if options.json:
-        every = [dataclasses.asdict(asked) for asked in found]
-        print(json.dumps(every, ensure_ascii=False, indent=2))
+        print(json.dumps([question.to_json() for question in found], ensure_ascii=False, indent=2))
     else:
         print("\n".join(asked.describe() for asked in found) or "(nothing to ask about was found)")
 

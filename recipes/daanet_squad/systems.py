@@ -54,10 +54,11 @@ class Dual:
         self, task: str, examples: Sequence[Example], **options: Any
     ) -> Iterator[tuple[str, float]]:
         """The best answer or question of each example, and its probability."""
-        given = [text_of(GIVEN[task], example) for example in examples]
-        passages = [" ".join(example.passages) for example in examples]
-        for best, *_ in self.predictor.write(task, given, passages, **options):
-            yield best.text, best.probability
+        predictions = self.predictor.predict(
+            examples, task=task, batch_size=len(examples), **options
+        )
+        for best in predictions:
+            yield best.text, best.probability or 0.0
 
 
 class SequenceToSequence:
@@ -109,9 +110,11 @@ class SequenceToSequence:
         self, task: str, examples: Sequence[Example], **options: Any
     ) -> Iterator[tuple[str, float]]:
         """The best answer or question of each example, and its probability."""
-        sources = [(_source(task, example), "", 0) for example in examples]
-        for best, *_ in self.predictor.predict(sources, len(sources), **options):
-            yield best.question, best.probability
+        predictions = self.predictor.predict(
+            self.records(examples), batch_size=len(examples), **options
+        )
+        for best in predictions:
+            yield best.text, best.probability or 0.0
 
 
 def build(settings: Settings, name: str, vocabulary: text.Vocabulary) -> Dual | SequenceToSequence:

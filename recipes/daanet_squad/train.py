@@ -99,7 +99,7 @@ def train(
         "machine": in_words(found),
         "versions": found["versions"],
     }
-    system.predictor.save_to(run / "predictor", metrics={"training": facts})
+    system.predictor.save(run / "predictor", metrics={"training": facts})
     evaluation.plot_learning_curves(run / "log.csv", run / "learning_curves")
     write_json(run / DONE, facts)
     return facts

@@ -10,7 +10,7 @@ from tfmrc.experiments import run_folder as places
 from tfmrc.experiments.answer import answer_all
 from tfmrc.experiments.environment import in_words
 from tfmrc.experiments.sources import limited
-from tfmrc.predictors import MasquePredictor
+from tfmrc.predictors import Predictor
 
 TARGETS = {
     "concise_rouge_l": 0.90,
@@ -40,7 +40,7 @@ def evaluate(recipe: recipes.Recipe, run: Path, data: Path) -> dict[str, float]:
     """
     (source,) = recipe.sources
     trained = places.read_json(run / places.TRAINING, "train")
-    predictor = MasquePredictor.load(run / places.PREDICTOR)
+    predictor = Predictor.load(run / places.PREDICTOR)
     examples = limited(read_examples(data / str(source.test)), recipe.evaluation.limit)
     folder = run / places.EVALUATION
     folder.mkdir(exist_ok=True)

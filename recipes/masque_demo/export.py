@@ -7,7 +7,7 @@ from tfmrc import experiments as recipes
 from tfmrc.data import Example, load_corpus
 from tfmrc.experiments import run_folder as places
 from tfmrc.experiments.answer import options_of
-from tfmrc.predictors import MasquePredictor
+from tfmrc.predictors import Predictor
 
 
 def export(recipe: recipes.Recipe, run: Path, to: Path) -> Path:
@@ -18,7 +18,7 @@ def export(recipe: recipes.Recipe, run: Path, to: Path) -> Path:
         run: the run's folder.
         to: the version's folder.
     """
-    predictor = MasquePredictor.load(run / places.PREDICTOR)
+    predictor = Predictor.load(run / places.PREDICTOR)
     metrics = places.read_json(run / places.EVALUATION / "metrics.json", "evaluate")
     return predictor.export(to, overwrite=True, metrics=metrics, **options_of(recipe.evaluation))
 

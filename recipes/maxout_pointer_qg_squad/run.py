@@ -10,7 +10,6 @@ import keras
 from recipes.maxout_pointer_qg_squad import scoring
 from recipes.maxout_pointer_qg_squad.self_attention import plot_self_attention
 from recipes.maxout_pointer_qg_squad.settings import Settings
-from recipes.maxout_pointer_qg_squad.sources import asked_about
 from recipes.maxout_pointer_qg_squad.splits import Parts
 from tfmrc import data, encoders, evaluation, models, preprocessing, text, training
 from tfmrc.experiments.environment import in_words, machine
@@ -131,7 +130,7 @@ def train(
         "machine": in_words(machine()),
         **predictor.metrics,
     }
-    predictor.save_to(folder / "predictor", metrics=facts)
+    predictor.save(folder / "predictor", metrics=facts)
     write_json(folder / DONE, facts)
     return predictor
 
@@ -141,14 +140,13 @@ def ask(
 ) -> None:
     """Questions about the test set's answers in a file, and their scores in another."""
     began = time.monotonic()
-    answers = map(asked_about, parts.test)
-    asked = list(predictor.predict(answers, settings.batch_size, num_beams=beams))
+    asked = list(predictor.predict(parts.test, batch_size=settings.batch_size, num_beams=beams))
     seconds = time.monotonic() - began
     with scoring.questions_file(folder, beams).open("w", encoding="utf-8") as file:
-        for example, (found, *_) in zip(parts.test, asked, strict=True):
+        for example, found in zip(parts.test, asked, strict=True):
             line = {
                 "id": example.id,
-                "question": found.question,
+                "question": found.text,
                 "probability": found.probability,
                 "log_probability": found.log_probability,
                 "answer": found.answer,

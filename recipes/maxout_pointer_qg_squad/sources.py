@@ -50,10 +50,3 @@ def one_a_text(examples: Sequence[data.Example]) -> list[data.Example]:
             kept.append(example)
             seen.add(example.passages[0])
     return kept
-
-
-def asked_about(example: data.Example) -> tuple[str, str, int]:
-    """What `MaxoutPointerQGPredictor.predict` takes: passage, answer and where it starts."""
-    if not example.answers:
-        return example.passages[0], "", -1
-    return example.passages[0], example.answers["span"][0], example.spans[0].start

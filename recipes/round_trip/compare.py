@@ -12,7 +12,7 @@ from recipes.round_trip.settings import Settings
 from recipes.san_squad import main as san_squad
 from recipes.san_squad.settings import SPLIT_SEED, test_examples
 from recipes.san_squad.settings import Settings as SanSettings
-from tfmrc import MasquePredictor, evaluation
+from tfmrc import Predictor, evaluation
 from tfmrc.data.transforms.splits import group_number
 from tfmrc.experiments.run_folder import write_json
 
@@ -128,7 +128,7 @@ def _trained(settings: Settings, config: Path, folder: Path, runs: Path, seed: i
 
 def _answers(place: Path, examples: Any, path: Path) -> dict[str, str]:
     if not path.is_file():
-        predictor = MasquePredictor.load(place / "predictor")
+        predictor = Predictor.load(place / "predictor")
         answers = zip(examples, predictor.predict(examples), strict=True)
         write_json(path, {example.id: found.text for example, found in answers})
     return dict(_json(path))

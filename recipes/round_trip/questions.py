@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from recipes.round_trip.settings import Settings
-from tfmrc import MasquePredictor, data, evaluation
+from tfmrc import Predictor, data, evaluation
 from tfmrc.data.formats.detect import file_format, read_file
 from tfmrc.data.transforms.splits import group_number
 from tfmrc.experiments.run_folder import write_json
@@ -45,24 +45,24 @@ def ask(settings: Settings, folder: Path, run: Path) -> Path:
 
     def asked(left: Sequence[Passage]) -> Iterator[list[dict[str, Any]]]:
         predictor = MaxoutPointerQGPredictor.load(settings.predictor)
-        proposed = predictor.propose(
+        proposed = predictor.generate_from_passage(
             (passage.text for passage in left),
-            settings.batch_size,
-            settings.max_answers,
+            batch_size=settings.batch_size,
+            max_answers=settings.max_answers,
             num_beams=settings.num_beams,
             min_length=settings.min_length,
         )
         for found in proposed:
             yield [
                 {
-                    "question": one.question,
+                    "question": one.text,
                     "answer": one.answer,
                     "answer_start": one.answer_start,
                     "probability": one.probability,
                     "log_probability": one.log_probability,
                 }
                 for one in found
-                if one.finished and one.question.strip()
+                if one.finished and one.text.strip()
             ]
 
     return continued(run / ASKED, passages(settings, folder), asked)
@@ -72,7 +72,7 @@ def answer(settings: Settings, run: Path) -> Path:
     """Writes `answered.jsonl`: to each question the predictor's answer, and how far both agree."""
 
     def answered(left: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-        predictor = MasquePredictor.load(settings.predictor)
+        predictor = Predictor.load(settings.predictor)
         questions = (
             data.Example("asked", one["question"], (line["text"],))
             for line in left

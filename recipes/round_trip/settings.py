@@ -15,7 +15,7 @@ class Settings:
         name: of the folder below `runs/`.
         passages: files below the data folder, of any format that `tfmrc.data.formats.detect` knows.
         predictor: folder of a saved `tfmrc.predictors.MaxoutPointerQGPredictor`.
-        predictor: folder of a saved `tfmrc.MasquePredictor`.
+        predictor: folder of a saved `tfmrc.predictors.SANPredictor`.
         limit: at most so many passages, drawn by their text; null for all.
         batch_size: passages that are asked about at once.
         max_answers: answers of a passage, the first ones.

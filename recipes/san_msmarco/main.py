@@ -111,7 +111,7 @@ def answer(
     settings: Settings, runs: Path, run: Path, examples: Sequence[Example], ranker: Path | None
 ) -> dict[str, str]:
     """The best span of all passages, its probability times the passage's relevance."""
-    from tfmrc import MasquePredictor
+    from tfmrc import Predictor
     from tfmrc.predictors import MasqueRanker, TfIdfRanker
 
     relevance: Any
@@ -119,8 +119,10 @@ def answer(
         training, _ = spans.training_examples(settings, runs)
         relevance = TfIdfRanker(example.passages[0] for example in training)
     else:
-        relevance = MasqueRanker(MasquePredictor.load(ranker))
-    found = MasquePredictor.load(run / "predictor").predict(examples, ranker=relevance)
+        relevance = MasqueRanker(Predictor.load(ranker))
+    predictor = Predictor.load(run / "predictor")
+    predictor.ranker = relevance
+    found = predictor.predict(examples)
     return {example.id: one.text for example, one in zip(examples, found, strict=True)}
 
 

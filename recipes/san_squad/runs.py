@@ -68,9 +68,9 @@ class Runs:
 
     def predictor(self, run: Path) -> Any:
         """The predictor of a trained run, with the tagger that it needs."""
-        from tfmrc import MasquePredictor
+        from tfmrc import Predictor
 
-        predictor = MasquePredictor.load(run / "predictor")
+        predictor = Predictor.load(run / "predictor")
         if self.tags is not None:
             predictor.tagger = self.tags.cache.tagger_of(predictor.preprocessor.annotations)
         return predictor

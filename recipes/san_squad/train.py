@@ -43,7 +43,7 @@ def train(
     """
     import keras
 
-    from tfmrc import MasquePredictor, encoders, models, preprocessing, text, training
+    from tfmrc import Predictor, encoders, models, preprocessing, text, training
     from tfmrc.data import make_dataset
     from tfmrc.experiments.environment import in_words, machine
     from tfmrc.training.callbacks.time_limit import TimeLimit
@@ -119,7 +119,7 @@ def train(
         "machine": in_words(found),
         "versions": found["versions"],
     }
-    MasquePredictor(model, preprocessor).save_to(run / "predictor", metrics={"training": facts})
+    Predictor(model, preprocessor).save(run / "predictor", metrics={"training": facts})
     write_json(run / DONE, facts)
     return facts
 

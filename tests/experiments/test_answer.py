@@ -22,9 +22,9 @@ class Echo:
         self.options: dict[str, Any] = {}
 
     def predict(
-        self, examples: Iterable[Example], batch_size: int, style: str, **options: Any
+        self, examples: Iterable[Example], *, batch_size: int, task: str, **options: Any
     ) -> Iterator[Answer]:
-        self.options = {"batch_size": batch_size, "style": style, **options}
+        self.options = {"batch_size": batch_size, "task": task, **options}
         batch: list[Example] = []
         for example in examples:
             self.asked.append(example.id)
@@ -36,7 +36,13 @@ class Echo:
 
     def _answer(self, example: Example) -> Answer:
         word = Word(example.id, "passage", 0, 0, 3, (0.1, 0.2, 0.7))
-        return Answer(example.question, (word,), (0.5,), 0.75, -1.0)
+        return Answer(
+            example.question,
+            words=(word,),
+            relevance=(0.5,),
+            answerable_probability=0.75,
+            score=-1.0,
+        )
 
 
 def test_answers_belong_to_their_examples_and_carry_everything(
@@ -57,7 +63,7 @@ def test_answers_belong_to_their_examples_and_carry_everything(
     assert first.provenance[0]["text"] == "q0"
     assert predictor.options == {
         "batch_size": 3,
-        "style": "qa",
+        "task": "qa",
         "num_beams": 2,
         "length_penalty": 0.5,
         "max_length": 9,

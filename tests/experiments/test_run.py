@@ -13,7 +13,7 @@ from tfmrc import cli, data
 from tfmrc import experiments as recipe
 from tfmrc.evaluation import read_predictions
 from tfmrc.experiments.building import build_model
-from tfmrc.predictors import MasquePredictor
+from tfmrc.predictors import Predictor
 from tfmrc.training.callbacks.time_limit import TimeLimit
 
 NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal")
@@ -102,7 +102,7 @@ def test_training_says_what_it_did(folder: Path) -> None:
 
 
 def test_reader_holds_the_averaged_weights_of_the_best_look(folder: Path) -> None:
-    predictor = MasquePredictor.load(folder / "run" / "predictor")
+    predictor = Predictor.load(folder / "run" / "predictor")
     again = recipe.load(folder / "run" / "config.yaml")
     assert predictor.preprocessor.styles == again.styles == ("short", "long")
     best = build_model(again, predictor.preprocessor)
@@ -243,7 +243,7 @@ def test_killed_training_ends_with_the_same_weights(folder: Path) -> None:
     assert not (killed / "training.json").exists()
     recipe.train(chosen, data=folder, run=killed)
     whole, resumed = (
-        MasquePredictor.load(path / "predictor").model for path in (folder / "run", killed)
+        Predictor.load(path / "predictor").model for path in (folder / "run", killed)
     )
     for ours, theirs in zip(resumed.weights, whole.weights, strict=True):
         np.testing.assert_array_equal(ours.numpy(), theirs.numpy())

@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import tfmrc
 from tests.serving.predictors import assert_same_outputs, run_loader
 from tfmrc import models, preprocessing, text
-from tfmrc.predictors import DAANetPredictor, GeneratedText
-from tfmrc.serving import Client, Server, answer_from_export, ask_from_export
+from tfmrc.predictors import DAANetPredictor, GeneratedQuestion, GeneratedText
+from tfmrc.serving import Client, Server
 
 WORDS = "what the . ? how high is hill metres who named it and river in".split()
 OPTIONS = {"num_beams": 3, "num_return_sequences": 2, "max_length": 6}
@@ -43,9 +44,16 @@ def exported(predictor, tmp_path_factory):
 
 
 def arrays(predictor, task):
-    columns = (tf.constant(column) for column in REQUESTS[task].values())
-    found = predictor.signature(task, **OPTIONS)(*columns)
-    return {name: value.numpy() for name, value in found.items()}
+    return predictor.run(task, REQUESTS[task], **OPTIONS)
+
+
+def generate(predictor, task, given, passage, **options):
+    """The best text and its alternatives."""
+    if task == "ask":
+        best = predictor.ask(passage=passage, answer=given, **options)
+    else:
+        best = predictor.answer(question=given, passages=[passage], **options)
+    return [best, *best.alternatives]
 
 
 @pytest.mark.parametrize("task", ["answer", "ask"])
@@ -56,7 +64,7 @@ def test_best_first_and_alone_as_in_a_batch(predictor, task):
     assert (np.diff(found["log_probabilities"]) <= 0).all()
     given = list(REQUESTS[task].values())[0]
     for row in range(2):
-        alone = getattr(predictor, task)(given[row], PASSAGES[row], **OPTIONS)
+        alone = generate(predictor, task, given[row], PASSAGES[row], **OPTIONS)
         assert [w.text for w in alone] == [t.decode() for t in found[f"{made}s"][row]]
         np.testing.assert_allclose(
             [w.probability for w in alone], found["probabilities"][row], rtol=1e-4
@@ -77,16 +85,17 @@ def test_both_signatures_of_the_export(predictor, exported):
 
 
 def test_an_export_answers_and_asks_by_one_call(predictor, exported):
-    best, other = predictor.answer("Who?", " ".join(PASSAGES), **OPTIONS)
-    found = answer_from_export(exported, "Who?", PASSAGES)
+    export = tfmrc.load(exported)
+    best, other = generate(predictor, "answer", "Who?", " ".join(PASSAGES), **OPTIONS)
+    found = export.answer(question="Who?", passages=PASSAGES)
     assert (found.text, [a.text for a in found.alternatives]) == (best.text, [other.text])
     assert found.describe().startswith(f"{best.text or '(no words)'}\n  probability")
-    asked = ask_from_export(exported, PASSAGES[1], "Tamsin")
-    right = predictor.ask("Tamsin", PASSAGES[1], **OPTIONS)
-    assert [a.question for a in asked] == [r.text for r in right]
+    asked = generate(export, "ask", "Tamsin", PASSAGES[1])
+    right = generate(predictor, "ask", "Tamsin", PASSAGES[1], **OPTIONS)
+    assert [a.text for a in asked] == [r.text for r in right]
     assert [(a.answer, a.answer_start) for a in asked] == [("Tamsin", -1)] * 2
-    with pytest.raises(ValueError, match="takes answer, passage. Received: passage"):
-        ask_from_export(exported, PASSAGES[1])
+    with pytest.raises(ValueError, match="The signatures are .* 'generate_from_passage'"):
+        next(export.generate_from_passage(PASSAGES))
 
 
 def test_a_server_has_both_signatures(predictor, exported):
@@ -94,12 +103,13 @@ def test_a_server_has_both_signatures(predictor, exported):
         client = Client("dual", server.url)
         for task in ("answer", "ask"):
             outputs = client.run(REQUESTS[task], signature=task)
-            right = predictor.write(task, *REQUESTS[task].values(), **OPTIONS)
+            given = list(REQUESTS[task].values())[0]
             for row in range(2):
                 found = GeneratedText.from_outputs(outputs, row)
-                assert [w.text for w in found] == [w.text for w in right[row]]
-        with pytest.raises(ValueError, match="answered 404: The signatures are .*'propose'"):
-            client.run(REQUESTS["ask"], signature="propose")
+                right = generate(predictor, task, given[row], PASSAGES[row], **OPTIONS)
+                assert [w.text for w in (found, *found.alternatives)] == [w.text for w in right]
+        with pytest.raises(ValueError, match="answered 404: The signatures are .*'at'"):
+            client.run(REQUESTS["ask"], signature="at")
 
 
 @pytest.mark.parametrize("task", ["answer", "ask"])
@@ -110,7 +120,7 @@ def test_a_process_without_tfmrc_answers_and_asks_the_same(predictor, exported, 
     found = run_loader("c_api_loader.py", exported, requests, signature=task)
     assert_same_outputs(found[0]["outputs"], arrays(predictor, task))
     assert "error" not in found[1]
-    assert found[2]["code"] == 3 and "as passages" in found[2]["error"]
+    assert found[2]["code"] == 3 and "as many rows as `passage`" in found[2]["error"]
 
 
 @pytest.mark.slow
@@ -123,14 +133,19 @@ def test_the_same_under_tensorflow_2_20(predictor, exported, older_python, loade
 
 
 def test_saved_and_loaded_and_a_task_that_is_missing(tmp_path, predictor):
-    again = DAANetPredictor.load(predictor.save_to(tmp_path / "predictor"))
+    again = DAANetPredictor.load(predictor.save(tmp_path / "predictor"))
     found, right = arrays(again, "ask"), arrays(predictor, "ask")
     np.testing.assert_array_equal(found["questions"], right["questions"])
     np.testing.assert_allclose(found["log_probabilities"], right["log_probabilities"], rtol=1e-4)
     single = made(tasks=("ask",))
-    assert single.ask("Tamsin", PASSAGES[1], max_length=3)[0].probability > 0
-    with pytest.raises(ValueError, match="signatures"):
-        single.answer("Who?", PASSAGES[1])
+    asked = single.ask(passage=PASSAGES[1], answer="Tamsin", max_length=3)
+    assert isinstance(asked, GeneratedQuestion) and asked.probability > 0
+    with pytest.raises(ValueError, match="does not answer questions; it has the tasks ask"):
+        single.answer(question="Who?", passages=PASSAGES)
+    again.trained_parts = ("answer",)
+    assert [task.name for task in again.tasks] == ["answer"]
+    with pytest.raises(ValueError, match="has the signatures answer, serving_default"):
+        again.run("ask", REQUESTS["ask"])
     with pytest.raises(ValueError, match="num_characters"):
         DAANetPredictor(
             predictor.model,

@@ -66,21 +66,25 @@ def test_the_signature_has_the_documented_names_and_types(exported):
         "num_words": ("int32", [None]),
         "words": ("string", [None, None]),
         "sources": ("string", [None, None]),
+        "source_texts": ("string", [None, None]),
         "passage_indices": ("int32", [None, None]),
         "starts": ("int32", [None, None]),
         "ends": ("int32", [None, None]),
         "mixture": ("float32", [None, None, 3]),
         "score": ("float32", [None]),
+        "probability": ("float32", [None]),
+        "log_probability": ("float32", [None]),
         "finished": ("bool", [None]),
         "alternatives": ("string", [None, 1]),
         "alternative_scores": ("float32", [None, 1]),
+        "alternative_log_probabilities": ("float32", [None, 1]),
         "relevance": ("float32", [None, 3]),
         "answerable_probability": ("float32", [None]),
         "truncated": ("bool", [None]),
     }
 
 
-def test_a_version_is_replaced_only_on_request(tmp_path):
+def test_a_version_is_replaced_only_on_request(tmp_path, monkeypatch):
     predictor = make_reader(decoder=False)
     with pytest.raises(ValueError, match="version number.*Received: path="):
         predictor.export(tmp_path / "hills" / "newest")
@@ -88,15 +92,35 @@ def test_a_version_is_replaced_only_on_request(tmp_path):
     with pytest.raises(FileExistsError, match="overwrite=True"):
         predictor.export(path)
     before = (path / "fingerprint.pb").stat().st_mtime_ns
+    calls = []
+    monkeypatch.setattr(predictor, "build_signatures", calls.append)
+    link = tmp_path / "hills" / "2"
+    link.symlink_to(path)
+    (tmp_path / "hills" / "3").write_text("notes")
+    (tmp_path / "hills" / "4").mkdir()
+    (tmp_path / "hills" / "4" / "thesis.txt").write_text("mine")
+    for name, words in (("2", "is a link to"), ("3", "is a file"), ("4", "holds something else")):
+        with pytest.raises(FileExistsError, match=words):
+            predictor.export(tmp_path / "hills" / name, overwrite=True)
+    (path / "notes.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="also holds notes.txt, which tfmrc did not write"):
+        predictor.export(path, overwrite=True)
+    assert calls == []
+    monkeypatch.undo()
+    (path / "notes.txt").unlink()
     assert predictor.export(path, overwrite=True) == path
     assert (path / "fingerprint.pb").stat().st_mtime_ns > before
-    assert [p.name for p in path.parent.iterdir()] == ["1"]
+    assert sorted(p.name for p in path.parent.iterdir()) == ["1", "2", "3", "4"]
+    assert (tmp_path / "hills" / "4" / "thesis.txt").read_text() == "mine"
 
 
 def test_the_model_card_says_what_was_exported(exported):
     card = json.loads((exported / "assets.extra" / "model_card.json").read_text())
     assert (card["name"], card["version"]) == ("hills", 7)
-    assert card["metrics"] == {"rouge_l": 0.5, "by_style": {"qa": 0.25}}
+    metrics = json.loads((exported / "assets.extra" / "metrics.json").read_text())
+    assert metrics == {"rouge_l": 0.5, "by_style": {"qa": 0.25}}
+    assert "metrics" not in card
+    assert [task["name"] for task in card["tasks"]] == ["qa", "nlg"]
     assert card["decoding"]["num_beams"] == 3
     assert card["versions"]["tensorflow"] == tf.__version__
     assert card["inputs"]["passages"] == {
@@ -107,7 +131,11 @@ def test_the_model_card_says_what_was_exported(exported):
     assert all(entry["meaning"] for entry in card["outputs"].values())
     markdown = (exported / "assets.extra" / "model_card.md").read_text()
     assert "# hills, version 7" in markdown
-    assert "- by_style.qa: 0.25" in markdown
+    assert "In `metrics.json`." in markdown and "by_style" not in markdown
+    assert "import tensorflow_text" in markdown
+    assert "- num_beams: 3\n" in markdown and "sampling" not in markdown
+    assert "http://localhost:8501/v1/models/hills:predict" in markdown
+    assert len(markdown.splitlines()) < 60
 
 
 def prediction_log_class():

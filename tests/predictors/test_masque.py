@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from tests.serving.predictors import ANSWERS, EXPORT_OPTIONS, REQUEST, STYLES, make_reader
-from tfmrc import MasquePredictor, data, preprocessing, text
+from tfmrc import Predictor, data, preprocessing, text
 from tfmrc.predictors import DecodingOptions
 
 EXAMPLES = [
@@ -14,15 +14,19 @@ EXAMPLES = [
 ]
 
 
-def test_the_small_reader_learned_its_answers(predictor):
+def answered(predictor, example, **options):
+    return predictor.answer(question=example.question, passages=example.passages, **options)
+
+
+def test_the_small_predictor_learned_its_answers(predictor):
     for example, style, expected in zip(EXAMPLES, REQUEST["style"], ANSWERS, strict=True):
-        assert predictor.answer(example.question, example.passages, style).text == expected
+        assert answered(predictor, example, style=style).text == expected
 
 
 def test_a_copied_word_stands_where_the_answer_says(predictor):
     copied = 0
     for example, style in zip(EXAMPLES, REQUEST["style"], strict=True):
-        answer = predictor.answer(example.question, example.passages, style, **EXPORT_OPTIONS)
+        answer = answered(predictor, example, style=style, **EXPORT_OPTIONS)
         for word in answer.words:
             np.testing.assert_allclose(sum(word.mixture), 1.0, rtol=1e-3)
             if word.source == "vocabulary":
@@ -30,25 +34,28 @@ def test_a_copied_word_stands_where_the_answer_says(predictor):
                 continue
             passage = example.question if word.passage is None else example.passages[word.passage]
             assert (word.source == "question") == (word.passage is None)
-            assert passage[word.start : word.end].lower() == word.text.lower()
+            assert passage[word.start : word.end] == word.source_text
+            assert word.source_text.lower() == word.text.lower()
             copied += 1
     assert copied >= 4
 
 
 def test_the_score_is_the_log_probability_of_the_words(predictor):
     preprocessor, model = predictor.preprocessor, predictor.model
-    outputs = predictor.read(REQUEST["question"], REQUEST["passages"], REQUEST["style"])
+    outputs = predictor.run("serving_default", REQUEST)
     source = preprocessor.source(*(tf.constant(REQUEST[name]) for name in REQUEST))
     target = preprocessor.target(tf.constant(outputs["answer"]), source)
     names = ("question_ids", "passage_ids", "extended_ids", "style_ids")
     log_p = model({**{name: source[name] for name in names}, **target})["decoder"]
     total = tf.reduce_sum(tf.where(target["target_ids"] > 0, log_p, 0.0), axis=1)
     np.testing.assert_allclose(outputs["score"], total, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(outputs["log_probability"], outputs["score"])
+    np.testing.assert_allclose(outputs["probability"], np.exp(total), rtol=1e-4)
 
 
 def test_several_hypotheses_come_best_first(predictor):
     example = EXAMPLES[1]
-    answer = predictor.answer(example.question, example.passages, **EXPORT_OPTIONS)
+    answer = answered(predictor, example, **EXPORT_OPTIONS)
     assert len(answer.alternatives) == 1
     scores = [answer.score, *(other.score for other in answer.alternatives)]
     assert scores == sorted(scores, reverse=True)
@@ -56,9 +63,9 @@ def test_several_hypotheses_come_best_first(predictor):
 
 
 def test_a_batch_gives_what_single_questions_give(predictor):
-    together = list(predictor.predict(EXAMPLES, batch_size=3, style="nlg"))
+    together = list(predictor.predict(EXAMPLES, batch_size=3, task="nlg"))
     for example, expected in zip(EXAMPLES, together, strict=True):
-        alone = predictor.answer(example.question, example.passages, "nlg")
+        alone = answered(predictor, example, style="nlg")
         assert alone.text == expected.text
         assert [w.start for w in alone.words] == [w.start for w in expected.words]
         np.testing.assert_allclose(alone.score, expected.score, rtol=1e-4, atol=1e-5)
@@ -83,19 +90,21 @@ def test_predict_reads_examples_only_as_answers_are_taken(predictor):
 
 def test_lengths_are_kept_and_cuts_are_said(predictor):
     example = EXAMPLES[0]
-    answer = predictor.answer(example.question, example.passages, min_length=5, max_length=5)
+    answer = answered(predictor, example, min_length=5, max_length=5)
     assert len(answer.words) == 5
     assert not answer.finished
     assert not answer.truncated
-    many = predictor.answer(example.question, [*example.passages, "A fourth."])
+    fourth = [*example.passages, "A fourth."]
+    many = predictor.answer(question=example.question, passages=fourth)
     assert many.truncated
     assert len(many.relevance) == 3
+    missing = [*example.passages, "", ""]
+    assert not predictor.answer(question=example.question, passages=missing).truncated
 
 
 def test_compiled_gives_the_same_answers(predictor):
-    request = (REQUEST["question"], REQUEST["passages"], REQUEST["style"])
-    plain = predictor.read(*request, **EXPORT_OPTIONS)
-    compiled = predictor.read(*request, **EXPORT_OPTIONS, jit_compile=True)
+    plain = predictor.run("serving_default", REQUEST, **EXPORT_OPTIONS)
+    compiled = predictor.run("serving_default", REQUEST, **EXPORT_OPTIONS, jit_compile=True)
     np.testing.assert_array_equal(plain["answer"], compiled["answer"])
     np.testing.assert_array_equal(plain["starts"], compiled["starts"])
     np.testing.assert_array_equal(plain["sources"], compiled["sources"])
@@ -111,9 +120,10 @@ def test_compiled_gives_the_same_answers(predictor):
 )
 def test_a_model_gives_what_it_has(parts, outputs):
     predictor = make_reader(**parts)
-    found = predictor.read(["How high?"], [["It is 7 metres high.", "It is."]])
-    assert set(found) == outputs
-    answer = predictor.answer("How high?", ["It is 7 metres high.", "It is."])
+    passages = ["It is 7 metres high.", "It is."]
+    request = {"question": ["How high?"], "passages": [passages], "style": ["qa"]}
+    assert set(predictor.run("serving_default", request)) == outputs
+    answer = predictor.answer(question="How high?", passages=passages)
     assert answer.text == "" and len(answer.relevance) == 2
 
 
@@ -133,27 +143,46 @@ def test_a_gold_ranker_reads_the_relevance_of_the_examples(tmp_path):
     copied = {word.passage for word in second.words if word.source == "passage"}
     assert copied <= {1}
     with pytest.raises(ValueError, match="ranker='gold'"):
-        predictor.answer("how high?", passages)
+        predictor.answer(question="how high?", passages=passages)
     with pytest.raises(ValueError, match="nobody has when a question is asked"):
         predictor.export(tmp_path / "gold" / "1")
 
 
 def test_a_model_without_ranker_and_classifier_answers():
     predictor = make_reader(ranker=False, classifier=False, combined_attention=False)
-    answer = predictor.answer("How high?", ["It is 7 metres high."], max_length=3, min_length=1)
+    passages = ["It is 7 metres high."]
+    answer = predictor.answer(question="How high?", passages=passages, max_length=3, min_length=1)
     assert answer.words
     assert answer.relevance is None and answer.answerable_probability is None
 
 
 def test_wrong_calls_are_explained(predictor):
+    request = {"question": ["How high?"], "passages": [["It is."]], "style": ["qa"]}
     with pytest.raises(ValueError, match="one of qa, nlg. Received: style='verse'"):
-        predictor.answer("How high?", ["It is."], style="verse")
-    with pytest.raises(ValueError, match="put a single passage in a list"):
-        predictor.answer("How high?", "It is 7 metres high.")
+        predictor.answer(question="How high?", passages=["It is."], style="verse")
+    with pytest.raises(TypeError, match="put a single one in a list. Received: passages=.'It is"):
+        predictor.run("serving_default", {**request, "passages": ["It is 7 metres high."]})
+    with pytest.raises(ValueError, match="`pasages` is unknown; did you mean `passages`?"):
+        misspelt = {"question": ["How?"], "pasages": [["It is."]], "style": ["qa"]}
+        predictor.run("serving_default", misspelt)
+    with pytest.raises(ValueError, match="`style` is missing. Received: passages, question"):
+        predictor.run("serving_default", {k: v for k, v in request.items() if k != "style"})
+    with pytest.raises(ValueError, match="as many rows. Received: question=1, passages=1, style=2"):
+        predictor.run("serving_default", {**request, "style": ["qa", "qa"]})
+    with pytest.raises(TypeError, match="`question` must hold strings. Received: question=7"):
+        predictor.run("serving_default", {**request, "question": [7]})
+    with pytest.raises(ValueError, match="the signatures serving_default. Received: 'ask'"):
+        predictor.run("ask", request)
+    with pytest.raises(ValueError, match="does not ask questions; it has the tasks qa, nlg"):
+        predictor.ask(passage="It is.", answer="is")
+    with pytest.raises(ValueError, match="the tasks qa, nlg. Received: task='verse'"):
+        predictor.predict(EXAMPLES, task="verse")
+    with pytest.raises(TypeError, match="no argument `num_beam`; did you mean `num_beams`?"):
+        predictor.answer(question="How high?", passages=["It is."], num_beam=2)
     with pytest.raises(ValueError, match="Received: batch_size=0"):
-        next(predictor.predict(EXAMPLES, batch_size=0))
+        predictor.predict(EXAMPLES, batch_size=0)
     with pytest.raises(ValueError, match="Received: num_return_sequences=2, num_beams=1"):
-        predictor.answer("How high?", ["It is."], num_return_sequences=2)
+        predictor.answer(question="How high?", passages=["It is."], num_return_sequences=2)
 
 
 def test_model_and_features_must_agree(predictor):
@@ -166,10 +195,10 @@ def test_model_and_features_must_agree(predictor):
     with pytest.raises(
         ValueError, match="different num_passages. Received: model=3, preprocessor=2"
     ):
-        MasquePredictor(predictor.model, fewer)
+        Predictor(predictor.model, fewer)
     other = preprocessing.MasquePreprocessor(text.Vocabulary(["a"]), styles=STYLES, num_passages=3)
     with pytest.raises(ValueError, match="different vocabulary_size"):
-        MasquePredictor(predictor.model, other)
+        Predictor(predictor.model, other)
 
 
 def test_options_are_compared_by_value():

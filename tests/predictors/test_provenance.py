@@ -9,6 +9,7 @@ SOURCE = {
     "question_ids": tf.constant([[5, 7, 0]]),
     "passage_ids": tf.constant([[[2, 5, 8, 5], [2, 8, 5, 0]]]),
     "extended_ids": tf.constant([[5, 11, 0, 0, 5, 15, 5, 0, 15, 5, 0]]),
+    "words": tf.constant([["Five", "?", "", "", "five", "x", "FIVE", "", "x2", "five", ""]]),
     "starts": tf.constant([[0, 4, 0, 0, 1, 11, 21, 0, 31, 41, 0]]),
     "ends": tf.constant([[3, 6, 0, 0, 2, 12, 22, 0, 32, 42, 0]]),
 }
@@ -47,4 +48,7 @@ def test_the_largest_term_names_the_source_and_the_largest_attention_the_place()
     np.testing.assert_array_equal(found["passage_indices"], [[0, -1, 1, -1, -1, -1, -1]])
     np.testing.assert_array_equal(found["starts"], [[21, 0, 31, 4, -1, -1, -1]])
     np.testing.assert_array_equal(found["ends"], [[22, 3, 32, 6, -1, -1, -1]])
+    np.testing.assert_array_equal(
+        found["source_texts"], [[b"FIVE", b"Five", b"x2", b"?", b"", b"", b""]]
+    )
     np.testing.assert_array_equal(found["mixture"], mixture)

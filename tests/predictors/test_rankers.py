@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tfmrc.predictors import MasqueRanker, TfIdfRanker
+from tfmrc.predictors import MasqueRanker, Task, TfIdfRanker
 
 
 def test_by_hand():
@@ -25,13 +25,22 @@ def test_a_rare_word_counts_more():
 def test_the_ranker_of_a_masque_reader():
     asked = []
 
-    def read(question, passages):
-        asked.append((question, passages))
+    def run(signature, inputs):
+        asked.append((signature, inputs))
         return {"relevance": np.array([[0.25, 0.5]])}
 
-    predictor = SimpleNamespace(model=SimpleNamespace(passage_ranker=object()), read=read)
+    predictor = SimpleNamespace(
+        model=SimpleNamespace(passage_ranker=object()),
+        run=run,
+        tasks=(Task("qa", "answer", "qa"),),
+        is_trained=lambda part: True,
+    )
     assert MasqueRanker(predictor)("Who?", ("a", "b", "c")) == [0.25, 0.5, 0.0]
     assert MasqueRanker(predictor)("Who?", ("a",)) == [0.25]
-    assert asked[0] == (["Who?"], [["a", "b", "c"]])
+    inputs = {"question": ["Who?"], "passages": [["a", "b", "c"]], "style": ["qa"]}
+    assert asked[0] == ("serving_default", inputs)
+    predictor.is_trained = lambda part: part != "ranker"
+    with pytest.raises(ValueError, match="ranker was never trained"):
+        MasqueRanker(predictor)
     with pytest.raises(ValueError, match="no ranker"):
         MasqueRanker(SimpleNamespace(model=SimpleNamespace(passage_ranker=None)))

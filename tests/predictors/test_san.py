@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import tfmrc
 from tests.running import eagerly
 from tests.serving.predictors import assert_same_outputs, run_loader
-from tfmrc import MasquePredictor, cli, models, preprocessing, text
+from tfmrc import Predictor, cli, models, preprocessing, text
 from tfmrc.data import Example
 from tfmrc.predictors import SANPredictor, ensemble_predictor
-from tfmrc.serving import answer_from_export
 
 WORDS = "the . ? how high is hill who named it mill a".split()
 PASSAGE = "Mt. Brannoch is 1,310.5 metres (4,300 ft) high; Éala's mill isn't."
@@ -40,13 +40,18 @@ def make_reader(seed=1, tagger=None, model=None, **options):
         "num_ner": tags["ner"],
         "tagger": "rules 1" if preprocessor.annotations else None,
     }
-    made = models.SAN(len(preprocessor.vocabulary), **(arguments | (model or {})))
+    made = models.SAN(vocabulary_size=len(preprocessor.vocabulary), **(arguments | (model or {})))
     random = np.random.default_rng(seed)
     for weight in made.trainable_weights:  # clear probabilities
         weight.assign(random.normal(scale=0.7, size=weight.shape))
-    return (
-        SANPredictor(made, preprocessor, tagger) if tagger else MasquePredictor(made, preprocessor)
-    )
+    predictor = Predictor(made, preprocessor)
+    predictor.tagger = tagger
+    return predictor
+
+
+def run(predictor, questions, passages, **options):
+    inputs = {"question": questions, "passage": passages}
+    return predictor.run("serving_default", inputs, **options)
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +61,10 @@ def predictor():
 
 @pytest.fixture(scope="module")
 def arrays(predictor):
-    return predictor.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+    return run(predictor, REQUEST["question"], REQUEST["passage"], **OPTIONS)
 
 
-def test_reader_of_span_features_is_a_span_reader(predictor):
+def test_the_factory_makes_the_predictor_of_the_preprocessor(predictor):
     assert type(predictor) is SANPredictor
 
 
@@ -124,12 +129,12 @@ def test_an_ensemble_reads_by_the_mean_of_its_members(tmp_path):
     together = ensemble_predictor([first, second])
     asked = REQUEST["question"][1:2], [LONG]
     with eagerly():
-        found = together.read(*asked, **OPTIONS)
+        found = run(together, *asked, **OPTIONS)
         assert_best(found, 0, spans_of_windows(first.preprocessor, [first.model, second.model]))
-        alone = first.read(*asked, **OPTIONS)["probability"]
+        alone = run(first, *asked, **OPTIONS)["probability"]
         assert found["probability"] != pytest.approx(alone, rel=1e-3)
-        again = MasquePredictor.load(together.save_to(tmp_path / "predictor"))
-        np.testing.assert_array_equal(again.read(*asked, **OPTIONS)["answers"], found["answers"])
+        again = Predictor.load(together.save(tmp_path / "predictor"))
+        np.testing.assert_array_equal(run(again, *asked, **OPTIONS)["answers"], found["answers"])
     with pytest.raises(ValueError, match="predictors=\\[\\]"):
         ensemble_predictor([])
     other = preprocessing.SANPreprocessor(first.preprocessor.vocabulary, answer_length=4)
@@ -139,8 +144,11 @@ def test_an_ensemble_reads_by_the_mean_of_its_members(tmp_path):
 
 def test_the_rest_of_the_batch_does_not_matter(predictor, arrays):
     for row in (0, 3):
-        alone = predictor.read(
-            REQUEST["question"][row : row + 1], REQUEST["passage"][row : row + 1], **OPTIONS
+        alone = run(
+            predictor,
+            REQUEST["question"][row : row + 1],
+            REQUEST["passage"][row : row + 1],
+            **OPTIONS,
         )
         np.testing.assert_array_equal(alone["answers"][0], arrays["answers"][row])
         np.testing.assert_allclose(
@@ -150,14 +158,16 @@ def test_the_rest_of_the_batch_does_not_matter(predictor, arrays):
 
 def test_several_passages_are_weighted_by_relevance(predictor):
     passages = ["A hill.", PASSAGE, "The mill is high."]
-    single = [predictor.answer("How high?", passage) for passage in passages]
+    single = [predictor.answer(question="How high?", passages=passage) for passage in passages]
     best = max(range(3), key=lambda n: single[n].probability)
-    together = predictor.answer("How high?", passages)
+    together = predictor.answer(question="How high?", passages=passages)
     assert (together.passage, together.text) == (best, single[best].text)
     for chosen in range(3):
         relevance = [0.0] * 3
         relevance[chosen] = 0.5
-        answer = predictor.answer("How high?", passages, ranker=lambda q, p, r=relevance: r)
+        predictor.ranker = lambda q, p, r=relevance: r
+        answer = predictor.answer(question="How high?", passages=passages)
+        predictor.ranker = None
         assert (answer.passage, answer.text) == (chosen, single[chosen].text)
         assert answer.score == pytest.approx(0.5 * single[chosen].probability, rel=1e-3)
     examples = [Example("1", "How high?", tuple(passages)), Example("2", "Who?", ())]
@@ -167,7 +177,7 @@ def test_several_passages_are_weighted_by_relevance(predictor):
 
 def test_steps_on_request(predictor):
     with eagerly():
-        found = predictor.read(["How high?"], [PASSAGE], num_steps=2, return_steps=True)
+        found = run(predictor, ["How high?"], [PASSAGE], num_steps=2, return_steps=True)
     assert found["step_begin"].shape[:2] == (1, 2)
     begin, end = (found[f"step_{name}"].mean(axis=1)[0] for name in ("begin", "end"))
     i = int(np.flatnonzero(found["word_starts"][0] == found["start"][0])[0])
@@ -181,7 +191,7 @@ def test_an_ensemble_is_exported_as_one_reader(tmp_path):
     exported = together.export(tmp_path / "together" / "1", **OPTIONS)
     (reply,) = run_loader("tf_loader.py", exported, [REQUEST])
     with eagerly():
-        found = together.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+        found = run(together, REQUEST["question"], REQUEST["passage"], **OPTIONS)
     assert_same_outputs(reply["outputs"], found, rtol=1e-3)
 
 
@@ -208,9 +218,11 @@ def test_the_same_under_tensorflow_2_20(exported, arrays, older_python, loader):
 
 def test_command_line_answers_from_the_likeliest_passage(exported, predictor, capsys, tmp_path):
     passages = ["A hill.", PASSAGE, "The mill is high."]
-    answer = predictor.answer("How high?", passages, **OPTIONS)
-    with pytest.raises(ValueError, match="A span stands in a passage"):
-        answer_from_export(exported, "How high?", [])
+    answer = predictor.answer(question="How high?", passages=passages, **OPTIONS)
+    found = tfmrc.load(exported).answer(question="How high?", passages=passages)
+    assert (found.text, found.passage, found.start) == (answer.text, answer.passage, answer.start)
+    none = tfmrc.load(exported.parent).answer(question="How high?", passages=[])
+    assert (none.text, none.start, none.probability) == ("", -1, 0)
     asked = ["answer", str(exported), "--question", "How high?"]
     for passage in passages:
         asked += ["--passage", passage]
@@ -229,7 +241,7 @@ def test_command_line_exports_a_run_that_holds_a_reader(predictor, capsys, tmp_p
 
     monkeypatch.setattr(SANPredictor, "export", export)
     monkeypatch.chdir(tmp_path)
-    predictor.save_to(tmp_path / "stochastic-1" / "predictor", metrics={"f1": 0.5})
+    predictor.save(tmp_path / "stochastic-1" / "predictor", metrics={"f1": 0.5})
     (tmp_path / "savedmodels" / "stochastic-1" / "4").mkdir(parents=True)
     to = tmp_path / "models" / "san" / "3"
     assert cli.main(["export", "stochastic-1", "--to", str(to)]) == 0
@@ -253,17 +265,16 @@ def test_card_and_signature(exported):
         "question": [None],
         "passage": [None],
     }
-    path = exported
-    card = json.loads((path / "assets.extra" / "model_card.json").read_text())
+    card = json.loads((exported / "assets.extra" / "model_card.json").read_text())
     assert all(card["outputs"][name]["meaning"] for name in card["outputs"])
     assert card["decoding"]["num_return_sequences"] == 3
 
 
 def test_saved_and_loaded(predictor, arrays, tmp_path):
-    again = MasquePredictor.load(predictor.save_to(tmp_path / "predictor"))
+    again = Predictor.load(predictor.save(tmp_path / "predictor"))
     assert type(again) is SANPredictor
     with eagerly():
-        found = again.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+        found = run(again, REQUEST["question"], REQUEST["passage"], **OPTIONS)
     np.testing.assert_array_equal(found["answers"], arrays["answers"])
 
 
@@ -283,10 +294,12 @@ def test_a_model_with_tags_asks_for_them_everywhere(tmp_path):
     with pytest.raises(ValueError, match="num_pos"):
         make_reader(pos_tags=("NUM",), model={"num_pos": 0})
     with pytest.raises(ValueError, match="'rules 1'"):
-        make_reader(pos_tags=("NUM",)).answer("How high?", PASSAGE)
+        make_reader(pos_tags=("NUM",)).answer(question="How high?", passages=PASSAGE)
     predictor = make_reader(pos_tags=("NUM",), tagger=tag)
     with eagerly():
-        answer = predictor.answer("How high?", PASSAGE)
+        answer = predictor.answer(question="How high?", passages=PASSAGE)
+        given = {"question": ["How high?"], "passage": [PASSAGE], **tag(["How high?"], [PASSAGE])}
+        assert predictor.run("serving_default", given)["answer"][0].decode() == answer.text
     path = predictor.export(tmp_path / "tags" / "1")
     signature = tf.saved_model.load(str(path)).signatures["serving_default"]
     assert set(signature.structured_input_signature[1]) == {"question", "passage", "passage_pos"}
@@ -299,9 +312,8 @@ def test_a_model_with_tags_asks_for_them_everywhere(tmp_path):
 
 def test_bad_input_gives_an_answer(predictor):
     odd = ["a" * 5000, "\x00", b"\xff\xfe hill", "hill " * 300, "   "]
-    found = predictor.read(["How?"] * 5, [o.decode("utf-8", "replace") if isinstance(o, bytes) else o
-                                       for o in odd])  # fmt: skip
+    found = run(predictor, ["How?"] * 5, odd)
     assert np.isfinite(found["probability"]).all()
     assert found["start"][4] == -1
     with pytest.raises(ValueError, match="num_return_sequences=0"):
-        predictor.answer("How?", "A hill.", num_return_sequences=0)
+        predictor.answer(question="How?", passages="A hill.", num_return_sequences=0)

@@ -10,7 +10,7 @@ from recipes.round_trip import compare, main, questions, settings
 from recipes.san_squad import main as san_squad
 from tests.recipes.test_san_squad import NAMES, SETTINGS, squad
 from tests.running import eagerly
-from tfmrc import MasquePredictor, data, models, preprocessing, text
+from tfmrc import Predictor, data, models, preprocessing, text
 from tfmrc.predictors import MaxoutPointerQGPredictor
 
 WORDS = "who met an owl near the mill . ? what she".split()
@@ -31,15 +31,15 @@ def place(tmp_path_factory):
     bias = model.generator.bias.numpy()
     bias[3] = 20.0  # a question ends as soon as it may
     model.generator.bias.assign(bias)
-    MaxoutPointerQGPredictor(model, asking).save_to(place / "predictor")
-    predictor().save_to(place / "predictor")
+    MaxoutPointerQGPredictor(model, asking).save(place / "predictor")
+    predictor().save(place / "predictor")
     return place
 
 
 def predictor():
     reading = preprocessing.SANPreprocessor(text.Vocabulary(WORDS), answer_length=3)
     sizes = {"vocabulary_size": len(WORDS) + 4, "word_dim": 4, "units": 2, "align_dim": 2}
-    return MasquePredictor(models.SAN(**sizes, num_layers=1, num_steps=2), reading)
+    return Predictor(models.SAN(**sizes, num_layers=1, num_steps=2), reading)
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
         given = dict(zip(words[1::2], words[2::2], strict=True))
         asked.append(given)
         made = compare.Path(given["--runs"], f"{given['--answer']}-{given['--seed']}")
-        predictor().save_to(made / "predictor")
+        predictor().save(made / "predictor")
         chosen = compare.SanSettings.load(compare.Path(given["--config"]))
         examples, _ = san_settings.training_examples(chosen, compare.Path(given["--data"]))
         facts = {"steps": 32, "examples": len(examples)}

@@ -9,7 +9,7 @@ from recipes.san_msmarco import main, spans
 from recipes.san_squad.settings import Settings
 from tests.recipes.test_san_squad import SETTINGS
 from tests.running import eagerly
-from tfmrc import MasquePredictor, data
+from tfmrc import Predictor, data
 from tfmrc.predictors import TfIdfRanker
 
 SIZES = {"passage_length": 12, "question_length": 8, "answer_length": 4, "stride": 6}
@@ -77,11 +77,12 @@ def test_the_best_span_of_all_passages_by_probability_and_relevance(place, capsy
     training, validation = spans.training_examples(settings, place / "runs")
     assert len(training) + len(validation) == 10
     ranker = TfIdfRanker(example.passages[0] for example in training)
-    predictor = MasquePredictor.load(place / "runs" / "stochastic-1" / "predictor")
+    predictor = Predictor.load(place / "runs" / "stochastic-1" / "predictor")
     for example in examples:
         relevance = ranker(example.question, example.passages)
         assert relevance[0] == 0 < relevance[2] < relevance[1]
-        read = predictor.read([example.question] * 3, list(example.passages))
+        inputs = {"question": [example.question] * 3, "passage": list(example.passages)}
+        read = predictor.run("serving_default", inputs)
         score = [p * r for p, r in zip(read["probability"].tolist(), relevance, strict=True)]
         assert found[example.id] == read["answer"][score.index(max(score))].decode()
     report = json.loads((folder / "metrics.json").read_text())

@@ -11,7 +11,7 @@ from recipes.san_squad import main
 from recipes.san_squad.settings import Settings, answerable
 from recipes.san_squad.tags import Tags
 from tests.running import eagerly
-from tfmrc import MasquePredictor
+from tfmrc import Predictor
 from tfmrc.evaluation import find_runs, read_rows, states
 from tfmrc.ops.ids import NUM_SPECIAL
 
@@ -207,7 +207,7 @@ def test_words_with_tags_and_vectors(place):
         Tags.of(settings["tagger"], place / "tagged").cache.add(["A new text."])
     report = (place / "tagged" / "evaluation" / "seeds" / "report.md").read_text()
     assert "| san_squad_1_seeds | 5 |" in report and "Word vectors: vectors.txt, for " in report
-    predictor = MasquePredictor.load(place / "tagged" / "stochastic-1" / "predictor")
+    predictor = Predictor.load(place / "tagged" / "stochastic-1" / "predictor")
     row = predictor.preprocessor.vocabulary.words.index("owl") - NUM_SPECIAL
     assert predictor.model.word_embedding.words.numpy()[row].tolist() == [1, 2, 3, 4]
 

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tfmrc import MasquePredictor, losses, models, preprocessing, text
+from tfmrc import Predictor, losses, models, preprocessing, text
 
 WORDS = "the . ? how high is hill valley metres who named it and river of , in mill".split()
 STYLES = ("qa", "nlg")
@@ -36,7 +36,7 @@ ANSWERS = ["1,310.5 metres", "Tamsin named the WHY.", "12 metres high", "川 hig
 RELEVANCE = [[1, 0, 0], [1, 0, -1], [1, 0, -1], [1, 0, 0]]
 
 
-def make_reader(seed: int = 3, **sizes) -> MasquePredictor:
+def make_reader(seed: int = 3, **sizes) -> Predictor:
     """Small, with random weights."""
     keras.utils.set_random_seed(seed)
     preprocessor = preprocessing.MasquePreprocessor(
@@ -69,10 +69,10 @@ def make_reader(seed: int = 3, **sizes) -> MasquePredictor:
         generation_vocabulary_size=12,
         **sizes,
     )
-    return MasquePredictor(model, preprocessor)
+    return Predictor(model, preprocessor)
 
 
-def train(predictor: MasquePredictor, steps: int = 110) -> MasquePredictor:
+def train(predictor: Predictor, steps: int = 110) -> Predictor:
     """Learns `ANSWERS` by heart: clear probabilities, words from all three kinds of source."""
     records = {name: tf.constant(values) for name, values in REQUEST.items()}
     records |= {"answer": ANSWERS, "answerable": tf.constant([1, 1, 1, 0])}

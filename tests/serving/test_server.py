@@ -125,17 +125,19 @@ def test_wrong_paths(server, method, path, status):
 def test_the_client_gives_the_reader_s_answers(server, predictor):
     client = Client("hills", server.url)
     passages = REQUEST["passages"][0][:2]
-    served = client.answer(REQUEST["question"][0], passages, "qa")
-    expected = predictor.answer(REQUEST["question"][0], passages, "qa", **EXPORT_OPTIONS)
+    served = client.answer(question=REQUEST["question"][0], passages=passages, style="qa")
+    expected = predictor.answer(
+        question=REQUEST["question"][0], passages=passages, style="qa", **EXPORT_OPTIONS
+    )
     assert served.text == expected.text
-    assert [(w.text, w.source, w.start) for w in served.words] == [
-        (w.text, w.source, w.start) for w in expected.words
+    assert [(w.text, w.source, w.start, w.source_text) for w in served.words] == [
+        (w.text, w.source, w.start, w.source_text) for w in expected.words
     ]
     np.testing.assert_allclose(served.relevance, expected.relevance, rtol=1e-4, atol=1e-6)
     assert len(served.alternatives) == 1
     assert client.status()["model_version_status"][0]["state"] == "AVAILABLE"
     with pytest.raises(ValueError, match="answered 400: .*limerick"):
-        client.answer("How high?", ["It is."], "limerick")
+        client.answer(question="How high?", passages=["It is."], style="limerick")
     with pytest.raises(ConnectionError, match="There is no server at"):
         Client("hills", "http://127.0.0.1:1").status()
 

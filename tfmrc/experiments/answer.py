@@ -10,7 +10,7 @@ from typing import Any
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, read_predictions, write_predictions
 from tfmrc.experiments.configuration import Evaluation
-from tfmrc.predictors import Answer, MasquePredictor
+from tfmrc.predictors import Answer, Predictor
 
 
 def options_of(chosen: Evaluation) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class StyledReader:
         chosen: size of the batches and options of the search.
     """
 
-    predictor: MasquePredictor
+    predictor: Predictor
     style: str
     chosen: Evaluation
 
@@ -63,14 +63,17 @@ class StyledReader:
         """One prediction an example, in their order."""
         named, asked = tee(examples)
         answers = self.predictor.predict(
-            asked, self.chosen.batch_size, self.style, **options_of(self.chosen)
+            asked,
+            task=self.style,
+            batch_size=self.chosen.batch_size,
+            **options_of(self.chosen),
         )
         for answer in answers:
             yield prediction_of(next(named).id, answer, self.style)
 
 
 def answer_all(
-    predictor: MasquePredictor,
+    predictor: Predictor,
     examples: Sequence[Example],
     style: str,
     path: Path,

@@ -16,7 +16,7 @@ from tfmrc.experiments.configuration import Recipe, Source
 from tfmrc.experiments.environment import in_words
 from tfmrc.experiments.plots import draw_attributions, lengths_of, write_samples
 from tfmrc.experiments.sources import data_folder, limited, splits
-from tfmrc.predictors import MasquePredictor
+from tfmrc.predictors import Predictor
 
 BASELINES = {
     "first sentence": lambda example: evaluation.first_sentence(example.passages),
@@ -52,7 +52,7 @@ def evaluate(
     """
     folder = places.run_folder(recipe, run)
     training = places.read_json(folder / places.TRAINING, "train")
-    predictor = MasquePredictor.load(folder / places.PREDICTOR)
+    predictor: Predictor = Predictor.load(folder / places.PREDICTOR)
     written = []
     for number, part in enumerate(splits(recipe, data_folder(data))):
         if part.test is None:
@@ -69,7 +69,7 @@ def _evaluate_source(
     recipe: Recipe,
     source: Source,
     examples: Sequence[Example],
-    predictor: MasquePredictor,
+    predictor: Predictor,
     training: dict[str, Any],
     target: Path,
 ) -> None:

@@ -115,7 +115,7 @@ def train(
         "machine": machine(),
     }
     places.write_json(folder / places.TRAINING, facts)
-    predictors.MasquePredictor(model, preprocessor).save_to(
+    predictors.Predictor(model, preprocessor).save(
         folder / places.PREDICTOR, metrics={"training": facts}
     )
     print(f"Trained {facts['steps']:,} steps in {facts['seconds'] / 60:.1f} minutes: {folder}")

@@ -8,7 +8,7 @@ from tfmrc import data
 from tfmrc.experiments import run_folder as places
 from tfmrc.experiments.answer import answer_all, options_of, prediction_of
 from tfmrc.experiments.configuration import Recipe
-from tfmrc.predictors import MasquePredictor, load_predictor
+from tfmrc.predictors import Predictor
 
 
 def predict(
@@ -46,7 +46,10 @@ def predict(
             yield example
 
     answers = predictor.predict(
-        noted(), recipe.evaluation.batch_size, chosen, **options_of(recipe.evaluation)
+        noted(),
+        task=chosen,
+        batch_size=recipe.evaluation.batch_size,
+        **options_of(recipe.evaluation),
     )
     for number, answer in enumerate(answers):
         record = prediction_of(kept[number], answer, chosen).to_json()
@@ -96,7 +99,7 @@ def export_predictor(folder: str | Path, name: str, to: str | Path | None = None
         FileNotFoundError: the folder is no saved predictor.
         FileExistsError: the version exists.
     """
-    predictor = load_predictor(folder)
+    predictor: Predictor = Predictor.load(folder)
     path = predictor.export(
         Path(to) if to is not None else _next_version(Path("savedmodels", name))
     )
@@ -104,10 +107,10 @@ def export_predictor(folder: str | Path, name: str, to: str | Path | None = None
     return path
 
 
-def _reader(recipe: Recipe, run: str | Path | None) -> MasquePredictor:
+def _reader(recipe: Recipe, run: str | Path | None) -> Predictor:
     folder = places.run_folder(recipe, run)
     places.read_json(folder / places.TRAINING, "train")
-    return MasquePredictor.load(folder / places.PREDICTOR)
+    return Predictor.load(folder / places.PREDICTOR)
 
 
 def _next_version(folder: Path) -> Path:

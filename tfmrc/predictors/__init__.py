@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 _HOMES = {
     "Answer": "answer",
     "DAANetPredictor": "daanet",
+    "DamagedError": "manifest",
     "DecodingOptions": "options",
     "GeneratedQuestion": "generated",
     "GeneratedText": "generated",
@@ -13,42 +14,50 @@ _HOMES = {
     "MasqueRanker": "rankers",
     "MaxoutPointerQGPredictor": "maxout_pointer_qg",
     "Predictor": "base",
+    "Query": "task",
+    "QuestionOptions": "options",
+    "Result": "result",
     "SANPredictor": "san",
     "SpanAnswer": "span_answer",
     "SpanOptions": "options",
+    "Task": "task",
     "TfIdfRanker": "rankers",
     "Word": "answer",
-    "daanet_signatures": "daanet_signature",
+    "daanet_signatures": "daanet",
     "ensemble_predictor": "ensemble",
     "export_saved_model": "export",
-    "load_predictor": "loading",
-    "masque_signature": "masque_signature",
-    "maxout_pointer_qg_signatures": "maxout_pointer_qg_signature",
-    "san_signature": "san_signature",
+    "find_predictor_class": "registry",
+    "masque_signature": "masque",
+    "maxout_pointer_qg_signatures": "maxout_pointer_qg",
+    "san_signature": "san",
+    "verify": "manifest",
 }
 
 if TYPE_CHECKING:
     from tfmrc.predictors.answer import Answer, Word
     from tfmrc.predictors.base import Predictor
-    from tfmrc.predictors.daanet import DAANetPredictor
-    from tfmrc.predictors.daanet_signature import daanet_signatures
+    from tfmrc.predictors.daanet import DAANetPredictor, daanet_signatures
     from tfmrc.predictors.ensemble import ensemble_predictor
     from tfmrc.predictors.export import export_saved_model
     from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
-    from tfmrc.predictors.loading import load_predictor
-    from tfmrc.predictors.masque import MasquePredictor
-    from tfmrc.predictors.masque_signature import masque_signature
-    from tfmrc.predictors.maxout_pointer_qg import MaxoutPointerQGPredictor
-    from tfmrc.predictors.maxout_pointer_qg_signature import maxout_pointer_qg_signatures
-    from tfmrc.predictors.options import DecodingOptions, SpanOptions
+    from tfmrc.predictors.manifest import DamagedError, verify
+    from tfmrc.predictors.masque import MasquePredictor, masque_signature
+    from tfmrc.predictors.maxout_pointer_qg import (
+        MaxoutPointerQGPredictor,
+        maxout_pointer_qg_signatures,
+    )
+    from tfmrc.predictors.options import DecodingOptions, QuestionOptions, SpanOptions
     from tfmrc.predictors.rankers import MasqueRanker, TfIdfRanker
-    from tfmrc.predictors.san import SANPredictor
-    from tfmrc.predictors.san_signature import san_signature
+    from tfmrc.predictors.registry import find_predictor_class
+    from tfmrc.predictors.result import Result
+    from tfmrc.predictors.san import SANPredictor, san_signature
     from tfmrc.predictors.span_answer import SpanAnswer
+    from tfmrc.predictors.task import Query, Task
 
 __all__ = [
     "Answer",
     "DAANetPredictor",
+    "DamagedError",
     "DecodingOptions",
     "GeneratedQuestion",
     "GeneratedText",
@@ -56,18 +65,23 @@ __all__ = [
     "MasqueRanker",
     "MaxoutPointerQGPredictor",
     "Predictor",
+    "Query",
+    "QuestionOptions",
+    "Result",
     "SANPredictor",
     "SpanAnswer",
     "SpanOptions",
+    "Task",
     "TfIdfRanker",
     "Word",
     "daanet_signatures",
     "ensemble_predictor",
     "export_saved_model",
-    "load_predictor",
+    "find_predictor_class",
     "masque_signature",
     "maxout_pointer_qg_signatures",
     "san_signature",
+    "verify",
 ]
 
 

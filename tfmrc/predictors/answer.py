@@ -1,8 +1,11 @@
-"""What a predictor answers: text, the source of every word, and how sure the model is."""
+"""A generated answer, the source of every word, relevance and answerability."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from tfmrc.predictors.result import Result, row_of, string_of
 
 __all__ = ["SOURCES", "Answer", "Word"]
 
@@ -15,13 +18,17 @@ class Word:
     """One word of an answer and where it came from.
 
     Attributes:
-        text: the word; a copied one that the vocabulary lacks as it stood in its source.
-        source: `"vocabulary"`, `"question"` or `"passage"`: what contributed most to the word's
-            probability.
-        passage: index of the passage it was copied from, else None.
-        start: offset of the first character (code point) in the question or passage, else None.
-        end: offset behind the last character, else None.
-        mixture: the weights of vocabulary, question and passages when the word was chosen.
+        text: str. The word of the answer. A word of the generation vocabulary is lower-cased and
+            normalised (NFKC); any other copied word is as at its first occurrence in the source.
+        source: str. `"vocabulary"`, `"question"` or `"passage"`: which contributed most to the
+            word's probability.
+        passage: int or None. Index of the passage it was copied from.
+        start: int or None. Offset of its first character (code point) in the caller's question or
+            passage.
+        end: int or None. Offset after its last character.
+        mixture: The weights of vocabulary, question and passages when the word was chosen.
+        source_text: str or None. The copied word as the question or passage writes it: its
+            characters from `start` to `end`, neither lower-cased nor normalised.
     """
 
     text: str
@@ -30,125 +37,124 @@ class Word:
     start: int | None
     end: int | None
     mixture: tuple[float, float, float]
+    source_text: str | None = None
 
 
-@dataclass(frozen=True)
-class Answer:
-    """An answer; `str(answer)` is its text.
+@dataclass(frozen=True, kw_only=True)
+class Answer(Result):
+    """A generated answer; `str(answer)` is its text.
+
+    The words are joined with the spaces that English has between them. See `Word` for what the
+    words have undergone, and for the exact characters of the sources.
 
     Attributes:
-        text: the words with the spaces that English wants between them.
-        words: the words one by one.
-        relevance: one number from 0 to 1 a passage, None from a model without a ranker.
-        answerable_probability: from 0 to 1, that the passages answer the question at all; None
-            from a model without a classifier.
-        score: what the decoder ordered its hypotheses by: the log-probability of the words, with
-            a length penalty if one was asked for.
-        truncated: True if the question or passages were longer, or more, than the model reads.
-        finished: False if the answer was cut at the greatest length.
-        alternatives: the other hypotheses, best first, where several were asked for.
+        words: The words one by one.
+        relevance: A number from 0 to 1 per passage; None without a trained ranker.
+        answerable_probability: float or None. Probability that the passages answer the question
+            at all; None without a trained classifier.
+        score: float or None. The decoder's order of the hypotheses: the log-probability of the
+            words, with a length penalty if one was requested.
     """
 
-    text: str
     words: tuple[Word, ...] = ()
     relevance: tuple[float, ...] | None = None
     answerable_probability: float | None = None
     score: float | None = None
-    truncated: bool = False
-    finished: bool = True
-    alternatives: tuple["Answer", ...] = ()
 
-    def __str__(self) -> str:
-        return self.text
-
-    def describe(self) -> str:
-        """Several lines for people: the answer, its words' sources, relevance and answerability.
+    def details(self) -> Sequence[str]:
+        """Returns a line per word, relevance, answerability and score.
 
         Example:
 
         >>> from tfmrc.predictors import Answer, Word
         >>> word = Word("8,611", "passage", 1, 7, 12, (0.25, 0.0, 0.75))
-        >>> print(Answer("8,611", (word,), (0.125, 0.875), 0.75, -0.5).describe())
+        >>> print(Answer("8,611", words=(word,), relevance=(0.125, 0.875), score=-0.5).describe())
         8,611
           8,611  passage 2, characters 7-12  (vocabulary 0.25, question 0.00, passage 0.75)
-          relevance  0.12 0.88
-          answerable probability  0.75
-          score  -0.500
+          relevance 0.12 0.88
+          score -0.500
         """
-        lines = [self.text or "(no answer)"]
+        lines = []
         width = max((len(word.text) for word in self.words), default=0)
         for word in self.words:
-            place = word.source
+            position = word.source
             if word.passage is not None:
-                place += f" {word.passage + 1}"
+                position += f" {word.passage + 1}"
             if word.start is not None:
-                place += f", characters {word.start}-{word.end}"
+                position += f", characters {word.start}-{word.end}"
+            if word.source_text is not None and word.source_text != word.text:
+                position += f", written {word.source_text!r}"
             weights = ", ".join(
                 f"{name} {weight:.2f}" for name, weight in zip(SOURCES, word.mixture, strict=True)
             )
-            lines.append(f"  {word.text:<{width}}  {place}  ({weights})")
+            lines.append(f"  {word.text:<{width}}  {position}  ({weights})")
         if self.relevance is not None:
-            lines.append("  relevance  " + " ".join(f"{value:.2f}" for value in self.relevance))
+            lines.append("  relevance " + " ".join(f"{value:.2f}" for value in self.relevance))
         if self.answerable_probability is not None:
-            lines.append(f"  answerable probability  {self.answerable_probability:.2f}")
+            lines.append(f"  answerable probability {self.answerable_probability:.2f}")
         if self.score is not None:
-            lines.append(f"  score  {self.score:.3f}")
-        if self.truncated:
-            lines.append("  the question or the passages were cut")
-        if not self.finished:
-            lines.append("  the answer was cut at the greatest length")
-        return "\n".join(lines)
+            lines.append(f"  score {self.score:.3f}")
+        return lines
 
     @classmethod
     def from_outputs(
         cls, outputs: Mapping[str, Any], row: int, num_passages: int | None = None
     ) -> "Answer":
-        """One row of a signature's outputs (arrays or the nested lists of a REST reply).
+        """Returns one row of a signature's outputs (arrays or the nested lists of a REST reply).
 
         Args:
-            outputs: what the exported signature returns, by name.
-            row: which example of the batch.
-            num_passages: how many relevances to keep; None for all that the model has.
+            outputs: dict. What the exported signature returns, by name.
+            row: int. Index of the example in the batch.
+            num_passages: int or None. How many relevances to keep; None for all.
         """
-        column = {name: values[row] for name, values in outputs.items()}
+        column = row_of(outputs, row)
         relevance = column.get("relevance")
         if relevance is not None:
             relevance = tuple(float(value) for value in relevance[:num_passages])
-        probability = column.get("answerable_probability")
+        answerable = column.get("answerable_probability")
         shared: dict[str, Any] = {
             "relevance": relevance,
-            "answerable_probability": None if probability is None else float(probability),
+            "answerable_probability": None if answerable is None else float(answerable),
             "truncated": bool(column["truncated"]),
         }
         if "answer" not in column:
-            return cls(text="", **shared)
+            return cls("", **shared)
+        names = ("alternatives", "alternative_scores", "alternative_log_probabilities")
+        others = zip(*(column.get(name, ()) for name in names), strict=True)
         return cls(
-            text=string_of(column["answer"]),
+            string_of(column["answer"]),
+            probability=float(column["probability"]),
+            log_probability=float(column["log_probability"]),
             words=_words(column),
             score=float(column["score"]),
             finished=bool(column["finished"]),
             alternatives=tuple(
-                cls(text=string_of(text), score=float(score), **shared)
-                for text, score in zip(
-                    column.get("alternatives", ()),
-                    column.get("alternative_scores", ()),
-                    strict=True,
+                cls(
+                    string_of(text),
+                    probability=math.exp(log_probability),
+                    log_probability=float(log_probability),
+                    score=float(score),
+                    **shared,
                 )
+                for text, score, log_probability in others
             ),
             **shared,
         )
 
 
-def string_of(value: str | bytes) -> str:
-    """The text of an output: bytes of an array, or a string of a REST reply."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
 def _words(column: Mapping[str, Any]) -> tuple[Word, ...]:
-    names = ("words", "sources", "passage_indices", "starts", "ends", "mixture")
+    names = (
+        "words",
+        "sources",
+        "passage_indices",
+        "starts",
+        "ends",
+        "mixture",
+        "source_texts",
+    )
     rows = zip(*(column[name] for name in names), strict=True)
     words = []
-    for _, (text, source, passage, start, end, mixture) in zip(
+    for _, (text, source, passage, start, end, mixture, written) in zip(
         range(int(column["num_words"])), rows, strict=False
     ):
         weights = tuple(float(weight) for weight in mixture)
@@ -160,6 +166,7 @@ def _words(column: Mapping[str, Any]) -> tuple[Word, ...]:
                 start=int(start) if start >= 0 else None,
                 end=int(end) if end >= 0 else None,
                 mixture=(weights[0], weights[1], weights[2]),
+                source_text=string_of(written) if start >= 0 else None,
             )
         )
     return tuple(words)

@@ -1,96 +1,461 @@
-"""What every predictor is: a model and the preprocessor that it was trained with, saved as a folder."""
+"""The base of all predictors: batches, signatures, saving, loading and export."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
-import tensorflow as tf
-
+from tfmrc.arguments import check_arguments
+from tfmrc.predictors import registry
+from tfmrc.predictors.export import export_saved_model
+from tfmrc.predictors.inputs import check_names, tensors_of
+from tfmrc.predictors.options import DecodingOptions
+from tfmrc.predictors.result import Result
 from tfmrc.predictors.storage import load_parts, save_parts
+from tfmrc.predictors.task import Query, Task, sequence_of_passages
 
-__all__ = ["Predictor", "strings"]
+__all__ = ["Predictor"]
+
+R = TypeVar("R", bound=Result)
 
 
-class Predictor:
-    """A model and its preprocessor, which were made for each other.
+class Predictor(Generic[R]):
+    """A model and its preprocessor: strings in, answers or questions out.
+
+    `Predictor(model, preprocessor)` returns the subclass that is declared for the class of the
+    preprocessor: a `MasquePredictor`, `SANPredictor`, `MaxoutPointerQGPredictor`,
+    `DAANetPredictor`, or a user's own. All have the same methods.
+
+    A subclass declares `model_class`, `preprocessor_class` and `options_class`, and defines
+    `tasks`, `build_signatures` and `predict_batch`. To be saved it is registered by
+    `keras.saving.register_keras_serializable`, as its model and preprocessor are.
+
+    The keyword arguments `**options` are the fields of `options_class`. The graphs of each
+    combination are built once and kept. The weights are those that the model holds at the moment;
+    to use an optimizer's moving average during training, see `tfmrc.training.ema_weights`.
 
     Args:
-        model: the model.
-        preprocessor: its preprocessor.
+        model: The model.
+        preprocessor: The preprocessor that it was trained with.
+
+    Attributes:
+        model: The model.
+        preprocessor: The preprocessor.
+        metrics: dict. What was measured with this model, saved and exported with it.
+        trained_parts: See the property.
 
     Raises:
-        ValueError: the preprocessor are another predictor's, or model and preprocessor disagree.
+        ValueError: The preprocessor is another predictor's, or model and preprocessor disagree.
+
+    Example:
+
+    >>> import tfmrc
+    >>> from tfmrc import models, preprocessing, text
+    >>> words = text.Vocabulary("how tall is k2 metres".split())
+    >>> preprocessor = preprocessing.SANPreprocessor(words)
+    >>> model = models.SAN(vocabulary_size=9, word_dim=8, units=4, align_dim=4)
+    >>> predictor = tfmrc.Predictor(model, preprocessor)
+    >>> predictor
+    <SANPredictor of 'san', tasks: answer>
+    >>> passage = "K2 is 8,611 metres high."
+    >>> answer = predictor.answer(question="How tall is K2?", passages=[passage])
+    >>> answer.text == passage[answer.start : answer.end]
+    True
     """
 
-    preprocessor_class: type = object
+    model_class: ClassVar[type]
+    preprocessor_class: ClassVar[type]
+    options_class: ClassVar[type] = DecodingOptions
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        registry.declare(cls)
+
+    def __new__(cls, model: Any, preprocessor: Any, *arguments: Any, **options: Any) -> Self:
+        """Makes the subclass that is declared for the preprocessor's class."""
+        if cls is Predictor:
+            cls = registry.find_predictor_class(type(model), type(preprocessor))
+        return super().__new__(cls)
 
     def __init__(self, model: Any, preprocessor: Any):
         if not isinstance(preprocessor, self.preprocessor_class):
             raise ValueError(
-                f"A {type(self).__name__} reads with {self.preprocessor_class.__name__}; "
-                "tfmrc.predictors.load_predictor loads any saved predictor. "
-                f"Received: preprocessor={type(preprocessor).__name__}"
+                f"{type(self).__name__} needs a {self.preprocessor_class.__name__}; "
+                "`tfmrc.Predictor(model, preprocessor)` makes the predictor that fits. "
+                f"Received: preprocessor={preprocessor!r}"
             )
         self.model = model
         self.preprocessor: Any = preprocessor
         self.metrics: dict[str, Any] = {}
+        self._trained_parts: tuple[str, ...] | None = None
+        self._signatures: dict[Any, dict[str, Any]] = {}
+        self._process = os.getpid()
         self.check_agreement()
+
+    def __repr__(self) -> str:
+        tasks = ", ".join(task.name for task in self.tasks) or "none"
+        return f"<{type(self).__name__} of {self.model.name!r}, tasks: {tasks}>"
+
+    # === Declared by a paper ===
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """What the predictor does; the first task is the default."""
+        raise NotImplementedError(f"{type(self).__name__} must define `tasks`.")
+
+    def build_signatures(self, options: Any) -> dict[str, Any]:
+        """Returns `tf.function`s on plain strings by name; one of them is `"serving_default"`.
+
+        Each has an `input_signature` of named `tf.TensorSpec`s and returns a dict of tensors.
+
+        Args:
+            options: An instance of `options_class`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define `build_signatures`.")
+
+    def predict_batch(
+        self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
+    ) -> Iterable[R]:
+        """Returns one result per request, in their order.
+
+        Args:
+            queries: The requests.
+            task: One of `tasks`.
+            options: Fields of `options_class`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define `predict_batch`.")
+
+    def max_length(self, options: Any) -> int:
+        """Returns the greatest number of words of a prediction, for the model card."""
+        length: int = options.max_length or self.preprocessor.answer_length
+        return length
+
+    def warmup_request(self) -> dict[str, Any] | None:
+        """Returns a request of `serving_default` that a server runs at start-up, or None."""
+        return None
+
+    def check_exportable(self) -> None:
+        """Raises a ValueError if the model cannot be exported."""
+
+    def complete(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Returns the inputs of a signature, with those that the predictor makes itself."""
+        return inputs
+
+    # === The same for every paper ===
+
+    @property
+    def trained_parts(self) -> tuple[str, ...] | None:
+        """Names of the model's outputs that had a label in training; None if it is not known.
+
+        Training sets it; it is saved and loaded with the predictor. An output that was never
+        trained is left out of results and exports: its numbers would look real.
+        """
+        return self._trained_parts
+
+    @trained_parts.setter
+    def trained_parts(self, names: Iterable[str] | None) -> None:
+        if isinstance(names, str):
+            raise ValueError(f"`trained_parts` is a list. Received: trained_parts={names!r}")
+        self._trained_parts = None if names is None else tuple(names)
+        self._signatures.clear()
+
+    def is_trained(self, part: str) -> bool:
+        """Returns whether a part was trained, as far as it is known."""
+        return self._trained_parts is None or part in self._trained_parts
+
+    def answer(
+        self,
+        *,
+        question: str,
+        passages: str | Sequence[str],
+        style: str | None = None,
+        **options: Any,
+    ) -> R:
+        """Answers one question.
+
+        Args:
+            question: str. The question.
+            passages: The passages to answer from.
+            style: str or None. The answer style; None for the first one.
+            **options: Fields of `options_class`.
+
+        Returns:
+            The answer, with `alternatives` if `num_return_sequences` is above 1.
+
+        Raises:
+            ValueError: The predictor does not answer, or not in this style.
+        """
+        query = Query(question, sequence_of_passages(passages))
+        return self._single(query, self._task_for("answer", style), options)
+
+    def ask(
+        self, *, passage: str, answer: str, answer_start: int | None = None, **options: Any
+    ) -> R:
+        """Generates a question about an answer.
+
+        Args:
+            passage: str. The passage.
+            answer: str. What to ask about.
+            answer_start: int or None. Offset of its first character in the passage; None for its
+                first occurrence.
+            **options: Fields of `options_class`.
+
+        Returns:
+            The question, with `alternatives` if `num_return_sequences` is above 1.
+
+        Raises:
+            ValueError: The predictor does not ask.
+        """
+        start = -1 if answer_start is None else answer_start
+        query = Query("", (passage,), answer, answer_start=start)
+        return self._single(query, self._task_for("question", None), options)
+
+    def predict(
+        self,
+        examples: Iterable[Any],
+        *,
+        task: str | Task | None = None,
+        batch_size: int = 32,
+        **options: Any,
+    ) -> Iterator[R]:
+        """Predicts for many examples, a batch at a time, in their order.
+
+        Args:
+            examples: Any iterable of `tfmrc.data.Example` or objects with the same attributes (see
+                `tfmrc.predictors.Query.of`). It is read as the results are taken.
+            task: A task or its name; None for the first of `tasks`.
+            batch_size: int. Examples per batch.
+            **options: Fields of `options_class`.
+
+        Returns:
+            An iterator with one result per example.
+
+        Raises:
+            ValueError: The task is unknown, or `batch_size` is below 1.
+            TypeError: An option is unknown.
+        """
+        if not isinstance(batch_size, int) or batch_size < 1:
+            raise ValueError(f"`batch_size` must be 1 or more. Received: batch_size={batch_size!r}")
+        chosen = self.task(task)
+        self.options(**options)
+        stream = iter(examples)
+
+        def results() -> Iterator[R]:
+            while batch := [Query.of(each, chosen) for each in islice(stream, batch_size)]:
+                yield from self.predict_batch(batch, chosen, options)
+
+        return results()
+
+    def run(
+        self, signature: str, inputs: Mapping[str, Sequence[Any]], **options: Any
+    ) -> dict[str, Any]:
+        """Returns the arrays that the exported signature gives for the same strings.
+
+        Args:
+            signature: str. Its name, as `"serving_default"`.
+            inputs: For each input the values, one per example.
+            **options: Fields of `options_class`.
+
+        Raises:
+            ValueError: The signature or an input is unknown, or an input is missing.
+        """
+        self._check_process()
+        function = self.signature(signature, **options)
+        inputs = self.complete(inputs)
+        specs = function.input_signature
+        check_names(f"The signature {signature!r}", inputs, [spec.name for spec in specs])
+        most = getattr(self.preprocessor, "num_passages", None)
+        outputs = function(*tensors_of(inputs, specs, most))
+        return {name: value.numpy() for name, value in outputs.items()}
+
+    def signature(self, name: str = "serving_default", **options: Any) -> Any:
+        """Returns the `tf.function` of a signature; it is built once per combination of options.
+
+        Raises:
+            ValueError: There is no such signature.
+        """
+        chosen = self.options(**options)
+        if chosen not in self._signatures:
+            self._signatures[chosen] = self.build_signatures(chosen)
+        signatures = self._signatures[chosen]
+        if name not in signatures:
+            raise ValueError(
+                f"This predictor has the signatures {', '.join(sorted(signatures))}. "
+                f"Received: {name!r}"
+            )
+        return signatures[name]
+
+    def options(self, **options: Any) -> Any:
+        """Returns options as an instance of `options_class`.
+
+        Raises:
+            TypeError: An option is unknown; the message names the nearest one.
+            ValueError: A value is not possible.
+        """
+        check_arguments(self.options_class, options, type(self).__name__)
+        return self.options_class(**options)
+
+    def task(self, task: str | Task | None = None) -> Task:
+        """Returns one of the predictor's tasks by its name, or the first one.
+
+        Raises:
+            ValueError: There is no such task.
+        """
+        tasks = self.tasks
+        if task is None and tasks:
+            return tasks[0]
+        for each in tasks:
+            if task in (each, each.name):
+                return each
+        raise ValueError(
+            f"This predictor has the tasks {', '.join(each.name for each in tasks) or 'none'}. "
+            f"Received: task={getattr(task, 'name', task)!r}"
+        )
+
+    def _task_for(self, target: str, style: str | None) -> Task:
+        tasks = [task for task in self.tasks if task.target == target]
+        if not tasks:
+            verb = {"answer": "answer questions", "question": "ask questions"}[target]
+            raise ValueError(
+                f"{type(self).__name__} does not {verb}; it has the tasks "
+                f"{', '.join(task.name for task in self.tasks)}."
+            )
+        for task in tasks:
+            if style in (None, task.style):
+                return task
+        styles = ", ".join(str(task.style) for task in tasks)
+        raise ValueError(f"`style` must be one of {styles}. Received: style={style!r}")
+
+    def _single(self, query: Query, task: Task, options: Mapping[str, Any]) -> R:
+        return next(iter(self.predict_batch([query], task, options)))
 
     def check_agreement(self) -> None:
         """Raises a ValueError if model and preprocessor were not made for each other."""
-        model, preprocessor = self.model, self.preprocessor
-        self.compare(
-            {
-                "vocabulary_size": (
-                    model.get_config().get("vocabulary_size"),
-                    len(preprocessor.vocabulary),
-                ),
-                "generable words": (
-                    getattr(model, "num_generable", None),
-                    getattr(preprocessor, "generation_vocabulary_size", None),
-                ),
-            }
-        )
-
-    def compare(self, pairs: Mapping[str, tuple[Any, Any]]) -> None:
-        """Raises a ValueError where model (first) and preprocessor differ; None is not compared."""
-        for name, (of_model, of_preprocessor) in pairs.items():
+        for name, (of_model, of_preprocessor) in self.sizes().items():
             if of_model is not None and of_model != of_preprocessor:
                 raise ValueError(
                     f"Model and preprocessor were built with different {name}. "
                     f"Received: model={of_model!r}, preprocessor={of_preprocessor!r}"
                 )
 
-    def save_to(
-        self, folder: str | PathLike[str], metrics: Mapping[str, Any] | None = None
-    ) -> Path:
+    def sizes(self) -> dict[str, tuple[Any, Any]]:
+        """Returns the sizes that must agree: the model's, or None, and the preprocessor's."""
+        model, preprocessor = self.model, self.preprocessor
+        return {
+            "vocabulary_size": (
+                model.get_config().get("vocabulary_size"),
+                len(preprocessor.vocabulary),
+            ),
+            "generation_vocabulary_size": (
+                getattr(model, "num_generable", None),
+                getattr(preprocessor, "generation_vocabulary_size", None),
+            ),
+        }
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns further plain arguments of the constructor; they are saved and loaded."""
+        return {}
+
+    def save(self, folder: str | PathLike[str], metrics: Mapping[str, Any] | None = None) -> Path:
         """Saves weights, configuration, vocabulary, tool versions and metrics into one folder.
 
+        The folder is written under another name, with a digest of every file, and then renamed.
+
         Args:
-            folder: made if it does not exist; a predictor saved there before is replaced.
-            metrics: any JSON; None for `self.metrics`.
+            folder: A predictor that was saved there before is replaced.
+            metrics: Any JSON; None for `self.metrics`.
 
         Returns:
             The folder.
-        """
-        metrics = self.metrics if metrics is None else metrics
-        return save_parts(self.model, self.preprocessor, folder, metrics)
-
-    @classmethod
-    def load(cls, folder: str | PathLike[str]) -> Self:
-        """Loads what `save_to` saved. Runs no code from the folder.
 
         Raises:
-            FileNotFoundError: if the folder is not a saved predictor.
-            ValueError: if it is damaged, newer than this tfmrc, or of an unknown class.
+            FileExistsError: There is a file, a link, or a folder that holds something else.
+            ValueError: A class is not registered (`keras.saving.register_keras_serializable`).
         """
-        model, preprocessor, metrics = load_parts(folder)
-        predictor = cls(model, preprocessor)
-        predictor.metrics = metrics
+        return save_parts(
+            folder,
+            predictor=self,
+            model=self.model,
+            preprocessor=self.preprocessor,
+            metrics=self.metrics if metrics is None else metrics,
+            trained_parts=self.trained_parts,
+        )
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str], *, verify: bool = True) -> Self:
+        """Loads a saved predictor. Runs no code from the folder.
+
+        `Predictor.load` loads any predictor; a subclass loads its own kind.
+
+        Args:
+            folder: What `save` wrote.
+            verify: bool. Whether every file is compared with its digest first.
+
+        Raises:
+            FileNotFoundError: The folder is not a saved predictor.
+            ValueError: It is damaged, newer than this tfmrc, of a class that is not registered, or
+                another kind of predictor.
+        """
+        parts = load_parts(folder, verify=verify)
+        if not issubclass(parts.predictor_class, cls):
+            raise ValueError(
+                f"{folder} holds a {parts.predictor_class.__name__}; `Predictor.load` loads any "
+                f"predictor. Received: {cls.__name__}.load({str(folder)!r})"
+            )
+        predictor: Self = parts.predictor_class(parts.model, parts.preprocessor, **parts.arguments)
+        predictor.metrics = parts.metrics
+        predictor.trained_parts = parts.trained_parts
         return predictor
 
+    def export(
+        self,
+        path: str | PathLike[str],
+        *,
+        overwrite: bool = False,
+        metrics: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Path:
+        """Writes a SavedModel that takes plain strings; see `tfmrc.predictors.export_saved_model`.
 
-def strings(texts: Sequence[str]) -> tf.Tensor:
-    """UTF-8 strings `[B]`; lone surrogates, which UTF-8 cannot hold, become question marks."""
-    return tf.constant([t.encode("utf-8", "replace") for t in texts], tf.string, [len(texts)])
+        Args:
+            path: `<folder>/<name>/<version>`; the version is a number.
+            overwrite: bool. Whether a version that exists is replaced.
+            metrics: What was measured, for the model card; None for `self.metrics`.
+            **options: Fields of `options_class`; they are fixed in the export.
+
+        Returns:
+            The version's folder.
+
+        Raises:
+            ValueError: The path does not end in a number, or the graph calls Python.
+            FileExistsError: The version exists and `overwrite` is False, or it is no export.
+        """
+        self.check_exportable()
+        return export_saved_model(
+            self,
+            path,
+            self.options(**options),
+            metrics=self.metrics if metrics is None else metrics,
+            overwrite=overwrite,
+        )
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                "TensorFlow does not work in a process that was forked after it was used. Load the "
+                "predictor in the new process, or start processes by `spawn`."
+            )
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        raise TypeError(
+            "A predictor holds graphs and lookup tables, which cannot be copied. Save it with "
+            "`save(folder)` and load it again with `tfmrc.load(folder)`."
+        )
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError(
+            "A predictor holds graphs and lookup tables, which cannot be pickled. Save it with "
+            "`save(folder)` and load it in the other process with `tfmrc.load(folder)`."
+        )

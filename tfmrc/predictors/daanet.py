@@ -1,133 +1,169 @@
-"""Answers and questions from one object: a dual model and its preprocessor."""
+"""DAANET's predictor: answers to questions, and questions about answers, from one model."""
 
-from collections.abc import Mapping, Sequence
-from os import PathLike
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tfmrc import preprocessing
-from tfmrc.predictors.base import Predictor, strings
-from tfmrc.predictors.daanet_signature import daanet_signatures
-from tfmrc.predictors.export import write_saved_model
-from tfmrc.predictors.generated import GeneratedText
+import keras
+import tensorflow as tf
+
+from tfmrc import models, preprocessing
+from tfmrc.ops.ids import EOS
+from tfmrc.predictors.base import Predictor
+from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
 from tfmrc.predictors.options import DecodingOptions
+from tfmrc.predictors.task import Query, Task
+from tfmrc.predictors.warmup import ANSWER, PASSAGES, QUESTION
+from tfmrc.preprocessing.daanet import MODEL_INPUTS
 
-__all__ = ["DAANetPredictor"]
+__all__ = ["DAANetPredictor", "daanet_signatures"]
 
-PASSAGE = "The hill is 310 metres high."
-WARMUP = {"answer": ("question", "How high is the hill?"), "ask": ("answer", "310 metres")}
+TARGETS = {"answer": "answer", "ask": "question"}
+WARMUP = {"answer": ("question", QUESTION), "ask": ("answer", ANSWER)}
 
 
-class DAANetPredictor(Predictor):
-    """Answers questions and asks about answers: what a user holds, and what is exported.
+@keras.saving.register_keras_serializable(package="tfmrc")
+class DAANetPredictor(Predictor[GeneratedText]):
+    """Answers questions and generates questions about answers.
 
-    The keyword arguments that choose how words are searched for are those of
-    `tfmrc.predictors.DecodingOptions`. The graph of each combination is built once and kept.
+    The tasks are those that the model has, `"answer"`, `"ask"` or both. Several passages are read
+    as one, with a space between them. The options are those of
+    `tfmrc.predictors.DecodingOptions`.
 
     Args:
-        model: a `tfmrc.models.DAANet`.
-        preprocessor: the `tfmrc.preprocessing.DAANetPreprocessor` that it was trained with.
+        model: A `tfmrc.models.DAANet`.
+        preprocessor: The `tfmrc.preprocessing.DAANetPreprocessor` that it was trained with.
 
     Raises:
-        ValueError: model and preprocessor disagree on the vocabulary or the characters.
+        ValueError: Model and preprocessor disagree on the vocabulary or the characters.
 
     Example:
 
+    >>> import tfmrc
     >>> from tfmrc import models, preprocessing, text
-    >>> from tfmrc.predictors import DAANetPredictor
-    >>> preprocessor = preprocessing.DAANetPreprocessor(text.Vocabulary("how high is it ?".split()))
+    >>> words = text.Vocabulary("how high is it ?".split())
+    >>> preprocessor = preprocessing.DAANetPreprocessor(words)
     >>> model = models.DAANet(vocabulary_size=9, word_dim=4, character_dim=4, hidden_dim=4,
     ...                       num_lstm_layers=1, num_heads=2, inner_dim=4)
-    >>> predictor = DAANetPredictor(model, preprocessor)
-    >>> [answer] = predictor.answer("How high is it?", "It is 8,611 metres high.", max_length=3)
-    >>> [first, second] = predictor.ask(
-    ...     "8,611", "It is 8,611 metres high.", max_length=3, num_beams=2, num_return_sequences=2)
-    >>> first.probability >= second.probability
+    >>> predictor = tfmrc.Predictor(model, preprocessor)
+    >>> passage = "It is 8,611 metres high."
+    >>> answer = predictor.answer(question="How high is it?", passages=[passage], max_length=3)
+    >>> question = predictor.ask(
+    ...     passage=passage, answer="8,611", max_length=3, num_beams=2, num_return_sequences=2)
+    >>> question.probability >= question.alternatives[0].probability
     True
     """
 
+    model_class = models.DAANet
     preprocessor_class = preprocessing.DAANetPreprocessor
+    options_class = DecodingOptions
 
-    def __init__(self, model: Any, preprocessor: Any):
-        super().__init__(model, preprocessor)
-        self._signatures: dict[DecodingOptions, Any] = {}
-
-    def check_agreement(self) -> None:
-        """Raises a ValueError if model and preprocessor were not made for each other."""
-        of_model, of_preprocessor = self.model.get_config(), self.preprocessor
-        self.compare(
-            {"num_characters": (of_model["num_characters"], of_preprocessor.num_characters)}
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks that the model has and was trained for."""
+        styles = self.preprocessor.styles
+        style = styles[0] if len(styles) == 1 else None
+        return tuple(
+            Task(name, TARGETS[name], style) for name in self.model.tasks if self.is_trained(name)
         )
-        super().check_agreement()
 
-    def answer(self, question: str, passage: str, **options: Any) -> list[GeneratedText]:
-        """Answers to a question, best first: `num_return_sequences` of them."""
-        return self.write("answer", [question], [passage], **options)[0]
+    def build_signatures(self, options: DecodingOptions) -> dict[str, Any]:
+        """Returns the signatures of `daanet_signatures`."""
+        tasks = [task.name for task in self.tasks]
+        return daanet_signatures(self.model, self.preprocessor, options, tasks)
 
-    def ask(self, answer: str, passage: str, **options: Any) -> list[GeneratedText]:
-        """Questions about an answer, best first: `num_return_sequences` of them."""
-        return self.write("ask", [answer], [passage], **options)[0]
+    def predict_batch(
+        self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
+    ) -> Iterable[GeneratedText]:
+        """Returns one answer or question per request, with its alternatives."""
+        passages = [query.joined_passages for query in queries]
+        if task.target == "answer":
+            inputs = {"passage": passages, "question": [query.question for query in queries]}
+            outputs = self.run(task.name, inputs, **options)
+            return [GeneratedText.from_outputs(outputs, row) for row in range(len(queries))]
+        inputs = {"passage": passages, "answer": [query.answer for query in queries]}
+        outputs = self.run(task.name, inputs, **options)
+        return [
+            GeneratedQuestion.about(outputs, row, query.answer) for row, query in enumerate(queries)
+        ]
 
-    def write(
-        self, task: str, given: Sequence[str], passages: Sequence[str], **options: Any
-    ) -> list[list[GeneratedText]]:
-        """Many at once: for each pair what the task makes of it, best first.
+    def sizes(self) -> dict[str, tuple[Any, Any]]:
+        """Returns the sizes that must agree; see `Predictor.sizes`."""
+        num_characters = self.model.get_config()["num_characters"]
+        return {
+            **super().sizes(),
+            "num_characters": (num_characters, self.preprocessor.num_characters),
+        }
 
-        Args:
-            task: "answer" or "ask".
-            given: the questions to answer, or the answers to ask about.
-            passages: the passages.
-            **options: see `tfmrc.predictors.DecodingOptions`.
-
-        Raises:
-            ValueError: the model has not learned the task.
-        """
-        found = self.signature(task, **options)(strings(given), strings(passages))
-        arrays = {name: value.numpy() for name, value in found.items()}
-        return [GeneratedText.from_outputs(arrays, row) for row in range(len(passages))]
-
-    def signature(self, name: str = "serving_default", **options: Any) -> Any:
-        """The `tf.function` of a signature (see `tfmrc.predictors.daanet_signatures`)."""
-        chosen = DecodingOptions(**options)
-        if chosen not in self._signatures:
-            self._signatures[chosen] = daanet_signatures(self.model, self.preprocessor, chosen)
-        if name not in self._signatures[chosen]:
-            raise ValueError(
-                f"This model has the signatures {sorted(self._signatures[chosen])}. "
-                f"Received: name={name!r}"
-            )
-        return self._signatures[chosen][name]
-
-    def export(
-        self,
-        path: str | PathLike[str],
-        *,
-        overwrite: bool = False,
-        metrics: Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> Path:
-        """Writes a SavedModel on plain strings, with the signatures of `daanet_signatures`.
-
-        Args:
-            path: `<folder>/<name>/<version>`; the version is a number.
-            overwrite: whether a version that exists is replaced.
-            metrics: figures for the model card; None for `self.metrics`.
-            **options: see `tfmrc.predictors.DecodingOptions`; they are fixed in the export.
-
-        Returns:
-            The version's folder.
-        """
-        chosen = DecodingOptions(**options)
-        given, words = WARMUP[self.model.tasks[0]]
+    def max_length(self, options: DecodingOptions) -> int:
+        """Returns the greatest number of words of an answer or question, its end included."""
         longest = max(self.preprocessor.question_length, self.preprocessor.answer_length)
-        return write_saved_model(
-            self.model,
-            self.preprocessor,
-            path,
-            chosen,
-            signatures=daanet_signatures(self.model, self.preprocessor, chosen),
-            warmup={given: [words], "passage": [PASSAGE]},
-            max_length=chosen.max_length or longest + 1,
-            metrics=self.metrics if metrics is None else metrics,
-            overwrite=overwrite,
+        length: int = options.max_length or longest + 1
+        return length
+
+    def warmup_request(self) -> dict[str, Any]:
+        """Returns a passage with a question or an answer."""
+        given, words = WARMUP[self.tasks[0].name]
+        return {given: [words], "passage": [PASSAGES[0]]}
+
+
+def daanet_signatures(
+    model: Any, preprocessor: Any, options: DecodingOptions, tasks: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """Returns the signatures of a dual model, `tf.function`s on plain strings, one per task.
+
+    - `answer`: `question` and `passage` string `[B]`. Outputs, N being `num_return_sequences`:
+      `answer` string `[B]`, `answers` string `[B, N]`, best first.
+    - `ask`: `answer` and `passage` string `[B]`. Outputs: `question`, `questions` likewise.
+    - `serving_default`: the first of these.
+
+    All give `probabilities` and `log_probabilities` float32 `[B, N]`, `finished` bool `[B, N]`
+    (false for words that were cut at the greatest length) and `truncated` bool `[B]` as well.
+
+    Args:
+        model: A `tfmrc.models.DAANet`.
+        preprocessor: Its `tfmrc.preprocessing.DAANetPreprocessor`.
+        options: Options of the search.
+        tasks: The tasks to give; None for all that the model has.
+    """
+    directions = {"answer": "answering", "ask": "asking"}
+    signatures = {
+        task: _signature(getattr(model, directions[task]), preprocessor, options)
+        for task in (model.tasks if tasks is None else tasks)
+    }
+    return {"serving_default": next(iter(signatures.values())), **signatures}
+
+
+def _signature(direction: Any, preprocessor: Any, options: DecodingOptions) -> Any:
+    given, made = direction.given, direction.made
+    longest = {"question": preprocessor.question_length, "answer": preprocessor.answer_length}[made]
+    max_length = options.max_length or longest + 1
+
+    def search(numbers: dict[str, tf.Tensor]) -> Any:
+        return direction.generate(direction.encode(numbers), max_length, **options.search())
+
+    if options.jit_compile:
+        search = tf.function(search, jit_compile=True, autograph=False)
+
+    def generate(text: tf.Tensor, passage: tf.Tensor) -> dict[str, tf.Tensor]:
+        tf.debugging.assert_equal(
+            tf.size(text),
+            tf.size(passage),
+            message=f"`{given}` must have as many rows as `passage`.",
         )
+        source = preprocessor.source(passage)
+        numbers = {name: source[name] for name in MODEL_INPUTS} | preprocessor.given(text, given)
+        hypotheses = search(numbers)
+        texts, _ = preprocessor.detokenize(hypotheses.ids, source)
+        real = hypotheses.lengths > 0
+        log_probabilities = tf.cast(hypotheses.log_probability, tf.float32)
+        return {
+            made: texts[:, 0],
+            f"{made}s": texts,
+            "probabilities": tf.where(real, tf.exp(log_probabilities), 0.0),
+            "log_probabilities": log_probabilities,
+            "finished": tf.reduce_any(hypotheses.ids == EOS, axis=-1) | ~real,
+            "truncated": source["truncated"],
+        }
+
+    specs = [tf.TensorSpec([None], tf.string, name=name) for name in (given, "passage")]
+    return tf.function(generate, input_signature=specs, autograph=False)

@@ -1,4 +1,4 @@
-"""Several trained predictors of spans as one."""
+"""Several trained SAN predictors as one."""
 
 from collections.abc import Sequence
 
@@ -9,33 +9,38 @@ __all__ = ["ensemble_predictor"]
 
 
 def ensemble_predictor(predictors: Sequence[SANPredictor]) -> SANPredictor:
-    """A predictor whose probabilities are the mean of several ones', as of runs with different seeds.
+    """Returns a predictor by the mean of several ones' probabilities, as of runs with other seeds.
 
-    It answers, is saved and exported like any other: several windows and passages, the K best.
+    It answers, is saved and exported like any other.
 
     Args:
-        predictors: with the same preprocessor and words; the first one's tagger is used.
+        predictors: With the same preprocessor and words; the first one's tagger and ranker are
+            used.
 
     Returns:
         A `SANPredictor` of a `tfmrc.models.SpanEnsemble`.
 
     Raises:
-        ValueError: there is no predictor, or their preprocessor or words differ.
+        ValueError: There is no predictor, or their preprocessors or words differ.
 
     Example:
 
-    >>> from tfmrc import MasquePredictor, models, preprocessing, text
+    >>> import tfmrc
+    >>> from tfmrc import models, preprocessing, text
     >>> from tfmrc.predictors import ensemble_predictor
     >>> preprocessor = preprocessing.SANPreprocessor(text.Vocabulary(["owl", "flew", "who"]))
     >>> predictors = [
-    ...     MasquePredictor(models.SAN(7, word_dim=4, units=2, align_dim=2, seed=seed), preprocessor)
+    ...     tfmrc.Predictor(
+    ...         models.SAN(vocabulary_size=7, word_dim=4, units=2, align_dim=2, seed=seed),
+    ...         preprocessor)
     ...     for seed in (1, 2)
     ... ]
-    >>> ensemble_predictor(predictors).answer("Who flew?", "An owl flew.").passage
+    >>> together = ensemble_predictor(predictors)
+    >>> together.answer(question="Who flew?", passages=["An owl flew."]).passage
     0
     """
     if not predictors:
-        raise ValueError("An ensemble has predictors. Received: predictors=[]")
+        raise ValueError("An ensemble needs predictors. Received: predictors=[]")
     first = predictors[0]
     for predictor in predictors[1:]:
         for name, of_first, other in (
@@ -44,8 +49,8 @@ def ensemble_predictor(predictors: Sequence[SANPredictor]) -> SANPredictor:
         ):
             if of_first != other:
                 raise ValueError(
-                    f"The predictors of an ensemble have the same {name}. Received: {first!r} and "
-                    f"{predictor!r} with others"
+                    f"The predictors of an ensemble must have the same {name}. Received: {first!r} "
+                    f"and {predictor!r} with others"
                 )
     model = SpanEnsemble([predictor.model for predictor in predictors])
-    return SANPredictor(model, first.preprocessor, first.tagger)
+    return SANPredictor(model, first.preprocessor, first.tagger, first.ranker)

@@ -1,127 +1,124 @@
-"""What models that write give back: answers, and questions about answers."""
+"""Generated answers and questions."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
 
-from tfmrc.predictors.answer import string_of
+from tfmrc.predictors.result import Result, row_of, string_of
 
 __all__ = ["GeneratedQuestion", "GeneratedText"]
 
+Text = TypeVar("Text", bound="GeneratedText")
 
-@dataclass(frozen=True)
-class GeneratedText:
-    """An answer or a question; `str(written)` is its text.
 
-    Attributes:
-        text: the words.
-        probability: of the words.
-        finished: False if it was cut at the greatest length.
-        alternatives: the next best ones, best first, where they are kept with the best.
-    """
-
-    text: str
-    probability: float
-    finished: bool = True
-    alternatives: tuple["GeneratedText", ...] = ()
-
-    def __str__(self) -> str:
-        return self.text
-
-    def describe(self) -> str:
-        """Several lines for people.
-
-        Example:
-
-        >>> from tfmrc.predictors import GeneratedText
-        >>> print(GeneratedText("an owl", 0.5, alternatives=(GeneratedText("a bird", 0.25),)).describe())
-        an owl
-          probability 0.5
-          or: a bird (0.25)
-        """
-        lines = [self.text or "(no words)", f"  probability {self.probability:.3g}"]
-        lines += [f"  or: {other.text} ({other.probability:.3g})" for other in self.alternatives]
-        if not self.finished:
-            lines.append("  cut at the greatest length")
-        return "\n".join(lines)
+@dataclass(frozen=True, kw_only=True)
+class GeneratedText(Result):
+    """A generated answer or question; `str(generated)` is its text."""
 
     @classmethod
-    def from_outputs(cls, outputs: Mapping[str, Any], row: int) -> list["GeneratedText"]:
-        """One row of the outputs of a dual model's signature, best first.
+    def from_outputs(cls, outputs: Mapping[str, Any], row: int, **fields: Any) -> Self:
+        """Returns one row of a signature's outputs: the best text, the others as alternatives.
 
         Args:
-            outputs: the arrays that the signature returns, by name.
-            row: which example of the batch.
+            outputs: dict. What the signature returns, by name.
+            row: int. Index of the example in the batch.
+            **fields: Further fields of every result.
         """
-        texts = outputs["answers" if "answers" in outputs else "questions"]
-        columns = texts[row], outputs["probabilities"][row], outputs["finished"][row]
-        return [
-            cls(string_of(text), float(probability), bool(finished))
-            for text, probability, finished in zip(*columns, strict=True)
-        ]
+        column = row_of(outputs, row)
+        texts = column["answers" if "answers" in column else "questions"]
+        rows = zip(
+            texts,
+            *(column[name] for name in ("probabilities", "log_probabilities", "finished")),
+            strict=True,
+        )
+        truncated = bool(column.get("truncated", False))
+        return best_first(
+            cls(
+                string_of(text),
+                probability=float(probability),
+                log_probability=float(log_probability),
+                finished=bool(finished),
+                truncated=truncated,
+                **fields,
+            )
+            for text, probability, log_probability, finished in rows
+        )
 
 
-@dataclass(frozen=True)
-class GeneratedQuestion:
-    """A question about an answer; `str(asked)` is the question.
+@dataclass(frozen=True, kw_only=True)
+class GeneratedQuestion(GeneratedText):
+    """A generated question; `str(generated)` is its text.
 
     Attributes:
-        question: the question.
-        answer: the answer that it was asked about.
-        answer_start: the answer's first character in the passage, -1 if the model was not told.
-        probability: of the question's words.
-        log_probability: its logarithm, which does not vanish with the length.
-        finished: False if it was cut at the greatest length.
+        answer: str. The answer that it asks about; `""` if the model was given none.
+        answer_start: int. Offset of the answer's first character (code point) in the caller's
+            passage; -1 if the model does not locate it.
     """
 
-    question: str
-    answer: str
-    answer_start: int
-    probability: float
-    log_probability: float
-    finished: bool = True
+    answer: str = ""
+    answer_start: int = -1
 
-    def __str__(self) -> str:
-        return self.question
-
-    def describe(self) -> str:
-        """Two lines for people.
+    def details(self) -> Sequence[str]:
+        """Returns a line with the answer.
 
         Example:
 
         >>> from tfmrc.predictors import GeneratedQuestion
-        >>> print(GeneratedQuestion("How high is it ?", "310 metres", 12, 0.25, -1.386).describe())
-        How high is it ?
-          310 metres (character 12), log-probability -1.4
+        >>> question = GeneratedQuestion("How high is it?", answer="310 metres", answer_start=12)
+        >>> print(question.describe())
+        How high is it?
+          about 310 metres (character 12)
         """
-        place = f" (character {self.answer_start})" if self.answer_start >= 0 else ""
-        about = f"{self.answer}{place}, " if self.answer else ""
-        line = f"  {about}log-probability {self.log_probability:.1f}"
-        cut = "" if self.finished else ", cut at the greatest length"
-        return f"{self.question or '(no words)'}\n{line}{cut}"
+        if not self.answer:
+            return ()
+        position = f" (character {self.answer_start})" if self.answer_start >= 0 else ""
+        return (f"  about {self.answer}{position}",)
 
     @classmethod
-    def from_outputs(
-        cls, outputs: Mapping[str, Any], row: int, answer: str | None = None
-    ) -> list["GeneratedQuestion"]:
-        """One row of the outputs of a signature that asks.
+    def about(cls, outputs: Mapping[str, Any], row: int, answer: str) -> Self:
+        """Returns one row of the outputs of a signature that asks about a given answer.
 
         Args:
-            outputs: the arrays that the signature returns, by name.
-            row: which example of the batch.
-            answer: what was asked about: the questions about it, best first. None for the outputs
-                of `propose`: the best question about each answer of the passage.
+            outputs: dict. What the signature returns, by name.
+            row: int. Index of the example in the batch.
+            answer: str. The answer that was given.
         """
-        questions = outputs["questions"][row]
-        if answer is None:
-            answers, starts = outputs["answers"][row], outputs["answer_starts"][row]
-        else:
-            start = outputs["answer_start"][row] if "answer_start" in outputs else -1
-            answers, starts = [answer] * len(questions), [start] * len(questions)
-        names = ("probabilities", "log_probabilities", "finished")
-        rows = zip(questions, answers, starts, *(outputs[name][row] for name in names), strict=True)
+        start = int(outputs["answer_start"][row]) if "answer_start" in outputs else -1
+        return cls.from_outputs(outputs, row, answer=answer, answer_start=start)
+
+    @classmethod
+    def of_candidates(cls, outputs: Mapping[str, Any], row: int) -> list[Self]:
+        """Returns one row of the outputs of `generate_from_passage`: a question per answer.
+
+        Args:
+            outputs: dict. What the signature returns, by name.
+            row: int. Index of the passage in the batch.
+        """
+        names = (
+            "questions",
+            "answers",
+            "answer_starts",
+            "probabilities",
+            "log_probabilities",
+            "finished",
+        )
         return [
-            cls(string_of(question), string_of(of), int(start), float(p), float(log_p), bool(done))
-            for question, of, start, p, log_p, done in rows
-            if answer is not None or start >= 0
+            cls(
+                string_of(question),
+                answer=string_of(answer),
+                answer_start=int(start),
+                probability=float(probability),
+                log_probability=float(log_probability),
+                finished=bool(finished),
+            )
+            for question, answer, start, probability, log_probability, finished in zip(
+                *(outputs[name][row] for name in names), strict=True
+            )
+            if start >= 0
         ]
+
+
+def best_first(texts: Iterable[Text]) -> Text:
+    """Returns the first of several results with the others as its alternatives."""
+    best, *others = texts
+    return replace(best, alternatives=tuple(others))

@@ -1,256 +1,271 @@
-"""Strings in, answers out: a model and its preprocessor as one object."""
+"""Masque's predictor: answers in a style, with the source of every word."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from os import PathLike
-from pathlib import Path
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
+import keras
+import numpy as np
 import tensorflow as tf
 
-from tfmrc import preprocessing
+from tfmrc import models, preprocessing
+from tfmrc.decoding import Hypotheses
+from tfmrc.ops.ids import EOS
 from tfmrc.predictors.answer import Answer
-from tfmrc.predictors.base import Predictor, strings
-from tfmrc.predictors.export import export_saved_model
-from tfmrc.predictors.masque_signature import masque_signature
+from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.options import DecodingOptions
+from tfmrc.predictors.provenance import provenance
+from tfmrc.predictors.task import Query, Task
+from tfmrc.predictors.warmup import PASSAGES, QUESTION
 from tfmrc.preprocessing.labels import UNKNOWN
+from tfmrc.preprocessing.masque import MODEL_INPUTS
 
-__all__ = ["MasquePredictor", "Record"]
+__all__ = ["MasquePredictor", "masque_signature"]
 
-
-class Record(Protocol):
-    """What `MasquePredictor.predict` needs of an example."""
-
-    @property
-    def question(self) -> str: ...
-
-    @property
-    def passages(self) -> Sequence[str]: ...
+INPUT_SIGNATURE = (
+    tf.TensorSpec([None], tf.string, name="question"),
+    tf.TensorSpec([None, None], tf.string, name="passages"),
+    tf.TensorSpec([None], tf.string, name="style"),
+)
+RELEVANCE = tf.TensorSpec([None, None], tf.int32, name="relevance")
 
 
-class MasquePredictor(Predictor):
-    """Answers questions from passages: what a user holds, and what is exported.
+@keras.saving.register_keras_serializable(package="tfmrc")
+class MasquePredictor(Predictor[Answer]):
+    """Answers questions from several passages in a style.
 
-    The keyword arguments that choose how an answer is searched for (`num_beams`, `num_return_sequences`,
-    `length_penalty`, `min_length`, `max_length`, `jit_compile`) are those of
-    `tfmrc.predictors.DecodingOptions`. The graph of each combination is built once and kept.
-
-    The weights used are those that the model holds at the moment. To use an optimizer's moving
-    average while a training goes on, see `tfmrc.training.ema_weights`.
+    There is one task per style. The options are those of `tfmrc.predictors.DecodingOptions`.
 
     Args:
-        model: a `tfmrc.models.Masque`, or a model with the same decoding methods.
-        preprocessor: the `tfmrc.preprocessing.MasquePreprocessor` that it was trained with.
+        model: A `tfmrc.models.Masque`, or a model with the same decoding methods.
+        preprocessor: The `tfmrc.preprocessing.MasquePreprocessor` that it was trained with.
 
     Raises:
-        ValueError: if model and preprocessor disagree on passages, styles or vocabulary.
+        ValueError: Model and preprocessor disagree on passages, styles or vocabulary.
 
     Example:
 
-    >>> from tfmrc import MasquePredictor, models, preprocessing, text
-    >>> words = "how tall is k2 metres it stands high".split()
+    >>> import tfmrc
+    >>> from tfmrc import models, preprocessing, text
+    >>> words = text.Vocabulary("how tall is k2 metres it stands high".split())
     >>> preprocessor = preprocessing.MasquePreprocessor(
-    ...     text.Vocabulary(words), styles=("qa", "nlg"), num_passages=2)
+    ...     words, styles=("qa", "nlg"), num_passages=2)
     >>> model = models.Masque(
     ...     vocabulary_size=12, num_styles=2, num_passages=2, word_dim=8, hidden_dim=8,
     ...     num_heads=2, intermediate_dim=8, num_shared_blocks=1, num_question_blocks=1,
     ...     num_passage_blocks=1, num_decoder_blocks=1)
-    >>> predictor = MasquePredictor(model, preprocessor)
-    >>> answer = predictor.answer("How tall is K2?", ["K2 is 8,611 metres high."], max_length=3)
+    >>> predictor = tfmrc.Predictor(model, preprocessor)
+    >>> answer = predictor.answer(
+    ...     question="How tall is K2?", passages=["K2 is 8,611 metres high."], max_length=3)
     >>> len(answer.words) <= 3 and answer.words[0].source in ("vocabulary", "question", "passage")
     True
     """
 
-    preprocessor_class: type = preprocessing.MasquePreprocessor
-    options_class: type = DecodingOptions
-    masque_signature: Callable[[Any, Any, Any], Any] = staticmethod(masque_signature)
+    model_class = models.Masque
+    preprocessor_class = preprocessing.MasquePreprocessor
+    options_class = DecodingOptions
 
-    def __new__(
-        cls, model: Any, preprocessor: Any, *arguments: Any, **options: Any
-    ) -> "MasquePredictor":
-        """`MasquePredictor(model, preprocessor)` makes the predictor that the preprocessor are for."""
-        if cls is MasquePredictor and isinstance(preprocessor, preprocessing.SANPreprocessor):
-            from tfmrc.predictors.san import SANPredictor
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """One task per style."""
+        return tuple(Task(style, "answer", style) for style in self.preprocessor.styles)
 
-            return super().__new__(SANPredictor)
-        return super().__new__(cls)
-
-    def __init__(self, model: Any, preprocessor: Any):
-        super().__init__(model, preprocessor)
-        self._readings: dict[DecodingOptions, Any] = {}
-
-    def __repr__(self) -> str:
-        return (
-            f"<MasquePredictor of {self.model.name!r}: {self.preprocessor.num_passages} passages, "
-            f"styles {', '.join(self.preprocessor.styles)}>"
-        )
+    def build_signatures(self, options: DecodingOptions) -> dict[str, Any]:
+        """Returns `serving_default`; see `masque_signature`."""
+        signature = masque_signature(self.model, self.preprocessor, options, self.is_trained)
+        return {"serving_default": signature}
 
     def answer(
         self,
+        *,
         question: str,
-        passages: Sequence[str] = (),
+        passages: str | Sequence[str],
         style: str | None = None,
         **options: Any,
     ) -> Answer:
-        """Answers one question.
-
-        Args:
-            question: the question.
-            passages: the passages to answer from.
-            style: one of `preprocessor.styles`; None for the first.
-            **options: see `tfmrc.predictors.DecodingOptions`.
-
-        Returns:
-            `tfmrc.predictors.Answer`.
+        """Answers one question; see `Predictor.answer`.
 
         Raises:
-            ValueError: for an unknown style, a single string as `passages`, or a model that needs
-                the true relevance (`ranker="gold"`): `predict` takes it from the examples.
+            ValueError: The style is unknown, or the model needs the true relevance
+                (`ranker="gold"`): `predict` takes it from the examples.
         """
         if self.model.gold_ranker:
             raise ValueError(
                 "A model with ranker='gold' needs the true relevance of every passage: use "
                 f"`predict` with examples that know it. Received: model={self.model.name!r}"
             )
-        return next(self._answers([(question, passages, None)], style, options))
+        return super().answer(question=question, passages=passages, style=style, **options)
 
-    def predict(
-        self,
-        examples: Iterable[Record],
-        batch_size: int = 32,
-        style: str | None = None,
-        **options: Any,
-    ) -> Iterator[Answer]:
-        """Answers many questions, one batch at a time, in their order.
-
-        Args:
-            examples: objects with `question` and `passages`, as `tfmrc.data.Example`; any
-                iterable, read as the answers are taken. A model with `ranker="gold"` also reads
-                their `relevance`, a truth value a passage.
-            batch_size: how many are answered at once.
-            style: one of `preprocessor.styles`; None for the first.
-            **options: see `tfmrc.predictors.DecodingOptions`.
-
-        Yields:
-            One `tfmrc.predictors.Answer` an example.
-
-        Raises:
-            ValueError: for an unknown style or a batch size below 1.
-        """
-        if batch_size < 1:
-            raise ValueError(f"`batch_size` must be 1 or more. Received: batch_size={batch_size!r}")
-        stream = iter(examples)
-        while batch := [
-            (x.question, x.passages, getattr(x, "relevance", None))
-            for x in islice(stream, batch_size)
-        ]:
-            yield from self._answers(batch, style, options)
-
-    def read(
-        self,
-        question: Sequence[str],
-        passages: Sequence[Sequence[str]],
-        style: str | Sequence[str] | None = None,
-        relevance: Sequence[Sequence[bool] | None] | None = None,
-        **options: Any,
-    ) -> dict[str, Any]:
-        """The arrays that the exported signature gives for the same strings (see `masque_signature`).
-
-        Args:
-            question: `B` questions.
-            passages: `B` sequences of passages, of any number.
-            style: one style for all, or `B` styles; None for the first of `preprocessor.styles`.
-            relevance: only for a model with `ranker="gold"`, which needs it: which passages are
-                relevant; None where that is unknown.
-            **options: see `tfmrc.predictors.DecodingOptions`.
-        """
-        if style is None:
-            style = self.preprocessor.styles[0]
-        styles = [style] * len(question) if isinstance(style, str) else list(style)
-        for name in styles:
-            if name not in self.preprocessor.styles:
-                raise ValueError(
-                    f"`style` must be one of {', '.join(self.preprocessor.styles)}. "
-                    f"Received: style={name!r}"
-                )
-        for several in passages:
-            if isinstance(several, str):
-                raise ValueError(
-                    "`passages` must be a sequence of strings: put a single passage in a list. "
-                    f"Received: passages={several!r}"
-                )
-        width = max((len(several) for several in passages), default=0)
-        rows = [text for several in passages for text in [*several, *[""] * (width - len(several))]]
-        gold = []
+    def predict_batch(
+        self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
+    ) -> Iterable[Answer]:
+        """Returns one answer per request."""
+        passages = [query.passages for query in queries]
+        inputs: dict[str, Any] = {
+            "question": [query.question for query in queries],
+            "passages": passages,
+            "style": [task.style] * len(queries),
+        }
         if self.model.gold_ranker:
-            gold = [_matrix(relevance or [None] * len(question), width)]
-        outputs = self._reading(DecodingOptions(**options))(
-            strings(question),
-            tf.reshape(strings(rows), [len(question), width]),
-            strings(styles),
-            *gold,
-        )
-        return {name: value.numpy() for name, value in outputs.items()}
+            inputs["relevance"] = _matrix([query.relevance for query in queries], passages)
+        outputs = self.run("serving_default", inputs, **options)
+        return [
+            Answer.from_outputs(outputs, row, num_passages=len(several))
+            for row, several in enumerate(passages)
+        ]
 
-    def export(
-        self,
-        path: str | PathLike[str],
-        *,
-        overwrite: bool = False,
-        metrics: Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> Path:
-        """Writes a SavedModel that takes plain strings; see `tfmrc.predictors.export_saved_model`.
-
-        Args:
-            path: `<folder>/<name>/<version>`; the version is a number.
-            overwrite: whether a version that exists is replaced.
-            metrics: figures for the model card; None for `self.metrics`.
-            **options: see `tfmrc.predictors.DecodingOptions`; they are fixed in the export.
-
-        Returns:
-            The version's folder.
-        """
-        return export_saved_model(
-            self.model,
-            self.preprocessor,
-            path,
-            DecodingOptions(**options),
-            metrics=self.metrics if metrics is None else metrics,
-            overwrite=overwrite,
-        )
-
-    def check_agreement(self) -> None:
-        """Raises a ValueError if model and preprocessor were not made for each other."""
-        super().check_agreement()
+    def sizes(self) -> dict[str, tuple[Any, Any]]:
+        """Returns the sizes that must agree; see `Predictor.sizes`."""
         model, preprocessor = self.model, self.preprocessor
-        self.compare(
-            {
-                "num_passages": (model.num_passages, preprocessor.num_passages),
-                "num_styles": (model.num_styles, len(preprocessor.styles)),
-            }
-        )
+        return {
+            **super().sizes(),
+            "num_passages": (model.num_passages, preprocessor.num_passages),
+            "num_styles": (model.num_styles, len(preprocessor.styles)),
+        }
 
-    def _reading(self, options: Any) -> Any:
-        if options not in self._readings:
-            self._readings[options] = self.masque_signature(self.model, self.preprocessor, options)
-        return self._readings[options]
+    def check_exportable(self) -> None:
+        """Raises a ValueError if the model needs the true relevance of the passages."""
+        if self.model.gold_ranker:
+            raise ValueError(
+                "A model with ranker='gold' needs the true relevance of every passage, which "
+                "nobody has when a question is asked. Build it with ranker=True. "
+                f"Received: model={self.model.name!r}"
+            )
 
-    def _answers(
-        self,
-        batch: list[tuple[str, Sequence[str], Sequence[bool] | None]],
-        style: str | None,
-        options: Mapping[str, Any],
-    ) -> Iterator[Answer]:
-        questions, passages, relevance = zip(*batch, strict=True)
-        outputs = self.read(questions, passages, style, relevance, **options)
-        for row, several in enumerate(passages):
-            yield Answer.from_outputs(outputs, row, num_passages=len(several))
+    def warmup_request(self) -> dict[str, Any]:
+        """Returns a small question for each style."""
+        styles = self.preprocessor.styles
+        return {
+            "question": [QUESTION] * len(styles),
+            "passages": [list(PASSAGES)] * len(styles),
+            "style": list(styles),
+        }
 
 
-def _matrix(relevance: Sequence[Sequence[bool] | None], width: int) -> tf.Tensor:
-    """int32 `[B, K]`: 1, 0, and -1 where it is unknown or there is no passage."""
-    rows = [[int(value) for value in several or ()] for several in relevance]
-    filled = [(row + [UNKNOWN] * width)[:width] for row in rows]
-    return tf.constant(filled, tf.int32, [len(rows), width])
+def _matrix(
+    relevance: Sequence[Sequence[bool] | None], passages: Sequence[Sequence[str]]
+) -> np.ndarray:
+    """Returns int32 `[B, K]`: 1, 0, and -1 where it is unknown or there is no passage."""
+    matrix = np.full([len(passages), max(map(len, passages), default=0)], UNKNOWN, np.int32)
+    for row, flags in enumerate(relevance):
+        if flags is not None:
+            matrix[row, : len(flags)] = flags
+    return matrix
+
+
+def masque_signature(
+    model: Any,
+    preprocessor: Any,
+    options: DecodingOptions,
+    is_trained: Callable[[str], bool] = lambda part: True,
+) -> Any:
+    """Returns a `tf.function` from `question`, `passages` and `style` to a dict of tensors.
+
+    Inputs: `question` string `[B]`, `passages` string `[B, K]` (any K; `""` for a missing one),
+    `style` string `[B]`.
+
+    Outputs (`T` is the batch's longest answer, `K` the model's number of passages):
+
+    - `answer` string `[B]`, `num_words` int32 `[B]`, `score`, `probability`, `log_probability`
+      float32 `[B]`, `finished` bool `[B]`;
+    - for each word `words`, `sources`, `source_texts` string `[B, T]`, `passage_indices`, `starts`,
+      `ends` int32 `[B, T]` (-1: none), `mixture` float32 `[B, T, 3]`; `""`, -1 and 0 beyond
+      `num_words`;
+    - `alternatives` string, `alternative_scores`, `alternative_log_probabilities` float32
+      `[B, num_return_sequences - 1]`, if several hypotheses are requested;
+    - `relevance` float32 `[B, K]`, `answerable_probability` float32 `[B]`, if the model has the
+      parts;
+    - `truncated` bool `[B]`.
+
+    A model without a decoder gives the last three alone. A model with `ranker="gold"` takes a
+    fourth input, `relevance` int32 `[B, K]`: 1, 0 or -1 (unknown).
+
+    Args:
+        model: A `tfmrc.models.Masque`, or one with the same decoding methods.
+        preprocessor: Its `tfmrc.preprocessing.MasquePreprocessor`.
+        options: Options of the search.
+        is_trained: Called with "decoder", "ranker" and "classifier"; the outputs of a part that
+            was not trained are left out.
+    """
+    max_length = options.max_length or preprocessor.answer_length
+
+    def compute(inputs: dict[str, tf.Tensor]) -> dict[str, Any]:
+        memory = model.encode(inputs)
+        result: dict[str, Any] = {}
+        if "ranker" in memory and is_trained("ranker"):
+            result["relevance"] = tf.sigmoid(memory["ranker"])
+        if "classifier" in memory and is_trained("classifier"):
+            result["answerable_probability"] = tf.sigmoid(memory["classifier"])
+        if model.has_decoder and is_trained("decoder"):
+            result["hypotheses"] = hypotheses = model.generate(
+                memory,
+                max_length,
+                **options.search(),
+            )
+            ids = hypotheses.ids[:, 0]
+            if not options.jit_compile:  # a compiled graph has fixed sizes
+                longest = tf.reduce_max(hypotheses.lengths[:, 0])
+                ids = ids[:, : tf.maximum(longest, 1)]
+            result["ids"] = ids
+            result["parts"] = model.attribute(memory, ids)
+        return result
+
+    if options.jit_compile:
+        compute = tf.function(compute, jit_compile=True, autograph=False)
+
+    def answer(
+        question: tf.Tensor, passages: tf.Tensor, style: tf.Tensor, *relevance: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        rows = tf.shape(question)[0]
+        for name, tensor in (("passages", passages), ("style", style)):
+            tf.debugging.assert_equal(
+                tf.shape(tensor)[0],
+                rows,
+                message=f"`{name}` must have as many rows as `question`.",
+            )
+        source = preprocessor.source(question, passages, style)
+        inputs = {name: source[name] for name in MODEL_INPUTS}
+        if relevance:
+            inputs["relevance_gold"] = preprocessor.relevance_gold(passages, *relevance)
+        result = compute(inputs)
+        outputs: dict[str, tf.Tensor] = {
+            name: tf.cast(result[name], tf.float32)
+            for name in ("relevance", "answerable_probability")
+            if name in result
+        }
+        outputs["truncated"] = source["truncated"]
+        if "hypotheses" in result:
+            outputs.update(_in_words(preprocessor, result, source))
+        return outputs
+
+    gold = (RELEVANCE,) if model.gold_ranker else ()
+    return tf.function(answer, input_signature=INPUT_SIGNATURE + gold, autograph=False)
+
+
+def _in_words(preprocessor, result, source) -> dict[str, tf.Tensor]:
+    """Returns the outputs on strings: the answer, its words and their sources."""
+    hypotheses: Hypotheses = result["hypotheses"]
+    ids, lengths = result["ids"], hypotheses.lengths[:, 0]
+    answer, words = preprocessor.detokenize(ids, source)
+    ended = tf.reduce_any(ids == EOS, axis=1)
+    num_words = lengths - tf.cast(ended, tf.int32)
+    longest = tf.reduce_max(tf.concat([num_words, [0]], axis=0))
+    real = tf.sequence_mask(num_words, longest)
+    log_probability = tf.cast(hypotheses.log_probability, tf.float32)
+    outputs = {
+        "answer": answer,
+        "num_words": num_words,
+        "score": hypotheses.score[:, 0],
+        "probability": tf.exp(log_probability[:, 0]),
+        "log_probability": log_probability[:, 0],
+        "finished": ended | (lengths == 0),
+        "words": tf.where(real, words[:, :longest], ""),
+    }
+    padding: dict[str, Any] = {"sources": "", "source_texts": "", "mixture": 0.0}
+    for name, values in provenance(ids, result["parts"], source).items():
+        mask = real[..., None] if name == "mixture" else real
+        outputs[name] = tf.where(mask, values[:, :longest], padding.get(name, -1))
+    if hypotheses.ids.shape[1] > 1:
+        outputs["alternatives"], _ = preprocessor.detokenize(hypotheses.ids[:, 1:], source)
+        outputs["alternative_scores"] = hypotheses.score[:, 1:]
+        outputs["alternative_log_probabilities"] = log_probability[:, 1:]
+    return outputs

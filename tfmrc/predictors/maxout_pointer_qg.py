@@ -1,177 +1,201 @@
-"""Passage and answer in, questions out: a model and its preprocessor as one object."""
+"""The maxout pointer's predictor: questions about answers in passages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
+import keras
 import tensorflow as tf
 
-from tfmrc import preprocessing
-from tfmrc.predictors.base import Predictor, strings
-from tfmrc.predictors.export import write_saved_model
+from tfmrc import models, preprocessing
+from tfmrc.ops.ids import EOS
+from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.generated import GeneratedQuestion
-from tfmrc.predictors.maxout_pointer_qg_signature import MAX_ANSWERS, maxout_pointer_qg_signatures
-from tfmrc.predictors.options import DecodingOptions
+from tfmrc.predictors.options import QuestionOptions
+from tfmrc.predictors.task import Query, Task
+from tfmrc.predictors.warmup import ANSWER, PASSAGES
+from tfmrc.preprocessing.maxout_pointer_qg import MODEL_INPUTS
+from tfmrc.text.answer_candidates import answer_candidates
+from tfmrc.text.layout import spread
 
-__all__ = ["MaxoutPointerQGPredictor"]
+__all__ = ["MaxoutPointerQGPredictor", "maxout_pointer_qg_signatures"]
 
-WARMUP = {"passage": ["The hill is 310 metres high."], "answer": ["310 metres"]}
-FIRST = -1
+_PASSAGE = tf.TensorSpec([None], tf.string, name="passage")
+_ANSWER = tf.TensorSpec([None], tf.string, name="answer")
+_START = tf.TensorSpec([None], tf.int32, name="answer_start")
 
 
-class MaxoutPointerQGPredictor(Predictor):
-    """Asks questions about answers in passages: what a user holds, and what is exported.
+@keras.saving.register_keras_serializable(package="tfmrc")
+class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
+    """Generates questions about answers in passages.
 
-    The keyword arguments that choose how a question is searched for are those of
-    `tfmrc.predictors.DecodingOptions`. The graph of each combination is built once and kept.
+    The options are those of `tfmrc.predictors.QuestionOptions`.
 
     Args:
-        model: a `tfmrc.models.MaxoutPointerQG`, or a model with the same decoding methods.
-        preprocessor: the `tfmrc.preprocessing.MaxoutPointerQGPreprocessor` that it was trained with.
+        model: A `tfmrc.models.MaxoutPointerQG`, or a model with the same decoding methods.
+        preprocessor: The `tfmrc.preprocessing.MaxoutPointerQGPreprocessor` that it was trained
+            with.
 
     Raises:
-        ValueError: model and preprocessor disagree on the vocabulary.
+        ValueError: Model and preprocessor disagree on the vocabulary.
 
     Example:
 
+    >>> import tfmrc
     >>> from tfmrc import models, preprocessing, text
-    >>> from tfmrc.predictors import MaxoutPointerQGPredictor
-    >>> words = "how tall is k2 metres it stands high ?".split()
-    >>> preprocessor = preprocessing.MaxoutPointerQGPreprocessor(text.Vocabulary(words))
+    >>> words = text.Vocabulary("how tall is k2 metres it stands high ?".split())
+    >>> preprocessor = preprocessing.MaxoutPointerQGPreprocessor(words)
     >>> model = models.MaxoutPointerQG(vocabulary_size=13, word_dim=8, hidden_dim=8)
-    >>> predictor = MaxoutPointerQGPredictor(model, preprocessor)
-    >>> [asked] = predictor.ask("K2 is 8,611 metres high.", "8,611 metres", max_length=4)
-    >>> asked.answer_start, 0 < asked.probability < 1
+    >>> predictor = tfmrc.Predictor(model, preprocessor)
+    >>> question = predictor.ask(
+    ...     passage="K2 is 8,611 metres high.", answer="8,611 metres", max_length=4)
+    >>> question.answer_start, 0 < question.probability < 1
     (6, True)
     """
 
+    model_class = models.MaxoutPointerQG
     preprocessor_class = preprocessing.MaxoutPointerQGPreprocessor
+    options_class = QuestionOptions
 
-    def __init__(self, model: Any, preprocessor: Any):
-        super().__init__(model, preprocessor)
-        self._signatures: dict[tuple[DecodingOptions, int], Any] = {}
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The one task, `"ask"`."""
+        return (Task("ask", "question", self.preprocessor.styles[0]),)
 
-    def ask(
-        self, passage: str, answer: str, answer_start: int | None = None, **options: Any
-    ) -> list[GeneratedQuestion]:
-        """Questions about an answer, best first: `num_return_sequences` of them.
+    def build_signatures(self, options: QuestionOptions) -> dict[str, Any]:
+        """Returns the signatures of `maxout_pointer_qg_signatures`."""
+        return maxout_pointer_qg_signatures(self.model, self.preprocessor, options)
 
-        Args:
-            passage: the passage.
-            answer: a part of it.
-            answer_start: its first character; None for its first occurrence.
-            **options: see `tfmrc.predictors.DecodingOptions`.
+    def predict_batch(
+        self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
+    ) -> Iterable[GeneratedQuestion]:
+        """Returns one question per request, with its alternatives."""
+        inputs: dict[str, Any] = {
+            "passage": [query.passage for query in queries],
+            "answer": [query.answer for query in queries],
+        }
+        signature = "serving_default"
+        if self.preprocessor.with_answers:
+            signature = "at"
+            inputs["answer_start"] = [query.answer_start for query in queries]
+        outputs = self.run(signature, inputs, **options)
+        return [
+            GeneratedQuestion.about(outputs, row, query.answer) for row, query in enumerate(queries)
+        ]
 
-        Raises:
-            tf.errors.InvalidArgumentError: the answer does not stand in the passage.
-        """
-        start = FIRST if answer_start is None else answer_start
-        return next(self._asked([(passage, answer, start)], options))
-
-    def predict(
-        self,
-        passages: Iterable[tuple[str, str, int]],
-        batch_size: int = 32,
-        **options: Any,
+    def generate_from_passage(
+        self, passages: Iterable[str], *, batch_size: int = 8, **options: Any
     ) -> Iterator[list[GeneratedQuestion]]:
-        """Questions about many answers, a batch at a time, in their order.
+        """Generates questions about answer candidates: numbers and names that a passage holds.
 
         Args:
-            passages: passage, answer, and its first character (-1 for its first occurrence).
-            batch_size: how many are asked about at once.
-            **options: see `tfmrc.predictors.DecodingOptions`.
+            passages: The passages, read as the results are taken.
+            batch_size: int. Passages per batch; every candidate is a row of the search.
+            **options: Fields of `QuestionOptions`; `max_answers` limits the candidates.
 
         Yields:
-            For each answer its questions, best first.
-        """
-        stream = iter(passages)
-        while batch := list(islice(stream, batch_size)):
-            yield from self._asked(batch, options)
-
-    def propose(
-        self,
-        passages: Iterable[str],
-        batch_size: int = 8,
-        max_answers: int = MAX_ANSWERS,
-        **options: Any,
-    ) -> Iterator[list[GeneratedQuestion]]:
-        """Questions about answers that are found in passages: numbers and names, by their looks.
-
-        Args:
-            passages: the passages.
-            batch_size: how many are read at once; every answer is a row of the search.
-            max_answers: answers of a passage, the first ones.
-            **options: see `tfmrc.predictors.DecodingOptions`.
-
-        Yields:
-            For each passage its answers in their order, each with the best question.
+            For each passage its candidates in their order, each with the best question.
 
         Raises:
-            ValueError: the model was trained without answers.
+            ValueError: The model was trained without answers.
         """
         if not self.preprocessor.with_answers:
-            raise ValueError("Answers are proposed to a model of answers. Received: none")
+            raise ValueError(
+                "Answer candidates need a model that was trained with answers. "
+                "Received: with_answers=False"
+            )
         stream = iter(passages)
         while batch := list(islice(stream, batch_size)):
-            found = self.signature("propose", max_answers, **options)(strings(batch))
-            arrays = {name: value.numpy() for name, value in found.items()}
+            outputs = self.run("generate_from_passage", {"passage": batch}, **options)
             for row in range(len(batch)):
-                yield GeneratedQuestion.from_outputs(arrays, row)
+                yield GeneratedQuestion.of_candidates(outputs, row)
 
-    def signature(
-        self, name: str = "serving_default", max_answers: int = MAX_ANSWERS, **options: Any
-    ) -> Any:
-        """The `tf.function` of a signature (see `tfmrc.predictors.maxout_pointer_qg_signatures`)."""
-        chosen = DecodingOptions(**options), max_answers
-        if chosen not in self._signatures:
-            self._signatures[chosen] = maxout_pointer_qg_signatures(
-                self.model, self.preprocessor, *chosen
-            )
-        return self._signatures[chosen][name]
+    def max_length(self, options: QuestionOptions) -> int:
+        """Returns the greatest number of words of a question, its end included."""
+        length: int = options.max_length or self.preprocessor.question_length + 1
+        return length
 
-    def export(
-        self,
-        path: str | PathLike[str],
-        *,
-        overwrite: bool = False,
-        metrics: Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> Path:
-        """Writes a SavedModel on plain strings, with the signatures of `maxout_pointer_qg_signatures`.
+    def warmup_request(self) -> dict[str, Any]:
+        """Returns a passage with an answer."""
+        return {"passage": [PASSAGES[0]], "answer": [ANSWER]}
 
-        Args:
-            path: `<folder>/<name>/<version>`; the version is a number.
-            overwrite: whether a version that exists is replaced.
-            metrics: figures for the model card; None for `self.metrics`.
-            **options: see `tfmrc.predictors.DecodingOptions`; they are fixed in the export.
 
-        Returns:
-            The version's folder.
-        """
-        chosen = DecodingOptions(**options)
-        return write_saved_model(
-            self.model,
-            self.preprocessor,
-            path,
-            chosen,
-            signatures=maxout_pointer_qg_signatures(self.model, self.preprocessor, chosen),
-            warmup=WARMUP,
-            max_length=chosen.max_length or self.preprocessor.question_length + 1,
-            metrics=self.metrics if metrics is None else metrics,
-            overwrite=overwrite,
-        )
+def maxout_pointer_qg_signatures(
+    model: Any, preprocessor: Any, options: QuestionOptions
+) -> dict[str, Any]:
+    """Returns the signatures of question generation, `tf.function`s on plain strings.
 
-    def _asked(
-        self, batch: Sequence[tuple[str, str, int]], options: Mapping[str, Any]
-    ) -> Iterator[list[GeneratedQuestion]]:
-        passages, answers, starts = zip(*batch, strict=True)
-        texts = strings(passages), strings(answers)
-        if self.preprocessor.with_answers:
-            found = self.signature("at", **options)(*texts, tf.constant(starts, tf.int32))
-        else:
-            found = self.signature(**options)(*texts)
-        arrays = {name: value.numpy() for name, value in found.items()}
-        for row, answer in enumerate(answers):
-            yield GeneratedQuestion.from_outputs(arrays, row, answer)
+    - `serving_default`: `passage` and `answer` string `[B]`, the answer taken at its first
+      occurrence; `at`: also `answer_start` int32 `[B]`, -1 for the first occurrence. Outputs, N
+      being `num_return_sequences`: `question` string `[B]`, `questions` string `[B, N]`,
+      `probabilities` and `log_probabilities` float32 `[B, N]`, `finished` bool `[B, N]` (false for
+      a question that was cut at the greatest length), `answer_start` int32 `[B]`, `truncated` bool
+      `[B]`.
+    - `generate_from_passage`, if the preprocessor has answers: `passage` alone. The answer
+      candidates are numbers and names that the graph finds by their form
+      (`tfmrc.text.answer_candidates`), at most `options.max_answers`. Outputs, P being the most
+      candidates of a passage of the batch: `answers`, `questions` string `[B, P]`,
+      `answer_starts` int32 `[B, P]`, `probabilities` and `log_probabilities` float32 `[B, P]`,
+      `finished` bool `[B, P]`; "", -1, 0, 0 and false where a passage has fewer.
+
+    An answer that does not occur in its passage is an error of the request.
+
+    Args:
+        model: A `tfmrc.models.MaxoutPointerQG`, or one with the same decoding methods.
+        preprocessor: Its `tfmrc.preprocessing.MaxoutPointerQGPreprocessor`.
+        options: Options of the search.
+    """
+    max_length = options.max_length or preprocessor.question_length + 1
+
+    def search(numbers: dict[str, tf.Tensor]) -> Any:
+        return model.generate(model.encode(numbers), max_length, **options.search())
+
+    if options.jit_compile:
+        search = tf.function(search, jit_compile=True, autograph=False)
+
+    def ask_first(passage: tf.Tensor, answer: tf.Tensor) -> dict[str, tf.Tensor]:
+        return ask(passage, answer, None)
+
+    def ask(passage: tf.Tensor, answer: tf.Tensor, start: Any) -> dict[str, tf.Tensor]:
+        source = preprocessor.source(passage, answer, start)
+        hypotheses = search({name: source[name] for name in MODEL_INPUTS})
+        questions, _ = preprocessor.detokenize(hypotheses.ids, source)
+        real = hypotheses.lengths > 0
+        log_probabilities = tf.cast(hypotheses.log_probability, tf.float32)
+        return {
+            "question": questions[:, 0],
+            "questions": questions,
+            "probabilities": tf.where(real, tf.exp(log_probabilities), 0.0),
+            "log_probabilities": log_probabilities,
+            "finished": tf.reduce_any(hypotheses.ids == EOS, axis=-1) | ~real,
+            "answer_start": source["answer_start"],
+            "truncated": source["truncated"],
+        }
+
+    def generate_from_passage(passage: tf.Tensor) -> dict[str, tf.Tensor]:
+        candidates = answer_candidates(preprocessor.tokenizer, passage, options.max_answers)
+        rows = tf.gather(passage, candidates.row)
+        outputs = ask(rows, candidates.answers, candidates.starts)
+        most = tf.reduce_max(tf.concat([candidates.place + 1, [0]], axis=0))
+        shape = (tf.size(passage), most)
+
+        def by_passage(values: tf.Tensor) -> tf.Tensor:
+            return spread(values, candidates.row, candidates.place, shape)
+
+        return {
+            "answers": by_passage(candidates.answers),
+            "answer_starts": by_passage(candidates.starts + 1) - 1,
+            "questions": by_passage(outputs["question"]),
+            "probabilities": by_passage(outputs["probabilities"][:, 0]),
+            "log_probabilities": by_passage(outputs["log_probabilities"][:, 0]),
+            "finished": by_passage(tf.cast(outputs["finished"][:, 0], tf.int32)) == 1,
+        }
+
+    signatures: dict[str, Any] = {"serving_default": (ask_first, [_PASSAGE, _ANSWER])}
+    if preprocessor.with_answers:
+        signatures["at"] = (ask, [_PASSAGE, _ANSWER, _START])
+        signatures["generate_from_passage"] = (generate_from_passage, [_PASSAGE])
+    return {
+        name: tf.function(function, input_signature=specs, autograph=False)
+        for name, (function, specs) in signatures.items()
+    }

@@ -3,7 +3,7 @@
 import datetime
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,35 +14,38 @@ from tfmrc.predictors.storage import tool_versions
 __all__ = ["write_model_card"]
 
 OUTPUTS = {
-    "answer": "the answer",
-    "num_words": "how many words it has; the per-word outputs are padded beyond",
-    "words": "its words",
-    "sources": "where each word came from: vocabulary, question or passage",
-    "passage_indices": "the passage it was copied from, from 0; -1 for none",
-    "starts": "offset of its first character (code point) in the question or passage; -1 for none",
-    "ends": "offset behind its last character; -1 for none",
-    "mixture": "weights of vocabulary, question and passages when it was chosen",
+    "answer": "the answer; see `words` for what its words have undergone",
+    "num_words": "number of its words; the per-word outputs are padded beyond",
+    "words": "its words; those of the generation vocabulary are lower-cased and normalised (NFKC)",
+    "sources": "the source of each word: vocabulary, question or passage",
+    "source_texts": "each copied word as the question or passage writes it; empty for the others",
+    "passage_indices": "index of the passage it was copied from; -1 for none",
+    "starts": "offset of the first character (code point) in the question or passage; -1 for none",
+    "ends": "offset after the last character; -1 for none",
+    "mixture": "weights of vocabulary, question and passages when the word was chosen",
     "score": "log-probability of the words, length-penalised if so exported",
-    "finished": "false if the answer was cut at the greatest length",
+    "log_probability": "log-probability of the answer's words",
+    "finished": "false if the text was cut at the greatest length",
     "alternatives": "the other hypotheses, best first",
     "alternative_scores": "their scores",
-    "relevance": "of each passage to the question, 0 to 1; 0 for a missing passage",
-    "answerable_probability": "that the passages answer the question at all, 0 to 1",
+    "alternative_log_probabilities": "their log-probabilities",
+    "relevance": "relevance of each passage to the question, 0 to 1; 0 for a missing passage",
+    "answerable_probability": "probability that the passages answer the question at all",
     "question": "the best question",
     "questions": "the questions, best first",
-    "probabilities": "of each question (the product of its words') or span (of its two ends')",
+    "probabilities": "probability of each text (the product of its words') or span (of its ends')",
     "log_probabilities": "their logarithms",
     "answer_start": "offset of the answer's first character (code point) in the passage",
-    "answers": "the answers that questions are about, as the passage has them; or the best spans",
-    "answer_starts": "their offsets; -1 where the passage has fewer answers",
+    "answers": "the best answers or spans; or the answer candidates, as the passage has them",
+    "answer_starts": "offsets of the answer candidates; -1 where the passage has fewer",
     "start": "offset of the answer's first character (code point) in the passage; -1 for none",
-    "end": "offset behind its last character",
-    "probability": "of its first word times that of its last word",
+    "end": "offset after its last character",
+    "probability": "probability of the answer: the product of its words', or of its two ends'",
     "step_begin": "each step's probabilities that the answer begins with a word of the window",
     "step_end": "likewise that it ends with it",
     "step_weights": "the share of each step in the result",
     "word_starts": "offsets of the window's words in the passage",
-    "word_ends": "offsets behind them",
+    "word_ends": "offsets after them",
     "truncated": "true if the question or passages were longer, or more, than the model reads",
 }
 INPUTS = {
@@ -50,44 +53,50 @@ INPUTS = {
     "passages": "the passages; an empty string for a missing one",
     "style": "the style of the answer",
     "passage": "the passage",
-    "answer": "the answer that the question is to have; it stands in the passage",
+    "answer": "the answer to ask about",
     "answer_start": "offset of its first character (code point); -1 for its first occurrence",
     "question_lemmas": "the lemma of each word of the question, single spaces between them",
     "passage_lemmas": "the lemma of each word of the passage",
     "passage_pos": "the part-of-speech tag of each word of the passage",
     "passage_ner": "the type of entity of each word of the passage",
 }
+REQUIREMENTS = (
+    "The graph uses operations of tensorflow-text: TensorFlow Serving's official builds have them; "
+    "in Python, import tensorflow_text before `tf.saved_model.load`."
+)
 
 
 def write_model_card(
     folder: Path,
     path: Path,
-    model: Any,
-    preprocessor: Any,
+    predictor: Any,
     options: Any,
-    concrete: Any,
+    concrete: Mapping[str, Any],
     metrics: Mapping[str, Any],
-    max_length: int,
 ) -> None:
-    """Writes `model_card.json` and `model_card.md` into `assets.extra` of a SavedModel.
+    """Writes the model card and the metrics into `assets.extra` of a SavedModel.
+
+    The card is `model_card.json` and `model_card.md`, the metrics are `metrics.json`.
 
     Args:
-        folder: the SavedModel.
-        path: where it will be served from: `<name>/<version>`.
-        model: the model, for its sizes.
-        preprocessor: the preprocessor, for styles and limits.
-        options: how answers are searched for.
-        concrete: the signature's concrete function.
-        metrics: figures measured with this model, any JSON.
-        max_length: most words that are generated.
+        folder: The SavedModel.
+        path: Where it will be served from: `<name>/<version>`.
+        predictor: What is exported.
+        options: Options of the search.
+        concrete: The concrete functions of the signatures, by name.
+        metrics: What was measured with this model, any JSON.
     """
-    inputs = concrete.structured_input_signature[0]
-    outputs = concrete.structured_outputs
+    model, preprocessor = predictor.model, predictor.preprocessor
+    signatures = {name: _signature(function) for name, function in concrete.items()}
     card = {
         "name": path.parent.name,
         "version": int(path.name),
         "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "versions": tool_versions(),
+        "requirements": REQUIREMENTS,
+        "predictor": type(predictor).__name__,
+        "tasks": [asdict(task) for task in predictor.tasks],
+        "trained_parts": predictor.trained_parts,
         "model": {
             "class": type(model).__name__,
             "parameters": int(model.count_params()),
@@ -95,19 +104,37 @@ def write_model_card(
         },
         "preprocessor": preprocessor.get_config(),
         "words": preprocessor.vocabulary.size,
-        "decoding": {
-            **asdict(options),
-            "max_length": max_length,
+        "max_passages": getattr(preprocessor, "num_passages", None),
+        "decoding": {**asdict(options), "max_length": predictor.max_length(options)},
+        **signatures["serving_default"],
+        "signatures": {
+            name: each for name, each in signatures.items() if name != "serving_default"
         },
-        "inputs": {spec.name: _described(INPUTS, spec.name, spec) for spec in inputs},
-        "outputs": {name: _described(OUTPUTS, name, outputs[name]) for name in sorted(outputs)},
-        "metrics": dict(metrics),
+        "example_request": predictor.warmup_request(),
     }
     extra = folder / "assets.extra"
     extra.mkdir(exist_ok=True)
-    text = json.dumps(card, ensure_ascii=False, indent=2)
-    (extra / "model_card.json").write_text(text + "\n", encoding="utf-8")
-    (extra / "model_card.md").write_text(_markdown(card), encoding="utf-8")
+    _write(extra / "model_card.json", card)
+    _write(extra / "metrics.json", dict(metrics))
+    chosen = {
+        each.name: getattr(options, each.name)
+        for each in fields(options)
+        if getattr(options, each.name) != each.default
+    }
+    text = _markdown(card, {**chosen, "max_length": card["decoding"]["max_length"]}, bool(metrics))
+    (extra / "model_card.md").write_text(text, encoding="utf-8")
+
+
+def _write(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def _signature(concrete: Any) -> dict[str, Any]:
+    inputs, outputs = concrete.structured_input_signature[0], concrete.structured_outputs
+    return {
+        "inputs": {spec.name: _described(INPUTS, spec.name, spec) for spec in inputs},
+        "outputs": {name: _described(OUTPUTS, name, outputs[name]) for name in sorted(outputs)},
+    }
 
 
 def _described(meanings: Mapping[str, str], name: str, tensor: tf.Tensor) -> dict[str, Any]:
@@ -115,39 +142,33 @@ def _described(meanings: Mapping[str, str], name: str, tensor: tf.Tensor) -> dic
     return {"dtype": tensor.dtype.name, "shape": shape, "meaning": meanings.get(name, "")}
 
 
-def _markdown(card: Mapping[str, Any]) -> str:
+def _markdown(card: Mapping[str, Any], chosen: Mapping[str, Any], has_metrics: bool) -> str:
+    tasks = ", ".join(task["name"] for task in card["tasks"])
     lines = [
         f"# {card['name']}, version {card['version']}",
         "",
         f"{card['model']['class']} with {card['model']['parameters']:,} parameters and "
-        f"{card['words']:,} words, exported {card['made']} by "
+        f"{card['words']:,} words (tasks: {tasks}), exported {card['made']} by "
         + ", ".join(f"{name} {version}" for name, version in card["versions"].items())
         + ".",
+        "",
+        card["requirements"],
     ]
     for title in ("inputs", "outputs"):
-        lines += [
-            "",
-            f"## {title.capitalize()}",
-            "",
-            "| name | type | meaning |",
-            "| --- | --- | --- |",
-        ]
+        lines += ["", f"## {title.capitalize()}", "", "| name | type | meaning |"]
+        lines += ["| --- | --- | --- |"]
         for name, tensor in card[title].items():
             shape = ", ".join("?" if size is None else str(size) for size in tensor["shape"])
             lines.append(f"| `{name}` | {tensor['dtype']} [{shape}] | {tensor['meaning']} |")
-    for title in ("preprocessor", "decoding", "metrics"):
-        lines += ["", f"## {title.capitalize()}", ""]
-        rows = _flat(card[title])
-        lines += [f"- {name}: {value}" for name, value in rows] or ["None were given."]
+    if card["signatures"]:
+        names = ", ".join(f"`{name}`" for name in card["signatures"])
+        lines += ["", f"Further signatures, described in `model_card.json`: {names}."]
+    if card["example_request"]:
+        body = json.dumps({"inputs": card["example_request"]}, ensure_ascii=False)
+        url = f"http://localhost:8501/v1/models/{card['name']}:predict"
+        lines += ["", "## Example request", "", f"    curl -d '{body}' \\", f"        {url}"]
+    lines += ["", "## Decoding", ""]
+    lines += [f"- {name}: {value}" for name, value in chosen.items()]
+    lines += ["", "## Metrics", ""]
+    lines += ["In `metrics.json`." if has_metrics else "None were given."]
     return "\n".join(lines) + "\n"
-
-
-def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    rows: list[tuple[str, Any]] = []
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            rows += _flat(value, f"{prefix}{name}.")
-        else:
-            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-            rows.append((f"{prefix}{name}", shown))
-    return rows

@@ -1,36 +1,42 @@
-"""How an answer is searched for."""
+"""Options of the search for an answer or question."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-__all__ = ["DecodingOptions", "SpanOptions"]
+__all__ = ["DecodingOptions", "QuestionOptions", "SpanOptions"]
 
 
 @dataclass(frozen=True)
 class DecodingOptions:
-    """Options of the search that are fixed when a graph is built.
+    """Options of generation, which are fixed when a graph is built.
 
     Attributes:
-        num_beams: 1 for greedy search.
-        num_return_sequences: how many hypotheses; the first is the answer, the others its alternatives.
-        length_penalty: exponent of the length in the score (`tfmrc.decoding.length_penalised`).
-        min_length: fewest words of an answer.
-        max_length: most words of an answer, the end word included; None for what the preprocessor
-            were built for.
-        no_repeat_ngram_size: no n-gram of so many words twice in a hypothesis; 0 for no such rule.
-        num_beam_groups: groups of beams that are to differ (`tfmrc.decoding.beam_search`).
-        diversity_penalty: what a word costs a group that an earlier group has just taken.
-        coverage_penalty: what a hypothesis pays for attention to where it has been, of models that
-            tell it (`tfmrc.models.MaxoutPointerQG`).
-        sampling: draw `num_beams` hypotheses by their probabilities in place of a search, the most
-            probable first (`tfmrc.decoding.sample`).
-        temperature, top_k, top_p, seed: of the sampling.
-        jit_compile: compile reading and decoding with XLA. Faster per request once compiled, but
-            every new size of batch, question or passages is compiled anew, and the server must
-            have XLA.
+        num_beams: int. 1 for greedy search.
+        num_return_sequences: int. Number of hypotheses: the best one and its alternatives.
+        length_penalty: float. Exponent of the length in the score
+            (`tfmrc.decoding.length_penalised`).
+        min_length: int. Least number of generated words.
+        max_length: int or None. Greatest number of generated words, the end word included; None
+            for the preprocessor's length.
+        no_repeat_ngram_size: int. No n-gram of this size occurs twice in a hypothesis; 0 to allow
+            repetition.
+        num_beam_groups: int. Groups of beams that differ (`tfmrc.decoding.beam_search`).
+        diversity_penalty: float. Penalty for a word that an earlier group has just taken.
+        coverage_penalty: float. Penalty for attention that returns to words already attended to,
+            for models that report it (`tfmrc.models.MaxoutPointerQG`).
+        sampling: bool. Draw `num_beams` hypotheses by their probabilities instead of searching,
+            the most probable first (`tfmrc.decoding.sample`).
+        temperature: float. Of the sampling.
+        top_k: int. Sample from the k most probable words; 0 for all.
+        top_p: float. Sample from the most probable words that together have this probability.
+        seed: int. Of the sampling.
+        jit_compile: bool. Compile encoding and decoding with XLA. Faster per request once
+            compiled, but every new size of batch, question or passages is compiled again, and the
+            server must have XLA.
 
     Raises:
-        ValueError: if `num_return_sequences` is not from 1 to `num_beams`.
+        ValueError: `num_return_sequences` is not from 1 to `num_beams`, or `max_length` is not
+            positive.
     """
 
     num_beams: int = 1
@@ -50,14 +56,15 @@ class DecodingOptions:
     jit_compile: bool = False
 
     def __post_init__(self) -> None:
-        if not 1 <= self.num_return_sequences <= self.num_beams:
+        check_positive(self, "num_beams", "num_return_sequences", "max_length")
+        if self.num_return_sequences > self.num_beams:
             raise ValueError(
-                "`num_return_sequences` must be from 1 to `num_beams`. "
-                f"Received: num_return_sequences={self.num_return_sequences!r}, num_beams={self.num_beams!r}"
+                "`num_return_sequences` must be from 1 to `num_beams`. Received: "
+                f"num_return_sequences={self.num_return_sequences!r}, num_beams={self.num_beams!r}"
             )
 
     def search(self) -> dict[str, Any]:
-        """The arguments of a model's `generate`, but for `max_length`.
+        """Returns the arguments of a model's `generate`, except `max_length`.
 
         Example:
 
@@ -65,25 +72,44 @@ class DecodingOptions:
         >>> DecodingOptions(num_beams=4, min_length=2).search()["num_beams"]
         4
         """
-        chosen = asdict(self)
+        names = {each.name for each in fields(DecodingOptions)}
+        options = {name: value for name, value in asdict(self).items() if name in names}
         for name in ("max_length", "jit_compile"):
-            del chosen[name]
-        drawn = {name: chosen.pop(name) for name in ("temperature", "top_k", "top_p", "seed")}
-        return chosen | {"sampling": drawn if self.sampling else None}
+            del options[name]
+        drawn = {name: options.pop(name) for name in ("temperature", "top_k", "top_p", "seed")}
+        return options | {"sampling": drawn if self.sampling else None}
+
+
+@dataclass(frozen=True)
+class QuestionOptions(DecodingOptions):
+    """Options of question generation, which are fixed when a graph is built.
+
+    Those of `DecodingOptions`, and:
+
+    Attributes:
+        max_answers: int. Answer candidates per passage in `generate_from_passage`, the first ones.
+    """
+
+    max_answers: int = 8
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive(self, "max_answers")
 
 
 @dataclass(frozen=True)
 class SpanOptions:
-    """How a span is searched for; fixed when a graph is built.
+    """Options of the search for a span, which are fixed when a graph is built.
 
     Attributes:
-        num_return_sequences: K, how many spans; the first is the answer, the others its alternatives.
-        max_length: most words of an answer; None for what the preprocessor were built for.
-        num_steps: steps of the answer module; None for those that it was trained with.
-        return_steps: whether each step's distributions are among the outputs.
+        num_return_sequences: int. Number of spans: the best one and its alternatives.
+        max_length: int or None. Greatest number of words of an answer; None for the preprocessor's
+            length.
+        num_steps: int or None. Steps of the answer module; None for as many as in training.
+        return_steps: bool. Whether each step's distributions are among the outputs.
 
     Raises:
-        ValueError: if a number is below 1.
+        ValueError: a number is below 1.
     """
 
     num_return_sequences: int = 1
@@ -92,7 +118,12 @@ class SpanOptions:
     return_steps: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("num_return_sequences", "max_length", "num_steps"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"`{name}` must be at least 1. Received: {name}={value!r}")
+        check_positive(self, "num_return_sequences", "max_length", "num_steps")
+
+
+def check_positive(options: Any, *names: str) -> None:
+    """Raises a ValueError if an option is neither None nor at least 1."""
+    for name in names:
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise ValueError(f"`{name}` must be at least 1. Received: {name}={value!r}")

@@ -1,4 +1,4 @@
-"""Where each word of an answer came from."""
+"""The source of each word of an answer."""
 
 import tensorflow as tf
 
@@ -13,23 +13,24 @@ def provenance(
     parts: dict[str, tf.Tensor],
     source: dict[str, tf.Tensor],
 ) -> dict[str, tf.Tensor]:
-    """Finds for every word its kind of source and, if it was copied, the place.
+    """Returns for every word its kind of source and, if it was copied, its position.
 
     The kind is the largest of the three terms that add up to the word's probability (masque-19):
-    `lambda_v P_v(y)`, `lambda_q P_q(y)`, `lambda_p P_p(y)`. The place is the one with the largest
-    copy attention among the places of that source where the word stands. Nothing is found at
-    padding: kind "vocabulary" and places -1.
+    `lambda_v P_v(y)`, `lambda_q P_q(y)`, `lambda_p P_p(y)`. The position is the one with the
+    largest copy attention among those of that source where the word occurs. Padding has the kind
+    "vocabulary" and positions -1.
 
     Args:
-        ids: int `[B, T]`, extended ids of the answer.
-        parts: what `model.explain` returns for them: `mixture` and `log_parts` `[B, T, 3]`,
-            `question_attention [B, T, J]`, `passage_attention [B, T, K * L]`.
-        source: what `preprocessor.source` returned: `question_ids [B, J]`, `passage_ids [B, K, L]`,
-            `extended_ids [B, J + K * L]`, `starts` and `ends` of the same shape.
+        ids: int `[B, T]`. Extended ids of the answer.
+        parts: dict. `mixture` and `log_parts` `[B, T, 3]`, `question_attention` `[B, T, J]`,
+            `passage_attention` `[B, T, K * L]` of these ids, from the model.
+        source: dict. Outputs of `preprocessor.source`: `question_ids` `[B, J]`, `passage_ids`
+            `[B, K, L]`, and `[B, J + K * L]` each: `extended_ids`, `starts`, `ends` and `words`,
+            the words as the question or passage writes them.
 
     Returns:
-        `sources` string `[B, T]`; `passage_indices`, `starts`, `ends` int32 `[B, T]`, -1 where
-        they mean nothing; `mixture` float32 `[B, T, 3]`.
+        A dict: `sources` and `source_texts` string `[B, T]`; `passage_indices`, `starts` and `ends`
+        int32 `[B, T]`, -1 where they mean nothing; `mixture` float32 `[B, T, 3]`.
     """
     question_length = tf.shape(source["question_ids"])[1]
     passage_length = tf.shape(source["passage_ids"])[2]
@@ -41,16 +42,17 @@ def provenance(
     in_passages = tf.range(tf.shape(attention)[-1]) >= question_length
     eligible = same & (in_passages == (kind == 2)[:, :, None])
     attention = tf.where(eligible, tf.cast(attention, tf.float32), -1.0)
-    place = tf.argmax(attention, axis=-1, output_type=tf.int32)
+    position = tf.argmax(attention, axis=-1, output_type=tf.int32)
     copied = kind > 0
 
-    def at(offsets: tf.Tensor) -> tf.Tensor:
-        return tf.where(copied, tf.gather(offsets, place, batch_dims=1), -1)
+    def at(values: tf.Tensor, fill: int | str) -> tf.Tensor:
+        return tf.where(copied, tf.gather(values, position, batch_dims=1), fill)
 
     return {
         "sources": tf.gather(tf.constant(SOURCES), kind),
-        "passage_indices": tf.where(kind == 2, (place - question_length) // passage_length, -1),
-        "starts": at(source["starts"]),
-        "ends": at(source["ends"]),
+        "source_texts": at(source["words"], ""),
+        "passage_indices": tf.where(kind == 2, (position - question_length) // passage_length, -1),
+        "starts": at(source["starts"], -1),
+        "ends": at(source["ends"], -1),
         "mixture": tf.cast(parts["mixture"], tf.float32),
     }

@@ -1,4 +1,4 @@
-"""Relevance of passages to a question: what spans of several passages are weighted by."""
+"""Relevance of passages to a question, by which spans of several passages are weighted."""
 
 import math
 import re
@@ -23,22 +23,22 @@ class TfIdfRanker:
     question has relevance 0.
 
     Args:
-        passages: what document frequencies are counted on; read once. Without them all words
-            count alike.
+        passages: Strings from which document frequencies are counted, read once. Without them all
+            words count alike.
 
     Call arguments:
-        question: a string.
-        passages: strings.
+        question: str. The question.
+        passages: The passages.
 
     Returns:
-        One number from 0 to 1 a passage.
+        A number from 0 to 1 per passage.
 
     Example:
 
     >>> from tfmrc.predictors import TfIdfRanker
     >>> ranker = TfIdfRanker(["the owl flew", "the mill stands", "the owl slept"])
-    >>> found = ranker("Where is the mill?", ["The owl slept.", "The mill burnt."])
-    >>> found[1] > found[0] > 0
+    >>> relevance = ranker("Where is the mill?", ["The owl slept.", "The mill burnt."])
+    >>> relevance[1] > relevance[0] > 0
     True
     """
 
@@ -68,28 +68,38 @@ class TfIdfRanker:
 
 
 class MasqueRanker:
-    """The passage ranker of a Masque predictor.
+    """Relevance by the passage ranker of a Masque predictor.
 
     Args:
-        predictor: a `tfmrc.MasquePredictor` of a model with a ranker.
+        predictor: A `tfmrc.predictors.MasquePredictor` of a model with a trained ranker.
 
     Call arguments:
-        question: a string.
-        passages: strings; those beyond what the model reads have relevance 0.
+        question: str. The question.
+        passages: The passages; those beyond what the model reads have relevance 0.
 
     Returns:
-        One number from 0 to 1 a passage.
+        A number from 0 to 1 per passage.
 
     Raises:
-        ValueError: the model has no ranker.
+        ValueError: The model has no ranker, or its ranker was never trained.
     """
 
     def __init__(self, predictor: Any):
         if getattr(predictor.model, "passage_ranker", None) is None:
             raise ValueError(f"The model has no ranker. Received: predictor={predictor!r}")
+        if not predictor.is_trained("ranker"):
+            raise ValueError(
+                "The model's ranker was never trained: its examples had no relevance. "
+                f"Received: predictor={predictor!r}"
+            )
         self.predictor = predictor
 
     def __call__(self, question: str, passages: Sequence[str]) -> list[float]:
-        relevance = self.predictor.read([question], [list(passages)])["relevance"][0]
-        found = [float(value) for value in relevance[: len(passages)]]
-        return found + [0.0] * (len(passages) - len(found))
+        inputs = {
+            "question": [question],
+            "passages": [list(passages)],
+            "style": [self.predictor.tasks[0].style],
+        }
+        relevance = self.predictor.run("serving_default", inputs)["relevance"][0]
+        values = [float(value) for value in relevance[: len(passages)]]
+        return values + [0.0] * (len(passages) - len(values))

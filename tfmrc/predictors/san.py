@@ -1,210 +1,311 @@
-"""Strings in, spans out: a model that finds answers in passages, and its preprocessor."""
+"""SAN's predictor: answers that are spans of passages."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
-from tfmrc import preprocessing
-from tfmrc.predictors.base import Predictor, strings
-from tfmrc.predictors.export import WARMUP_PASSAGES, WARMUP_QUESTION, write_saved_model
-from tfmrc.predictors.masque import MasquePredictor, Record
-from tfmrc.predictors.options import SpanOptions
-from tfmrc.predictors.san_signature import san_signature
-from tfmrc.predictors.span_answer import SpanAnswer
+import keras
+import tensorflow as tf
 
-__all__ = ["Ranker", "SANPredictor", "Tagger"]
+from tfmrc import models, preprocessing
+from tfmrc.ops.masking import LOG_ZERO
+from tfmrc.predictors.base import Predictor
+from tfmrc.predictors.options import SpanOptions
+from tfmrc.predictors.span_answer import SpanAnswer
+from tfmrc.predictors.task import Query, Task
+from tfmrc.predictors.warmup import PASSAGES, QUESTION
+
+__all__ = ["Ranker", "SANPredictor", "Tagger", "san_signature"]
 
 Ranker = Callable[[str, Sequence[str]], Sequence[float]]
-"""From a question and its passages to one relevance a passage."""
+"""From a question and its passages to one relevance per passage."""
 
 Tagger = Callable[[Sequence[str], Sequence[str]], Mapping[str, Sequence[str]]]
 """From B questions and B passages to what `preprocessor.annotations` names, B strings each."""
 
+BATCH_SIZE = 32  # pairs of question and passage that are read at once
+CHUNK = 16  # windows that the model reads at once: bounds what one request can allocate
+STEPS = ("step_begin", "step_end", "step_weights")
 
-class SANPredictor(MasquePredictor):
-    """Answers questions with spans of passages: what a user holds, and what is exported.
 
-    The keyword arguments that choose how a span is searched for (`num_return_sequences`, `max_length`,
-    `num_steps`, `return_steps`) are those of `tfmrc.predictors.SpanOptions`. `MasquePredictor(model, preprocessor)`
-    makes a `SANPredictor` where the preprocessor are those of spans.
+@keras.saving.register_keras_serializable(package="tfmrc")
+class SANPredictor(Predictor[SpanAnswer]):
+    """Answers questions with spans of passages.
+
+    Each passage is read alone; the answer is the span with the largest probability, times the
+    passage's relevance if there is a ranker. The options are those of
+    `tfmrc.predictors.SpanOptions`.
 
     Args:
-        model: a `tfmrc.models.SAN`.
-        preprocessor: the `tfmrc.preprocessing.SANPreprocessor` that it was trained with.
-        tagger: makes the annotations that the preprocessor ask for.
+        model: A `tfmrc.models.SAN`, or a model with the same methods.
+        preprocessor: The `tfmrc.preprocessing.SANPreprocessor` that it was trained with.
+        tagger: Callable or None. Makes the annotations that the preprocessor needs. It can be set
+            later, as the attribute `tagger`; it is not saved.
+        ranker: Callable or None. Gives each passage's relevance; likewise.
 
     Raises:
-        ValueError: if model and preprocessor disagree.
+        ValueError: Model and preprocessor disagree.
 
     Example:
 
-    >>> from tfmrc import MasquePredictor, models, preprocessing, text
-    >>> preprocessor = preprocessing.SANPreprocessor(text.Vocabulary("how tall is k2 metres".split()))
+    >>> import tfmrc
+    >>> from tfmrc import models, preprocessing, text
+    >>> words = text.Vocabulary("how tall is k2 metres".split())
+    >>> preprocessor = preprocessing.SANPreprocessor(words)
     >>> model = models.SAN(vocabulary_size=9, word_dim=8, units=4, align_dim=4)
-    >>> predictor = MasquePredictor(model, preprocessor)
+    >>> predictor = tfmrc.Predictor(model, preprocessor)
     >>> passage = "K2 is 8,611 metres high."
-    >>> answer = predictor.answer("How tall is K2?", passage, num_return_sequences=2)
+    >>> answer = predictor.answer(
+    ...     question="How tall is K2?", passages=[passage], num_return_sequences=2)
     >>> answer.text == passage[answer.start : answer.end], len(answer.alternatives)
     (True, 1)
     """
 
+    model_class = models.SAN
     preprocessor_class = preprocessing.SANPreprocessor
     options_class = SpanOptions
-    masque_signature = staticmethod(san_signature)
 
-    def __init__(self, model: Any, preprocessor: Any, tagger: Tagger | None = None):
+    def __init__(
+        self,
+        model: Any,
+        preprocessor: Any,
+        tagger: Tagger | None = None,
+        ranker: Ranker | None = None,
+    ):
         super().__init__(model, preprocessor)
         self.tagger = tagger
+        self.ranker = ranker
 
-    def __repr__(self) -> str:
-        tags = ", ".join(self.preprocessor.annotations) or "no tags"
-        return f"<SANPredictor of {self.model.name!r}: {tags}>"
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The one task, `"answer"`."""
+        return (Task("answer", "answer", self.preprocessor.styles[0]),)
 
-    def answer(  # type: ignore[override]
-        self,
-        question: str,
-        passages: str | Sequence[str],
-        ranker: Ranker | None = None,
-        **options: Any,
-    ) -> SpanAnswer:
-        """Answers one question from a passage, or from the best of several.
+    def build_signatures(self, options: SpanOptions) -> dict[str, Any]:
+        """Returns `serving_default`; see `san_signature`."""
+        return {"serving_default": san_signature(self.model, self.preprocessor, options)}
 
-        Args:
-            question: the question.
-            passages: a passage, or several.
-            ranker: gives each passage's relevance, by which the probability of its span is
-                multiplied; None: all passages count alike.
-            **options: see `tfmrc.predictors.SpanOptions`.
-
-        Returns:
-            `tfmrc.predictors.SpanAnswer`.
-        """
-        several = (passages,) if isinstance(passages, str) else tuple(passages)
-        return next(self._best_answers([(question, several)], ranker, 32, options))
-
-    def predict(  # type: ignore[override]
-        self,
-        examples: Iterable[Record],
-        batch_size: int = 32,
-        ranker: Ranker | None = None,
-        **options: Any,
+    def predict_batch(
+        self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
     ) -> Iterator[SpanAnswer]:
-        """Answers many questions, some at a time, in their order.
+        """Yields one answer per request: the best of all its passages."""
+        pairs = [
+            (row, number, query.question, passage)
+            for row, query in enumerate(queries)
+            for number, passage in enumerate(query.passages or ("",))
+        ]
+        answers: list[list[SpanAnswer]] = [[] for _ in queries]
+        for first in range(0, len(pairs), BATCH_SIZE):
+            part = pairs[first : first + BATCH_SIZE]
+            inputs = {"question": [p[2] for p in part], "passage": [p[3] for p in part]}
+            outputs = self.run("serving_default", inputs, **options)
+            for position, (row, number, _, _) in enumerate(part):
+                answer = SpanAnswer.from_outputs(outputs, position)
+                answers[row].append(replace(answer, passage=number))
+        for query, several in zip(queries, answers, strict=True):
+            relevance = [1.0] * len(several)
+            if self.ranker is not None and query.passages:
+                relevance = [float(value) for value in self.ranker(query.question, query.passages)]
+            yield best_of_passages(several, relevance)
 
-        Args:
-            examples: objects with `question` and `passages`; any iterable.
-            batch_size: how many questions are taken, and passages read, at once.
-            ranker: see `answer`.
-            **options: see `tfmrc.predictors.SpanOptions`.
-
-        Yields:
-            One `tfmrc.predictors.SpanAnswer` an example.
-        """
-        if batch_size < 1:
-            raise ValueError(f"`batch_size` must be 1 or more. Received: batch_size={batch_size!r}")
-        stream = iter(examples)
-        while batch := [(x.question, tuple(x.passages)) for x in islice(stream, batch_size)]:
-            yield from self._best_answers(batch, ranker, batch_size, options)
-
-    def read(  # type: ignore[override]
-        self,
-        question: Sequence[str],
-        passage: Sequence[str],
-        annotations: Mapping[str, Sequence[str]] | None = None,
-        **options: Any,
-    ) -> dict[str, Any]:
-        """The arrays that the exported signature gives for the same strings.
-
-        Args:
-            question: `B` questions.
-            passage: `B` passages.
-            annotations: what `preprocessor.annotations` names; None: the tagger makes them.
-            **options: see `tfmrc.predictors.SpanOptions`.
+    def complete(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Adds the annotations of the tagger, unless they are given.
 
         Raises:
-            ValueError: annotations are needed and nobody makes them.
+            ValueError: Annotations are needed and there is no tagger.
         """
-        wanted = self.preprocessor.annotations
-        if annotations is None and wanted:
-            if self.tagger is None:
-                raise ValueError(
-                    f"This model was trained with {', '.join(wanted)} of the tagger "
-                    f"{self.model.tagger!r}: pass `annotations`, or build the predictor with a "
-                    "`tagger`. Received: annotations=None"
-                )
-            annotations = self.tagger(question, passage)
-        columns = [question, passage, *((annotations or {})[name] for name in wanted)]
-        outputs = self._reading(SpanOptions(**options))(*map(strings, columns))
-        return {name: value.numpy() for name, value in outputs.items()}
+        missing = [name for name in self.preprocessor.annotations if name not in inputs]
+        if not missing or not {"question", "passage"} <= set(inputs):
+            return inputs
+        if self.tagger is None:
+            raise ValueError(
+                f"This model was trained with {', '.join(missing)} of the tagger "
+                f"{self.model.tagger!r}: pass them among the inputs, or set the predictor's "
+                "`tagger`. Received: tagger=None"
+            )
+        made = self.tagger(inputs["question"], inputs["passage"])
+        return {**inputs, **{name: made[name] for name in missing}}
 
-    def check_agreement(self) -> None:
-        """Raises a ValueError if model and preprocessor were not made for each other."""
-        Predictor.check_agreement(
-            self
-        )  # a span predictor has neither styles nor a number of passages
+    def sizes(self) -> dict[str, tuple[Any, Any]]:
+        """Returns the sizes that must agree; see `Predictor.sizes`."""
         model, preprocessor = self.model, self.preprocessor
-        pairs = {
+        return {
+            **super().sizes(),
             "num_exact_match": (model.num_exact_match, preprocessor.num_exact_match),
             "num_pos": (model.num_pos, preprocessor.num_tags["pos"]),
             "num_ner": (model.num_ner, preprocessor.num_tags["ner"]),
         }
-        self.compare(pairs)
-        if preprocessor.annotations and not model.tagger:
+
+    def check_agreement(self) -> None:
+        """Raises a ValueError if model and preprocessor were not made for each other."""
+        super().check_agreement()
+        if self.preprocessor.annotations and not self.model.tagger:
             raise ValueError(
                 "A model that reads tags names the tagger that made them, with its version: "
-                f"models.SAN(tagger=...). Received: tagger={model.tagger!r}"
+                f"models.SAN(tagger=...). Received: tagger={self.model.tagger!r}"
             )
 
-    def export(
-        self,
-        path: str | PathLike[str],
-        *,
-        overwrite: bool = False,
-        metrics: Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> Path:
-        """Writes a SavedModel that takes plain strings; see `tfmrc.predictors.san_signature`.
+    def warmup_request(self) -> dict[str, Any] | None:
+        """Returns a small question; None if tags are needed, which nobody has made."""
+        if self.preprocessor.annotations:
+            return None
+        return {"question": [QUESTION], "passage": [PASSAGES[0]]}
 
-        The arguments are those of `MasquePredictor.export`, the options those of `SpanOptions`.
-        """
-        chosen = SpanOptions(**options)
-        warmup = {"question": [WARMUP_QUESTION], "passage": [WARMUP_PASSAGES[0]]}
-        return write_saved_model(
-            self.model,
-            self.preprocessor,
-            path,
-            chosen,
-            signatures={
-                "serving_default": self.masque_signature(self.model, self.preprocessor, chosen)
-            },
-            warmup={} if self.preprocessor.annotations else warmup,  # whose tags nobody knows
-            max_length=chosen.max_length or self.preprocessor.answer_length,
-            metrics=self.metrics if metrics is None else metrics,
-            overwrite=overwrite,
+
+def best_of_passages(
+    answers: Sequence[SpanAnswer], relevance: Iterable[float] | None = None
+) -> SpanAnswer:
+    """Returns the answer with the largest probability times relevance.
+
+    Args:
+        answers: One per passage.
+        relevance: A number per passage; None if all count alike.
+    """
+    weights = [1.0] * len(answers) if relevance is None else relevance
+    weighted = [
+        replace(answer, score=(answer.probability or 0.0) * weight)
+        for answer, weight in zip(answers, weights, strict=True)
+    ]
+    return max(weighted, key=lambda answer: answer.score or 0.0)
+
+
+def input_signature(preprocessor: Any) -> tuple[tf.TensorSpec, ...]:
+    """Returns `question`, `passage` and the annotations of a tagger, string `[B]` each."""
+    names = ("question", "passage", *preprocessor.annotations)
+    return tuple(tf.TensorSpec([None], tf.string, name=name) for name in names)
+
+
+def san_signature(model: Any, preprocessor: Any, options: SpanOptions) -> Any:
+    """Returns a `tf.function` from `question` and `passage` to a dict of tensors.
+
+    Inputs: `question`, `passage` and the preprocessor's annotations, string `[B]` each.
+
+    Outputs, with K = `options.num_return_sequences`:
+
+    - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `probability`
+      float32 `[B]`: the best span; `""`, -1 and 0 where a passage has no words;
+    - `answers`, `starts`, `ends`, `probabilities` `[B, K]`: the K best, each span once;
+    - `truncated` bool `[B]`;
+    - with `options.return_steps`, of the window that holds the best span: `step_begin`,
+      `step_end` float32 `[B, T, n]`, `step_weights` `[B, T]`, and `word_starts`, `word_ends` int32
+      `[B, n]`, the positions of its words.
+
+    A long passage is read in windows (`tfmrc.preprocessing.SANPreprocessor.windows`), `CHUNK` at a
+    time.
+
+    Args:
+        model: A `tfmrc.models.SAN`, or one with the same methods.
+        preprocessor: Its `tfmrc.preprocessing.SANPreprocessor`.
+        options: Options of the search.
+    """
+    count = options.num_return_sequences
+    max_length = options.max_length or preprocessor.answer_length
+    names = preprocessor.model_inputs
+
+    def find(chunk: dict[str, tf.Tensor]) -> tuple[tf.Tensor, ...]:
+        outputs = model.find(chunk, num_steps=options.num_steps, return_steps=options.return_steps)
+        spans = model.spans(outputs, max_length, count)
+        steps = tuple(outputs[name] for name in STEPS) if options.return_steps else ()
+        return (*spans, *steps)
+
+    def find_in(windows: dict[str, tf.Tensor]) -> list[tf.Tensor]:
+        """Applies `find` to all windows, `CHUNK` at a time."""
+        total = tf.shape(windows["row"])[0]
+        chunks = (total + CHUNK - 1) // CHUNK
+        dtypes = [tf.int32, tf.int32, tf.float32] + [tf.float32] * 3 * options.return_steps
+        arrays = [tf.TensorArray(dtype, size=chunks, infer_shape=False) for dtype in dtypes]
+
+        def body(number, *arrays):
+            part = slice(number * CHUNK, (number + 1) * CHUNK)
+            result = find({name: windows[name][part] for name in names})
+            written = zip(arrays, result, strict=True)
+            return number + 1, *(array.write(number, value) for array, value in written)
+
+        _, *arrays = tf.while_loop(
+            lambda number, *_: number < chunks, body, (0, *arrays), parallel_iterations=1
+        )
+        return [array.concat() for array in arrays]
+
+    def answer(question: tf.Tensor, passage: tf.Tensor, *tags: tf.Tensor) -> dict[str, tf.Tensor]:
+        annotations = dict(zip(preprocessor.annotations, tags, strict=True))
+        source = preprocessor.source(
+            question, passage, limit=preprocessor.longest_passage, **annotations
+        )
+        windows = preprocessor.windows(source)
+        begin, end, log_probability, *steps = find_in(windows)
+        first = windows["first"][:, None]
+        begin, end = begin + first, end + first
+        (begin, end), log_probability, window = _best(
+            windows["row"], begin, end, log_probability, tf.shape(question)[0], count
+        )
+        real = log_probability > 0.5 * LOG_ZERO
+        size = tf.shape(source["starts"])[1]
+        starts, stops = (
+            tf.where(real, tf.gather(source[name], tf.minimum(at, size - 1), batch_dims=1), -1)
+            for name, at in (("starts", begin), ("ends", end))
+        )
+        probability = tf.where(real, tf.exp(log_probability), 0.0)
+        answers = _characters(passage, starts, stops)
+        outputs = {
+            "answer": answers[:, 0],
+            "start": starts[:, 0],
+            "end": stops[:, 0],
+            "probability": probability[:, 0],
+            "answers": answers,
+            "starts": starts,
+            "ends": stops,
+            "probabilities": probability,
+            "truncated": source["truncated"],
+        }
+        if options.return_steps:
+            position = tf.gather(first, window) + tf.range(tf.shape(windows["passage_ids"])[1])
+            inside = position < size
+            for name, of in (("word_starts", "starts"), ("word_ends", "ends")):
+                at = tf.gather(source[of], tf.minimum(position, size - 1), batch_dims=1)
+                outputs[name] = tf.where(inside, at, 0)
+            for name, values in zip(STEPS, steps, strict=True):
+                values = tf.gather(values, window)
+                outputs[name] = values if name == "step_weights" else tf.exp(values)
+        return outputs
+
+    return tf.function(answer, input_signature=input_signature(preprocessor), autograph=False)
+
+
+def _best(row, begin, end, log_probability, num_examples, count):
+    """Returns each example's best spans over its windows, each once, and the best window."""
+    windows = tf.range(tf.size(row))
+    first = tf.searchsorted(row, tf.range(num_examples))
+    most = tf.reduce_max(tf.concat([tf.math.bincount(row), [1]], axis=0))
+    # Window w of an example and the span's rank in it: [B, most, K].
+    index = tf.stack([row, windows - tf.gather(first, row)], axis=1)
+    shape = tf.stack([num_examples, most, count])
+
+    def spread(values, fill):
+        empty = tf.fill(shape, tf.constant(fill, values.dtype))
+        return tf.reshape(
+            tf.tensor_scatter_nd_update(empty, index, values), [num_examples, most * count]
         )
 
-    def _best_answers(self, batch, ranker, batch_size, options):
-        pairs = [
-            (row, number, question, passage)
-            for row, (question, passages) in enumerate(batch)
-            for number, passage in enumerate(passages or ("",))
-        ]
-        found: dict[int, list[SpanAnswer]] = {}
-        for first in range(0, len(pairs), batch_size):
-            part = pairs[first : first + batch_size]
-            outputs = self.read([p[2] for p in part], [p[3] for p in part], **options)
-            for place, (row, number, _, _) in enumerate(part):
-                answer = SpanAnswer.from_outputs(outputs, place)
-                found.setdefault(row, []).append(replace(answer, passage=number))
-        for row, (question, passages) in enumerate(batch):
-            relevance = [1.0] * len(found[row])
-            if ranker is not None and passages:
-                relevance = [float(value) for value in ranker(question, passages)]
-            weighted = [
-                replace(answer, score=answer.probability * weight)
-                for answer, weight in zip(found[row], relevance, strict=True)
-            ]
-            yield max(weighted, key=lambda answer: answer.score)
+    begin, end = spread(begin, -1), spread(end, -1)
+    scores = spread(log_probability, 2 * LOG_ZERO)
+    window = spread(tf.repeat(windows[:, None], count, axis=1), 0)
+    order = tf.argsort(scores, axis=1, direction="DESCENDING", stable=True)
+    begin, end, scores, window = (
+        tf.gather(values, order, batch_dims=1) for values in (begin, end, scores, window)
+    )
+    # Windows overlap: a span that a better one equals is left out.
+    span = begin * (tf.reduce_max(tf.concat([tf.reshape(end, [-1]), [0]], axis=0)) + 2) + end
+    ranks = tf.range(most * count)
+    same = (span[:, :, None] == span[:, None, :]) & (ranks[:, None] > ranks)
+    scores = tf.where(tf.reduce_any(same, axis=2), 2 * LOG_ZERO, scores)
+    scores, selected = tf.math.top_k(scores, count)
+    begin, end = (tf.gather(values, selected, batch_dims=1) for values in (begin, end))
+    best = tf.gather(window, selected[:, 0], batch_dims=1)
+    return (tf.maximum(begin, 0), tf.maximum(end, 0)), scores, best
+
+
+def _characters(passage, starts, ends):
+    """Returns the passage's code points from `starts` to `ends`, both `[B, K]`; `""` for none."""
+    text = tf.strings.unicode_transcode(passage, "UTF-8", "UTF-8", errors="replace")
+    text = tf.repeat(text[:, None], tf.shape(starts)[1], axis=1)
+    return tf.strings.substr(text, tf.maximum(starts, 0), ends - starts, unit="UTF8_CHAR")

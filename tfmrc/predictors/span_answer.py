@@ -1,80 +1,69 @@
-"""What a predictor of spans answers: the exact words of the passage, where they stand, how sure."""
+"""An answer that is a span of a passage."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tfmrc.predictors.answer import string_of
+from tfmrc.predictors.result import Result, row_of, string_of
 
 __all__ = ["SpanAnswer"]
 
 
-@dataclass(frozen=True)
-class SpanAnswer:
-    """A span of a passage; `str(answer)` is its text.
+@dataclass(frozen=True, kw_only=True)
+class SpanAnswer(Result):
+    """A span of a passage; `str(answer)` is its text, the passage's own characters.
+
+    The probability is `P_begin * P_end`; for a passage that is read in several windows, that in
+    its best window.
 
     Attributes:
-        text: the passage's own characters from `start` to `end`; "" if the passage has no words.
-        start: offset of the first character (code point), -1 if there is none.
-        end: offset behind the last one.
-        probability: `P_begin * P_end`; of a passage that is read in several windows, that in its
-            best window.
-        score: what answers from several passages are ordered by: the probability times the
-            passage's relevance.
-        passage: number of the passage it is from.
-        truncated: True if the question or the passage was longer than what is read.
-        alternatives: the next best spans, best first, where several were asked for.
+        start: int. Offset of the first character (code point) in the caller's passage; -1 if the
+            passage has no words.
+        end: int. Offset after the last character.
+        passage: int. Index of the passage.
+        score: float or None. The order of answers from several passages: the probability times
+            the passage's relevance.
     """
 
-    text: str
-    start: int
-    end: int
-    probability: float
-    score: float
+    start: int = -1
+    end: int = -1
     passage: int = 0
-    truncated: bool = False
-    alternatives: tuple["SpanAnswer", ...] = ()
+    score: float | None = None
 
-    def __str__(self) -> str:
-        return self.text
-
-    def describe(self) -> str:
-        """Several lines for people.
+    def details(self) -> Sequence[str]:
+        """Returns a line with the position.
 
         Example:
 
         >>> from tfmrc.predictors import SpanAnswer
-        >>> print(SpanAnswer("an owl", 4, 10, 0.5, 0.5).describe())
+        >>> print(SpanAnswer("an owl", start=4, end=10, probability=0.5).describe())
         an owl
-          passage 1, characters 4-10, probability 0.500
+          passage 1, characters 4-10
+          probability 0.5
         """
-        lines = [
-            self.text or "(no answer)",
-            f"  passage {self.passage + 1}, characters {self.start}-{self.end}, "
-            f"probability {self.probability:.3f}",
-        ]
-        lines += [f"  or: {other.text} ({other.probability:.3f})" for other in self.alternatives]
-        if self.truncated:
-            lines.append("  the question or the passage was cut")
-        return "\n".join(lines)
+        if self.start < 0:
+            return ()
+        return (f"  passage {self.passage + 1}, characters {self.start}-{self.end}",)
 
     @classmethod
     def from_outputs(cls, outputs: Mapping[str, Any], row: int) -> "SpanAnswer":
-        """One row of a signature's outputs (arrays or the nested lists of a REST reply).
+        """Returns one row of a signature's outputs (arrays or the nested lists of a REST reply).
 
         Args:
-            outputs: what the exported signature returns, by name.
-            row: which example of the batch.
+            outputs: dict. What the exported signature returns, by name.
+            row: int. Index of the example in the batch.
         """
-        column = {name: values[row] for name, values in outputs.items()}
+        column = row_of(outputs, row)
         names = ("answers", "starts", "ends", "probabilities")
         spans = [
             cls(
                 string_of(text),
-                int(start),
-                int(end),
-                float(probability),
-                float(probability),
+                start=int(start),
+                end=int(end),
+                probability=float(probability),
+                log_probability=math.log(probability) if probability > 0 else None,
+                score=float(probability),
                 truncated=bool(column["truncated"]),
             )
             for text, start, end, probability in zip(*(column[n] for n in names), strict=True)

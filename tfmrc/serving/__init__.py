@@ -5,23 +5,24 @@ from typing import TYPE_CHECKING, Any
 
 _HOMES = {
     "Client": "client",
+    "ExportedPredictor": "saved_model",
+    "SavedModel": "signature",
     "Server": "server",
-    "answer_from_export": "saved_model",
-    "ask_from_export": "saved_model",
     "write_serving_config": "tf_serving",
 }
 
 if TYPE_CHECKING:
     from tfmrc.serving.client import Client
-    from tfmrc.serving.saved_model import answer_from_export, ask_from_export
+    from tfmrc.serving.saved_model import ExportedPredictor
     from tfmrc.serving.server import Server
+    from tfmrc.serving.signature import SavedModel
     from tfmrc.serving.tf_serving import write_serving_config
 
 __all__ = [
     "Client",
+    "ExportedPredictor",
+    "SavedModel",
     "Server",
-    "answer_from_export",
-    "ask_from_export",
     "write_serving_config",
 ]
 

@@ -1,4 +1,4 @@
-"""Asks a served model over HTTP; standard library only."""
+"""A client for served models over HTTP; standard library only."""
 
 import json
 import urllib.error
@@ -15,10 +15,10 @@ class Client:
     """Asks a model that TensorFlow Serving, or `tfmrc.serving.Server`, serves by REST.
 
     Args:
-        name: the model's name.
-        url: where the server listens.
-        version: a version; None for the one that the server prefers.
-        timeout: seconds after which a request is given up.
+        name: str. The model's name.
+        url: str. Address of the server.
+        version: int or None. A version; None for the one that the server prefers.
+        timeout: float. Seconds after which a request is given up.
 
     Example:
 
@@ -43,29 +43,30 @@ class Client:
         return f"<Client {self.url}>"
 
     def status(self) -> dict[str, Any]:
-        """The server's word on the model's versions."""
+        """Returns the state of the model's versions."""
         return self._send(self.url, None)
 
-    def answer(self, question: str, passages: Sequence[str], style: str) -> Answer:
-        """Answers one question; see `tfmrc.predictors.MasquePredictor.answer`.
+    def answer(self, *, question: str, passages: Sequence[str], style: str) -> Answer:
+        """Answers one question with a served Masque; see `tfmrc.Predictor.answer`.
 
         Raises:
-            ValueError: if the server refuses the request; the message is the server's.
-            ConnectionError: if there is no server.
+            ValueError: The server refuses the request; the message is the server's.
+            ConnectionError: There is no server.
         """
-        return self.predict([question], [passages], [style])[0]
+        return self.predict(questions=[question], passages=[passages], styles=[style])[0]
 
     def predict(
         self,
+        *,
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
         styles: Sequence[str],
     ) -> list[Answer]:
-        """Answers several questions in one request.
+        """Answers several questions with a served Masque, in one request.
 
         Raises:
-            ValueError: if the server refuses the request; the message is the server's.
-            ConnectionError: if there is no server.
+            ValueError: The server refuses the request; the message is the server's.
+            ConnectionError: There is no server.
         """
         width = max((len(several) for several in passages), default=0)
         inputs: dict[str, list[Any]] = {
@@ -82,13 +83,14 @@ class Client:
     def run(
         self, inputs: Mapping[str, Sequence[Any]], signature: str = "serving_default"
     ) -> dict[str, Any]:
-        """Any signature of any model; every output is a list, or lists in it, a row an example.
+        """Runs any signature of any model; every output is a list with a row per example.
 
-        `SpanAnswer.from_outputs`, `GeneratedQuestion.from_outputs` and `GeneratedText.from_outputs` read a row.
+        `Answer.from_outputs`, `SpanAnswer.from_outputs`, `GeneratedText.from_outputs` and
+        `GeneratedQuestion.about` read a row.
 
         Raises:
-            ValueError: if the server refuses the request; the message is the server's.
-            ConnectionError: if there is no server.
+            ValueError: The server refuses the request; the message is the server's.
+            ConnectionError: There is no server.
         """
         request = {"signature_name": signature, "inputs": inputs}
         outputs: dict[str, Any] = self._send(f"{self.url}:predict", request)["outputs"]

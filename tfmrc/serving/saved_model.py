@@ -1,87 +1,132 @@
-"""One question to an export, or for one, which needs TensorFlow and none of the model's code."""
+"""An export as a predictor: strings in, results out, without the model's code."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 from tfmrc.predictors.answer import Answer
 from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
+from tfmrc.predictors.san import best_of_passages
 from tfmrc.predictors.span_answer import SpanAnswer
+from tfmrc.predictors.task import sequence_of_passages
 from tfmrc.serving.signature import SavedModel
 
-__all__ = ["answer_from_export", "ask_from_export"]
+__all__ = ["ExportedPredictor"]
 
 
-def answer_from_export(
-    path: str | PathLike[str], question: str, passages: Sequence[str], style: str | None = None
-) -> Answer | SpanAnswer | GeneratedText:
-    """Asks an export of a `tfmrc.predictors.MasquePredictor`, `SANPredictor` or `DAANetPredictor`.
+class ExportedPredictor:
+    """Answers and asks with an export of any `tfmrc.Predictor`.
 
-    Args:
-        path: the export's folder, or that of its versions: the newest one is asked.
-        question: the question.
-        passages: one or more. A predictor of spans reads each alone, and the likeliest span wins; a
-            dual model reads them joined to one.
-        style: of the answer; predictors of spans and dual models have none.
-
-    Raises:
-        FileNotFoundError: the folder is no export.
-        ValueError: the export does not take these inputs, or a predictor of spans gets no passage.
-    """
-    signatures = SavedModel(path).signatures
-    signature = signatures.get("answer", signatures["serving_default"])
-    wanted = signature.inputs
-    inputs: dict[str, Any] = {"question": [question], "passages": [list(passages)]}
-    is_dual = "answers" in signature.outputs and "starts" not in signature.outputs
-    if is_dual:
-        inputs = {"question": [question], "passage": [" ".join(passages)]}
-    elif "passages" not in wanted:
-        if not passages:
-            raise ValueError("A span stands in a passage. Received: passages=()")
-        inputs = {"question": [question] * len(passages), "passage": list(passages)}
-    if style is not None:
-        inputs["style"] = [style]
-    outputs = signature(inputs)
-    if is_dual:
-        best, *others = GeneratedText.from_outputs(outputs, 0)
-        return replace(best, alternatives=tuple(others))
-    if "passages" in wanted:
-        return Answer.from_outputs(outputs, 0, len(passages))
-    spans = (
-        replace(SpanAnswer.from_outputs(outputs, number), passage=number)
-        for number in range(len(passages))
-    )
-    return max(spans, key=lambda span: span.probability)
-
-
-def ask_from_export(
-    path: str | PathLike[str], passage: str, answer: str | None = None
-) -> list[GeneratedQuestion]:
-    """Lets an export of a `tfmrc.predictors.MaxoutPointerQGPredictor` or `DAANetPredictor` ask about a passage.
+    It needs TensorFlow and tensorflow-text. The options of the search are those of the export.
 
     Args:
-        path: the export's folder, or that of its versions: the newest one is asked.
-        passage: the passage.
-        answer: what to ask about; None for what the export itself finds in the passage, which an
-            export of a `DAANetPredictor` cannot. A model without answers needs none.
-
-    Returns:
-        The questions about the answer, best first; or one question about each answer found.
+        path: str or path. The folder of a version, or that of the versions (then the newest is
+            taken).
+        verify: bool. Whether every file is compared with its digest first.
 
     Raises:
-        FileNotFoundError: the folder is no export.
-        ValueError: the export does not take these inputs, or the answer does not stand in the
-            passage.
+        FileNotFoundError: The folder is no export.
+        ValueError: It is damaged.
     """
-    signatures = SavedModel(path).signatures
-    default = signatures["serving_default"]
-    if "ask" in signatures:
-        signature, inputs = signatures["ask"], {"passage": [passage]}
-    elif answer is None and "propose" in signatures:
-        signature, inputs = signatures["propose"], {"passage": [passage]}
-    else:
-        signature, inputs, answer = default, {"passage": [passage]}, answer or ""
-    if answer is not None:
-        inputs["answer"] = [answer]
-    return GeneratedQuestion.from_outputs(signature(inputs), 0, answer)
+
+    def __init__(self, path: str | PathLike[str], *, verify: bool = True):
+        self.saved_model = SavedModel(path, verify=verify)
+
+    def __repr__(self) -> str:
+        signatures = ", ".join(self.saved_model.signatures)
+        return f"<ExportedPredictor {self.saved_model.path}: {signatures}>"
+
+    def run(self, signature: str, inputs: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+        """Returns the arrays of a signature.
+
+        Args:
+            signature: str. Its name, as `"serving_default"`.
+            inputs: For each input the values, one per example.
+
+        Raises:
+            ValueError: The signature or an input is unknown, or the graph refuses a value.
+        """
+        return self.saved_model.signature(signature)(inputs)
+
+    def answer(
+        self, *, question: str, passages: str | Sequence[str], style: str | None = None
+    ) -> Answer | SpanAnswer | GeneratedText:
+        """Answers one question; see `tfmrc.Predictor.answer`.
+
+        Args:
+            question: str. The question.
+            passages: One or more. SAN reads each alone, and the most probable span is the answer;
+                DAANET reads them as one.
+            style: str or None. The answer style; None for the first one. Exports of other models
+                than Masque have none.
+
+        Raises:
+            ValueError: The export does not answer questions, or has no such style.
+        """
+        passages = sequence_of_passages(passages)
+        signatures = self.saved_model.signatures
+        name = "answer" if "answer" in signatures else "serving_default"
+        wanted = signatures[name].inputs
+        inputs: dict[str, Sequence[Any]]
+        if "passages" in wanted:
+            style = self._first_style() if style is None else style
+            inputs = {"question": [question], "passages": [passages], "style": [style]}
+            return Answer.from_outputs(self.run(name, inputs), 0, len(passages))
+        styled: dict[str, list[Any]] = {} if style is None else {"style": [style]}
+        if name == "answer":
+            inputs = {"question": [question], "passage": [" ".join(passages)], **styled}
+            return GeneratedText.from_outputs(self.run(name, inputs), 0)
+        read = passages or ("",)
+        inputs = {"question": [question] * len(read), "passage": list(read), **styled}
+        outputs = self.run(name, inputs)
+        return best_of_passages(
+            [
+                replace(SpanAnswer.from_outputs(outputs, number), passage=number)
+                for number in range(len(read))
+            ]
+        )
+
+    def ask(
+        self, *, passage: str, answer: str, answer_start: int | None = None
+    ) -> GeneratedQuestion:
+        """Generates a question about an answer; see `tfmrc.Predictor.ask`.
+
+        Args:
+            passage: str. The passage.
+            answer: str. What to ask about.
+            answer_start: int or None. Offset of its first character in the passage; None for its
+                first occurrence.
+
+        Raises:
+            ValueError: The export does not ask, or the answer does not occur in the passage.
+        """
+        inputs: dict[str, list[Any]] = {"passage": [passage], "answer": [answer]}
+        name = "ask" if "ask" in self.saved_model.signatures else "serving_default"
+        if answer_start is not None:
+            name = "at"
+            inputs["answer_start"] = [answer_start]
+        return GeneratedQuestion.about(self.run(name, inputs), 0, answer)
+
+    def generate_from_passage(self, passages: Iterable[str]) -> Iterator[list[GeneratedQuestion]]:
+        """Generates questions about answer candidates of each passage.
+
+        Args:
+            passages: The passages.
+
+        Yields:
+            For each passage its candidates in their order, each with the best question.
+
+        Raises:
+            ValueError: The export does not look for answers.
+        """
+        for passage in passages:
+            outputs = self.run("generate_from_passage", {"passage": [passage]})
+            yield GeneratedQuestion.of_candidates(outputs, 0)
+
+    def _first_style(self) -> str:
+        tasks = self.saved_model.card.get("tasks") or [{}]
+        style = tasks[0].get("style")
+        if style is None:
+            raise ValueError("This export needs a style. Received: style=None")
+        return str(style)

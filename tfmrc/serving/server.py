@@ -151,11 +151,7 @@ def _predict(model: SavedModel, body: bytes) -> dict[str, Any]:
         raise RequestError(f"The body is not JSON: {error}") from error
     if not isinstance(request, dict):
         raise RequestError('The body must be an object with "instances" or "inputs".')
-    name = request.get("signature_name", "serving_default")
-    if not isinstance(name, str) or name not in model.signatures:
-        there = ", ".join(model.signatures)
-        raise RequestError(f"The signatures are {there}. Received: {name!r:.80}", 404)
-    signature = model.signatures[name]
+    signature = model.signature(request.get("signature_name", "serving_default"))
     if ("instances" in request) == ("inputs" in request):
         raise RequestError('The body must hold either "instances" or "inputs".')
     if "inputs" in request:

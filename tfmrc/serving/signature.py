@@ -1,6 +1,7 @@
 """A loaded SavedModel's signatures as functions of JSON values."""
 
 import base64
+import json
 import logging
 import re
 import threading
@@ -14,11 +15,14 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  registers the operations of the exported graph
 
+from tfmrc.predictors.inputs import check_names, cut_passages
+from tfmrc.predictors.manifest import manifest_of, verify_files
+
 __all__ = ["RequestError", "SavedModel", "SavedSignature", "newest_version", "status_message"]
 
 
 class RequestError(ValueError):
-    """A request that cannot be answered; `status` is the HTTP status to reply with."""
+    """A request that cannot be answered; `status` is the HTTP status of the reply."""
 
     def __init__(self, message: str, status: int = 400):
         super().__init__(message)
@@ -26,16 +30,16 @@ class RequestError(ValueError):
 
 
 def status_message(error: tf.errors.OpError) -> str:
-    """What a failed assertion of the graph says, without the graph's own names around it."""
-    found = re.search(r"assertion failed: (.*?)(?:\n\s*\[\[|\Z)", error.message, re.DOTALL)
-    return found[1] if found else error.message
+    """Returns the message of a failed assertion, without the names of the graph around it."""
+    match = re.search(r"assertion failed: (.*?)(?:\n\s*\[\[|\Z)", error.message, re.DOTALL)
+    return match[1] if match else error.message
 
 
 def newest_version(path: str | PathLike[str]) -> Path:
-    """The version's folder: the path itself, or the greatest number below it.
+    """Returns the version's folder: the path itself, or the greatest number below it.
 
     Raises:
-        FileNotFoundError: if there is no SavedModel.
+        FileNotFoundError: There is no SavedModel.
     """
     path = Path(path)
     if (path / "saved_model.pb").is_file():
@@ -46,7 +50,7 @@ def newest_version(path: str | PathLike[str]) -> Path:
     if not versions:
         raise FileNotFoundError(
             f"There is no SavedModel in {path}, nor in a numbered folder below it. "
-            "Make one with `MasquePredictor.export`."
+            "Make one with `tfmrc.Predictor.export`."
         )
     return max(versions, key=lambda p: int(p.name))
 
@@ -55,37 +59,64 @@ class SavedModel:
     """A SavedModel and its signatures, which are computed one at a time.
 
     Args:
-        path: folder of the version, or of the model (then the greatest version is taken).
+        path: str or path. Folder of the version, or of the model (then the greatest version is
+            taken).
+        verify: bool. Whether every file is compared with its digest first, if there are digests:
+            a SavedModel that tfmrc did not write has none.
+
+    Attributes:
+        path: The folder of the version.
+        card: dict. The model card; empty if there is none.
+        signatures: dict. A `SavedSignature` for each name.
 
     Raises:
-        FileNotFoundError: if there is no SavedModel.
+        FileNotFoundError: There is no SavedModel.
+        tfmrc.predictors.DamagedError: A file differs from what was written.
     """
 
-    def __init__(self, path: str | PathLike[str]):
+    def __init__(self, path: str | PathLike[str], *, verify: bool = True):
         self.path = newest_version(path)
+        if verify and manifest_of(self.path) is not None:
+            verify_files(self.path)
+        self.card = _card(self.path)
         with _without_warnings():
             self._model = tf.saved_model.load(str(self.path))
         lock = threading.Lock()  # one request at a time: each already uses all cores
+        max_passages = self.card.get("max_passages")
         self.signatures = {
-            name: SavedSignature(function, lock)
+            name: SavedSignature(function, lock, max_passages)
             for name, function in self._model.signatures.items()
         }
 
     def __repr__(self) -> str:
         return f"<SavedModel {self.path}: {', '.join(self.signatures)}>"
 
+    def signature(self, name: str) -> "SavedSignature":
+        """Returns a signature.
+
+        Raises:
+            RequestError: There is no such signature (status 404).
+        """
+        if not isinstance(name, str) or name not in self.signatures:
+            names = ", ".join(self.signatures)
+            raise RequestError(f"The signatures are {names}. Received: {name!r:.80}", 404)
+        return self.signatures[name]
+
 
 class SavedSignature:
     """A signature of a SavedModel, fed with nested lists.
 
     Args:
-        function: the signature as it is loaded.
-        lock: held while it computes.
+        function: The signature as it is loaded.
+        lock: Held while it computes.
+        max_passages: int or None. Rows of `passages` are cut to so many before they are padded, so
+            that one long row does not make all others as long.
     """
 
-    def __init__(self, function: Any, lock: threading.Lock):
+    def __init__(self, function: Any, lock: threading.Lock, max_passages: int | None = None):
         self._function = function
         self._lock = lock
+        self._max_passages = max_passages
         self.inputs: dict[str, tf.TensorSpec] = function.structured_input_signature[1]
         self.outputs: dict[str, tf.TensorSpec] = function.structured_outputs
 
@@ -96,16 +127,17 @@ class SavedSignature:
         """Runs the signature on nested lists.
 
         Raises:
-            RequestError: if inputs are missing, unknown, of a wrong shape or type, or if the
-                graph refuses them.
+            RequestError: Inputs are missing, unknown, of a wrong shape or type, or the graph
+                refuses them.
         """
-        unknown, missing = set(inputs) - set(self.inputs), set(self.inputs) - set(inputs)
-        if unknown or missing:
-            raise RequestError(
-                f"This signature takes {', '.join(sorted(self.inputs))}. "
-                f"Received: {', '.join(sorted(inputs)) or 'none'}"
-            )
-        tensors = {name: _tensor(inputs[name], spec, name) for name, spec in self.inputs.items()}
+        try:
+            check_names("This signature", inputs, self.inputs)
+        except ValueError as error:
+            raise RequestError(str(error)) from error
+        tensors = {
+            name: _tensor(inputs[name], spec, name, self._max_passages)
+            for name, spec in self.inputs.items()
+        }
         try:
             with self._lock:
                 outputs = self._function(**tensors)
@@ -116,7 +148,7 @@ class SavedSignature:
 
 @contextmanager
 def _without_warnings() -> Iterator[None]:
-    """TensorFlow warns that gradients were not saved; an export answers and never learns."""
+    """Silences the warning that gradients were not saved: an export is not trained."""
     logger = logging.getLogger("absl")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -126,9 +158,18 @@ def _without_warnings() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _tensor(value: Any, spec: tf.TensorSpec, name: str) -> tf.Tensor:
+def _card(path: Path) -> dict[str, Any]:
+    try:
+        card = json.loads((path / "assets.extra" / "model_card.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # an export of another library
+        return {}
+    return card if isinstance(card, dict) else {}
+
+
+def _tensor(value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None) -> tf.Tensor:
     if spec.dtype == tf.string:
-        value = _strings(value, spec.shape.rank, f"`{name}` must be {spec.shape.rank} lists deep")
+        wanted = f"`{name}` must be {spec.shape.rank} lists deep"
+        value = _strings(value, spec.shape.rank, wanted, max_passages)
     try:
         array = np.array(
             value, dtype=object if spec.dtype == tf.string else spec.dtype.as_numpy_dtype
@@ -143,8 +184,8 @@ def _tensor(value: Any, spec: tf.TensorSpec, name: str) -> tf.Tensor:
     return tensor
 
 
-def _strings(value: Any, rank: int, wanted: str) -> Any:
-    """Nested lists of bytes; rows of the last axis are filled up with empty strings."""
+def _strings(value: Any, rank: int, wanted: str, most: int | None) -> Any:
+    """Returns nested lists of bytes; rows of the last axis are padded with empty strings."""
     if rank == 0:
         if isinstance(value, dict) and set(value) == {"b64"}:
             try:
@@ -156,8 +197,9 @@ def _strings(value: Any, rank: int, wanted: str) -> Any:
         return value.encode("utf-8", "replace")
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise RequestError(f"{wanted} and hold strings. Received: {value!r:.80}")
-    rows = [_strings(item, rank - 1, wanted) for item in value]
+    rows = [_strings(item, rank - 1, wanted, most) for item in value]
     if rank == 2:
+        rows = [list(cut_passages(row, most)) for row in rows]
         width = max((len(row) for row in rows), default=0)
         rows = [row + [b""] * (width - len(row)) for row in rows]
     return rows

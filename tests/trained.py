@@ -1,4 +1,4 @@
-"""A small predictor that learned four answers, and its export; both are made once."""
+"""Fixtures of predictors and serving: a small trained predictor and its export, made once."""
 
 import os
 import subprocess
@@ -8,18 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.serving.predictors import EXPORT_OPTIONS, REQUEST, make_reader, train
-from tfmrc import MasquePredictor
-
 
 @pytest.fixture(scope="session")
-def predictor() -> MasquePredictor:
+def predictor():
+    """A Masque predictor that gives `tests.serving.predictors.ANSWERS`."""
+    from tests.serving.predictors import make_reader, train
+
     return train(make_reader())
 
 
 @pytest.fixture(scope="session")
 def exported(predictor, tmp_path_factory):
     """`<folder>/hills/7`, beam search, two hypotheses."""
+    from tests.serving.predictors import EXPORT_OPTIONS
+
     path = tmp_path_factory.mktemp("savedmodels") / "hills" / "7"
     return predictor.export(
         path, metrics={"rouge_l": 0.5, "by_style": {"qa": 0.25}}, **EXPORT_OPTIONS
@@ -28,10 +30,10 @@ def exported(predictor, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def answer_arrays(predictor):
-    """What the Keras model itself answers to `predictors.REQUEST`."""
-    outputs = predictor.read(
-        REQUEST["question"], REQUEST["passages"], REQUEST["style"], **EXPORT_OPTIONS
-    )
+    """The arrays that the Keras model itself gives for `tests.serving.predictors.REQUEST`."""
+    from tests.serving.predictors import EXPORT_OPTIONS, REQUEST
+
+    outputs = predictor.run("serving_default", REQUEST, **EXPORT_OPTIONS)
     assert len(set(outputs["answer"].tolist())) == 4
     assert set(outputs["sources"].ravel().tolist()) >= {b"vocabulary", b"question", b"passage"}
     assert np.all(outputs["score"] > -4)

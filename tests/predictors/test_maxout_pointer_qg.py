@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import tfmrc
 from tests.serving.predictors import assert_same_outputs, run_loader
 from tfmrc import cli, models, preprocessing, text
-from tfmrc.predictors import MasquePredictor, MaxoutPointerQGPredictor, load_predictor
-from tfmrc.serving import ask_from_export
+from tfmrc.data import Example, Span
+from tfmrc.predictors import MasquePredictor, MaxoutPointerQGPredictor, SANPredictor
 from tfmrc.text.answer_candidates import answer_candidates
 
 WORDS = "what the . ? how high is hill metres who named it and river in".split()
@@ -51,8 +52,13 @@ def exported(predictor, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def arrays(predictor):
-    found = predictor.signature(**OPTIONS)(*(tf.constant(column) for column in REQUEST.values()))
-    return {name: value.numpy() for name, value in found.items()}
+    return predictor.run("serving_default", REQUEST, **OPTIONS)
+
+
+def ask(predictor, passage, answer, **options):
+    """The best question and its alternatives."""
+    best = predictor.ask(passage=passage, answer=answer, **options)
+    return [best, *best.alternatives]
 
 
 def test_questions_come_best_first_with_their_probabilities(predictor, arrays):
@@ -60,15 +66,21 @@ def test_questions_come_best_first_with_their_probabilities(predictor, arrays):
     assert (np.diff(arrays["probabilities"]) <= 0).all()
     np.testing.assert_allclose(np.exp(arrays["log_probabilities"]), arrays["probabilities"])
     np.testing.assert_array_equal(arrays["answer_start"], [27, 21])
-    asked = predictor.ask(REQUEST["passage"][0], REQUEST["answer"][0], **OPTIONS)
-    assert [q.question for q in asked] == [q.decode() for q in arrays["questions"][0]]
+    asked = ask(predictor, REQUEST["passage"][0], REQUEST["answer"][0], **OPTIONS)
+    assert [q.text for q in asked] == [q.decode() for q in arrays["questions"][0]]
     assert [q.answer_start for q in asked] == [27] * 3
     np.testing.assert_allclose(
         [q.log_probability for q in asked], arrays["log_probabilities"][0], rtol=1e-4
     )
-    pairs = zip(REQUEST["passage"], REQUEST["answer"], [27, -1], strict=True)
-    together = list(predictor.predict(pairs, batch_size=2, **OPTIONS))
-    assert [q.question for q in together[0]] == [q.question for q in asked]
+    passages, answers = REQUEST["passage"], REQUEST["answer"]
+    examples = [
+        Example("1", "", ("No.", passages[0]), {"span": (answers[0],)}, spans=(Span(1, 27, 41),)),
+        Example("2", "", (passages[1],), {"qa": (answers[1],)}),
+    ]
+    first, second = predictor.predict(examples, batch_size=2, **OPTIONS)
+    assert [first.text, *(q.text for q in first.alternatives)] == [q.text for q in asked]
+    assert (first.answer, first.answer_start) == (answers[0], 27)
+    assert (second.text, second.answer_start) == (arrays["question"][1].decode(), 21)
 
 
 @pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
@@ -85,7 +97,7 @@ def test_a_process_without_tfmrc_asks_the_same(exported, arrays, loader):
 
 def test_signatures_with_a_place_and_with_a_passage_alone(exported, predictor):
     signatures = tf.saved_model.load(str(exported)).signatures
-    assert set(signatures) == {"serving_default", "at", "propose"}
+    assert set(signatures) == {"serving_default", "at", "generate_from_passage"}
     passage = "The hill is high. The hill is high in 1912."
     at = signatures["at"](
         passage=tf.constant([passage]), answer=tf.constant(["hill"]), answer_start=tf.constant([22])
@@ -97,58 +109,64 @@ def test_signatures_with_a_place_and_with_a_passage_alone(exported, predictor):
             answer_start=tf.constant([21]),
         )  # fmt: skip
     passages = [*REQUEST["passage"], "nothing here."]
-    proposed = signatures["propose"](passage=tf.constant(passages))
+    proposed = signatures["generate_from_passage"](passage=tf.constant(passages))
     answers = [[a.decode() for a in row if a] for row in proposed["answers"].numpy()]
     assert answers == [["Mt. Brannoch", "1,310.5"], ["Old Tamsin", "Éala"], []]
-    single = predictor.ask(passages[1], "Éala", **OPTIONS)[0]
-    assert proposed["questions"][1, 1].numpy().decode() == single.question
+    single = predictor.ask(passage=passages[1], answer="Éala", **OPTIONS)
+    assert proposed["questions"][1, 1].numpy().decode() == single.text
     assert float(proposed["probabilities"][1, 1]) == pytest.approx(single.probability, rel=1e-4)
     assert proposed["answer_starts"].numpy().tolist() == [[11, 27], [0, 21], [-1, -1]]
     assert proposed["finished"].shape == (3, 2) and not proposed["finished"][2].numpy().any()
-    first_ones = list(predictor.propose(passages, batch_size=2, max_answers=1, **OPTIONS))
+    first_ones = list(
+        predictor.generate_from_passage(passages, batch_size=2, max_answers=1, **OPTIONS)
+    )
     assert [[a.answer for a in found] for found in first_ones] == [row[:1] for row in answers]
     [first] = first_ones[0]
-    assert first.question == proposed["questions"][0, 0].numpy().decode()
+    assert first.text == proposed["questions"][0, 0].numpy().decode()
     assert first.log_probability == pytest.approx(float(proposed["log_probabilities"][0, 0]), 1e-4)
-    empty = signatures["propose"](passage=tf.constant(["nothing here."]))
+    empty = signatures["generate_from_passage"](passage=tf.constant(["nothing here."]))
     assert empty["answers"].shape == (1, 0)
 
 
 def test_an_export_asks_by_one_call(exported, predictor):
     passage, answer = REQUEST["passage"][0], REQUEST["answer"][0]
-    found = ask_from_export(exported, passage, answer)
-    right = predictor.ask(passage, answer, **OPTIONS)
-    assert [(q.question, q.answer_start) for q in found] == [(q.question, 27) for q in right]
-    proposed = ask_from_export(exported, passage)
+    export = tfmrc.load(exported)
+    found, right = ask(export, passage, answer), ask(predictor, passage, answer, **OPTIONS)
+    assert [(q.text, q.answer_start) for q in found] == [(q.text, 27) for q in right]
+    placed = export.ask(passage=passage, answer=answer, answer_start=27)
+    assert (placed.text, placed.answer_start) == (right[0].text, 27)
+    proposed, nothing = export.generate_from_passage([passage, "nothing here."])
     assert [q.answer for q in proposed] == ["Mt. Brannoch", "1,310.5"]
-    assert ask_from_export(exported, "nothing here.") == []
+    assert nothing == []
     with pytest.raises(ValueError, match="stands in its passage"):
-        ask_from_export(exported, passage, "Zoe")
+        export.ask(passage=passage, answer="Zoe")
 
 
 def test_a_run_is_exported_and_asks_by_command(predictor, tmp_path, capsys):
-    predictor.save_to(tmp_path / "run" / "predictor")
+    predictor.save(tmp_path / "run" / "predictor")
     to = str(tmp_path / "qg" / "1")
     assert cli.main(["export", str(tmp_path / "run"), "--to", to]) == 0
     given = ["--passage", REQUEST["passage"][1], "--answer", REQUEST["answer"][1]]
     capsys.readouterr()
     assert cli.main(["ask", to, *given, "--json"]) == 0
     [asked] = json.loads(capsys.readouterr().out)
-    [right] = predictor.ask(REQUEST["passage"][1], REQUEST["answer"][1])
-    assert (asked["question"], asked["answer_start"]) == (right.question, 21)
+    [right] = ask(predictor, REQUEST["passage"][1], REQUEST["answer"][1])
+    assert (asked["text"], asked["answer_start"]) == (right.text, 21)
     assert cli.main(["ask", to, "--passage", "nothing here."]) == 0
     assert "nothing to ask about" in capsys.readouterr().out
     assert cli.main(["answer", to, "--question", "Who?", *given[:2]]) == 1
-    assert "takes answer, passage. Received: passage, question" in capsys.readouterr().err
+    assert "takes answer, passage. `question` is unknown." in capsys.readouterr().err
 
 
-def test_a_reader_of_another_kind_is_named(predictor, tmp_path):
-    folder = predictor.save_to(tmp_path / "predictor")
+def test_a_predictor_of_another_kind_is_named(predictor, tmp_path):
+    folder = predictor.save(tmp_path / "predictor")
     with pytest.raises(
-        ValueError, match="A MasquePredictor reads with MasquePreprocessor.*load_predictor"
+        ValueError, match="holds a MaxoutPointerQGPredictor; .*Received: MasquePredictor.load"
     ):
         MasquePredictor.load(folder)
-    assert isinstance(load_predictor(folder), MaxoutPointerQGPredictor)
+    assert isinstance(tfmrc.load(folder), MaxoutPointerQGPredictor)
+    with pytest.raises(ValueError, match="SANPredictor needs a SANPreprocessor; .*tfmrc.Predictor"):
+        SANPredictor(predictor.model, predictor.preprocessor)
 
 
 def test_card_names_the_signature(exported):
@@ -160,11 +178,11 @@ def test_card_names_the_signature(exported):
 
 def test_saved_and_loaded_it_asks_the_same(predictor, tmp_path):
     again = MaxoutPointerQGPredictor.load(
-        predictor.save_to(tmp_path / "predictor", metrics={"BLEU-4": 0.1})
+        predictor.save(tmp_path / "predictor", metrics={"BLEU-4": 0.1})
     )
     assert again.metrics == {"BLEU-4": 0.1}
     pair = REQUEST["passage"][1], REQUEST["answer"][1]
-    assert again.ask(*pair, max_length=5) == predictor.ask(*pair, max_length=5)
+    assert ask(again, *pair, max_length=5) == ask(predictor, *pair, max_length=5)
 
 
 def test_model_and_features_must_agree(predictor):

@@ -1,0 +1,51 @@
+"""Loads any folder that tfmrc wrote: a saved predictor, a run or an export."""
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+__all__ = ["load"]
+
+PREDICTOR = "predictor"  # the folder of a run that holds its predictor
+
+
+def load(folder: str | PathLike[str], *, verify: bool = True) -> Any:
+    """Loads a folder as the object that answers or asks.
+
+    No code from the folder is run, except the graph of an export: load exports only from sources
+    that you trust.
+
+    Args:
+        folder: str or path. A saved predictor, a run, or an export or one of its versions.
+        verify: bool. Whether every file is compared with its digest first. Pass False to save the
+            time of reading very large folders twice.
+
+    Returns:
+        A `tfmrc.Predictor`, or a `tfmrc.serving.ExportedPredictor` for an export.
+
+    Raises:
+        FileNotFoundError: The folder is none of these.
+        ValueError: It is damaged, or was written by another version.
+
+    Example:
+
+    >>> import tfmrc
+    >>> tfmrc.load("nowhere")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: There is no saved predictor, run or export in nowhere.
+    """
+    from tfmrc.predictors import Predictor
+    from tfmrc.predictors.storage import CONFIG, WEIGHTS
+
+    folder = Path(folder)
+    for candidate in (folder, folder / PREDICTOR):
+        if (candidate / CONFIG).is_file() or (candidate / WEIGHTS).is_file():
+            return Predictor.load(candidate, verify=verify)
+    if any(
+        True for pattern in ("saved_model.pb", "*/saved_model.pb") for _ in folder.glob(pattern)
+    ):
+        from tfmrc.serving import ExportedPredictor
+
+        return ExportedPredictor(folder, verify=verify)
+    raise FileNotFoundError(f"There is no saved predictor, run or export in {folder}.")

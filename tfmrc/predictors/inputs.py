@@ -1,0 +1,106 @@
+"""Python values as the tensors of a signature."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from tfmrc.arguments import nearest
+
+__all__ = ["check_names", "cut_passages", "tensors_of"]
+
+
+def check_names(where: str, names: Iterable[str], expected: Iterable[str]) -> None:
+    """Raises if the inputs are not exactly those that a signature takes.
+
+    Args:
+        where: str. What takes the inputs, for the message.
+        names: The names that were given.
+        expected: The names of the signature.
+
+    Raises:
+        ValueError: A name is missing or unknown.
+    """
+    names, expected = set(names), set(expected)
+    if names == expected:
+        return
+    hints = []
+    for name in sorted(names - expected):
+        similar = nearest(name, expected - names)
+        hints.append(f"`{name}` is unknown" + (f"; did you mean `{similar}`?" if similar else "."))
+    hints += [f"`{name}` is missing." for name in sorted(expected - names)]
+    raise ValueError(
+        f"{where} takes {', '.join(sorted(expected))}. {' '.join(hints)} "
+        f"Received: {', '.join(sorted(names)) or 'none'}"
+    )
+
+
+def cut_passages(passages: Sequence[Any], most: int | None) -> Sequence[Any]:
+    """Returns at most `most` passages of a row, and one more that stands for all that are cut.
+
+    The further one lets the graph report `truncated`; it is left out if all that are cut are
+    empty, which means missing.
+
+    Example:
+
+    >>> from tfmrc.predictors.inputs import cut_passages
+    >>> cut_passages(["a", "b", "", "c", "d"], 2)
+    ['a', 'b', 'c']
+    >>> cut_passages(["a", "", ""], 2)
+    ['a', '']
+    """
+    if most is None or len(passages) <= most:
+        return passages
+    return [*passages[:most], *next(([text] for text in passages[most:] if text), [])]
+
+
+def tensors_of(
+    inputs: Mapping[str, Sequence[Any]],
+    specs: Iterable[tf.TensorSpec],
+    max_passages: int | None = None,
+) -> list[tf.Tensor]:
+    """Returns the tensors of a signature's inputs, in its order.
+
+    Args:
+        inputs: For each name the values, one per example; `passages` one sequence per example.
+        specs: The signature's inputs.
+        max_passages: int or None. Rows of `passages` are cut to so many before they are padded.
+
+    Raises:
+        ValueError: The numbers of examples differ.
+        TypeError: A value has a wrong type.
+    """
+    specs = list(specs)
+    sizes = {spec.name: len(inputs[spec.name]) for spec in specs}
+    if len(set(sizes.values())) > 1:
+        listed = ", ".join(f"{name}={size}" for name, size in sizes.items())
+        raise ValueError(f"All inputs must have as many rows. Received: {listed}")
+    return [_tensor(inputs[spec.name], spec, max_passages) for spec in specs]
+
+
+def _tensor(values: Sequence[Any], spec: tf.TensorSpec, max_passages: int | None) -> tf.Tensor:
+    if spec.dtype != tf.string:
+        return tf.constant(np.asarray(values), spec.dtype)
+    if spec.shape.rank == 1:
+        return strings(values, spec.name)
+    for row in values:
+        if isinstance(row, str | bytes):
+            raise TypeError(
+                f"`{spec.name}` must hold a sequence of strings per example: put a single one in a "
+                f"list. Received: {spec.name}={values!r:.200}"
+            )
+    rows = [cut_passages(row, max_passages) for row in values]
+    width = max(map(len, rows), default=0)
+    flat = [text for row in rows for text in [*row, *[""] * (width - len(row))]]
+    return tf.reshape(strings(flat, spec.name), [len(rows), width])
+
+
+def strings(texts: Sequence[str | bytes], name: str) -> tf.Tensor:
+    """Returns UTF-8 strings `[B]`; a lone surrogate, which UTF-8 lacks, becomes a question mark."""
+    encoded = []
+    for text in texts:
+        if not isinstance(text, str | bytes):
+            raise TypeError(f"`{name}` must hold strings. Received: {name}={text!r:.200}")
+        encoded.append(text.encode("utf-8", "replace") if isinstance(text, str) else text)
+    return tf.constant(encoded, tf.string, [len(encoded)])

@@ -1,0 +1,68 @@
+"""The predictor classes by what they declare."""
+
+from typing import Any
+
+__all__ = ["find_predictor_class"]
+
+_CLASSES: list[Any] = []
+
+
+def declare(predictor_class: Any) -> None:
+    """Makes a predictor class known, if it declares its own preprocessor or model."""
+    if {"preprocessor_class", "model_class"} & set(vars(predictor_class)):
+        _CLASSES.append(predictor_class)
+
+
+def find_predictor_class(
+    model_class: type | None = None, preprocessor_class: type | None = None
+) -> Any:
+    """Returns the predictor class for a model class, a preprocessor class or both.
+
+    A subclass of a declared class is found too; the most specific declaration counts, and of equal
+    ones the latest.
+
+    Args:
+        model_class: A subclass of `tfmrc.models.Model`, or None.
+        preprocessor_class: A subclass of `tfmrc.preprocessing.Preprocessor`, or None.
+
+    Returns:
+        A subclass of `tfmrc.predictors.Predictor`. Its `model_class` and `preprocessor_class` are
+        those that it declares.
+
+    Raises:
+        ValueError: No predictor is declared for them.
+
+    Example:
+
+    >>> from tfmrc import models, predictors
+    >>> predictors.find_predictor_class(models.SAN).preprocessor_class.__name__
+    'SANPreprocessor'
+    """
+    import tfmrc.predictors as room
+
+    for name in room.__all__:  # the papers' classes are declared when their files are imported
+        getattr(room, name)
+    ranked = []
+    for number, each in enumerate(_CLASSES):
+        model_distance = _distance(model_class, each.model_class)
+        distance = _distance(preprocessor_class, each.preprocessor_class)
+        fits = distance is not None if preprocessor_class else model_distance is not None
+        if fits:
+            far = len(getattr(model_class, "__mro__", ())) + 1
+            model_distance = far if model_distance is None else model_distance
+            ranked.append((distance or 0, model_distance, -number, each))
+    if not ranked:
+        names = [c.__name__ for c in (model_class, preprocessor_class) if c is not None]
+        raise ValueError(
+            "No predictor is declared for these classes. Define a subclass of "
+            "`tfmrc.predictors.Predictor` with `model_class` and `preprocessor_class`, and import "
+            f"it. Received: {', '.join(names) or None}"
+        )
+    return min(ranked)[-1]
+
+
+def _distance(wanted: type | None, declared: type) -> int | None:
+    """Returns how many steps up `wanted` the declared class is; None if it is no base of it."""
+    if wanted is None:
+        return None
+    return wanted.__mro__.index(declared) if declared in wanted.__mro__ else None

@@ -1,0 +1,83 @@
+"""What a predictor can be asked for, and one request."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Query", "Task"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something that a predictor does with an example.
+
+    Attributes:
+        name: str. Unique among the predictor's tasks.
+        target: str. `"answer"` or `"question"`: what is predicted.
+        style: str or None. The answer style, by which reference answers are chosen; None for all.
+    """
+
+    name: str
+    target: str
+    style: str | None = None
+
+
+@dataclass(frozen=True)
+class Query:
+    """One request to a predictor: what is known when it is asked.
+
+    Attributes:
+        question: str. To be answered.
+        passages: The passages to answer from.
+        answer: str. To be asked about; `""` if there is none.
+        answer_passage: int. Index of the passage that holds the answer.
+        answer_start: int. Offset of the answer's first character (code point); -1 for its first
+            occurrence.
+        relevance: Which passages are relevant, for a model with `ranker="gold"`; None if unknown.
+    """
+
+    question: str = ""
+    passages: tuple[str, ...] = ()
+    answer: str = ""
+    answer_passage: int = 0
+    answer_start: int = -1
+    relevance: Sequence[bool] | None = None
+
+    @classmethod
+    def of(cls, example: Any, task: Task) -> "Query":
+        """Returns an example as a request; its reference answer is read if a question is asked for.
+
+        Args:
+            example: An object with `question` and `passages`, as `tfmrc.data.Example`; a task that
+                asks about answers also reads `answers` and `spans`, a model with `ranker="gold"`
+                `relevance`.
+            task: What is predicted.
+        """
+        passages = sequence_of_passages(example.passages)
+        if task.target != "question":
+            relevance = getattr(example, "relevance", None)
+            return cls(example.question, passages, relevance=relevance)
+        answers = getattr(example, "answers", None) or {}
+        references = answers.get(task.style) or next(iter(answers.values()), ())
+        if not references:
+            return cls(passages=passages)
+        answer = references[0]
+        for span in getattr(example, "spans", ()):
+            if passages[span.passage][span.start : span.end] == answer:
+                return cls("", passages, answer, span.passage, span.start)
+        return cls("", passages, answer)
+
+    @property
+    def passage(self) -> str:
+        """The passage that holds the answer; `""` if there is no passage."""
+        return self.passages[self.answer_passage] if self.passages else ""
+
+    @property
+    def joined_passages(self) -> str:
+        """All passages as one, with a space between them."""
+        return " ".join(self.passages)
+
+
+def sequence_of_passages(passages: Any) -> tuple[str, ...]:
+    """Returns passages as a tuple; a single string is one passage."""
+    return (passages,) if isinstance(passages, str) else tuple(passages)

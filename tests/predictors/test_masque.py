@@ -193,7 +193,7 @@ def test_model_and_features_must_agree(predictor):
         generation_vocabulary_size=12,
     )
     with pytest.raises(
-        ValueError, match="different num_passages. Received: model=3, preprocessor=2"
+        ValueError, match="different num_passages: build .*Received: model=3, preprocessor=2"
     ):
         Predictor(predictor.model, fewer)
     other = preprocessing.MasquePreprocessor(text.Vocabulary(["a"]), styles=STYLES, num_passages=3)

@@ -333,26 +333,17 @@ class Predictor(Generic[R]):
 
     def check_agreement(self) -> None:
         """Raises a ValueError if model and preprocessor were not made for each other."""
-        for name, (of_model, of_preprocessor) in self.sizes().items():
-            if of_model is not None and of_model != of_preprocessor:
+        model, config = self.model, self.model.get_config()
+        for name, wanted in self.preprocessor.model_kwargs().items():
+            size = config.get(name, getattr(model, name, None))
+            if name == "generation_vocabulary_size":  # at most the vocabulary
+                size = getattr(model, "num_generable", size)
+            if size is not None and size != wanted:
                 raise ValueError(
-                    f"Model and preprocessor were built with different {name}. "
-                    f"Received: model={of_model!r}, preprocessor={of_preprocessor!r}"
+                    f"Model and preprocessor were built with different {name}: build the model "
+                    "with the sizes of `preprocessor.model_kwargs()`. "
+                    f"Received: model={size!r}, preprocessor={wanted!r}"
                 )
-
-    def sizes(self) -> dict[str, tuple[Any, Any]]:
-        """Returns the sizes that must agree: the model's, or None, and the preprocessor's."""
-        model, preprocessor = self.model, self.preprocessor
-        return {
-            "vocabulary_size": (
-                model.get_config().get("vocabulary_size"),
-                len(preprocessor.vocabulary),
-            ),
-            "generation_vocabulary_size": (
-                getattr(model, "num_generable", None),
-                getattr(preprocessor, "generation_vocabulary_size", None),
-            ),
-        }
 
     def get_config(self) -> dict[str, Any]:
         """Returns further plain arguments of the constructor; they are saved and loaded."""

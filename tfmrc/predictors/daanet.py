@@ -86,14 +86,6 @@ class DAANetPredictor(Predictor[GeneratedText]):
             GeneratedQuestion.about(outputs, row, query.answer) for row, query in enumerate(queries)
         ]
 
-    def sizes(self) -> dict[str, tuple[Any, Any]]:
-        """Returns the sizes that must agree; see `Predictor.sizes`."""
-        num_characters = self.model.get_config()["num_characters"]
-        return {
-            **super().sizes(),
-            "num_characters": (num_characters, self.preprocessor.num_characters),
-        }
-
     def max_length(self, options: DecodingOptions) -> int:
         """Returns the greatest number of words of an answer or question, its end included."""
         longest = max(self.preprocessor.question_length, self.preprocessor.answer_length)

@@ -113,15 +113,6 @@ class MasquePredictor(Predictor[Answer]):
             for row, several in enumerate(passages)
         ]
 
-    def sizes(self) -> dict[str, tuple[Any, Any]]:
-        """Returns the sizes that must agree; see `Predictor.sizes`."""
-        model, preprocessor = self.model, self.preprocessor
-        return {
-            **super().sizes(),
-            "num_passages": (model.num_passages, preprocessor.num_passages),
-            "num_styles": (model.num_styles, len(preprocessor.styles)),
-        }
-
     def check_exportable(self) -> None:
         """Raises a ValueError if the model needs the true relevance of the passages."""
         if self.model.gold_ranker:

@@ -126,16 +126,6 @@ class SANPredictor(Predictor[SpanAnswer]):
         made = self.tagger(inputs["question"], inputs["passage"])
         return {**inputs, **{name: made[name] for name in missing}}
 
-    def sizes(self) -> dict[str, tuple[Any, Any]]:
-        """Returns the sizes that must agree; see `Predictor.sizes`."""
-        model, preprocessor = self.model, self.preprocessor
-        return {
-            **super().sizes(),
-            "num_exact_match": (model.num_exact_match, preprocessor.num_exact_match),
-            "num_pos": (model.num_pos, preprocessor.num_tags["pos"]),
-            "num_ner": (model.num_ner, preprocessor.num_tags["ner"]),
-        }
-
     def check_agreement(self) -> None:
         """Raises a ValueError if model and preprocessor were not made for each other."""
         super().check_agreement()

@@ -9,7 +9,7 @@ import pytest
 
 from tfmrc.data import corpus as corpus_module
 from tfmrc.data.corpus import SPLITS, STYLES, WORDS, generate_corpus, load_corpus, main
-from tfmrc.data.example import read_examples
+from tfmrc.data.formats.examples import read_examples
 
 FOLDER = Path(corpus_module.__file__).parent / "corpus_files"
 WORLD = json.loads((FOLDER / "world.json").read_text(encoding="utf-8"))

@@ -22,6 +22,7 @@ GOOD = Example(
     query_type="PERSON",
     group="Owls",
 )
+OTHER = replace(GOOD, id="2")
 
 
 def test_lists_become_tuples():
@@ -122,11 +123,11 @@ BROKEN += ['{"id": "1", "question": "?", "passages": 5}']
 
 @pytest.mark.parametrize("line", BROKEN)
 def test_broken_lines_are_named_or_skipped(tmp_path, line):
-    path = write(tmp_path / "a.jsonl", f"{GOOD.to_json()}\n{line}\n{GOOD.to_json()}\n")
+    path = write(tmp_path / "a.jsonl", f"{GOOD.to_json()}\n{line}\n{OTHER.to_json()}\n")
     with pytest.raises(RecordError, match=r"a\.jsonl: line 2: "):
         list(read_examples(path))
     stream = read_examples(path, on_error="skip")
-    assert list(stream) == [GOOD, GOOD]
+    assert list(stream) == [GOOD, OTHER]
     assert stream.skipped == 1
     assert "line 2" in str(stream.report)
 
@@ -141,8 +142,54 @@ def test_cut_gzip_raises_even_when_skipping(tmp_path):
 
 def test_text_that_is_no_utf8(tmp_path):
     path = write(tmp_path / "a.jsonl", b'{"id": "\xff"}\n')
-    with pytest.raises(RecordError, match="no UTF-8"):
+    with pytest.raises(RecordError, match="line 1: the text is no UTF-8"):
         list(read_examples(path))
+
+
+def test_bad_bytes_have_a_line_number_and_can_be_skipped(tmp_path):
+    bad = OTHER.to_json().encode().replace(b"An owl", b"An \xff owl", 1)
+    path = write(tmp_path / "a.jsonl", GOOD.to_json().encode() + b"\n\n" + bad + b"\n")
+    with pytest.raises(RecordError, match=r"a\.jsonl: line 3: the text is no UTF-8"):
+        list(read_examples(path))
+    stream = read_examples(path, on_error="skip")
+    assert list(stream) == [GOOD] and stream.skipped == 1
+
+
+@pytest.mark.parametrize("depth", [900, 100_000])
+def test_deep_nesting_is_a_clear_error(tmp_path, depth):
+    deep = '{"id": "2", "question": "?", "passages": ' + "[" * depth + "]" * depth + "}"
+    path = write(tmp_path / "a.jsonl", f"{GOOD.to_json()}\n{deep}\n")
+    with pytest.raises(RecordError, match="line 2: "):
+        list(read_examples(path))
+    stream = read_examples(path, on_error="skip")
+    assert list(stream) == [GOOD] and stream.skipped == 1
+    assert len(str(stream.report)) < 400
+
+
+@pytest.mark.parametrize("content", ["", "\n \n"])
+@pytest.mark.parametrize("policy", ["raise", "skip"])
+def test_a_file_without_a_record_is_an_error(tmp_path, content, policy):
+    path = write(tmp_path / "a.jsonl", content)
+    with pytest.raises(RecordError, match="file: holds no record"):
+        list(read_examples(path, on_error=policy))
+
+
+def test_an_id_that_occurs_twice_is_named_with_both_lines(tmp_path):
+    again = replace(OTHER, id=GOOD.id)
+    path = write(tmp_path / "a.jsonl", f"{GOOD.to_json()}\n\n{again.to_json()}\n")
+    message = r"a\.jsonl: line 3: id: occurs twice; it is also that of line 1\. Received: '1'"
+    with pytest.raises(RecordError, match=message):
+        list(read_examples(path))
+    stream = read_examples(path, on_error="skip")
+    assert list(stream) == [GOOD] and stream.skipped == 1
+    assert list(stream) == [GOOD], "every pass counts anew"
+
+
+def test_ids_are_compared_as_they_are(tmp_path):
+    names = ["a", "A", "a ", "1", "01", "\0", "\0a", "é", "e\u0301", ""]
+    path = tmp_path / "a.jsonl"
+    write_examples(path, [replace(GOOD, id=name) for name in names])
+    assert [example.id for example in read_examples(path)] == names
 
 
 def test_unknown_policy(tmp_path):

@@ -22,7 +22,7 @@ from tfmrc.data.statistics import main
 def files(tmp_path):
     (tmp_path / "third_party/wikipedia").mkdir(parents=True)
     write(tmp_path / "third_party/wikipedia/summaries.csv", SUMMARIES)
-    write_examples(tmp_path / "examples.jsonl", [Example("1", "Why?", ("So.",))] * 3)
+    write_examples(tmp_path / "examples.jsonl", [Example(n, "Why?", ("So.",)) for n in "123"])
     lines = "".join(json.dumps(record) + "\n" for record in marco_records())
     return {
         "squad": [write(tmp_path / "squad.json", squad())],

@@ -20,7 +20,7 @@ _HOMES = {
     "num_steps": "batching.training_example",
     "padding_share": "batching.dataset",
     "read_dream": "formats.dream",
-    "read_examples": "example",
+    "read_examples": "formats.examples",
     "read_msmarco": "formats.msmarco",
     "read_narrativeqa": "formats.narrativeqa",
     "read_pairs": "formats.pairs",
@@ -35,7 +35,7 @@ _HOMES = {
     "with_best_spans": "transforms.answer_spans",
     "with_exact_spans": "transforms.exact_spans",
     "words_tagger": "transforms.tagging",
-    "write_examples": "example",
+    "write_examples": "formats.examples",
     "write_squad": "formats.squad_writer",
 }
 
@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from tfmrc.data.batching.dataset import make_dataset, padding_share
     from tfmrc.data.batching.training_example import TrainingExample, num_steps, records
     from tfmrc.data.corpus import load_corpus
-    from tfmrc.data.example import Example, Span, read_examples, write_examples
+    from tfmrc.data.example import Example, Span
     from tfmrc.data.formats.dream import read_dream
+    from tfmrc.data.formats.examples import read_examples, write_examples
     from tfmrc.data.formats.msmarco import read_msmarco
     from tfmrc.data.formats.narrativeqa import read_narrativeqa
     from tfmrc.data.formats.pairs import read_pairs

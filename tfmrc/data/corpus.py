@@ -20,7 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tfmrc.data.example import Example, Span, read_examples, write_examples
+from tfmrc.data.example import Example, Span
+from tfmrc.data.formats.examples import read_examples, write_examples
 from tfmrc.data.stream import ExampleStream
 
 STYLES = ("concise", "sentence")

@@ -1,12 +1,9 @@
-"""The one record type of all datasets and models, and its file of JSON lines."""
+"""The one record type of all datasets and models."""
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from os import PathLike
 from typing import Any
-
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text, open_to_write
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,9 @@ class Span:
         for name in ("passage", "start", "end"):
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                raise ValueError(f"{name} must be an integer from 0. Received: {name}={value!r}")
+                raise ValueError(
+                    f"{name} must be an integer from 0. Received: {name}={short(value)}"
+                )
         if self.end <= self.start:
             raise ValueError(
                 "A span ends after its start. "
@@ -92,19 +91,19 @@ class Example:
         _check_text("question", self.question)
         self._set("passages", _strings("passages", self.passages))
         if not isinstance(self.answers, Mapping):
-            raise ValueError(f"answers must map styles. Received: answers={self.answers!r}")
+            raise ValueError(f"answers must map styles. Received: answers={short(self.answers)}")
         self._set("answers", {s: _references(s, given) for s, given in self.answers.items()})
         _check_flag("answerable", self.answerable)
         if self.answerable is False and self.answers:
             raise ValueError(
                 "An example that is not answerable has no answers. "
-                f"Received: answerable=False, answers={self.answers!r}"
+                f"Received: answerable=False, answers={short(self.answers)}"
             )
         if self.relevance is not None:
             if isinstance(self.relevance, str) or not isinstance(self.relevance, Iterable):
                 raise ValueError(
                     "relevance holds a boolean for each passage. "
-                    f"Received: relevance={self.relevance!r}"
+                    f"Received: relevance={short(self.relevance)}"
                 )
             self._set("relevance", tuple(self.relevance))
             self._check_relevance(self.relevance)
@@ -122,7 +121,8 @@ class Example:
         for flag in relevance:
             if not isinstance(flag, bool):
                 raise ValueError(
-                    f"relevance holds a boolean for each passage. Received: relevance={relevance!r}"
+                    "relevance holds a boolean for each passage. "
+                    f"Received: relevance={short(relevance)}"
                 )
         if len(relevance) != len(self.passages):
             raise ValueError(
@@ -132,7 +132,7 @@ class Example:
 
     def _check_span(self, span: Span) -> None:
         if not isinstance(span, Span):
-            raise ValueError(f"spans holds Span objects. Received: spans={self.spans!r}")
+            raise ValueError(f"spans holds Span objects. Received: spans={short(self.spans)}")
         if span.passage >= len(self.passages):
             raise ValueError(
                 f"A span points to a passage that is not there. Received: {span!r}, "
@@ -172,46 +172,62 @@ class Example:
         Raises:
             ValueError: if the line is no JSON or no example.
         """
-        record = json.loads(line)
+        return cls.from_record(json.loads(line))
+
+    @classmethod
+    def from_record(cls, record: Any) -> "Example":
+        """The example whose line of JSON gave this value.
+
+        Raises:
+            ValueError: if it is no example.
+        """
         if not isinstance(record, dict):
-            raise ValueError(f"An example is a JSON object. Received: {_short(line)}")
+            raise ValueError(f"An example is a JSON object. Received: {short(record)}")
         for name in ("id", "question", "passages"):
             if name not in record:
-                raise ValueError(f"An example needs {name!r}. Received: {_short(line)}")
+                raise ValueError(f"An example needs {name!r}. Received: {short(record)}")
         unknown = sorted(set(record) - set(cls.__dataclass_fields__))
         if unknown:
-            raise ValueError(f"An example has no field {unknown[0]!r}. Received: {_short(line)}")
+            raise ValueError(f"An example has no field {unknown[0]!r}. Received: {short(record)}")
         spans = record.get("spans", [])
         if not isinstance(spans, list) or not all(
             isinstance(s, list) and len(s) == 3 for s in spans
         ):
-            raise ValueError(f"A span is written [passage, start, end]. Received: spans={spans!r}")
-        record["spans"] = [Span(*span) for span in spans]
-        return cls(**record)
+            raise ValueError(
+                f"A span is written [passage, start, end]. Received: spans={short(spans)}"
+            )
+        return cls(**record | {"spans": [Span(*span) for span in spans]})
 
 
-def _short(line: str | bytes) -> str:
-    return repr(line if len(line) <= 80 else line[:80]) + ("" if len(line) <= 80 else "…")
+def short(value: Any) -> str:
+    """The value as an error shows it: cut after 80 characters."""
+    try:
+        text = repr(value)
+    except RecursionError:
+        text = f"a deeply nested {type(value).__name__}"
+    return text if len(text) <= 80 else text[:80] + "…"
 
 
 def _check_text(name: str, value: Any) -> None:
     if not isinstance(value, str):
-        raise ValueError(f"{name} must be a string. Received: {name}={value!r}")
+        raise ValueError(f"{name} must be a string. Received: {name}={short(value)}")
     if not value.isascii():
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:
-            raise ValueError(f"{name} is no valid Unicode. Received: {name}={value!r}") from None
+            raise ValueError(
+                f"{name} is no valid Unicode. Received: {name}={short(value)}"
+            ) from None
 
 
 def _check_flag(name: str, value: Any) -> None:
     if value is not None and not isinstance(value, bool):
-        raise ValueError(f"{name} must be True, False or None. Received: {name}={value!r}")
+        raise ValueError(f"{name} must be True, False or None. Received: {name}={short(value)}")
 
 
 def _strings(name: str, values: Any) -> tuple[str, ...]:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise ValueError(f"{name} must be a sequence of strings. Received: {name}={values!r}")
+        raise ValueError(f"{name} must be a sequence of strings. Received: {name}={short(values)}")
     values = tuple(values)
     for number, value in enumerate(values):
         _check_text(f"{name}[{number}]", value)
@@ -224,64 +240,6 @@ def _references(style: Any, values: Any) -> tuple[str, ...]:
     if not references or not all(reference.strip() for reference in references):
         raise ValueError(
             "Each style has at least one answer, none of them blank. "
-            f"Received: answers[{style!r}]={references!r}"
+            f"Received: answers[{style!r}]={short(references)}"
         )
     return references
-
-
-def read_examples(path: str | PathLike, *, on_error: OnError = "raise") -> ExampleStream:
-    """Read examples from JSON lines, one at a time; ``.gz`` is read as it is.
-
-    Args:
-        path: the file that ``write_examples`` wrote.
-        on_error: ``"raise"`` a ``RecordError`` at a broken line, or ``"skip"`` and count it.
-
-    Returns:
-        A stream that can be read as often as one likes.
-
-    Raises:
-        RecordError: while reading, at a broken line.
-    """
-
-    def read(report: Report) -> Iterable[Example]:
-        with open_text(path) as lines:
-            for number, line in enumerate(lines, 1):
-                if line.isspace():
-                    continue
-                try:
-                    example = Example.from_json(line)
-                except (ValueError, TypeError) as error:
-                    report.error(RecordError(str(error), path=path, record=f"line {number}"))
-                    continue
-                yield example
-
-    return ExampleStream(read, on_error)
-
-
-def write_examples(path: str | PathLike, examples: Iterable[Example]) -> int:
-    """Write examples as JSON lines, one at a time; compressed if the name ends in ``.gz``.
-
-    A compressed file holds no time stamp: the same examples give the same bytes.
-
-    Args:
-        path: the file to write; its folder must exist.
-        examples: the examples.
-
-    Returns:
-        How many were written.
-
-    Example:
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = folder + "/examples.jsonl.gz"
-    ...     written = write_examples(path, [Example("1", "Why?", ("So.",))])
-    ...     [example.question for example in read_examples(path)]
-    ['Why?']
-    """
-    count = 0
-    with open_to_write(path) as file:
-        for example in examples:
-            file.write(example.to_json() + "\n")
-            count += 1
-    return count

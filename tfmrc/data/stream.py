@@ -2,15 +2,15 @@
 
 import gzip
 import io
+import sqlite3
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, Any, Literal, Protocol
 
-if TYPE_CHECKING:
-    from tfmrc.data.example import Example
+from tfmrc.data.example import Example
 
 OnError = Literal["raise", "skip"]
 
@@ -52,6 +52,13 @@ def _rebuild(message: str, path: str, record: str, field: str | None) -> RecordE
     return RecordError(message, path=path, record=record, field=field)
 
 
+class Location(Protocol):
+    """A record's location in a file; `tfmrc.data.formats.fields.Place` is one."""
+
+    path: str | PathLike
+    record: str
+
+
 class Report:
     """What a pass over a file skipped, and why.
 
@@ -60,6 +67,10 @@ class Report:
 
     Args:
         on_error: ``"raise"`` or ``"skip"``.
+
+    Attributes:
+        location: Location of the latest example, set by a reader before it yields one whose id
+            must not occur twice; None where ids are not checked.
     """
 
     def __init__(self, on_error: OnError = "raise") -> None:
@@ -69,6 +80,7 @@ class Report:
         self.fields: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
         self.errors: list[RecordError] = []
+        self.location: Location | None = None
 
     def error(self, error: RecordError) -> None:
         """Raise the error, or count its record as skipped."""
@@ -102,7 +114,8 @@ class ExampleStream:
     Args:
         read: opens the file and gives its examples; reports broken records.
         on_error: ``"raise"`` a ``RecordError`` at a broken record, or ``"skip"`` and count it.
-            A file that ends too early raises in both cases: what is behind is lost.
+            An id that occurs twice in a file is an error of the second record. A file that ends
+            too early raises in both cases: what follows is lost.
 
     Attributes:
         report: what the latest pass read and skipped.
@@ -112,7 +125,7 @@ class ExampleStream:
     """
 
     def __init__(
-        self, read: "Callable[[Report], Iterable[Example]]", on_error: OnError = "raise"
+        self, read: Callable[[Report], Iterable[Example]], on_error: OnError = "raise"
     ) -> None:
         if on_error not in ("raise", "skip"):
             raise ValueError(f'on_error is "raise" or "skip". Received: on_error={on_error!r}')
@@ -125,11 +138,48 @@ class ExampleStream:
         """Broken records that the latest pass skipped."""
         return self.report.skipped
 
-    def __iter__(self) -> "Iterator[Example]":
+    def __iter__(self) -> Iterator[Example]:
         self.report = report = Report(self._on_error)
-        for example in self._read(report):
-            report.read += 1
-            yield example
+        with _Ids() as ids:
+            for example in self._read(report):
+                place = report.location
+                first = None if place is None else ids.first(example.id, place.record)
+                if place is not None and first is not None:
+                    message = f"occurs twice; it is also that of {first}. Received: {example.id!r}"
+                    report.error(
+                        RecordError(message, path=place.path, record=place.record, field="id")
+                    )
+                    continue
+                report.read += 1
+                yield example
+
+
+class _Ids:
+    """The ids of a pass and their records, in a temporary database, so that memory is bounded."""
+
+    def __init__(self) -> None:
+        self._database: sqlite3.Connection | None = None
+
+    def __enter__(self) -> "_Ids":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._database is not None:
+            self._database.close()
+
+    def first(self, name: str, record: str) -> str | None:
+        """Returns the record that an id first occurred in; None if this is the first one."""
+        if self._database is None:
+            # A pass may be continued in another thread, by tf.data for instance.
+            self._database = sqlite3.connect("", check_same_thread=False, isolation_level=None)
+            self._database.execute("PRAGMA journal_mode = OFF")
+            self._database.execute("CREATE TABLE ids (id PRIMARY KEY, record) WITHOUT ROWID")
+            self._database.execute("BEGIN")
+        insert = "INSERT OR IGNORE INTO ids VALUES (?, ?)"
+        if self._database.execute(insert, (name, record)).rowcount:
+            return None
+        [(first,)] = self._database.execute("SELECT record FROM ids WHERE id = ?", (name,))
+        return first
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def test_a_broken_dialogue_is_named_or_skipped(tmp_path, record):
 def test_a_cut_file(tmp_path):
     text = json.dumps(dream())
     path = write(tmp_path / "a.json", text[:-40])
-    with pytest.raises(RecordError, match="after 1 of item: the file ends too early"):
+    with pytest.raises(RecordError, match="after dialogue 1: the file ends too early"):
         list(read_dream(path, on_error="skip"))
 
 

@@ -1,6 +1,5 @@
-"""Columns of a JSON object: found at byte level, read side by side."""
+"""Columns of a JSON object, read side by side."""
 
-import io
 import json
 
 import pytest
@@ -9,9 +8,8 @@ from hypothesis import strategies as st
 
 from tests.data.builders import write
 from tfmrc.data import RecordError
-from tfmrc.data.formats import json_columns, json_scan
+from tfmrc.data.formats import json_columns
 from tfmrc.data.formats.json_columns import json_rows
-from tfmrc.data.formats.json_scan import column_places
 
 text = st.text(st.sampled_from('ab"\\{}[]:,é😀\n'), max_size=6)
 values = st.recursive(
@@ -21,40 +19,29 @@ values = st.recursive(
 )
 
 
+@given(st.integers(1, 49), st.sampled_from(["large", "small"]))
+def test_a_cut_object_is_an_error(tmp_path_factory, length, leader):
+    data = b'{"large": {"0": "\\"}"}, "small": {"0": ["x", {}]}}'
+    path = write(tmp_path_factory.mktemp("cut") / "a.json", data[:length])
+    with pytest.raises(RecordError, match="ends too early"):
+        next(json_rows(path, leader, ("large", "small")))
+
+
 @given(
-    st.dictionaries(st.text("abc", min_size=1), values, max_size=4),
-    st.integers(1, 7),
+    st.dictionaries(text, values, max_size=8),
+    st.permutations(["before", "large", "small"]),
     st.booleans(),
     st.sampled_from([None, 1]),
 )
-def test_places_are_those_of_the_values(content, chunk, ascii_only, indent):
-    data = json.dumps(content, ensure_ascii=ascii_only, indent=indent).encode()
-    before, json_scan.CHUNK = json_scan.CHUNK, chunk
-    try:
-        places = column_places(io.BytesIO(data).read, "x.json")
-    finally:
-        json_scan.CHUNK = before
-    found = {name: json.loads(data[begin:end]) for name, (begin, end) in places.items()}
-    assert found == {n: v for n, v in content.items() if isinstance(v, dict | list)}
-
-
-@given(st.integers(1, 40))
-def test_a_cut_object_is_an_error(length):
-    data = b'{"a": {"0": "\\"}"}, "b": {"1": ["x", {}]}}'
-    with pytest.raises(RecordError, match="ends too early"):
-        column_places(io.BytesIO(data[:length]).read, "x.json")
-
-
-@given(st.dictionaries(text, values, max_size=8), st.integers(1, 9), st.sampled_from([None, 1]))
-def test_rows_are_those_of_the_column(tmp_path_factory, column, buffer, indent):
+def test_rows_are_those_of_the_columns(tmp_path_factory, column, order, ascii_only, indent):
     path = tmp_path_factory.mktemp("rows") / "a.json"
-    write(path, json.dumps({"before": [1], "large": column}, indent=indent))
-    before, json_columns.BUFFER = json_columns.BUFFER, buffer
-    try:
-        rows = list(json_rows(path, "large", ("large",)))
-    finally:
-        json_columns.BUFFER = before
-    assert [record["large"] for record, _, wrong in rows if wrong is None] == list(column.values())
+    content = {"before": [1], "large": column, "small": {key: [key] for key in column}}
+    content = {name: content[name] for name in order}
+    write(path, json.dumps(content, indent=indent, ensure_ascii=ascii_only))
+    rows = list(json_rows(path, "large", ("small",)))
+    assert [record for record, _, wrong in rows if wrong is None] == [
+        {"large": value, "small": [key]} for key, value in column.items()
+    ]
     assert [place.record for _, place, _ in rows] == [f"row {key!r}" for key in column]
 
 
@@ -78,20 +65,24 @@ def test_a_column_may_lack_rows_and_run_ahead(tmp_path, monkeypatch):
     ]
 
 
-def test_the_first_pass_is_done_once_while_the_file_is_unchanged(tmp_path, monkeypatch):
-    path = write(tmp_path / "a.json", {"large": {"a": 1}})
-    passes = []
-    original = column_places
+def test_a_row_that_a_column_repeats_is_an_error(tmp_path):
+    data = b'{"small": {"x": 1, "x": 2, "a": 3}, "large": {"a": "A", "x": "X"}}'
+    rows = list(json_rows(write(tmp_path / "a.json", data), "large", ("small",)))
+    assert [wrong is None for _, _, wrong in rows] == [True, False]
+    assert str(rows[1][2]).endswith("row 'x': small: the row occurs twice")
 
-    def counted(*arguments):
-        passes.append(1)
-        return original(*arguments)
 
-    monkeypatch.setattr(json_columns, "column_places", counted)
-    known = {}
-    for _ in range(2):
-        assert len(list(json_rows(path, "large", (), known))) == 1
-    assert len(passes) == 1
-    write(path, {"large": {"a": 1, "b": 2}})
-    assert len(list(json_rows(path, "large", (), known))) == 2
-    assert len(passes) == 2
+def test_no_temporary_file_is_left_open(tmp_path, monkeypatch):
+    opened = []
+    original = json_columns.tempfile.TemporaryFile
+
+    def counted(*arguments, **options):
+        opened.append(original(*arguments, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(json_columns.tempfile, "TemporaryFile", counted)
+    path = write(tmp_path / "a.json", {"large": {"a": 1, "b": 2}, "small": {"a": 1, "b": 2}})
+    rows = json_rows(path, "large", ("small",))
+    next(rows)
+    rows.close()
+    assert len(opened) == 1 and all(file.closed for file in opened)

@@ -177,22 +177,88 @@ def test_cut_columns_raise(tmp_path, policy, cut):
         ("query_id", "11,", "1O,"),
     ],
 )
-def test_damage_inside_a_column_costs_one_row(tmp_path, column, good, bad):
+@pytest.mark.parametrize("policy", ["raise", "skip"])
+def test_damage_inside_a_column_is_found_before_the_first_example(
+    tmp_path, policy, column, good, bad
+):
     text = json.dumps(marco_columns())
     assert good in text
     path = write(tmp_path / "a.json", text.replace(good, bad, 1))
-    with pytest.raises(RecordError, match=f"a.json: row '0': {column}: no JSON"):
+    stream = iter(read_msmarco(path, on_error=policy))
+    with pytest.raises(RecordError, match=f"a.json: column '{column}': the file is no JSON"):
+        next(stream)
+
+
+def test_columns_that_are_no_columns(tmp_path):
+    text = json.dumps(marco_columns())
+    for wrong, message in (
+        (text + text, "goes on after its end"),
+        (text + "\n" + text, "goes on after its end"),
+        (text + " nonsense", "goes on after its end"),
+        (text[:-1] + ', "query": {}}', "columns: query: the column occurs twice"),
+        (text[:-1] + ', "passages": {}}', "columns: passages: the column occurs twice"),
+        (text[:-1] + ', "url": 1, "url": 2}', "columns: url: the column occurs twice"),
+        (text.replace('"query": {"0"', '"query": 5, "q": {"0"'), "columns: query: must be an ob"),
+        (text.replace('"query_type": {"0":', '"query_type": {0:'), "column 'query_type': the file"),
+    ):
+        path = write(tmp_path / "a.json", wrong)
+        for policy in ("raise", "skip"):
+            with pytest.raises(RecordError, match=message):
+                next(iter(read_msmarco(path, on_error=policy)))
+
+
+def test_a_row_that_occurs_twice(tmp_path):
+    text = json.dumps(marco_columns())
+    for column, row in (("query", '"0": "what do herons eat"'), ("query_id", '"0": 11')):
+        twice = text.replace(f'"{column}": {{', f'"{column}": {{{row}, ')
+        stream = read_msmarco(write(tmp_path / "a.json", twice), on_error="skip")
+        assert [example.id for example in stream][:1] == ["11"] and stream.skipped >= 1
+    passages = text.replace('"passages": {', '"passages": {"1": [{"passage_text": "x"}], ')
+    stream = read_msmarco(write(tmp_path / "a.json", passages), on_error="skip")
+    list(stream)
+    assert stream.skipped >= 1
+
+
+def test_deep_rows_cost_themselves(tmp_path):
+    deep = "[" * 200_000 + "]" * 200_000
+    records = marco_records()
+    for text in (
+        json.dumps(marco_columns()).replace('"what do herons eat"', deep),
+        lines(records).replace('"what do herons eat"', deep),
+        json.dumps(marco_columns()).replace('["Small fish", "Fish"]', deep),
+    ):
+        path = write(tmp_path / "a.json", text)
+        with pytest.raises(RecordError, match="(row '0'|line 1).*nested"):
+            list(read_msmarco(path))
+        stream = read_msmarco(path, on_error="skip")
+        assert [example.id for example in stream] == ["12", "13", "14"] and stream.skipped == 1
+
+
+@pytest.mark.parametrize("form", [columns, lines])
+def test_an_id_that_occurs_twice_is_named_with_both_records(tmp_path, form):
+    records = marco_records()
+    records[3]["query_id"] = 12
+    path = write(tmp_path / "a.json", form(records))
+    with pytest.raises(RecordError, match="(line 4|row '3'): id: .*also that of (line 2|row '1')"):
         list(read_msmarco(path))
     stream = read_msmarco(path, on_error="skip")
-    assert [example.id for example in stream] == ["12", "13", "14"]
-    assert stream.skipped == 1
+    assert [example.id for example in stream] == ["11", "12", "13"]
+    assert stream.skipped == 1 and stream.report.fields == {"id": 1}
 
 
-def test_a_row_without_a_key(tmp_path):
-    text = json.dumps(marco_columns()).replace('"query_type": {"0":', '"query_type": {0:')
-    stream = read_msmarco(write(tmp_path / "a.json", text), on_error="skip")
-    assert [example.id for example in stream] == ["12", "13", "14"]
-    assert stream.report.fields == {"query_type": 1}
+def test_lone_surrogates_and_bad_bytes_cost_their_record(tmp_path):
+    for form in (columns, lines):
+        text = form(marco_records()).replace("herons eat", r"herons \ud83d eat")
+        path = write(tmp_path / "a.json", text)
+        with pytest.raises(RecordError, match="(row '0'|line 1).*no valid Unicode"):
+            list(read_msmarco(path))
+        stream = read_msmarco(path, on_error="skip")
+        assert [example.id for example in stream] == ["12", "13", "14"]
+    broken = lines(marco_records()).encode().replace(b"who owns", b"who \xff owns")
+    path = write(tmp_path / "a.json", broken)
+    with pytest.raises(RecordError, match="line 3: the text is no UTF-8"):
+        list(read_msmarco(path))
+    assert len(list(read_msmarco(path, on_error="skip"))) == 3
 
 
 @pytest.mark.parametrize("column", ["query", "query_type", "answers", "wellFormedAnswers"])

@@ -126,3 +126,22 @@ def test_empty_and_wrongly_encoded_files(read):
         list(read(qaps=""))
     with pytest.raises(RecordError, match="line 3: the text is no UTF-8"):
         list(read(qaps=QAPS.encode().replace(b"What burned?", b"\xffhat burned?")))
+
+
+def test_a_summary_longer_than_the_csv_module_accepts_by_itself(tmp_path):
+    sentence = "The owl flew over the mill again. "
+    summary = sentence * 6_000
+    assert len(summary) > 131_072
+    rows = [("document_id", "set", "summary"), ("d1", "train", summary)]
+    summaries = write(tmp_path / "s.csv", csv_text(rows))
+    rows = [("document_id", "set", *PLAIN), ("d1", "train", "Who flew?", "The owl", "An owl")]
+    [example] = read_narrativeqa(write(tmp_path / "q.csv", csv_text(rows)), summaries)
+    assert len(example.passages) == 10 and example.passages[0].startswith("The owl flew")
+
+
+@pytest.mark.parametrize("policy", ["raise", "skip"])
+def test_a_file_without_questions(tmp_path, policy):
+    summaries = write(tmp_path / "s.csv", SUMMARIES)
+    empty = write(tmp_path / "q.csv", csv_text([("document_id", "set", *PLAIN)]))
+    with pytest.raises(RecordError, match="holds no question"):
+        list(read_narrativeqa(empty, summaries, on_error=policy))

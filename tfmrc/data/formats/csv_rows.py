@@ -11,6 +11,11 @@ from typing import IO
 from tfmrc.data.formats.fields import Place, short
 from tfmrc.data.stream import RecordError, Report, open_binary
 
+FIELD_LIMIT = 1 << 24
+"""Characters of a field; Python's own limit of 131,072 is less than a long summary."""
+
+csv.field_size_limit(max(csv.field_size_limit(), FIELD_LIMIT))
+
 
 @contextmanager
 def seekable(path: str | PathLike) -> Iterator[IO[bytes]]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import ijson
 
-from tfmrc.data.example import read_examples
 from tfmrc.data.formats.dream import read_dream
+from tfmrc.data.formats.examples import read_examples
 from tfmrc.data.formats.msmarco import read_msmarco
 from tfmrc.data.formats.narrativeqa import read_narrativeqa
 from tfmrc.data.formats.squad import read_squad

@@ -5,7 +5,8 @@ from os import PathLike
 from typing import Any
 
 from tfmrc.data.example import Example
-from tfmrc.data.formats.fields import Place, json_items, short
+from tfmrc.data.formats.fields import Place, short
+from tfmrc.data.formats.json_stream import json_items
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 from tfmrc.data.transforms.windows import covered, windows
 
@@ -56,7 +57,7 @@ def read_dream(
     def read(report: Report) -> Iterator[Example]:
         number = 0
         with open_binary(path) as file:
-            for number, record in enumerate(json_items(file, path, "item"), 1):
+            for number, record in json_items(file, path, None, "dialogue", report):
                 place = Place(path, f"dialogue {number}")
                 try:
                     turns, questions, name = _parts(record, place)
@@ -67,10 +68,15 @@ def read_dream(
                 for count, question in enumerate(questions, 1):
                     where = Place(path, f"dialogue {name!r}, question {count}")
                     try:
-                        yield _example(f"{name}-{count}", name, question, passages, style, where)
+                        example = _example(
+                            f"{name}-{count}", name, question, passages, style, where
+                        )
                     except RecordError as error:
                         report.error(error)
-        if not number:
+                        continue
+                    report.location = Place(path, f"dialogue {number}, question {count}")
+                    yield example
+        if not number and not report.skipped:
             raise RecordError("holds no dialogue", path=path, record="file")
 
     return ExampleStream(read, on_error)

@@ -1,16 +1,16 @@
-"""Streaming JSON, and fields of its records, with errors that say where the record stands."""
+"""Fields of records, with errors that name the file, the record and the field."""
 
-from collections.abc import Iterator
 from os import PathLike
-from typing import IO, Any
+from typing import Any
 
-import ijson
-
+from tfmrc.data.example import short
 from tfmrc.data.stream import RecordError
+
+__all__ = ["Place", "short"]
 
 
 class Place:
-    """Where a record stands in a file: gives its fields, or an error that names all three.
+    """A record's location in a file: returns its fields, or an error that names all three.
 
     Args:
         path: the file.
@@ -65,37 +65,3 @@ class Place:
         if value is not None and not isinstance(value, bool):
             raise self.error(f"must be true or false. Received: {field}={short(value)}", field)
         return value
-
-
-def short(value: Any) -> str:
-    """The value as an error shows it: cut after 80 characters."""
-    text = repr(value)
-    return text if len(text) <= 80 else text[:80] + "…"
-
-
-def json_items(file: IO[bytes], path: str | PathLike, prefix: str) -> Iterator[Any]:
-    """The items under a prefix of a JSON file, one at a time.
-
-    Raises:
-        RecordError: if the file is cut short or no JSON; says behind which item.
-    """
-    number = 0
-    try:
-        for item in ijson.items(file, prefix, use_float=True):
-            yield item
-            number += 1
-    except ijson.JSONError as error:
-        raise json_error(error, path, f"after {number} of {prefix}") from error
-
-
-def json_error(error: ijson.JSONError, path: str | PathLike, record: str) -> RecordError:
-    """The parser's complaint with the file's name, in one line."""
-    said = error.args[0] if error.args else ""
-    if isinstance(said, bytes):
-        said = said.decode("utf-8", "replace")
-    lines = [line.strip() for line in str(said).splitlines()]
-    reason = lines[0].rstrip(".") if lines else "unknown"
-    if "premature EOF" in reason or not lines:
-        return RecordError(f"the file ends too early ({reason})", path=path, record=record)
-    near = f", near {short(lines[1])}" if len(lines) > 1 and lines[1] else ""
-    return RecordError(f"the file is no JSON ({reason}{near})", path=path, record=record)

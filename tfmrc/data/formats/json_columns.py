@@ -1,76 +1,64 @@
 """A JSON object of large columns, read row by row without holding it."""
 
 import json
-import os
-import re
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from os import PathLike
 from typing import IO, Any
 
+import ijson
+
 from tfmrc.data.formats.fields import Place, short
-from tfmrc.data.formats.json_scan import CLOSE, COMMA, OPEN, column_places, marks
+from tfmrc.data.formats.json_stream import (
+    Events,
+    JSONFile,
+    TooDeep,
+    json_error,
+    json_events,
+    json_value,
+    skip_value,
+)
 from tfmrc.data.stream import RecordError, open_binary
 
-BUFFER = 1 << 16
-"""Bytes of a column that are held."""
-
 LOOKAHEAD = 1000
-"""How many rows a column may run ahead of the leading one, where their orders differ."""
+"""The number of rows by which a column may run ahead of the leader, where their orders differ."""
 
-Places = dict[str, tuple[int, int]]
-
-_KEY = re.compile(rb'\s*"((?:[^"\\]|\\.)*)"\s*:')
 _LACKING = object()
+
+Row = tuple[str, Any]
 
 
 def json_rows(
-    path: str | PathLike,
-    leader: str,
-    names: tuple[str, ...],
-    known: dict[tuple[int, int], Places] | None = None,
+    path: str | PathLike, leader: str, names: tuple[str, ...]
 ) -> Iterator[tuple[dict[str, Any], Place, RecordError | None]]:
-    """The rows of a JSON object of columns, each a dict from row keys to values.
+    """The rows of a JSON object of columns, each a dict from column names to values.
 
-    A first pass finds where the columns stand; then one cursor a column runs along them at the
-    same time. Nothing but a buffer and the current row is held, as long as the columns list their
-    rows in the same order; a column may run up to ``LOOKAHEAD`` rows ahead. A ``.gz`` is
-    decompressed once for every column.
+    The file is read twice. The first pass checks it to its end and copies the rows of the columns
+    in `names` to temporary files; the second pass runs along the leader, and one cursor per
+    temporary file finds the row's other values. No more than the current row is held, as long as
+    the columns list their rows in the same order; a column may run up to `LOOKAHEAD` rows ahead.
 
     Args:
-        path: the file.
-        leader: the column whose order is taken: the largest one.
-        names: the other columns; those that the file lacks are left out.
-        known: filled with what the first pass found, which a later call with the same object
-            needs not do again as long as the file is unchanged.
+        path: The file; a ``.gz`` is decompressed on the way.
+        leader: The column whose order is taken: the largest one.
+        names: The other columns; those that the file lacks are left out.
 
     Yields:
-        A row's values by column, where it stands, and what is wrong with it, if something is: a
-        column lacks it or holds no JSON there. Rows that the leader lacks come last.
+        A row's values by column, its location, and what is wrong with it, if something is: a
+        column lacks it, repeats it, or nests it too deep. Rows that the leader lacks come last.
 
     Raises:
-        RecordError: if the leader is missing, or the file is cut short.
+        RecordError: The leader is missing, a column occurs twice or is no object, something
+            follows the object, or the file is cut short or no JSON.
     """
-    known = {} if known is None else known
-    state = os.stat(path)
-    version = (state.st_size, state.st_mtime_ns)
-    if version not in known:
-        with open_binary(path, skip_mark=False) as file:
-            known[version] = column_places(file.read, path)
-    places = known[version]
-    if leader not in places:
-        raise RecordError("is missing", path=path, record="columns", field=leader)
     with ExitStack() as stack:
-
-        def rows(name: str) -> Iterator[tuple[str | None, Any]]:
-            file = stack.enter_context(open_binary(path, skip_mark=False))
-            return _rows(file, path, name, places[name])
-
-        others = [_Cursor(rows(name), name) for name in names if name in places]
-        for key, value in rows(leader):
-            record = {leader: value}
-            if key is not None:
-                record |= {other.name: other.find(key) for other in others}
+        others = []
+        for name, file in _copied(path, leader, names, stack).items():
+            file.seek(0)
+            others.append(_Cursor(map(_loaded, file), name, path))
+        for key, value in _column(path, leader):
+            record = {leader: value, **{other.name: other.find(key) for other in others}}
             place = Place(path, f"row {key!r}")
             wrong = next((v for v in record.values() if isinstance(v, RecordError)), None)
             lacking = next((name for name, v in record.items() if v is _LACKING), None)
@@ -82,61 +70,94 @@ def json_rows(
             yield {}, place, place.error("the column has no such row", leader)
 
 
-def _rows(
-    file: IO[bytes], path: str | PathLike, name: str, place: tuple[int, int]
-) -> Iterator[tuple[str | None, Any]]:
-    """The rows of a column, cut at the commas between them and parsed one by one.
-
-    In place of a value that is no JSON comes the error; its key is ``None`` if it has none.
-    """
-    latest: str | None = None
-    for text in _texts(file, *place):
+def _copied(
+    path: str | PathLike, leader: str, names: tuple[str, ...], stack: ExitStack
+) -> dict[str, IO[str]]:
+    """Temporary files with the rows of the columns in `names`, one line of JSON per row."""
+    seen: set[str] = set()
+    files: dict[str, IO[str]] = {}
+    place = Place(path, "columns")
+    name = ""
+    with open_binary(path) as binary:
+        source = JSONFile(binary)
+        events = json_events(source)
         try:
-            [(latest, value)] = json.loads(b"{" + text + b"}").items()
-            yield latest, value
-        except ValueError as error:
-            found = _KEY.match(text)
-            key = None if found is None else found[1].decode("utf-8", "replace")
-            where = f"row {key!r}" if key is not None else f"the row after {latest!r}"
-            said = f"no JSON ({error}). Received: {short(text)}"
-            yield key, RecordError(said, path=path, record=where, field=name)
-            latest = key or latest
+            next(events)  # the beginning of the object
+            for event, name in events:
+                if event == "end_map":
+                    break
+                if name in seen:
+                    raise place.error("the column occurs twice", name)
+                seen.add(name)
+                if name not in names:
+                    skip_value(events)
+                    continue
+                files[name] = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
+                for row in _rows(events, source, path, name):
+                    files[name].write(_line(*row))
+            for _ in events:  # what follows the object is an error of the parser
+                pass
+        except (ijson.JSONError, UnicodeDecodeError) as error:
+            raise json_error(error, path, f"column {name!r}" if name else "file") from error
+    if leader not in seen:
+        raise place.error("is missing", leader)
+    return files
 
 
-def _texts(file: IO[bytes], begin: int, end: int) -> Iterator[bytes]:
-    """The texts of the rows: what stands between the column's brackets and commas."""
-    file.seek(begin)
-    left = end - begin
+def _column(path: str | PathLike, name: str) -> Iterator[Row]:
+    """The rows of a column of a file that has been checked."""
+    with open_binary(path) as binary:
+        source = JSONFile(binary)
+        events = json_events(source)
+        try:
+            next(events)
+            for _, key in events:
+                if key == name:
+                    yield from _rows(events, source, path, name)
+                    return
+                skip_value(events)
+        except (ijson.JSONError, UnicodeDecodeError) as error:
+            raise json_error(error, path, f"column {name!r}") from error
 
-    def read(size: int) -> bytes:
-        nonlocal left
-        data = file.read(min(size, left))
-        left -= len(data)
-        return data
 
-    parts: list[bytes] = []
-    for data, places, kinds, depths, _ in marks(read, BUFFER):
-        edges = (kinds == COMMA) & (depths == 1)
-        edges |= (kinds == OPEN) & (depths == 1) | (kinds == CLOSE) & (depths == 0)
-        start = 0
-        for place, kind in zip(places[edges].tolist(), kinds[edges].tolist(), strict=True):
-            text = b"".join([*parts, data[start:place]])
-            parts, start = [], place + 1
-            if kind == COMMA or text.strip():
-                yield text
-        parts.append(data[start:])
+def _rows(events: Events, source: JSONFile, path: str | PathLike, name: str) -> Iterator[Row]:
+    """The rows of the column whose value comes next; one that is nested too deep is an error."""
+    event, value = next(events)
+    if event != "start_map":
+        raise Place(path, "columns").error(f"must be an object. Received: {short(value)}", name)
+    for event, key in events:
+        if event == "end_map":
+            return
+        try:
+            yield source.restored(key), source.restored(json_value(events))
+        except TooDeep as error:
+            yield key, Place(path, f"row {key!r}").error(str(error), name)
+
+
+def _line(key: str, value: Any) -> str:
+    if isinstance(value, RecordError):
+        return json.dumps([key, None, value.message, value.path, value.record, value.field]) + "\n"
+    return json.dumps([key, value]) + "\n"
+
+
+def _loaded(line: str) -> Row:
+    key, value, *error = json.loads(line)
+    if error:
+        message, path, record, field = error
+        return key, RecordError(message, path=path, record=record, field=field)
+    return key, value
 
 
 class _Cursor:
     """Runs along a column and finds rows by their keys."""
 
-    def __init__(self, rows: Iterator[tuple[str | None, Any]], name: str) -> None:
+    def __init__(self, rows: Iterator[Row], name: str, path: str | PathLike) -> None:
         self.name = name
-        self._rows = rows
+        self._rows, self._path = rows, path
         self._passed: dict[str, Any] = {}
 
     def find(self, key: str) -> Any:
-        """The row's value, or the error that stands in its place."""
+        """The row's value, or the error in its place."""
         if key in self._passed:
             return self._passed.pop(key)
         while len(self._passed) < LOOKAHEAD and (row := next(self._rows, None)) is not None:
@@ -151,6 +172,7 @@ class _Cursor:
             self._pass(*row)
         return list(self._passed)
 
-    def _pass(self, key: str | None, value: Any) -> None:
-        if key is not None:
-            self._passed[key] = value
+    def _pass(self, key: str, value: Any) -> None:
+        if key in self._passed:
+            value = Place(self._path, f"row {key!r}").error("the row occurs twice", self.name)
+        self._passed[key] = value

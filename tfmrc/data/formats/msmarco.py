@@ -1,6 +1,5 @@
 """MS MARCO QA: the columnar file of v2.1, its line form, and v1.1."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
@@ -11,6 +10,7 @@ import ijson
 from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import Place, short
 from tfmrc.data.formats.json_columns import json_rows
+from tfmrc.data.formats.json_stream import json_lines
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 
 Subset = Literal["ALL", "ANS", "NLG"]
@@ -81,11 +81,9 @@ def read_msmarco(
     if isinstance(styles, str) or not set(styles) <= set(STYLES):
         raise ValueError(f"styles are some of {STYLES}. Received: styles={styles!r}")
 
-    known: dict = {}
-
     def read(report: Report) -> Iterator[Example]:
         found = False
-        records = _columns(path, report, known) if _is_columnar(path) else _lines(path, report)
+        records = _columns(path, report) if _is_columnar(path) else _lines(path, report)
         for place, record in records:
             found = True
             try:
@@ -98,6 +96,7 @@ def read_msmarco(
             elif subset == "NLG" and "nlg" not in example.answers:
                 report.note("queries outside NLG")
             else:
+                report.location = place
                 yield _keep(example, styles)
         if not found and not report.skipped:
             raise RecordError("holds no record", path=path, record="file")
@@ -123,8 +122,8 @@ def _is_columnar(path: str | PathLike) -> bool:
     return events == ["start_map", "map_key", "start_map"]
 
 
-def _columns(path: str | PathLike, report: Report, known: dict) -> Iterator[tuple[Place, Any]]:
-    for record, place, wrong in json_rows(path, _LEADER, _COLUMNS, known):
+def _columns(path: str | PathLike, report: Report) -> Iterator[tuple[Place, Any]]:
+    for record, place, wrong in json_rows(path, _LEADER, _COLUMNS):
         if wrong is None:
             yield place, record
         else:
@@ -133,14 +132,7 @@ def _columns(path: str | PathLike, report: Report, known: dict) -> Iterator[tupl
 
 def _lines(path: str | PathLike, report: Report) -> Iterator[tuple[Place, Any]]:
     with open_binary(path) as file:
-        for number, line in enumerate(file, 1):
-            if line.isspace():
-                continue
-            place = Place(path, f"line {number}")
-            try:
-                yield place, json.loads(line)
-            except ValueError as error:
-                report.error(place.error(f"no JSON ({error}). Received: {short(line)}"))
+        yield from json_lines(file, path, report)
 
 
 def _example(record: Any, place: Place, report: Report) -> Example:

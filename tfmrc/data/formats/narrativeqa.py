@@ -71,9 +71,11 @@ def read_narrativeqa(
 
     def read(report: Report) -> Iterator[Example]:
         counts: Counter[str] = Counter()
+        found = False
         with seekable(summaries) as summary_file, open_binary(qaps, skip_mark=False) as file:
             texts = _Summaries(summary_file, summaries, "summary" + suffix, report)
             for place, _, row in csv_rows(file, qaps, ("document_id", "set", *columns), report):
+                found = True
                 if split is not None and row["set"] != split:
                     report.note("questions of other splits")
                     continue
@@ -86,6 +88,8 @@ def read_narrativeqa(
                     )
                 except RecordError as error:
                     report.error(error)
+        if not found and not report.skipped:
+            raise RecordError("holds no question", path=qaps, record="file")
 
     return ExampleStream(read, on_error)
 

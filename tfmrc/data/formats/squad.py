@@ -5,7 +5,8 @@ from os import PathLike
 from typing import Any
 
 from tfmrc.data.example import Example, Span
-from tfmrc.data.formats.fields import Place, json_items
+from tfmrc.data.formats.fields import Place
+from tfmrc.data.formats.json_stream import json_items
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 
 FREE = -1
@@ -54,9 +55,9 @@ def read_squad(
     def read(report: Report) -> Iterator[Example]:
         number = 0
         with open_binary(path) as file:
-            for number, article in enumerate(json_items(file, path, "data.item"), 1):
+            for number, article in json_items(file, path, "data", "article", report):
                 yield from _article(article, Place(path, f"article {number}"), style, report)
-        if not number:
+        if not number and not report.skipped:
             raise RecordError("holds no article", path=path, record="file", field="data")
 
     return ExampleStream(read, on_error)
@@ -79,9 +80,12 @@ def _article(article: Any, place: Place, style: str, report: Report) -> Iterator
             continue
         for count, qa in enumerate(questions, 1):
             try:
-                yield _question(qa, context, title, style, where, count)
+                example = _question(qa, context, title, style, where, count)
             except RecordError as error:
                 report.error(error)
+                continue
+            report.location = Place(where.path, f"{where.record}, question {count}")
+            yield example
 
 
 def _question(qa: Any, context: str, title: str, style: str, where: Place, number: int) -> Example:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tfmrc.data.example import Example, Span
-from tfmrc.data.formats.fields import Place, json_items
+from tfmrc.data.formats.fields import Place
+from tfmrc.data.formats.json_stream import json_items
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 from tfmrc.data.transforms.windows import windows
 
@@ -76,14 +77,17 @@ def read_triviaqa(
     def read(report: Report) -> Iterator[Example]:
         number = 0
         with open_binary(path) as file:
-            for number, record in enumerate(json_items(file, path, "Data.item"), 1):
+            for number, record in json_items(file, path, "Data", "question", report):
                 try:
                     question = _Question(record, Place(path, f"question {number}"))
                     files = question.files(domain)
                 except RecordError as error:
                     report.error(error)
                     continue
-                for folder, name in files:
+                for index, (folder, name) in enumerate(files):
+                    if name in [other for _, other in files[:index]]:
+                        report.note("documents that a question names twice")
+                        continue
                     document = Path(evidence, folder, name)
                     if not document.is_file():
                         report.note("documents that are not in the folder")
@@ -91,8 +95,9 @@ def read_triviaqa(
                     text = document.read_text(encoding="utf-8", errors="replace")
                     example = question.example(name, text, style, passage_words, report)
                     if example is not None:
+                        report.location = Place(path, f"question {number}, document {name!r}")
                         yield example
-        if not number:
+        if not number and not report.skipped:
             raise RecordError("holds no question", path=path, record="file", field="Data")
 
     return ExampleStream(read, on_error)

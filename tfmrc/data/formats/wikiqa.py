@@ -59,11 +59,18 @@ def read_wikiqa(
                     record="line 1",
                 )
             rows = ((n, line.rstrip("\r\n").split("\t")) for n, line in enumerate(file, 2))
-            for name, several in groupby(rows, key=lambda row: row[1][0]):
+            name = None
+            for name, group in groupby(rows, key=lambda row: row[1][0]):
+                numbered = list(group)
                 try:
-                    yield _example(name, list(several), style, path)
+                    example = _example(name, numbered, style, path)
                 except RecordError as error:
                     report.error(error)
+                    continue
+                report.location = Place(path, f"line {numbered[0][0]}")
+                yield example
+            if name is None:
+                raise RecordError("holds no question", path=path, record="file")
 
     return ExampleStream(read, on_error)
 

@@ -30,7 +30,10 @@ environment-dev:
 	@tools/environment.sh requirements-dev.lock
 
 demo: environment
-	$(PY) -m recipes.masque_demo.main
+	$(PY) -m tfmrc.cli train masque_demo
+	$(PY) -m tfmrc.cli evaluate runs/masque_demo
+	$(PY) -m tfmrc.cli export runs/masque_demo --to savedmodels/masque/1 --overwrite
+	$(PY) recipes/masque_demo/ask.py savedmodels/masque/1 recipes/masque_demo/questions.jsonl concise sentence
 
 test: environment-dev $(if $(TESTS),,lint)
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(TESTS)

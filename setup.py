@@ -66,8 +66,12 @@ setup(
     license="Apache-2.0",
     license_files=["LICENSE"],
     python_requires=">=3.11",
-    packages=find_packages(include=["tfmrc", "tfmrc.*"]),
-    package_data={"tfmrc": ["py.typed", "**/*.json", "**/*.jsonl", "**/*.txt", "**/*.jsonl.gz"]},
+    packages=[*find_packages(include=["tfmrc", "tfmrc.*"]), "tfmrc.recipes"],
+    package_dir={"tfmrc.recipes": "recipes"},
+    package_data={
+        "tfmrc": ["py.typed", "**/*.json", "**/*.jsonl", "**/*.txt", "**/*.jsonl.gz"],
+        "tfmrc.recipes": ["*.yaml", "*/*.yaml"],
+    },
     install_requires=RUNTIME,
     extras_require={
         "encoders": ENCODERS,

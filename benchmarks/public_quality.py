@@ -21,13 +21,16 @@ import numpy as np
 import tensorflow as tf
 
 from benchmarks import public_code
-from recipes.san_squad.runs import Runs, references
-from recipes.san_squad.settings import Settings, training_examples
-from tfmrc import evaluation, ops, preprocessing, text
-from tfmrc.data import make_dataset
+from tfmrc import evaluation, experiments, ops, preprocessing
+from tfmrc.data import make_dataset, records
+from tfmrc.experiments.grid import Member, members
+from tfmrc.experiments.predictor import load_run
+from tfmrc.experiments.run_folder import read_json
+from tfmrc.experiments.sources import answer_references, splits, test_examples
 from tfmrc.predictors import SpanAnswer, SpanOptions, san_signature
+from tfmrc.text import Vocabulary
 
-CONFIG = Path("recipes/san_squad/config.yaml")
+VARIANT = "stochastic"
 
 
 class PublicModel:
@@ -67,13 +70,20 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, required=True, help="where the runs lie, or shall")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
-    runs = Runs(Settings.load(CONFIG), chosen.data, chosen.runs)
-    ours = runs.train("stochastic", chosen.seed)
-    facts = runs.predictor(ours).metrics["training"]
-    scores = {"tfmrc": (runs.score(ours)["official"], facts["weights"], facts["seconds"])}
+    san = experiments.load(experiments.find_recipe("san_squad"))
+    [ours] = members(san, chosen.runs, [VARIANT], [chosen.seed])
+    experiments.train(san, chosen.data, chosen.runs, variants=[VARIANT], seeds=[chosen.seed])
+    facts = read_json(ours.folder / "training.json", "train")
+    [part] = splits(ours.experiment, chosen.data)
+    test = test_examples(ours.experiment, part)
+    known = answer_references(test, None)
+    found = zip(test, load_run(ours).predict(test), strict=True)
+    official = evaluation.score_squad({e.id: answer.text for e, answer in found}, known)
+    scores = {"tfmrc": (official, facts["weights"], facts["seconds"])}
     with tempfile.TemporaryDirectory() as place:
-        scores["public"] = _public(runs, chosen.san, place, chosen.seed, facts["steps"])
-    print(f"\n{facts['steps']:,} steps, seed {chosen.seed}, {len(runs.test):,} questions\n")
+        answers, weights, seconds = _public(ours, chosen, place, part.train, test, facts["steps"])
+        scores["public"] = (evaluation.score_squad(answers, known), weights, seconds)
+    print(f"\n{facts['steps']:,} steps, seed {chosen.seed}, {len(test):,} questions\n")
     print("| code | exact match | F1 | weights | minutes |")
     print("| --- | ---: | ---: | ---: | ---: |")
     for code, (found, weights, seconds) in scores.items():
@@ -82,13 +92,16 @@ def main() -> None:
 
 
 def _public(
-    runs: Runs, folder: Path, place: str, seed: int, total: int
-) -> tuple[evaluation.Scores, int, float]:
+    ours: Member, chosen: argparse.Namespace, place: str, train: Any, test: Any, total: int
+) -> tuple[dict[str, str], int, float]:
+    """The answers of the public code by id, its weights, and the seconds of its training."""
     import torch
 
-    settings = runs.settings
-    examples, _ = training_examples(settings, runs.data)
-    vocabulary = text.Vocabulary.from_examples(examples, **settings.vocabulary)
+    settings, seed, folder = ours.experiment, chosen.seed, chosen.san
+    examples = list(records(train, settings.styles))
+    vocabulary = Vocabulary.load(
+        chosen.runs / "vocabulary.txt", settings.vocabulary.num_oov_buckets
+    )
     preprocessor = preprocessing.SANPreprocessor(vocabulary, **settings.preprocessor)
     torch.manual_seed(seed)
     vectors = 0.1 * torch.rand(len(vocabulary), settings.model["word_dim"]) - 0.05
@@ -96,15 +109,17 @@ def _public(
     sizes |= {"dropout": settings.model["dropout"], "exact_match": preprocessor.num_exact_match}
     network = public_code.public_san(folder, place, vectors, **sizes, tags=False)
     network.lexicon_encoder.embedding.weight.requires_grad_(True)
-    optimizer = torch.optim.Adamax(network.parameters(), settings.training["learning_rate"])
-    kept = runs.folder / f"public-{seed}.pt"
+    optimizer = torch.optim.Adamax(
+        network.parameters(), settings.training.optimizer["learning_rate"]
+    )
+    kept = chosen.runs / f"public-{seed}.pt"
     done, seconds = 0, 0.0
     if kept.is_file():
         state = torch.load(kept)
         done, seconds = state["done"], state["seconds"]
         network.load_state_dict(state["network"])
         optimizer.load_state_dict(state["optimizer"])
-    size = settings.training["batch_size"]
+    size = settings.training.batch_size
     batches = make_dataset(
         examples, preprocessor, size, shuffle=True, seed=seed, drop_remainder=True, repeat=True,
         start_step=done, randomize_oov_buckets=True,
@@ -129,12 +144,11 @@ def _public(
     network.eval()
     read = san_signature(PublicModel(network), preprocessor, SpanOptions())
     answers = {}
-    for example in runs.test:
+    for example in test:
         found = read(tf.constant([example.question]), tf.constant([example.passages[0]]))
         arrays = {name: value.numpy() for name, value in found.items()}
         answers[example.id] = SpanAnswer.from_outputs(arrays, 0).text
-    scores = evaluation.score_squad(answers, references(runs.test))
-    return scores, public_code.weights_of(network), seconds
+    return answers, public_code.weights_of(network), seconds
 
 
 if __name__ == "__main__":

@@ -1,3 +1,5 @@
+"""The command line: help, flags, and errors that name the nearest name."""
+
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,7 @@ def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
     try:
         status = cli.main(arguments)
     except SystemExit as end:
-        status = 1 if isinstance(end.code, str) else int(end.code or 0)
-        if isinstance(end.code, str):
-            return status, "", end.code
+        status = int(end.code or 0)
     captured = capsys.readouterr()
     return status, captured.out, captured.err
 
@@ -20,7 +20,16 @@ def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
 def test_help_teaches_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
     status, text, _ = output_of(capsys, "--help")
     assert status == 0
-    for command in ("prepare", "train", "evaluate", "predict", "export", "answer", "ask"):
+    for command in (
+        "prepare",
+        "train",
+        "evaluate",
+        "predict",
+        "export",
+        "answer",
+        "ask",
+        "verify",
+    ):
         assert f"tfmrc {command}" in text
 
 
@@ -33,39 +42,117 @@ def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
 def test_train_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
     status, text, _ = output_of(capsys, "train", "--help")
     assert status == 0
-    for setting in ("--training.steps", "--model", "--vocabulary.size", "--data", "--fresh"):
+    for setting in ("training.steps", "model", "vocabulary.size", "--data", "--fresh", "--set"):
         assert setting in text
-    assert "optimizer steps" in text
+    assert "examples per step. (default: 32)" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("train", "x.yaml", "--fresch"), "did you mean --fresh?"),
+        (("prepare", "x.yaml", "--dat=a"), "did you mean --data?"),
+        (("train", "x.yaml", "--training.steps", "5"), "`--set training.steps=5`"),
+        (("evaluate", "r", "--training.steps=5"), "`--set training.steps=5`"),
+        (("predict", "r"), "--input"),
+        (("predict", "r", "--input=a", "--format=full_"), "'full_'"),
+        (("trian", "x.yaml"), "'trian'"),
+    ],
+)
+def test_wrong_flags_are_named(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
+) -> None:
+    status, _, error = output_of(capsys, *arguments)
+    assert status == 2
+    assert said in error
+
+
+SETTINGS = "{name: x, sources: [{format: squad, train: a.json}], model: {name: SAN}}"
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("training.stepz=5", "did you mean `training.steps`?"),
+        ("model.name=Mask", "did you mean Masque?"),
+        ("model.unitz=5", "model has no argument `unitz`; did you mean `units`?"),
+        ("preprocessor.pasage_length=5", "did you mean `passage_length`?"),
+        ("training.optimizer.learning_rat=5", "did you mean `learning_rate`?"),
+        ("training.optimizer.steps=5", "`steps` follows from the training's settings"),
+        ("training.optimizer_of=Mask", "did you mean Masque?"),
+        ("evaluation.options.num_stepz=5", "did you mean `num_steps`?"),
+        ("evaluation.also.x.num_stepz=5", "evaluation.also.x has no argument"),
+        ("sources.0.options.on_eror=skip", "did you mean `on_error`?"),
+        ("imports=[nowhere_module]", "nowhere_module"),
+        ("model.num_heads=2", "model has no argument `num_heads`"),
+    ],
+)
+@pytest.mark.parametrize("command", ["prepare", "train"])
+def test_names_are_checked_before_any_data_is_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str, setting: str, said: str
+) -> None:
+    recipe, run = tmp_path / "x.yaml", tmp_path / "run"
+    recipe.write_text(SETTINGS)
+    status, _, error = output_of(
+        capsys, command, str(recipe), "--run", str(run), "--data", str(tmp_path), "--set", setting
+    )
+    assert status == 1
+    assert said in error and f"tfmrc {command}: " in error
+    assert not run.exists()
+
+
+def test_a_missing_file_leaves_no_folder_behind(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    recipe, run = tmp_path / "x.yaml", tmp_path / "run"
+    recipe.write_text(SETTINGS)
+    status, _, error = output_of(
+        capsys, "train", str(recipe), "--run", str(run), "--data", str(tmp_path)
+    )
+    assert status == 1 and str(tmp_path / "a.json") in error
+    (tmp_path / "a.json").write_text('{"version": "1.1", "data": [{"title"')
+    status, _, error = output_of(
+        capsys, "train", str(recipe), "--run", str(run), "--data", str(tmp_path)
+    )
+    assert status == 1 and "a.json" in error
+    assert not run.exists()
 
 
 def test_missing_recipe_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    status, _, said = output_of(capsys, "train", "nowhere/config.yaml")
-    assert status == 2
-    assert "nowhere/config.yaml" in said
+    status, _, error = output_of(capsys, "train", "nowhere/config.yaml")
+    assert status == 1
+    assert "nowhere/config.yaml" in error
+    status, _, error = output_of(capsys, "train", "san_squat")
+    assert status == 1
+    assert "did you mean san_squad?" in error
 
 
 def test_folder_that_is_no_run_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    status, _, said = output_of(capsys, "evaluate", str(tmp_path))
+    (tmp_path / "config.yaml").write_text(SETTINGS)
+    status, _, error = output_of(capsys, "evaluate", str(tmp_path))
     assert status == 1
-    assert "is not a run" in said and str(tmp_path) in said
+    assert "is not a run" in error and str(tmp_path) in error
 
 
 def test_folder_that_is_no_export_is_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    status, _, said = output_of(
+    status, _, error = output_of(
         capsys, "answer", str(tmp_path), "--question=q", "--passage=p", "--style=s"
     )
     assert status == 1
-    assert f"There is no SavedModel in {tmp_path}" in said
+    assert f"There is no SavedModel in {tmp_path}" in error
 
 
-def test_what_an_export_takes_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_unknown_inputs_of_an_export_are_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     texts = [tf.TensorSpec([None], tf.string, name=name) for name in ("question", "passage")]
     export = tf.Module()
     export.read = tf.function(lambda question, passage: {"answer": passage}, texts)
     tf.saved_model.save(export, str(tmp_path), {"serving_default": export.read})
-    asked = ["answer", str(tmp_path), "--question=q", "--passage=p", "--style=s"]
-    status, _, said = output_of(capsys, *asked)
+    status, _, error = output_of(
+        capsys, "answer", str(tmp_path), "--question=q", "--passage=p", "--style=s"
+    )
     assert status == 1
-    assert "takes passage, question. Received: passage, question, style" in said
+    assert "takes passage, question. Received: passage, question, style" in error

@@ -1,258 +1,350 @@
 """The command line: `tfmrc COMMAND ...`, one subcommand for each step from data to answers."""
 
+import argparse
 import importlib
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-GUIDE = """Machine reading comprehension: train a recipe, score it, export it, ask it.
+from tfmrc.arguments import nearest
 
-  tfmrc prepare  RECIPE.yaml   read the data, split it, count its words, say what was found
-  tfmrc train    RECIPE.yaml   train; run it again to go on after a stop
+GUIDE = """Machine reading with Keras: train a model, score it, export it, ask it.
+
+  tfmrc prepare  RECIPE.yaml   read the data, split it, count its words
+  tfmrc train    RECIPE.yaml   train a model or a grid; the same command resumes after a stop
   tfmrc evaluate RUN           answer the test questions and score the answers
   tfmrc predict  RUN           answer the questions of a file
-  tfmrc export   RUN           write a SavedModel for TensorFlow Serving (or of any saved predictor)
-  tfmrc answer   SAVEDMODEL    answer one question from an export
-  tfmrc ask      SAVEDMODEL    ask about a passage with an export that asks
+  tfmrc export   RUN           write a SavedModel for TensorFlow Serving
+  tfmrc answer   SAVEDMODEL    answer one question with an export
+  tfmrc ask      SAVEDMODEL    ask about a passage with an export
+  tfmrc verify   FOLDER        compare the files of a predictor or export with their digests
 
-A RUN is the folder that `train` writes (runs/NAME). Every setting of a recipe is a flag too:
-`tfmrc train recipes/masque_squad/config.yaml --training.steps 500 --model.hidden_dim 96`.
+RECIPE is a YAML file, or the name of a recipe of tfmrc (san_squad, san_squad/paper_size). A RUN is
+the folder that `train` writes (runs/NAME, or runs/NAME/VARIANT-SEED of a grid). Every setting can
+be given on the command line: `tfmrc train san_squad --set training.epochs=2 model.units=64`.
 The data folder is `--data` or the environment variable TFMRC_DATA."""
 
-RECIPE_COMMANDS = ("prepare", "train")
-RUN_COMMANDS = ("evaluate", "predict", "export")
+__all__ = ["main", "parser"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """Runs one command.
 
     Args:
-        arguments: what stands behind `tfmrc`; by default the process's own arguments.
+        arguments: The words after `tfmrc`; by default those of the process.
 
     Returns:
-        The exit status: 0 done, 1 failed (the words are on standard error), 130 stopped by hand.
+        The exit status: 0 for success, 1 for a failure (described on standard error), 130 if
+        interrupted.
 
     Raises:
-        SystemExit: after `--help` and `--version` (0) and wrong usage (2).
+        SystemExit: After `--help` and `--version` (0) and wrong usage (2).
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    parsers = _parsers()
-    if not given:
-        parsers[""].print_help()
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    program = parser()
+    if not words:
+        program.print_help()
         return 2
-    parsed = parsers[""].parse_args(_with_config(given))
-    command: str = parsed.command
+    options = program.parse_args(words)
     try:
         _import_tensorflow()
-        _COMMANDS[command](parsers[command], parsed[command])
-        return 0
+        return _COMMANDS[options.command](options) or 0
     except KeyboardInterrupt:
-        print("\ntfmrc: stopped. The same command goes on from here.", file=sys.stderr)
+        print("\ntfmrc: interrupted. The same command resumes.", file=sys.stderr)
         return 130
     except (ValueError, OSError) as error:
-        print(f"tfmrc {command}: {error}", file=sys.stderr)
+        print(f"tfmrc {options.command}: {error}", file=sys.stderr)
         return 1
 
 
-def _import_tensorflow() -> None:
-    """Import TensorFlow without the lines that its libraries write while they load.
+class _Parser(argparse.ArgumentParser):
+    """A parser that names the nearest flag when one does not exist."""
 
-    `train` says itself which devices there are. If the import fails, the lines are shown.
+    def error(self, message: str) -> NoReturn:
+        unknown = message.removeprefix("unrecognized arguments: ")
+        if unknown != message:
+            message = self._unknown(unknown.split())
+        super().error(message)
+
+    def _unknown(self, words: Sequence[str]) -> str:
+        word = words[0]
+        flag = word.partition("=")[0]
+        if "." in flag and flag.startswith("--"):
+            value = word.partition("=")[2] or (words[1] if len(words) > 1 else "VALUE")
+            return f"a setting is given as `--set {flag[2:]}={value}`. Received: {word}"
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        similar = nearest(flag, known)
+        hint = f"did you mean {similar}?" if similar else f"the flags are {', '.join(known)}."
+        return f"there is no argument {word}; {hint}"
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        # Unknown words of a subcommand are reported by its own parser, which knows its flags.
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown and self._subparsers is None:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return options, unknown
+
+
+class _SettingsHelp(argparse.Action):
+    """Prints the help of a command with all settings."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **options: Any):
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help="show this help")
+
+    def __call__(self, parser: Any, *_: Any) -> NoReturn:
+        from tfmrc.experiments.loading import describe
+
+        print(parser.format_help())
+        print(describe())
+        raise SystemExit(0)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Returns the parser of the whole program."""
+    from tfmrc import __version__
+
+    program = _Parser(
+        prog="tfmrc",
+        description=GUIDE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    program.add_argument("--version", action="version", version=f"tfmrc {__version__}")
+    commands = program.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=_Parser
+    )
+
+    def add(name: str, line: str, description: str, settings: bool = False) -> Any:
+        added = commands.add_parser(
+            name,
+            help=line,
+            description=description,
+            allow_abbrev=False,
+            add_help=not settings,
+        )
+        if settings:
+            added.add_argument("-h", "--help", action=_SettingsHelp)
+            added.add_argument(
+                "--set",
+                nargs="+",
+                action="extend",
+                default=[],
+                metavar="NAME=VALUE",
+                help="settings, as training.steps=500",
+            )
+        return added
+
+    def add_data(command: Any) -> None:
+        command.add_argument("--data", metavar="FOLDER", help="the data folder (TFMRC_DATA)")
+
+    def add_grid(command: Any) -> None:
+        command.add_argument(
+            "--variants", nargs="+", metavar="NAME", help="of a grid; default: all"
+        )
+        command.add_argument("--seeds", nargs="+", type=int, metavar="N", help="of a grid")
+
+    prepare = add(
+        "prepare",
+        "read and split the data, count its words",
+        "Read a recipe's data, split it, count its words, and print the numbers.",
+        settings=True,
+    )
+    train = add(
+        "train",
+        "train a recipe, or resume it",
+        "Train a recipe. A run that was interrupted resumes from its last checkpoint.",
+        settings=True,
+    )
+    for command in (prepare, train):
+        command.add_argument("recipe", help="a YAML file, or the name of a recipe of tfmrc")
+        add_data(command)
+        command.add_argument("--run", metavar="FOLDER", help="the run's folder (runs/NAME)")
+    train.add_argument(
+        "--fresh", action="store_true", help="drop the run in the folder and begin anew"
+    )
+    add_grid(train)
+    evaluate = add(
+        "evaluate",
+        "score the answers to the test questions",
+        "Answer the test questions of a run or grid and score the answers: metrics.json, "
+        "report.md, pictures. The data is that of the training unless --data names another.",
+        settings=True,
+    )
+    evaluate.add_argument("run", help="a run's folder")
+    add_data(evaluate)
+    add_grid(evaluate)
+    predict = add(
+        "predict",
+        "answer the questions of a file",
+        "Answer the questions of a file (JSON lines with id, question and passages).",
+        settings=True,
+    )
+    predict.add_argument("run", help="a run's folder")
+    predict.add_argument("--input", required=True, metavar="FILE", help="one JSON object per line")
+    predict.add_argument(
+        "--output", metavar="FILE", help="one prediction per line; default: standard output"
+    )
+    predict.add_argument("--task", help="a task or style of the model; default: the first one")
+    predict.add_argument(
+        "--format",
+        choices=("answers", "full", "squad"),
+        help="of standard output: the texts, JSON lines, or one object from id to text; default: "
+        "the texts on a terminal, JSON lines elsewhere",
+    )
+    export = add(
+        "export",
+        "write a SavedModel",
+        "Write a run's model, or a saved predictor, as a SavedModel on plain strings.",
+        settings=True,
+    )
+    export.add_argument("run", help="a run's folder, or a saved predictor")
+    export.add_argument(
+        "--to", metavar="FOLDER", help="FOLDER/NAME/VERSION; default: the next of savedmodels/NAME"
+    )
+    export.add_argument("--overwrite", action="store_true", help="replace a version that exists")
+    answer = add(
+        "answer",
+        "answer one question with an export",
+        "Answer one question with an export; it needs TensorFlow and no model code.",
+    )
+    answer.add_argument("savedmodel", help="an export, as savedmodels/masque/1")
+    answer.add_argument("--question", required=True, help="the question")
+    answer.add_argument(
+        "--passage", action="append", required=True, help="a passage; once for each"
+    )
+    answer.add_argument("--style", help="a style of the model; default: the first one")
+    answer.add_argument("--json", action="store_true", help="print all outputs as JSON")
+    answer.add_argument(
+        "--html", metavar="FILE", help="write a page that shows where each word came from"
+    )
+    ask = add(
+        "ask",
+        "ask about a passage with an export",
+        "Ask about a passage with an export; it needs TensorFlow and no model code.",
+    )
+    ask.add_argument("savedmodel", help="an export, as savedmodels/questions/1")
+    ask.add_argument("--passage", required=True, help="the passage")
+    ask.add_argument("--answer", help="what to ask about; default: what the export finds itself")
+    ask.add_argument("--json", action="store_true", help="print all outputs as JSON")
+    verify = add(
+        "verify",
+        "compare files with their digests",
+        "Compare the files of predictors, runs and exports with the digests written with them.",
+    )
+    verify.add_argument(
+        "folder", nargs="+", help="a predictor, a run, an export or a folder of them"
+    )
+    return program
+
+
+def _import_tensorflow() -> None:
+    """Imports TensorFlow without the lines that its libraries write while they load.
+
+    `train` prints the devices itself. If the import fails, the lines are shown.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     sys.stderr.flush()
     with tempfile.TemporaryFile() as lines:
-        kept = os.dup(2)
+        saved = os.dup(2)
         os.dup2(lines.fileno(), 2)
         try:
             importlib.import_module("tensorflow")
         except ImportError:
             lines.seek(0)
-            os.write(kept, lines.read())
+            os.write(saved, lines.read())
             raise
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.dup2(saved, 2)
+            os.close(saved)
 
 
-def _with_config(given: list[str]) -> list[str]:
-    """Let a recipe or a run stand without a flag: `train R.yaml` means `train --config R.yaml`."""
-    if len(given) < 2 or given[1].startswith("-"):
-        return given
-    command, place, *rest = given
-    if command in RECIPE_COMMANDS:
-        return [command, "--config", place, *rest]
-    if command in RUN_COMMANDS:
-        config = Path(place, "config.yaml")
-        if command == "export" and not config.is_file() and _saved_reader(place) is not None:
-            return ["export_predictor", *given[1:]]
-        if not config.is_file():
-            raise SystemExit(
-                f"tfmrc {command}: {place} is not a run: it has no config.yaml. "
-                "`tfmrc train RECIPE.yaml` makes a run."
-            )
-        return [command, "--config", str(config), "--run", place, *rest]
-    return given
+def _recipe(options: Any) -> Any:
+    from tfmrc import experiments
+
+    return experiments.load(experiments.find_recipe(options.recipe), *options.set)
 
 
-def _saved_reader(place: str) -> Path | None:
-    """The predictor that a folder is, or that a run of another recipe holds."""
-    folders = (Path(place), Path(place, "predictor"), Path(place, "predictor"))
-    return next((f for f in folders if Path(f, "model.weights.h5").is_file()), None)
+def _run(options: Any) -> Any:
+    """The settings of a run, with what `--set` changes."""
+    from tfmrc import experiments
+    from tfmrc.experiments import run_folder
 
-
-def _parsers() -> dict[str, Any]:
-    """The parser of the whole program under "", and one under the name of each command."""
-    import argparse
-
-    from jsonargparse import ArgumentParser
-
-    from tfmrc import __version__
-    from tfmrc.experiments import configuration as settings
-
-    parser = ArgumentParser(
-        prog="tfmrc", description=GUIDE, version=__version__, allow_abbrev=False
-    )
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    commands = parser.add_subcommands(required=True, dest="command", metavar="COMMAND")
-    parsers = {"": parser}
-
-    def add(name: str, usage: str, description: str) -> Any:
-        made = ArgumentParser(
-            usage=f"tfmrc {name} {usage}", description=description, allow_abbrev=False
+    folder = Path(options.run)
+    config = folder / run_folder.CONFIG
+    if not run_folder.is_run(folder) or not config.is_file():
+        raise ValueError(
+            f"{folder} is not a run: `tfmrc train RECIPE.yaml` makes one. Received: {options.run}"
         )
-        if name not in ("answer", "ask", "export_predictor"):
-            settings.add_arguments(made)
-            made.add_argument("--run", type=str | None, help="the run's folder (runs/NAME)")
-            made.add_argument("--data", type=str | None, help="the data folder (TFMRC_DATA)")
-        parsers[name] = made
-        return made
+    return experiments.load(config, *options.set)
 
-    prepare = add(
-        "prepare",
-        "RECIPE.yaml [--data FOLDER] [--run FOLDER] [--SETTING VALUE ...]",
-        "Read a recipe's data, split it, count its words, and say what was found.",
+
+def _prepare(options: Any) -> None:
+    from tfmrc import experiments
+
+    experiments.prepare(_recipe(options), data=options.data, run=options.run)
+
+
+def _train(options: Any) -> None:
+    from tfmrc import experiments
+
+    experiments.train(
+        _recipe(options),
+        data=options.data,
+        run=options.run,
+        fresh=options.fresh,
+        variants=options.variants,
+        seeds=options.seeds,
     )
-    train = add(
-        "train",
-        "RECIPE.yaml [--data FOLDER] [--run FOLDER] [--fresh] [--SETTING VALUE ...]",
-        "Train a recipe. A run that was stopped goes on from its last checkpoint.",
+
+
+def _evaluate(options: Any) -> int:
+    from tfmrc import experiments
+    from tfmrc.experiments.steps.evaluate import verdict
+
+    experiment = _run(options)
+    folders = experiments.evaluate(
+        experiment,
+        data=options.data,
+        run=options.run,
+        variants=options.variants,
+        seeds=options.seeds,
     )
-    train.add_argument("--fresh", action="store_true", help="begin anew: drop what the run holds")
-    evaluate = add(
-        "evaluate",
-        "RUN [--data FOLDER] [--evaluation.SETTING VALUE ...]",
-        "Answer the test questions of a run and score the answers: metrics.json, report.md, plots.",
+    lines, reached = verdict(experiment, folders)
+    print("\n".join(lines), end="\n" if lines else "")
+    return 0 if reached else 1
+
+
+def _predict(options: Any) -> None:
+    from tfmrc import experiments
+
+    experiments.predict(
+        _run(options),
+        options.input,
+        options.output,
+        task=options.task,
+        form=options.format,
+        run=options.run,
     )
-    predict = add(
-        "predict",
-        "RUN --input FILE [--output FILE] [--style STYLE]",
-        "Answer the questions of a file (JSON lines with id, question and passages).",
-    )
-    predict.add_argument("--input", type=str, required=True, help="one JSON object a line")
-    predict.add_argument(
-        "--output", type=str | None, help="one answer a line; default: standard output"
-    )
-    predict.add_argument("--style", type=str | None, help="of the answers; default: the first one")
-    export = add(
-        "export",
-        "RUN [--to savedmodels/NAME/VERSION]",
-        "Write a run's model as a SavedModel on plain strings, as TensorFlow Serving reads it.",
-    )
-    export.add_argument("--to", type=str | None, help="default: the next of savedmodels/NAME")
-    export_predictor = add(
-        "export_predictor",
-        "PREDICTOR [--to savedmodels/NAME/VERSION]",
-        "What `tfmrc export` does with a saved predictor, or a run that holds one and no recipe.",
-    )
-    export_predictor.add_argument(
-        "predictor", type=str, help="a saved predictor, or a run with one"
-    )
-    export_predictor.add_argument("--to", type=str | None, help="default: as of `tfmrc export`")
-    answer = add(
-        "answer",
-        "SAVEDMODEL --question TEXT --passage TEXT [--passage TEXT ...] [--style STYLE]",
-        "Answer one question from an export; it needs TensorFlow and no model code.",
-    )
-    answer.add_argument("savedmodel", type=str, help="an export, as savedmodels/masque/1")
-    answer.add_argument("--question", type=str, required=True, help="the question")
-    answer.add_argument("--passage", action="append", required=True, help="once for each passage")
-    answer.add_argument("--style", type=str | None, help="a style of the model, if it has any")
-    answer.add_argument("--json", action="store_true", help="print all that the model says")
-    answer.add_argument(
-        "--html", type=str | None, help="write a page that shows where each word came from"
-    )
-    ask = add(
-        "ask",
-        "SAVEDMODEL --passage TEXT [--answer TEXT]",
-        "Ask about a passage with an export that asks; it needs TensorFlow and no model code.",
-    )
-    ask.add_argument("savedmodel", type=str, help="an export, as savedmodels/questions/1")
-    ask.add_argument("--passage", type=str, required=True, help="the passage")
-    ask.add_argument(
-        "--answer", type=str | None, help="what to ask about; default: what the export finds itself"
-    )
-    ask.add_argument("--json", action="store_true", help="print all that the model says")
-    for name, made, line in (
-        ("prepare", prepare, "read and split the data, count its words"),
-        ("train", train, "train a recipe, or go on with it"),
-        ("evaluate", evaluate, "score the answers to the test questions"),
-        ("predict", predict, "answer the questions of a file"),
-        ("export", export, "write a SavedModel"),
-        ("export_predictor", export_predictor, "the same of a saved predictor"),
-        ("answer", answer, "answer one question from an export"),
-        ("ask", ask, "ask about a passage with an export that asks"),
-    ):
-        commands.add_subcommand(name, made, help=line)
-    return parsers
 
 
-def _prepare(parser: Any, options: Any) -> None:
-    from tfmrc import experiments as recipe
+def _export(options: Any) -> None:
+    from tfmrc import experiments
+    from tfmrc.experiments import run_folder
 
-    recipe.prepare(recipe.recipe_of(parser, options), data=options.data, run=options.run)
-
-
-def _train(parser: Any, options: Any) -> None:
-    from tfmrc import experiments as recipe
-
-    chosen = recipe.recipe_of(parser, options)
-    recipe.train(chosen, data=options.data, run=options.run, fresh=options.fresh)
-
-
-def _evaluate(parser: Any, options: Any) -> None:
-    from tfmrc import experiments as recipe
-
-    recipe.evaluate(recipe.recipe_of(parser, options), data=options.data, run=options.run)
+    folder = Path(options.run)
+    if run_folder.is_run(folder):
+        experiments.export(_run(options), options.run, options.to, overwrite=options.overwrite)
+        return
+    if options.set:
+        raise ValueError(f"A saved predictor has no settings. Received: --set {options.set[0]}")
+    name = folder.resolve().name
+    experiments.export_predictor(folder, name, options.to, overwrite=options.overwrite)
 
 
-def _predict(parser: Any, options: Any) -> None:
-    from tfmrc import experiments as recipe
-
-    chosen = recipe.recipe_of(parser, options)
-    recipe.predict(chosen, options.input, options.output, style=options.style, run=options.run)
-
-
-def _export(parser: Any, options: Any) -> None:
-    from tfmrc import experiments as recipe
-
-    recipe.export(recipe.recipe_of(parser, options), run=options.run, to=options.to)
-
-
-def _export_reader(parser: Any, options: Any) -> None:
-    from tfmrc import experiments as recipe
-
-    folder = _saved_reader(options.predictor)
-    if folder is None:
-        raise ValueError(f"There is no saved predictor. Received: predictor={options.predictor}")
-    recipe.export_predictor(folder, Path(options.predictor).resolve().name, options.to)
-
-
-def _answer(parser: Any, options: Any) -> None:
-    import dataclasses
+def _answer(options: Any) -> None:
     import json
 
     from tfmrc.predictors import Answer
@@ -269,7 +361,7 @@ def _answer(parser: Any, options: Any) -> None:
             )
         from tfmrc import evaluation
 
-        words = evaluation.attribution_of([dataclasses.asdict(word) for word in answer.words])
+        words = evaluation.attribution_of(answer.to_json().get("words", ()))
         page = evaluation.attribution_html(
             **words,
             question=options.question,
@@ -285,7 +377,7 @@ def _answer(parser: Any, options: Any) -> None:
         print(answer.describe())
 
 
-def _ask(parser: Any, options: Any) -> None:
+def _ask(options: Any) -> None:
     import json
 
     from tfmrc.serving import ExportedPredictor
@@ -297,18 +389,29 @@ def _ask(parser: Any, options: Any) -> None:
         best = predictor.ask(passage=options.passage, answer=options.answer)
         found = [best, *best.alternatives]
     if options.json:
-        print(json.dumps([question.to_json() for question in found], ensure_ascii=False, indent=2))
+        print(json.dumps([each.to_json() for each in found], ensure_ascii=False, indent=2))
     else:
-        print("\n".join(asked.describe() for asked in found) or "(nothing to ask about was found)")
+        print("\n".join(each.describe() for each in found) or "(nothing to ask about was found)")
 
 
-_COMMANDS = {
+def _verify(options: Any) -> None:
+    from tfmrc.predictors import verify
+
+    for folder in options.folder:
+        for verified in verify(folder):
+            print(verified)
+
+
+_COMMANDS: dict[str, Callable[[Any], int | None]] = {
     "prepare": _prepare,
     "train": _train,
     "evaluate": _evaluate,
     "predict": _predict,
     "export": _export,
-    "export_predictor": _export_reader,
     "answer": _answer,
     "ask": _ask,
+    "verify": _verify,
 }
+
+if __name__ == "__main__":
+    sys.exit(main())

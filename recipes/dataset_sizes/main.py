@@ -30,27 +30,32 @@ COUNTS = ("questions", "answerable", "well_formed")
 MEANS = ("words_of_a_passage", "words_of_a_question", "words_of_an_answer")
 
 
+def parser() -> argparse.ArgumentParser:
+    """Returns the parser of the recipe."""
+    program = argparse.ArgumentParser(
+        prog="python -m recipes.dataset_sizes.main",
+        description=str(main.__doc__).partition("\n")[0],
+    )
+    program.add_argument("name", choices=sorted(TITLES), help="the dataset")
+    program.add_argument(
+        "files", nargs="+", metavar="SPLIT=FILE", help="qaps.csv: SPLIT names a set"
+    )
+    program.add_argument("--run", type=Path, help="the folder (runs/dataset_sizes/NAME)")
+    return program
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Count the questions of a dataset's files, and set the papers' counts beside them.
+    """Counts the questions of a dataset's files and sets the papers' counts beside them.
 
     `runs/dataset_sizes/NAME` gets `metrics.json` and `report.md`.
 
     Args:
-        arguments: the words of the command line; by default the process's own.
+        arguments: The words of the command line; by default those of the process.
 
     Returns:
         0, or 1 after a message on standard error.
     """
-    parser = argparse.ArgumentParser(
-        prog="python -m recipes.dataset_sizes.main",
-        description=str(main.__doc__).partition("\n")[0],
-    )
-    parser.add_argument("name", choices=sorted(TITLES), help="the dataset")
-    parser.add_argument(
-        "files", nargs="+", metavar="SPLIT=FILE", help="qaps.csv: SPLIT names a set"
-    )
-    parser.add_argument("--run", type=Path, help="the folder (runs/dataset_sizes/NAME)")
-    chosen = parser.parse_args(arguments)
+    chosen = parser().parse_args(arguments)
     folder = chosen.run or Path("runs", "dataset_sizes", chosen.name)
     try:
         found = {
@@ -73,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _named(text: str) -> tuple[str, str]:
     split, found, file = text.partition("=")
     if not found:
-        raise ValueError(f"a file is given as SPLIT=FILE. Received: {text}")
+        raise ValueError(f"A file is given as SPLIT=FILE. Received: {text}")
     return split, file
 
 

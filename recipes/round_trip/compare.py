@@ -1,24 +1,24 @@
-"""SAN trained with our questions beside its own, and without."""
+"""SAN trained with the generated questions beside its own, and without."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from recipes.round_trip.questions import COUNTS, KEPT
 from recipes.round_trip.settings import Settings
-from recipes.san_squad import main as san_squad
-from recipes.san_squad.settings import SPLIT_SEED, test_examples
-from recipes.san_squad.settings import Settings as SanSettings
-from tfmrc import Predictor, evaluation
+from tfmrc import evaluation, experiments
 from tfmrc.data.transforms.splits import group_number
-from tfmrc.experiments.run_folder import write_json
+from tfmrc.experiments.grid import Member, members
+from tfmrc.experiments.loading import changed
+from tfmrc.experiments.predictor import load_run
+from tfmrc.experiments.run_folder import read_json, write_json
+from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.sources import answer_references, splits, test_examples
 
 SAMPLES = 1000  # of the bootstrap
-# More questions are more steps in as many epochs, so our questions are tried within the same number
-# of steps, too.
+# More questions are more steps in as many passes, so the generated questions are also tried within
+# the same number of steps.
 SYSTEMS = {
     "without": "without",
     "with": "with",
@@ -26,143 +26,135 @@ SYSTEMS = {
 }
 
 
-def union(settings: Settings, folder: Path, run: Path) -> Path:
-    """Writes `union.json`, the training file and our questions, and `san.yaml`, which names it.
+def union(settings: Settings, san: Experiment, folder: Path, run: Path) -> Experiment:
+    """Writes `union.json`, the training file and the generated questions.
 
-    What SAN validates with stays what it was: our questions about articles that it validates with
-    are left out.
+    The validation questions stay the same: generated questions about articles that are validated
+    on are left out.
 
     Returns:
-        The configuration.
+        SAN's experiment on this file.
 
     Raises:
-        ValueError: there are no questions yet.
+        ValueError: There are no questions yet.
     """
-    chosen = yaml.safe_load(Path(settings.san).read_text(encoding="utf-8"))
-    share = chosen["training"]["validation_share"]
-    train = json.loads((folder / chosen["train"]).read_text(encoding="utf-8"))
-    ours = [
+    source, split = san.sources[0], san.split
+    train = json.loads((folder / str(source.train)).read_text(encoding="utf-8"))
+    generated = [
         article
-        for article in _json(run / KEPT)["data"]
-        if group_number(article["title"], SPLIT_SEED) >= share
+        for article in read_json(run / KEPT, "make")["data"]
+        if group_number(article["title"], split.seed) >= split.validation_share
     ]
-    write_json(run / "union.json", {**train, "data": [*train["data"], *ours]})
-    path = run / "san.yaml"
-    chosen |= {"name": settings.name, "train": str((run / "union.json").resolve())}
-    path.write_text(yaml.safe_dump(chosen, sort_keys=False), encoding="utf-8")
-    return path
+    path = (run / "union.json").resolve()
+    write_json(path, {**train, "data": [*train["data"], *generated]})
+    return changed(san, {"name": settings.name, "sources.0.train": str(path)})
 
 
-def as_many_steps(config: Path, facts: dict[str, Any]) -> Path:
-    """Writes a configuration beside, whose runs take as many steps as the run without did.
+def as_many_steps(san: Experiment, facts: dict[str, Any]) -> Experiment:
+    """The experiment whose runs take as many steps as the run without generated questions did.
 
     Args:
-        config: of the run with our questions.
-        facts: of the run without them (`training.json`).
+        san: The experiment with generated questions.
+        facts: Of the run without them (`training.json`).
     """
-    chosen = yaml.safe_load(config.read_text(encoding="utf-8"))
-    chosen["training"]["steps_per_epoch"] = max(1, facts["steps"] // chosen["training"]["epochs"])
-    path = config.with_name("as_many_steps.yaml")
-    path.write_text(yaml.safe_dump(chosen, sort_keys=False), encoding="utf-8")
-    return path
+    steps = max(1, facts["steps"] // san.training.epochs)
+    return changed(san, {"training.eval_every_steps": steps})
 
 
 def compare(settings: Settings, folder: Path, run: Path) -> str:
-    """Trains what is not trained, answers SAN's test questions, and writes the report.
+    """Trains the runs that are not trained, answers SAN's test questions, and writes the report.
 
     Args:
-        settings: of the comparison.
-        folder: the data folder.
-        run: of the round trip. Its `comparison` gets `metrics.json` and `report.md`.
+        settings: Settings of the comparison.
+        folder: The data folder.
+        run: Folder of the round trip. Its `comparison` gets `metrics.json` and `report.md`.
 
     Returns:
         The report.
     """
+    san = experiments.load(experiments.find_recipe(settings.san))
     places = {
         "without": Path(settings.without),
         "with": run / "san",
         "as_many_steps": run / "san_as_many_steps",
     }
-    with_ours = union(settings, folder, run)
-    san = SanSettings.load(Path(settings.san))
-    examples = test_examples(san, folder)
-    references = {example.id: list(example.answers["span"]) for example in examples}
+    with_ours = union(settings, san, folder, run)
+    [part] = splits(san, folder)
+    examples = test_examples(san, part)
+    references = answer_references(examples, None)
     report = evaluation.Report(
         "SAN with and without questions of a round trip",
         dataset="SQuAD",
-        split=f"{san.test}, {len(examples):,} questions",
+        split=f"{part.source.test}, {len(examples):,} questions",
         details=_counts(run),
     )
-    found: dict[tuple[str, int], evaluation.Scores] = {}
+    scores: dict[tuple[str, int], evaluation.Scores] = {}
     for seed in settings.seeds:
-        configs = {"without": Path(settings.san), "with": with_ours}
+        configs = {"without": san, "with": with_ours}
         for name, words in SYSTEMS.items():
-            place = _trained(settings, configs[name], folder, places[name], seed)
-            answers = _answers(place, examples, run / "comparison" / f"{name}-{seed}.json")
-            found[name, seed] = evaluation.score_squad(answers, references)
-            report.add(f"{settings.name}, {words}, seed {seed}", found[name, seed], samples=SAMPLES)
-            facts = _json(place / "training.json")
+            member = _trained(settings, configs[name], folder, places[name], seed)
+            answers = _answers(member, examples, run / "comparison" / f"{name}-{seed}.json")
+            scores[name, seed] = evaluation.score_squad(answers, references)
+            system = f"{settings.name}, {words}, seed {seed}"
+            report.add(system, scores[name, seed], samples=SAMPLES)
+            facts = read_json(member.folder / "training.json", "train")
             if name == "without":
                 configs["as_many_steps"] = as_many_steps(with_ours, facts)
             trained = f"{facts['steps']:,} steps on {facts['examples']:,} questions"
             report.details = {**report.details, f"Seed {seed}, {words}": trained}
     if settings.seeds[1:]:
         for name, words in SYSTEMS.items():
-            several = [found[name, seed] for seed in settings.seeds]
+            several = [scores[name, seed] for seed in settings.seeds]
             mean = evaluation.mean_of_runs(several)
             report.add(f"{settings.name}, {words}, mean of {len(several)}", mean)
-    report.details = {**report.details, **_differences(settings, found)}
+    report.details = {**report.details, **_differences(settings, scores)}
     report.write(run / "comparison")
     return report.markdown()
 
 
-def _trained(settings: Settings, config: Path, folder: Path, runs: Path, seed: int) -> Path:
-    place = runs / f"{settings.answer}-{seed}"
-    if not (place / "training.json").is_file():
-        given = {"config": config, "data": folder, "runs": runs, "answer": settings.answer}
-        words = [word for name, value in given.items() for word in (f"--{name}", str(value))]
-        if san_squad.main(["train", *words, "--seed", str(seed)]):
-            raise ValueError(f"SAN was not trained. Received: run={place}")
-    return place
+def _trained(
+    settings: Settings, experiment: Experiment, folder: Path, runs: Path, seed: int
+) -> Member:
+    """A run of a folder, trained if it is not."""
+    [member] = members(experiment, runs, [settings.variant], [seed])
+    if not member.is_trained:
+        experiments.train(experiment, folder, runs, variants=[settings.variant], seeds=[seed])
+    return member
 
 
-def _answers(place: Path, examples: Any, path: Path) -> dict[str, str]:
+def _answers(member: Member, examples: Any, path: Path) -> dict[str, str]:
     if not path.is_file():
-        predictor = Predictor.load(place / "predictor")
-        answers = zip(examples, predictor.predict(examples), strict=True)
-        write_json(path, {example.id: found.text for example, found in answers})
-    return dict(_json(path))
-
-
-def _json(path: Path) -> Any:
-    if not path.is_file():
-        raise ValueError(f"{path} is not there: an earlier command makes it.")
-    return json.loads(path.read_text(encoding="utf-8"))
+        predictor = load_run(member)
+        options = member.experiment.evaluation
+        answers = predictor.predict(examples, batch_size=options.batch_size)
+        both = zip(examples, answers, strict=True)
+        write_json(path, {example.id: answer.text for example, answer in both})
+    return dict(read_json(path, "compare"))
 
 
 def _counts(run: Path) -> dict[str, str]:
-    counts = _json(run / COUNTS)
+    counts = read_json(run / COUNTS, "make")
     return {
         "Round trip": f"{counts['questions']:,} questions about {counts['passages']:,} passages; "
-        f"the predictor's answers agree by {100 * counts['exact_match']:.2f} (exact match) and "
+        f"the answers found agree by {100 * counts['exact_match']:.2f} (exact match) and "
         f"{100 * counts['f1']:.2f} (F1); {counts['kept']:,} kept, with {counts['agreement']} of "
         f"{counts['threshold']:g} or more",
     }
 
 
 def _differences(
-    settings: Settings, found: dict[tuple[str, int], evaluation.Scores]
+    settings: Settings, scores: dict[tuple[str, int], evaluation.Scores]
 ) -> dict[str, str]:
     """Paired tests of the questions' means over the seeds."""
-    said = {}
+    tests = {}
     for name in ("exact_match", "f1"):
-        rows = {kind: [found[kind, seed][name] for seed in settings.seeds] for kind in SYSTEMS}
+        rows = {kind: [scores[kind, seed][name] for seed in settings.seeds] for kind in SYSTEMS}
         for kind in ("with", "as_many_steps"):
             test = evaluation.paired_bootstrap(
                 _mean(rows["without"]), _mean(rows[kind]), samples=SAMPLES
             )
-            said[f"{rows[kind][0].label}, ({SYSTEMS[kind]}) - without"] = str(test)
-    return said
+            tests[f"{rows[kind][0].label}, ({SYSTEMS[kind]}) - without"] = str(test)
+    return tests
 
 
 def _mean(rows: list[evaluation.Score]) -> evaluation.Score:

@@ -1,54 +1,72 @@
 """Round trip: ask about passages, answer the questions, keep those where both agree.
 
     python -m recipes.round_trip.main make --data FOLDER        # ask, answer, keep
-    python -m recipes.round_trip.main keep --data FOLDER --threshold=1    # another threshold
+    python -m recipes.round_trip.main keep --set threshold=1    # another threshold
     python -m recipes.round_trip.main compare --data FOLDER     # SAN with and without them
 
-Run again, each goes on where it was stopped.
+Run again, each command resumes.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfmrc.experiments import command
-
 HERE = Path(__file__).parent
+COMMANDS = ("make", "ask", "answer", "keep", "compare")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Returns the parser of the recipe."""
+    program = argparse.ArgumentParser(
+        prog="python -m recipes.round_trip.main",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    program.add_argument("command", choices=COMMANDS)
+    program.add_argument("--config", type=Path, default=HERE / "config.yaml", help="a YAML file")
+    program.add_argument("--data", type=Path, help="the data folder (default: TFMRC_DATA)")
+    program.add_argument("--run", type=Path, help="the folder to write (default: runs/NAME)")
+    program.add_argument("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE")
+    return program
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command.
 
     Args:
-        arguments: the process's own unless given; what is not listed by `--help` overrides the
-            settings.
+        arguments: The words of the command line; by default those of the process.
 
     Returns:
-        0, or 1 where something fails (the words say what).
+        0, or 1 after a message on standard error.
     """
-    parser = command.parser("recipes.round_trip.main", __doc__, HERE / "config.yaml")
-    parser.add_argument("command", choices=("make", "ask", "answer", "keep", "compare"))
-    chosen, overrides = parser.parse_known_args(arguments)
-    return command.status(lambda: _run(chosen, overrides))
+    options = parser().parse_args(arguments)
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    try:
+        _run(options)
+    except (ValueError, OSError) as error:
+        print(f"round_trip {options.command}: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
-def _run(chosen: argparse.Namespace, overrides: Sequence[str]) -> None:
+def _run(options: argparse.Namespace) -> None:
     from recipes.round_trip import compare, questions, settings
     from tfmrc.experiments.sources import data_folder
 
-    made = settings.load(chosen.config, overrides)
-    folder = data_folder(chosen.data)
-    run = chosen.runs or Path("runs", made.name)
-    if chosen.command in ("make", "ask"):
-        print(questions.ask(made, folder, run), flush=True)
-    if chosen.command in ("make", "answer"):
-        print(questions.answer(made, run), flush=True)
-    if chosen.command in ("make", "keep"):
-        print(questions.keep(made, run), flush=True)
+    chosen = settings.load(options.config, *options.set)
+    run = options.run or Path("runs", chosen.name)
+    if options.command in ("make", "ask"):
+        print(questions.ask(chosen, data_folder(options.data), run), flush=True)
+    if options.command in ("make", "answer"):
+        print(questions.answer(chosen, run), flush=True)
+    if options.command in ("make", "keep"):
+        print(questions.keep(chosen, run), flush=True)
         print((run / questions.COUNTS).read_text(encoding="utf-8"))
-    if chosen.command == "compare":
-        print(compare.compare(made, folder, run))
+    if options.command == "compare":
+        print(compare.compare(chosen, data_folder(options.data), run))
 
 
 if __name__ == "__main__":

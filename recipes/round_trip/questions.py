@@ -1,4 +1,4 @@
-"""Questions about the passages, what a predictor answers to them, and those where both agree."""
+"""Questions about passages, the answers of a predictor to them, and those where both agree."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,14 +24,14 @@ class Passage(NamedTuple):
 
 
 def passages(settings: Settings, folder: Path) -> list[Passage]:
-    """The passages of the files, each once, in an order that their text alone draws.
+    """The passages of the files, each once, in an order that depends on their text alone.
 
-    So a larger limit goes on where a smaller one ended.
+    So a larger limit continues where a smaller one ended.
     """
     found: dict[str, Passage] = {}
     for name in settings.passages:
         path = folder / name
-        # Of NarrativeQA the official training set: which documents there are is not for us to say.
+        # Of NarrativeQA the official training set.
         split = "train" if file_format(path) == "narrativeqa" else None
         for example in read_file(path, split=split):
             for text in example.passages:
@@ -41,10 +41,10 @@ def passages(settings: Settings, folder: Path) -> list[Passage]:
 
 
 def ask(settings: Settings, folder: Path, run: Path) -> Path:
-    """Writes `asked.jsonl`: a passage a line, with its answers and the best question about each."""
+    """Writes `asked.jsonl`: a passage per line, its answers and the best question about each."""
 
     def asked(left: Sequence[Passage]) -> Iterator[list[dict[str, Any]]]:
-        predictor = MaxoutPointerQGPredictor.load(settings.predictor)
+        predictor = MaxoutPointerQGPredictor.load(settings.question_predictor)
         proposed = predictor.generate_from_passage(
             (passage.text for passage in left),
             batch_size=settings.batch_size,
@@ -69,10 +69,10 @@ def ask(settings: Settings, folder: Path, run: Path) -> Path:
 
 
 def answer(settings: Settings, run: Path) -> Path:
-    """Writes `answered.jsonl`: to each question the predictor's answer, and how far both agree."""
+    """Writes `answered.jsonl`: the answer found to each question, and how far both agree."""
 
     def answered(left: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-        predictor = Predictor.load(settings.predictor)
+        predictor = Predictor.load(settings.answer_predictor)
         questions = (
             data.Example("asked", one["question"], (line["text"],))
             for line in left
@@ -102,8 +102,8 @@ def agreement(found: str, wanted: str) -> dict[str, float]:
 def keep(settings: Settings, run: Path) -> Path:
     """Writes `kept.json`, SQuAD's form, and `counts.json`: the questions that come back.
 
-    A question is kept once a passage, with the likeliest of its answers. Beside `answers` each
-    question has `agreement` and `probability`, which predictors of SQuAD's form pass over.
+    A question is kept once per passage, with the likeliest of its answers. Beside `answers` each
+    question has `agreement` and `probability`, which readers of SQuAD's form ignore.
     """
     articles: dict[str, list[dict[str, Any]]] = {}
     counts: dict[str, Any] = {
@@ -149,12 +149,12 @@ def keep(settings: Settings, run: Path) -> Path:
 def continued(
     path: Path, items: Sequence[Any], make: Callable[[Sequence[Any]], Iterable[list[Any]]]
 ) -> Path:
-    """Adds a line to a JSON lines file for each item that has none there; a torn one is made anew.
+    """Adds a line to a JSON lines file for each item without one; a half line is made anew.
 
     Args:
-        path: the file.
-        items: what the lines are about, in their order.
-        make: gives for those without a line the questions of each.
+        path: The file.
+        items: The subjects of the lines, in their order.
+        make: Gives the questions of each item without a line.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     done = path.read_bytes() if path.is_file() else b""
@@ -175,6 +175,6 @@ def continued(
 
 def _lines(path: Path) -> list[dict[str, Any]]:
     if not path.is_file():
-        raise ValueError(f"{path} is not there: an earlier command makes it.")
+        raise ValueError(f"{path} does not exist: an earlier command makes it.")
     with path.open(encoding="utf-8") as file:
         return [json.loads(line) for line in file]

@@ -1,20 +1,19 @@
-"""A recipe from its YAML file to an answered question, as a user runs it."""
+"""An experiment from its YAML file to an answered question, as a user runs it."""
 
 import csv
 import json
 import re
+import shutil
 from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
 
-from tfmrc import cli, data
-from tfmrc import experiments as recipe
+from tfmrc import Predictor, cli, data, experiments
 from tfmrc.evaluation import read_predictions
 from tfmrc.experiments.building import build_model
-from tfmrc.predictors import Predictor
-from tfmrc.training.callbacks.time_limit import TimeLimit
+from tfmrc.training import TimeLimit
 
 NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal")
 CONFIG = """
@@ -28,8 +27,10 @@ sources:
   title: eight names
   paper: {Masque: {long_rouge_l: 50.0}}
 vocabulary: {size: 60, num_oov_buckets: 4}
+split: {validation_share: 0.3}
 preprocessor: {num_passages: 2, passage_length: 12, question_length: 8, answer_length: 8}
 model:
+  name: Masque
   word_dim: 8
   hidden_dim: 8
   num_heads: 2
@@ -42,12 +43,10 @@ model:
 training:
   steps: 6
   batch_size: 4
-  warmup_steps: 2
   eval_every_steps: 3
-  validation_share: 0.3
-  checkpoint_every: 2
-  ema: 0.5
-evaluation: {limit: 5, batch_size: 4, max_length: 4}
+  checkpoint_every_steps: 2
+  optimizer: {warmup_steps: 2, ema: 0.5}
+evaluation: {limit: 5, batch_size: 4, options: {max_length: 4}}
 """
 
 
@@ -83,7 +82,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def evaluated(folder: Path) -> Path:
     assert cli.main(["evaluate", str(folder / "run"), "--data", str(folder)]) == 0
-    return folder / "run" / "evaluation" / "1-examples-short-long"
+    return folder / "run" / "evaluation" / "1-test-short-long"
 
 
 def test_training_says_what_it_did(folder: Path) -> None:
@@ -101,9 +100,9 @@ def test_training_says_what_it_did(folder: Path) -> None:
     assert all(float(row["val_loss"]) > 0 for row in rows)
 
 
-def test_reader_holds_the_averaged_weights_of_the_best_look(folder: Path) -> None:
+def test_the_predictor_holds_the_averaged_weights_of_the_best_evaluation(folder: Path) -> None:
     predictor = Predictor.load(folder / "run" / "predictor")
-    again = recipe.load(folder / "run" / "config.yaml")
+    again = experiments.load(folder / "run" / "config.yaml")
     assert predictor.preprocessor.styles == again.styles == ("short", "long")
     best = build_model(again, predictor.preprocessor)
     best.load_weights(folder / "run" / "best.weights.h5")
@@ -120,8 +119,44 @@ def test_training_again_does_nothing_and_other_settings_are_refused(
     assert cli.main(command) == 0
     assert "trained already" in capsys.readouterr().out
     assert (run / "best.weights.h5").read_bytes() == before
-    assert cli.main([*command, "--training.steps", "9"]) == 1
+    assert cli.main([*command, "--set", "training.steps=9"]) == 1
     assert "training.steps: 6 there, 9 here" in capsys.readouterr().err
+
+
+def test_a_run_goes_on_with_the_data_that_it_was_begun_with(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    shutil.copy(folder / "test.jsonl", other)
+    data.write_examples(other / "train.jsonl", [example(n) for n in range(1, 41)])
+    run = tmp_path / "run"
+    shutil.copytree(folder / "run", run)
+    (run / "training.json").unlink()
+    command = ["train", str(folder / "config.yaml"), "--run", str(run), "--data"]
+    assert cli.main([*command, str(other)]) == 1
+    said = capsys.readouterr().err
+    assert "was begun with other data" in said and "Received: train.jsonl: " in said
+
+
+def test_a_kill_before_the_predictor_was_saved_loses_nothing(folder: Path, tmp_path: Path) -> None:
+    """The checkpoint is complete, `training.json` and `predictor` are not written yet."""
+    run = tmp_path / "run"
+    shutil.copytree(folder / "run", run)
+    (run / "training.json").unlink()
+    shutil.rmtree(run / "predictor")
+    (run / ".predictor.part").mkdir()
+    command = ["train", str(folder / "config.yaml"), "--run", str(run), "--data", str(folder)]
+    assert cli.main(command) == 0
+    facts, before = (
+        json.loads((path / "training.json").read_text()) for path in (run, folder / "run")
+    )
+    assert facts["steps"] == 6 and facts["best_val_loss"] == before["best_val_loss"]
+    ours, theirs = (
+        Predictor.load(path / "predictor").model.get_weights() for path in (run, folder / "run")
+    )
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.slow
@@ -130,7 +165,9 @@ def test_without_a_decoder_or_with_a_gold_ranker(folder: Path, tmp_path: Path, p
     """Table 3's gold ranker and Table 4's model without a decoder."""
     run, value = str(tmp_path / "run"), {"decoder": "false", "ranker": "gold"}[part]
     command = ["train", str(folder / "config.yaml"), "--data", str(folder), "--run", run]
-    assert cli.main([*command, f"--model.{part}", value]) == 0
+    changes = [f"model.{part}={value}"]
+    changes += ["preprocessor.gold_relevance=true"] * (part == "ranker")
+    assert cli.main([*command, "--set", *changes]) == 0
     assert cli.main(["evaluate", run, "--data", str(folder)]) == 0
     [file] = Path(run).glob("evaluation/*/metrics.json")
     scores = json.loads(file.read_text())["systems"]["small"]["scores"]
@@ -151,7 +188,7 @@ def test_evaluation_scores_both_styles_beside_baselines_and_paper(evaluated: Pat
     assert {"short_rouge_l", "long_rouge_l", "map", "mrr"} <= set(ours)
     assert ours["answerable_f1"]["note"] == "threshold 0.5"
     assert ours["best_answerable_f1"]["value"] >= ours["answerable_f1"]["value"]
-    chosen = read_predictions(next(evaluated.glob("predictions-short-*.jsonl")))
+    chosen = read_predictions(next(evaluated.glob("predictions-short.jsonl")))
     answerable = [key for key in chosen if example(int(key[1:])).answerable]
     assert len(chosen) == 5
     assert ours["short_rouge_l"]["size"] == len(answerable)
@@ -166,7 +203,7 @@ def test_evaluation_scores_both_styles_beside_baselines_and_paper(evaluated: Pat
 
 def test_evaluation_shows_samples_and_where_words_came_from(evaluated: Path) -> None:
     samples = (evaluated / "samples.md").read_text()
-    chosen = read_predictions(next(evaluated.glob("predictions-long-*.jsonl")))
+    chosen = read_predictions(next(evaluated.glob("predictions-long.jsonl")))
     asked = [key for key in chosen if example(int(key[1:])).answerable]
     assert all(f"## {key}: Who ran home?" in samples for key in asked)
     name = NAMES[int(asked[0][1:]) % 8]
@@ -176,12 +213,12 @@ def test_evaluation_shows_samples_and_where_words_came_from(evaluated: Path) -> 
 
 
 def test_answers_that_are_written_are_not_asked_again(evaluated: Path, folder: Path) -> None:
-    [path] = evaluated.glob("predictions-short-*.jsonl")
+    [path] = evaluated.glob("predictions-short.jsonl")
     lines = path.read_text().splitlines()
     assert len(lines) == 5
     changed = json.loads(lines[1]) | {"answer": "kept"}
     path.write_text("\n".join([lines[0], json.dumps(changed), lines[2][:20]]), encoding="utf-8")
-    assert cli.main(["evaluate", str(folder / "run"), "--data", str(folder)]) == 0
+    assert cli.main(["evaluate", str(folder / "run"), "--set", "evaluation.meteor=false"]) == 0
     again = path.read_text().splitlines()
     assert json.loads(again[1])["answer"] == "kept"
     for ours, theirs in zip(again[2:], lines[2:], strict=True):
@@ -194,11 +231,23 @@ def test_predict_and_export_and_answer_agree(
     one = example(101)
     data.write_examples(folder / "ask.jsonl", [one])
     run, export = str(folder / "run"), str(folder / "exports" / "small" / "3")
-    asked = ["--input", str(folder / "ask.jsonl"), "--style", "long"]
+    asked = ["--input", str(folder / "ask.jsonl"), "--task", "long"]
     assert cli.main(["predict", run, *asked]) == 0
     predicted = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert cli.main(["predict", run, *asked, "--output", str(folder / "answers.jsonl")]) == 0
     assert json.loads((folder / "answers.jsonl").read_text())["answer"] == predicted["answer"]
+    capsys.readouterr()
+    assert cli.main(["predict", run, *asked, "--format", "answers"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == predicted["answer"]
+    assert cli.main(["predict", run, *asked, "--format", "squad"]) == 0
+    assert json.loads(capsys.readouterr().out) == {one.id: predicted["answer"]}
+    before = (folder / "ask.jsonl").read_bytes()
+    assert cli.main(["predict", run, *asked, "--output", str(folder / "ask.jsonl")]) == 1
+    assert "would replace the input" in capsys.readouterr().err
+    assert (folder / "ask.jsonl").read_bytes() == before
+    data.write_examples(folder / "twice.jsonl", [one, example(102), one])
+    assert cli.main(["predict", run, "--input", str(folder / "twice.jsonl")]) == 1
+    assert "number 1 and number 3. Received: id='q101'" in capsys.readouterr().err
     assert cli.main(["export", run, "--to", export]) == 0
     capsys.readouterr()
     passages = [text for passage in one.passages for text in ("--passage", passage)]
@@ -221,7 +270,7 @@ def test_predict_and_export_and_answer_agree(
 
 @pytest.mark.slow
 def test_killed_training_ends_with_the_same_weights(folder: Path) -> None:
-    chosen = recipe.load(folder / "config.yaml")
+    chosen = experiments.load(folder / "config.yaml")
     killed = folder / "killed"
 
     class Kill(Exception):
@@ -234,17 +283,15 @@ def test_killed_training_ends_with_the_same_weights(folder: Path) -> None:
 
     patch = pytest.MonkeyPatch()
     patch.setattr(
-        "tfmrc.experiments.train.TimeLimit",
+        "tfmrc.experiments.steps.train.training.TimeLimit",
         lambda minutes: [limit := TimeLimit(minutes), _with(limit, Killer())][0],
     )
     with pytest.raises(Kill):
-        recipe.train(chosen, data=folder, run=killed)
+        experiments.train(chosen, data=folder, run=killed)
     patch.undo()
     assert not (killed / "training.json").exists()
-    recipe.train(chosen, data=folder, run=killed)
-    whole, resumed = (
-        Predictor.load(path / "predictor").model for path in (folder / "run", killed)
-    )
+    experiments.train(chosen, data=folder, run=killed)
+    whole, resumed = (Predictor.load(path / "predictor").model for path in (folder / "run", killed))
     for ours, theirs in zip(resumed.weights, whole.weights, strict=True):
         np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
 
@@ -274,6 +321,6 @@ def test_time_limit_stops_and_counts_what_was_before() -> None:
 
 
 def test_steps_end_with_a_look_at_the_validation_examples(folder: Path) -> None:
-    chosen = recipe.load(folder / "config.yaml", "--training.eval_every_steps=4")
+    chosen = experiments.load(folder / "config.yaml", "training.eval_every_steps=4")
     with pytest.raises(ValueError, match="steps=6, eval_every_steps=4"):
-        recipe.train(chosen, data=folder, run=folder / "other")
+        experiments.train(chosen, data=folder, run=folder / "other")

@@ -1,62 +1,191 @@
+"""Run folders: recognised by a marker, locked, emptied only if they are ours, never half done."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tfmrc.experiments import configuration as settings
-from tfmrc.experiments import run_folder as places
-from tfmrc.experiments.configuration import Evaluation, Recipe, Source, Training
+from tfmrc.experiments import loading
+from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.settings import Evaluation, Experiment, Grid, Source, Training
 
-RECIPE = Recipe("x", (Source("squad", ("span",), train="a.json"),), training=Training(steps=10))
-
-
-def test_new_run_holds_its_recipe(tmp_path: Path) -> None:
-    folder = places.open_run(RECIPE, tmp_path / "run")
-    assert settings.load(folder / "config.yaml") == RECIPE
-
-
-def test_default_folder_is_named_after_the_recipe() -> None:
-    assert places.run_folder(RECIPE, None) == Path("runs/x")
+EXPERIMENT = Experiment(
+    "x",
+    (Source("squad", ("span",), train="a.json"),),
+    {"name": "SAN"},
+    training=Training(steps=10),
+)
 
 
-def test_same_recipe_goes_on_and_may_change_time_and_report(tmp_path: Path) -> None:
-    folder = places.open_run(RECIPE, tmp_path / "run")
-    (folder / "log.csv").write_text("kept")
+def made(folder: Path, experiment: Experiment = EXPERIMENT, fresh: bool = False) -> Path:
+    """A run's folder with a log, as if it had begun to train."""
+    with folders.open_run(experiment, folder, fresh):
+        (folder / "log.csv").write_text("kept")
+    return folder
+
+
+def test_new_run_holds_its_settings_and_a_marker(tmp_path: Path) -> None:
+    folder = made(tmp_path / "run")
+    assert loading.load(folder / "config.yaml") == EXPERIMENT
+    assert folders.is_run(folder)
+    assert folders.run_folder(EXPERIMENT, None) == Path("runs/x")
+
+
+def test_same_settings_go_on_and_may_change_time_report_and_grid(tmp_path: Path) -> None:
+    folder = made(tmp_path / "run")
     longer = replace(
-        RECIPE,
+        EXPERIMENT,
         title="other words",
-        sources=(replace(RECIPE.sources[0], paper={"Masque": {"rouge_l": 1.0}}),),
+        sources=(replace(EXPERIMENT.sources[0], paper={"SAN": {"f1": 1.0}}, test="b.json"),),
         training=Training(steps=10, max_minutes=5.0),
         evaluation=Evaluation(limit=3),
+        grid=Grid(seeds=(1, 2)),
     )
-    places.open_run(longer, folder)
-    assert (folder / "log.csv").read_text() == "kept"
-    assert settings.load(folder / "config.yaml") == longer
+    with folders.open_run(longer, folder):
+        assert (folder / "log.csv").read_text() == "kept"
+    assert loading.load(folder / "config.yaml") == longer
 
 
 def test_other_settings_are_named_and_fresh_drops_the_run(tmp_path: Path) -> None:
-    folder = places.open_run(RECIPE, tmp_path / "run")
-    (folder / "log.csv").write_text("old")
-    other = replace(RECIPE, training=Training(steps=20), model={"hidden_dim": 8})
-    with pytest.raises(ValueError, match="other settings") as raised:
-        places.open_run(other, folder)
+    folder = made(tmp_path / "run")
+    other = replace(EXPERIMENT, training=Training(steps=20), model={"name": "SAN", "units": 8})
+    with (
+        pytest.raises(ValueError, match="other settings") as raised,
+        folders.open_run(other, folder),
+    ):
+        pass
     assert "training.steps: 10 there, 20 here" in str(raised.value)
-    places.open_run(other, folder, fresh=True)
-    assert not (folder / "log.csv").exists()
+    assert (folder / "log.csv").read_text() == "kept"
+    with folders.open_run(other, folder, fresh=True):
+        assert not (folder / "log.csv").exists()
 
 
-def test_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_folder_with_a_foreign_config_is_left_alone(tmp_path: Path, fresh: bool) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(ValueError, match="not a run"):
-        places.open_run(RECIPE, tmp_path, fresh=True)
+    (tmp_path / "config.yaml").write_text("mine: true")
+    with (
+        pytest.raises(ValueError, match="not a run"),
+        folders.open_run(EXPERIMENT, tmp_path, fresh),
+    ):
+        pass
+    (tmp_path / "run.json").write_text('{"kind": "mine"}')
+    with (
+        pytest.raises(ValueError, match="not a run"),
+        folders.open_run(EXPERIMENT, tmp_path, fresh),
+    ):
+        pass
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
+    assert (tmp_path / "config.yaml").read_text() == "mine: true"
 
 
-def test_json_is_replaced_whole_and_a_missing_one_says_what_makes_it(tmp_path: Path) -> None:
+def test_fresh_refuses_a_run_with_something_else_in_it(tmp_path: Path) -> None:
+    folder = made(tmp_path / "run")
+    (folder / "thesis.txt").write_text("years of work")
+    with pytest.raises(ValueError, match="Received: thesis.txt"):
+        made(folder, fresh=True)
+    assert (folder / "log.csv").read_text() == "kept"
+    (folder / "thesis.txt").unlink()
+    (folder / "notes").mkdir()
+    with pytest.raises(ValueError, match="Received: notes"):
+        made(folder, fresh=True)
+
+
+def test_fresh_never_follows_links(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "thesis.txt").write_text("years of work")
+    folder = made(tmp_path / "run")
+    (folder / "evaluation").symlink_to(elsewhere)
+    made(folder, fresh=True)
+    assert (elsewhere / "thesis.txt").read_text() == "years of work"
+    assert not (folder / "evaluation").exists()
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    with pytest.raises(ValueError, match="link is not emptied"):
+        made(link, fresh=True)
+    assert (folder / "log.csv").read_text() == "kept"
+
+
+def test_fresh_drops_the_runs_of_a_grid(tmp_path: Path) -> None:
+    folder = made(tmp_path / "grid")
+    made(folder / "a-1")
+    with folders.open_run(EXPERIMENT, folder, fresh=True):
+        assert not (folder / "a-1").exists()
+    (folder / "b-1").mkdir()
+    (folder / "b-1" / "thesis.txt").write_text("years of work")
+    with pytest.raises(ValueError, match="Received: b-1"):
+        made(folder, fresh=True)
+
+
+def test_a_failed_first_read_leaves_no_folder_behind(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with pytest.raises(ValueError, match="broken"), folders.open_run(EXPERIMENT, folder):
+        raise ValueError("the data is broken")
+    assert not folder.exists()
+    made(folder)
+    with pytest.raises(ValueError, match="broken"), folders.open_run(EXPERIMENT, folder):
+        raise ValueError("the data is broken")
+    assert (folder / "log.csv").read_text() == "kept"
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from tfmrc.experiments.run_folder import locked
+with locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    time.sleep(3600)
+"""
+
+
+def test_a_second_process_is_refused_and_a_killed_one_frees_the_folder(tmp_path: Path) -> None:
+    folder = made(tmp_path / "run")
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(folder)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout is not None and holder.stdout.readline() == "locked\n"
+        with pytest.raises(folders.RunLockedError) as raised:
+            made(folder)
+        assert f"process {holder.pid} is at work in {folder}" in str(raised.value)
+        with pytest.raises(folders.RunLockedError):
+            made(folder, fresh=True)
+        assert (folder / "log.csv").read_text() == "kept"
+    finally:
+        os.kill(holder.pid, signal.SIGKILL)
+        holder.wait()
+    made(folder)  # its lock file is still there, and locks nothing
+
+
+def test_files_are_replaced_whole(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "facts.json"
     with pytest.raises(ValueError, match="`tfmrc train` makes it"):
-        places.read_json(path, "train")
-    places.write_json(path, {"a": 1})
-    places.write_json(path, {"a": "ü"})
-    assert places.read_json(path, "train") == {"a": "ü"}
+        folders.read_json(path, "train")
+    folders.write_json(path, {"a": 1})
+    folders.write_json(path, {"a": "ü"})
+    assert folders.read_json(path, "train") == {"a": "ü"}
     assert [file.name for file in path.parent.iterdir()] == ["facts.json"]
+    path.write_text('{"a"')
+    with pytest.raises(ValueError, match="damaged"):
+        folders.read_json(path, "train")
+
+    with pytest.raises(RuntimeError), folders.written_beside(path) as part:
+        part.write_text("half")
+        raise RuntimeError
+    assert path.read_text() == '{"a"'
+    with folders.written_beside(path) as part:
+        assert not part.exists()
+        part.write_text(json.dumps({"a": 2}))
+    assert folders.read_json(path, "train") == {"a": 2}
+
+
+def test_a_full_disk_is_said_before_anything_is_written(tmp_path: Path) -> None:
+    folders.check_room(tmp_path, 1, "training")
+    with pytest.raises(OSError, match="training takes .* MiB, and .* MiB are free"):
+        folders.check_room(tmp_path, 2**60, "training")

@@ -1,12 +1,27 @@
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tfmrc.data import Example, write_examples
-from tfmrc.experiments import configuration as settings
-from tfmrc.experiments.configuration import Recipe, Source, Training
-from tfmrc.experiments.sources import Mixed, data_folder, limited, read, splits
+from tfmrc.experiments.formats import NO_QUESTION, Corpus, read
+from tfmrc.experiments.settings import Evaluation, Experiment, Source, Split
+from tfmrc.experiments.sources import (
+    Mixed,
+    answer_references,
+    as_sequence,
+    check_sources,
+    data_folder,
+    input_files,
+    limited,
+    question_references,
+    splits,
+    test_examples,
+    unique,
+    validation_examples,
+)
 
 
 def examples(count: int, groups: int = 10) -> list[Example]:
@@ -16,8 +31,9 @@ def examples(count: int, groups: int = 10) -> list[Example]:
     ]
 
 
-def recipe(*sources: Source, share: float = 0.3) -> Recipe:
-    return Recipe("x", sources, training=Training(validation_share=share))
+def recipe(*sources: Source, share: float = 0.3, **split: Any) -> Experiment:
+    chosen = Split(validation_share=share, **split)
+    return Experiment("x", sources, {"name": "SAN"}, split=chosen)
 
 
 def test_data_folder_comes_from_argument_then_environment(
@@ -28,8 +44,14 @@ def test_data_folder_comes_from_argument_then_environment(
         data_folder(None)
     monkeypatch.setenv("TFMRC_DATA", str(tmp_path))
     assert data_folder(None) == tmp_path
-    with pytest.raises(ValueError, match="not there"):
+    with pytest.raises(ValueError, match="does not exist"):
         data_folder(tmp_path / "none")
+    monkeypatch.delenv("TFMRC_DATA")
+    shipped = recipe(Source("corpus", ("concise",), train="train"))
+    absolute = recipe(Source("squad", train=str(tmp_path / "a.json")))
+    assert data_folder(None, shipped) == data_folder(None, absolute) == Path()
+    with pytest.raises(ValueError, match="TFMRC_DATA"):
+        data_folder(None, recipe(Source("squad", train="a.json")))
 
 
 def test_splits_keep_groups_apart_and_hold_everything(tmp_path: Path) -> None:
@@ -64,14 +86,19 @@ def test_shares_cut_by_group_and_unanswerable_ones_are_left_out(tmp_path: Path) 
     [
         (Source("examples", ("span",), train="none.jsonl"), "none.jsonl"),
         (Source("squad", ("a", "b"), train="a.jsonl"), "styles=['a', 'b']"),
-        (Source("examples", ("span",), train="a.jsonl", options={"speed": 9}), "speed"),
-        (Source("examples", ("span",)), "at least one source"),
+        (Source("examples", ("span",), train="a.jsonl", options={"on_eror": 9}), "`on_error`"),
+        (Source("examples", ("span",)), "At least one source"),
+        (
+            Source("examples", ("span",), train="a.jsonl", spans="best", sequence="answer"),
+            "not both",
+        ),
     ],
 )
 def test_wrong_sources_are_named(tmp_path: Path, source: Source, said: str) -> None:
     write_examples(tmp_path / "a.jsonl", examples(3))
     with pytest.raises(ValueError) as raised:
-        splits(recipe(source), tmp_path)
+        check_sources(recipe(source))
+        input_files(recipe(source), tmp_path)
     assert said in str(raised.value)
 
 
@@ -97,8 +124,12 @@ def test_all_formats_are_read(tmp_path: Path) -> None:
     }
     (tmp_path / "marco.json").write_text(json.dumps(row) + "\n")
     write_examples(tmp_path / "own.jsonl", examples(1))
+    (tmp_path / "src-dev.txt").write_text("an owl flew .\n")
+    (tmp_path / "tgt-dev.txt").write_text("what flew ?\n")
     expected = {
         ("squad", "squad.json", ("s",)): {"s": ("An owl",)},
+        ("squad_passages", "squad.json", ("s",)): {"s": ("An owl",)},
+        ("pairs", "src-dev.txt", ("s",)): {},
         ("dream", "dream.json", ("s",)): {"s": ("An owl.",)},
         ("narrativeqa", "qaps.csv", ("s",)): {"s": ("An owl", "the owl")},
         ("msmarco", "marco.json", ("qa", "nlg")): {"qa": ("An owl",), "nlg": ("An owl flew.",)},
@@ -126,8 +157,130 @@ def test_mixed_is_even_all_along() -> None:
         assert sum(item >= 1000 for item in mixed[begin : begin + 40]) == 10
 
 
-def test_flat_names_every_setting() -> None:
-    names = settings.flat(Recipe("x", (Source("dream", ("a", "b")),), model={"hidden_dim": 8}))
-    assert names["sources.0.styles.1"] == "b"
-    assert names["model.hidden_dim"] == 8
-    assert names["training.batch_size"] == Training().batch_size
+def test_every_model_validates_on_the_same_groups_whatever_its_seed(tmp_path: Path) -> None:
+    write_examples(tmp_path / "a.jsonl", examples(200, groups=40))
+    chosen = recipe(Source("examples", ("span",), train="a.jsonl"), validation_limit=7)
+    [one] = splits(chosen, tmp_path)
+    [two] = splits(replace(chosen, seed=2), tmp_path)
+    first = validation_examples(chosen, one)
+    assert len(first) == 7 and first == validation_examples(replace(chosen, seed=2), two)
+
+
+def squad(tmp_path: Path, count: int) -> Path:
+    """A file of articles, each with sentences that hold one answer each."""
+    data = []
+    for number in range(count):
+        context = f"Ada{number} sat. Bo{number} ran. Cy{number} hid."
+        questions = [
+            {
+                "id": f"{number}-{name}",
+                "question": f"Who of {number}, {name}?",
+                "answers": [{"text": f"{name}{number}", "answer_start": context.index(name)}],
+            }
+            for name in ("Ada", "Bo", "Cy")
+        ]
+        data.append({"title": str(number), "paragraphs": [{"context": context, "qas": questions}]})
+    path = tmp_path / "squad.json"
+    path.write_text(json.dumps({"version": "1.1", "data": data}))
+    return path
+
+
+def test_the_test_file_is_divided_by_sentence(tmp_path: Path) -> None:
+    squad(tmp_path, 30)
+    source = Source("squad", train="squad.json", test="squad.json")
+    chosen = recipe(source, by="sentence", validation_limit=None)
+    [part] = splits(chosen, tmp_path)
+    dev, test = validation_examples(chosen, part), test_examples(chosen, part)
+    assert len(list(part.train)) == 90 == len(dev) + len(test)
+    assert not {e.id for e in dev} & {e.id for e in test}
+    assert 30 < len(dev) < 60
+    assert {e.group.split("\t")[1] for e in dev if e.group} == {
+        f"{e.answers['span'][0]} {verb}." for e in dev for verb in ("sat", "ran", "hid")
+        if f"{e.answers['span'][0]} {verb}." in e.passages[0]
+    }  # fmt: skip
+    assert input_files(chosen, tmp_path) == [tmp_path / "squad.json"]
+
+
+def test_lists_of_ids_are_taken_as_they_are(tmp_path: Path) -> None:
+    squad(tmp_path, 4)
+    ids = {"train": ["0-Ada", "1-Bo"], "validation": ["2-Cy"], "test": ["3-Ada", "3-Bo"]}
+    for name, several in ids.items():
+        (tmp_path / f"{name}.txt").write_text("".join(f"{one}\n" for one in several))
+    source = Source("squad", train="squad.json", test="squad.json")
+    chosen = recipe(source, ids=str(tmp_path))
+    [part] = splits(chosen, tmp_path)
+    assert [e.id for e in part.train] == ids["train"]
+    assert [e.id for e in validation_examples(chosen, part)] == ids["validation"]
+    limited_to_one = replace(chosen, evaluation=Evaluation(limit=1))
+    assert [e.id for e in test_examples(limited_to_one, part)] == ids["test"]
+    (tmp_path / "test.txt").write_text("nobody\n")
+    with pytest.raises(ValueError, match="'nobody'"):
+        splits(chosen, tmp_path)
+
+
+def test_examples_as_sequences() -> None:
+    example = Example("1", "Who flew?", ("An owl flew.", "It slept."), {"s": ("An owl", "owl")})
+    answered, asked = (as_sequence(example, target) for target in ("answer", "question"))
+    assert (answered.question, answered.passages) == (
+        "An owl",
+        ("Who flew? . An owl flew. . It slept.",),
+    )
+    assert (asked.question, asked.passages) == ("Who flew?", ("An owl . An owl flew. . It slept.",))
+
+
+def test_free_answers_become_spans(tmp_path: Path) -> None:
+    free = [
+        Example("1", "who?", ("It was late.", "An owl flew."), {"qa": ("an owl",)}, group="a"),
+        Example("2", "who?", ("An owl flew off.",), {"qa": ("the owl flew",)}, group="b"),
+    ]
+    write_examples(tmp_path / "a.jsonl", free)
+    files = {"train": "a.jsonl", "test": "a.jsonl"}
+    exact = recipe(Source("examples", ("qa",), spans="exact", **files), share=0.0)
+    [part] = splits(exact, tmp_path)
+    [found] = part.train
+    assert (found.passages, found.answers) == (("An owl flew.",), {"qa": ("An owl",)})
+    assert [e.id for e in test_examples(exact, part)] == ["1"]
+    best = recipe(Source("examples", ("qa",), spans="best", **files), share=0.0)
+    [part] = splits(best, tmp_path)
+    assert [e.answers["qa"] for e in part.train] == [("An owl",), ("owl flew",)]
+    assert [e.passages for e in part.train] == [("An owl flew.",), ("An owl flew off.",)]
+    assert [e.answers for e in test_examples(best, part)] == [e.answers for e in free]
+
+
+def test_the_shipped_corpus_and_a_blind_one() -> None:
+    shown = list(Corpus("test"))
+    no_question, no_passages = list(Corpus("test", "question")), list(Corpus("test", "passages"))
+    assert {e.question for e in no_question} == {NO_QUESTION}
+    assert [e.passages for e in no_question] == [e.passages for e in shown]
+    assert {passage for e in no_passages for passage in e.passages} == {""}
+    assert [e.answers for e in no_passages] == [e.answers for e in shown]
+    assert [e.relevance for e in no_passages] == [e.relevance for e in shown]
+    with pytest.raises(ValueError, match="hide='style'"):
+        Corpus("test", "style")
+
+
+def test_two_examples_with_one_id_are_refused(tmp_path: Path) -> None:
+    twice = [*examples(3), replace(examples(2)[1], question="Another?")]
+    with pytest.raises(ValueError, match="a.json: .* number 2 and number 4. Received: id='q1'"):
+        list(unique(twice, "a.json"))
+    write_examples(tmp_path / "a.jsonl", twice)
+    chosen = recipe(Source("examples", ("span",), train="a.jsonl", test="a.jsonl"))
+    [part] = splits(chosen, tmp_path)
+    with pytest.raises(ValueError, match="one id"):
+        test_examples(chosen, part)
+
+
+def test_references_of_answers_and_questions(tmp_path: Path) -> None:
+    (tmp_path / "src-a.txt").write_text("an owl flew .\nan owl flew .\nit slept .\n")
+    (tmp_path / "tgt-a.txt").write_text("what flew ?\nwho flew ?\nwho slept ?\n")
+    source = Source("pairs", train="src-a.txt", test="src-a.txt")
+    [part] = splits(recipe(source), tmp_path)
+    every = list(part.test or ())
+    assert question_references(every)["src-a-1"] == ["what flew ?", "who flew ?"]
+    assert [e.id for e in test_examples(recipe(source), part)] == ["src-a-1", "src-a-3"]
+    both = Example("1", "Who?", ("An owl.",), {"a": ("owl",), "b": ("an owl", "it")})
+    assert answer_references([both, Example("2", "Why?", ())], None) == {
+        "1": ["owl", "an owl", "it"]
+    }
+    assert answer_references([both], "b") == {"1": ["an owl", "it"]}
+    assert question_references([both]) == {"1": ["Who?"]}

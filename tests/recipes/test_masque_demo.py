@@ -1,138 +1,79 @@
-"""The demo: small from end to end, and the settings that it is shipped with."""
+"""The demo: its settings fit the corpus, and its program shows the source of every word."""
 
 import json
 
 import numpy as np
 import pytest
 
-from recipes.masque_demo import ask, blind, evaluate, export, main, train
-from tfmrc import experiments as recipes
-from tfmrc.data import load_corpus, read_examples
+from recipes.masque_demo import ask
+from tfmrc import cli
+from tfmrc.data import load_corpus
+from tfmrc.experiments import find_recipe, load
 from tfmrc.text import Tokenizer, Vocabulary
 
-CONFIG = """
-name: small_demo
-sources:
-- format: examples
-  title: shipped corpus
-  styles: [concise, sentence]
-  train: train.jsonl.gz
-  test: test.jsonl.gz
-  train_share: 0.02
-vocabulary: {size: 400, min_count: 10, num_oov_buckets: 16}
-preprocessor: {num_passages: 4, passage_length: 60, question_length: 24, answer_length: 6}
-model:
-  word_dim: 8
-  hidden_dim: 8
-  num_heads: 2
-  intermediate_dim: 8
-  num_shared_blocks: 1
-  num_question_blocks: 1
-  num_passage_blocks: 1
-  num_decoder_blocks: 1
-  embeddings_trainable: true
-training: {steps: 2, batch_size: 4, warmup_steps: 1, eval_every_steps: 2, validation_limit: 4}
-evaluation: {limit: 12, batch_size: 12, max_length: 4}
-"""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("demo")
-    (made / "config.yaml").write_text(CONFIG, encoding="utf-8")
-    return made
-
-
-def demo(folder, *arguments):
-    return main.main(
-        [
-            *("--config", str(folder / "config.yaml")),
-            *("--run", str(folder / "run"), "--to", str(folder / "masque" / "1")),
-            *arguments,
-        ]
-    )
+SMALL = [
+    "vocabulary={size: 400, min_count: 10, num_oov_buckets: 16}",
+    "model={name: Masque, word_dim: 8, hidden_dim: 8, num_heads: 2, intermediate_dim: 8,"
+    " num_shared_blocks: 1, num_question_blocks: 1, num_passage_blocks: 1,"
+    " num_decoder_blocks: 1, embeddings_trainable: true}",
+    "sources.0.train_share=0.02",
+    "preprocessor.answer_length=6",
+    "split.validation_limit=4",
+    "training={steps: 2, batch_size: 4, eval_every_steps: 2, optimizer: {warmup_steps: 1}}",
+    "evaluation.limit=12",
+    "evaluation.options.max_length=4",
+]
 
 
 # === From end to end ===
 
 
-def test_the_demo_trains_scores_exports_and_asks_the_export(folder, capfd):
-    status = demo(folder)
+def test_the_demo_trains_scores_exports_and_asks_the_export(tmp_path, monkeypatch, capfd):
+    """The commands of `make demo`, with a small model."""
+    monkeypatch.delenv("TFMRC_DATA", raising=False)  # the corpus is shipped
+    run, export = str(tmp_path / "run"), str(tmp_path / "masque" / "1")
+    assert cli.main(["train", "masque_demo", "--run", run, "--set", *SMALL]) == 0
+    assert cli.main(["evaluate", run]) == 1  # two steps teach nothing, and the demo says so
+    assert "MISSED" in capfd.readouterr().out
+    metrics = json.loads(
+        (tmp_path / "run" / "evaluation" / "1-test-concise-sentence" / "metrics.json").read_text()
+    )
+    scores = metrics["systems"]["masque_demo"]["scores"]
+    assert set(load(find_recipe("masque_demo")).evaluation.targets) <= set(scores)
+    assert cli.main(["export", run, "--to", export]) == 0
+    assert cli.main(["export", run, "--to", export]) == 1
+    assert cli.main(["export", run, "--to", export, "--overwrite"]) == 0
+    capfd.readouterr()
+    import sys
+
+    tfmrc = sys.modules["tfmrc"]
+    try:
+        ask.main([export, str(QUESTIONS), "concise", "sentence"])
+    finally:
+        sys.modules["tfmrc"] = tfmrc
     printed = capfd.readouterr().out
-    assert status == 1 and "MISSED" in printed  # two steps teach nothing, and the demo says so
-    assert (folder / "masque" / "1" / "saved_model.pb").is_file()
-    metrics = json.loads((folder / "run" / "evaluation" / "metrics.json").read_text("utf-8"))
-    scores = metrics["systems"]["small_demo"]["scores"]
-    assert set(evaluate.TARGETS) <= set(scores)
-    for example in export.held_out_questions():
-        assert f"Question: {example.question}" in printed
-        assert all(passage in printed for passage in example.passages)
+    for record in questions():
+        assert f"Question: {record['question']}" in printed
+        assert all(passage in printed for passage in record["passages"])
     assert printed.count("  concise: ") == printed.count("  sentence: ") == 3
     assert "vocabulary / question / passages" in printed
 
 
-def test_the_demo_run_again_does_not_train_again_and_says_the_same(folder, capfd):
-    before = (folder / "run" / "evaluation" / "predictions-concise.jsonl").read_text("utf-8")
-    assert demo(folder) == 1
-    assert "trained already" in capfd.readouterr().out
-    again = (folder / "run" / "evaluation" / "predictions-concise.jsonl").read_text("utf-8")
-    assert again == before
-    assert (folder / "masque" / "1" / "saved_model.pb").is_file()
-
-
-def test_a_run_of_other_settings_is_not_touched(folder, capfd):
-    assert demo(folder, "--training.batch_size=2") == 1
-    assert "--fresh" in capfd.readouterr().err
-
-
-@pytest.mark.slow
-def test_a_blind_model_is_trained_and_scored_on_a_blind_corpus(folder, tmp_path, capfd):
-    assert demo(folder, "--blind", "passages", "--run", str(tmp_path / "run")) == 0
-    assert "Without passages: concise_rouge_l 0." in capfd.readouterr().out
-    shown = list(read_examples(tmp_path / "run" / "data" / "test.jsonl.gz"))
-    assert {passage for example in shown for passage in example.passages} == {""}
-
-
 # === Parts ===
 
-
-@pytest.mark.parametrize("hidden", blind.BLIND)
-def test_a_blind_example_keeps_labels_and_answers(hidden):
-    example = next(example for example in load_corpus("test") if example.answerable)
-    shown = blind.blinded(example, hidden)
-    assert shown.answers == example.answers and shown.relevance == example.relevance
-    assert (shown.question == example.question) == (hidden == "passages")
-    assert (shown.passages == example.passages) == (hidden == "question")
+QUESTIONS = find_recipe("masque_demo").parent / "questions.jsonl"
 
 
-def test_the_blind_corpus_hides_nothing_but_the_question(tmp_path):
-    blind.write_blind_corpus(tmp_path, "question")
-    shown = list(read_examples(tmp_path / "test.jsonl.gz"))
-    assert {example.question for example in shown} == {blind.NO_QUESTION}
-    assert [e.passages for e in shown] == [e.passages for e in load_corpus("test")]
+def questions():
+    return [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
 
 
-def test_what_cannot_be_hidden_is_named(tmp_path):
-    with pytest.raises(ValueError, match="Received: hidden='style'"):
-        blind.write_blind_corpus(tmp_path, "style")
-
-
-def test_held_out_questions_differ_and_the_last_has_no_answer():
-    chosen = export.held_out_questions(3)
+def test_the_questions_are_held_out_and_the_last_has_no_answer():
+    of_corpus = {(e.question, e.passages): e for e in load_corpus("test")}
+    chosen = [of_corpus[record["question"], tuple(record["passages"])] for record in questions()]
     assert [example.answerable for example in chosen] == [True, True, False]
     assert len({example.query_type for example in chosen}) == 3
-    assert {example.id for example in chosen} <= {example.id for example in load_corpus("test")}
-
-
-def test_written_questions_do_not_hold_their_answers(tmp_path):
-    path = export.write_questions(tmp_path / "questions.jsonl", export.held_out_questions())
-    for line in path.read_text("utf-8").splitlines():
-        assert set(json.loads(line)) == {"question", "passages"}
-
-
-def test_the_verdict_says_what_was_missed():
-    lines = evaluate.verdict({"mrr": 0.95, "answerable_f1": 0.949})
-    assert lines[0].endswith("reached") and lines[1].endswith("MISSED")
+    assert all(set(record) == {"question", "passages"} for record in questions())
 
 
 def test_lines_of_tell_the_source_of_every_word():
@@ -165,7 +106,7 @@ def test_lines_of_tell_the_source_of_every_word():
 
 @pytest.fixture(scope="module")
 def shipped():
-    return recipes.load(train.CONFIG)
+    return load(find_recipe("masque_demo"))
 
 
 def test_nothing_of_the_corpus_is_cut(shipped):
@@ -197,4 +138,6 @@ def test_names_have_no_row_of_their_own(shipped):
 
 @pytest.mark.slow
 def test_the_demo_reaches_its_targets(tmp_path):
-    assert main.main(["--run", str(tmp_path / "run"), "--to", str(tmp_path / "masque" / "1")]) == 0
+    run = str(tmp_path / "run")
+    assert cli.main(["train", "masque_demo", "--run", run]) == 0
+    assert cli.main(["evaluate", run]) == 0

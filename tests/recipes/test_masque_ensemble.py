@@ -13,6 +13,7 @@ CONFIG = """
 name: small
 sources:
 - {format: examples, styles: [short, long], train: test.jsonl, test: test.jsonl, title: own}
+model: {name: Masque}
 """
 EXAMPLES = [
     Example("a", "Who?", ("Ode.",), {"short": ("Ode",), "long": ("It was Ode.",)}, True),
@@ -29,7 +30,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     write_examples(tmp_path / "test.jsonl", EXAMPLES)
     made = []
     for name, (first, second, weight) in ANSWERS.items():
-        folder = tmp_path / name / "evaluation" / "1-examples-short-long"
+        folder = tmp_path / name / "evaluation" / "1-test-short-long"
         folder.mkdir(parents=True)
         (tmp_path / name / "config.yaml").write_text(CONFIG)
         for style in ("short", "long"):
@@ -37,7 +38,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
                 {"id": key, "style": style, "answer": text}
                 for key, text in (("a", first), ("b", second), ("c", "x"))
             ]
-            path = folder / f"predictions-{style}-0123abcd.jsonl"
+            path = folder / f"predictions-{style}.jsonl"
             path.write_text("\n".join(map(json.dumps, lines)))
         score = {"value": weight, "label": "x"}
         scores = {"short_rouge_l": score, "long_rouge_l": score}
@@ -50,7 +51,7 @@ def test_the_vote_is_weighted_and_scored(tmp_path: Path, runs: list[Path]) -> No
     out = tmp_path / "ensemble"
     command = [*map(str, runs), "--data", str(tmp_path), "--run", str(out)]
     assert main(command) == 0
-    folder = out / "evaluation" / "1-examples-short-long"
+    folder = out / "evaluation" / "1-test-short-long"
     voted = read_predictions(folder / "predictions-short.jsonl")
     # "Ode" and "ode" are one answer of weight 0.5 against 0.45, spelled as the heavier run does.
     assert {key: p.answer for key, p in voted.items()} == {"a": "Ode", "b": "now"}
@@ -69,14 +70,12 @@ def test_what_cannot_vote_is_named(
 ) -> None:
     data = ["--data", str(tmp_path), "--run", str(tmp_path / "out")]
     assert main([str(runs[0]), *data]) == 1
-    assert "two runs or more" in capsys.readouterr().err
-    folder = runs[1] / "evaluation" / "1-examples-short-long"
-    (folder / "predictions-short-0123abcd.jsonl").write_text(
-        '{"id": "a", "answer": "x", "style": "short"}'
-    )
+    assert "at least two runs" in capsys.readouterr().err
+    folder = runs[1] / "evaluation" / "1-test-short-long"
+    (folder / "predictions-short.jsonl").write_text('{"id": "a", "answer": "x", "style": "short"}')
     assert main([*map(str, runs), *data]) == 1
     assert "1 questions unanswered, 'b' first" in capsys.readouterr().err
-    (folder / "predictions-short-0123abcd.jsonl").unlink()
+    (folder / "predictions-short.jsonl").unlink()
     assert main([*map(str, runs), *data]) == 1
     assert "no predictions of the style short" in capsys.readouterr().err
 
@@ -89,10 +88,8 @@ def test_a_report_written_by_evaluation_gives_the_weight(tmp_path: Path, runs: l
             report.add(
                 system, score_answers({"a": text}, {"a": ["Ode"]}, rules="plain"), prefix=style
             )
-    report.write(runs[0] / "evaluation" / "1-examples-short-long")
+    report.write(runs[0] / "evaluation" / "1-test-short-long")
     out = tmp_path / "ensemble"
     assert main([*map(str, runs), "--data", str(tmp_path), "--run", str(out)]) == 0
-    voted = read_predictions(
-        out / "evaluation" / "1-examples-short-long" / "predictions-short.jsonl"
-    )
+    voted = read_predictions(out / "evaluation" / "1-test-short-long" / "predictions-short.jsonl")
     assert voted["a"].answer == "Ada"  # 0.45 against 0 + 0.2

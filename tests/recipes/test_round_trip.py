@@ -7,50 +7,65 @@ import pytest
 import yaml
 
 from recipes.round_trip import compare, main, questions, settings
-from recipes.san_squad import main as san_squad
-from tests.recipes.test_san_squad import NAMES, SETTINGS, squad
+from tests.recipes.small_squad import NAMES, squad
 from tests.running import eagerly
 from tfmrc import Predictor, data, models, preprocessing, text
-from tfmrc.predictors import MaxoutPointerQGPredictor
+from tfmrc.experiments import run_folder, sources
+from tfmrc.experiments.grid import members
 
 WORDS = "who met an owl near the mill . ? what she".split()
 
 
+SAN = {
+    "name": "san",
+    "sources": [
+        {"format": "squad", "train": "squad/train.json", "test": "squad/dev.json",
+         "answerable_only": True, "rules": "squad"}
+    ],
+    "model": {"name": "SAN"},
+    "split": {"validation_share": 0.3},
+    "training": {"epochs": 2, "batch_size": 8},
+    "evaluation": {"limit": 5},
+    "grid": {"variants": {"stochastic": {"model.answer": "stochastic"}}},
+}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """Data, and an predictor and a predictor that have learned nothing."""
+    """Data, and two predictors that have learned nothing: one asks, one answers."""
     place = tmp_path_factory.mktemp("round_trip")
     (place / "squad").mkdir()
     (place / "squad" / "train.json").write_text(json.dumps(squad(NAMES)))
     (place / "squad" / "dev.json").write_text(json.dumps(squad(("Gus", "Hal"))))
-    (place / "san.yaml").write_text(yaml.safe_dump(SETTINGS))
+    (place / "san.yaml").write_text(yaml.safe_dump(SAN))
     keras.utils.set_random_seed(1)
     asking = preprocessing.MaxoutPointerQGPreprocessor(text.Vocabulary(WORDS), question_length=6)
-    sizes = {"vocabulary_size": len(WORDS) + 4, "word_dim": 4}
-    model = models.MaxoutPointerQG(hidden_dim=4, num_layers=1, **sizes)
+    model = models.MaxoutPointerQG(**asking.model_kwargs(), word_dim=4, hidden_dim=4, num_layers=1)
     bias = model.generator.bias.numpy()
     bias[3] = 20.0  # a question ends as soon as it may
     model.generator.bias.assign(bias)
-    MaxoutPointerQGPredictor(model, asking).save(place / "predictor")
-    predictor().save(place / "predictor")
+    Predictor(model, asking).save(place / "asks")
+    answering().save(place / "answers")
     return place
 
 
-def predictor():
+def answering():
     reading = preprocessing.SANPreprocessor(text.Vocabulary(WORDS), answer_length=3)
-    sizes = {"vocabulary_size": len(WORDS) + 4, "word_dim": 4, "units": 2, "align_dim": 2}
-    return Predictor(models.SAN(**sizes, num_layers=1, num_steps=2), reading)
+    model = models.SAN(
+        **reading.model_kwargs(), word_dim=4, units=2, align_dim=2, num_layers=1, num_steps=2
+    )
+    return Predictor(model, reading)
 
 
 @pytest.fixture
 def arguments(place, tmp_path):
     chosen = {
-        "predictor": place / "predictor", "predictor": place / "predictor", "san": place / "san.yaml",
-        "without": tmp_path / "without", "threshold": 0, "seeds": "[1]", "num_beams": 1,
-        "max_answers": 2,
+        "question_predictor": place / "asks", "answer_predictor": place / "answers",
+        "san": place / "san.yaml", "without": tmp_path / "without", "threshold": 0,
+        "seeds": "[1]", "num_beams": 1, "max_answers": 2,
     }  # fmt: skip
-    places = ["--data", str(place), "--runs", str(tmp_path / "run")]
-    return [*places, *(f"--{name}={value}" for name, value in chosen.items())]
+    places = ["--data", str(place), "--run", str(tmp_path / "run")]
+    return [*places, "--set", *(f"{name}={value}" for name, value in chosen.items())]
 
 
 def test_from_passages_to_squads_form(place, tmp_path, arguments):
@@ -104,19 +119,19 @@ def test_only_what_agrees_is_kept_once_a_passage(tmp_path):
     line = {"group": "a", "text": "Ada met Bo.\u2028", "questions": several}
     line = json.dumps(line, ensure_ascii=False)
     (tmp_path / "answered.jsonl").write_text(line + "\n", encoding="utf-8")
-    made = settings.load(main.HERE / "config.yaml", ["--least_probability=0.1"])
+    made = settings.load(main.HERE / "config.yaml", "least_probability=0.1")
     [article] = json.loads(questions.keep(made, tmp_path).read_text())["data"]
     [paragraph] = article["paragraphs"]
     assert [qa["question"] for qa in paragraph["qas"]] == ["who met Bo?"]
     assert [qa["agreement"] for qa in paragraph["qas"]] == [1.0]
-    half = settings.load(main.HERE / "config.yaml", ["--least_probability=0.1", "--threshold=0.6"])
+    half = settings.load(main.HERE / "config.yaml", "least_probability=0.1", "threshold=0.6")
     [article] = json.loads(questions.keep(half, tmp_path).read_text())["data"]
     assert [qa["question"] for qa in article["paragraphs"][0]["qas"]] == ["Who?", "who met Bo?"]
     counts = json.loads((tmp_path / "counts.json").read_text())
     assert counts["questions"] == 5 and counts["kept"] == 2
     assert counts["exact_match"] == pytest.approx(3 / 5)
     with pytest.raises(ValueError, match="agreement='em'"):
-        settings.load(main.HERE / "config.yaml", ["--agreement=em"])
+        settings.load(main.HERE / "config.yaml", "agreement=em")
 
 
 def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monkeypatch, capsys):
@@ -131,29 +146,25 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
     counts |= {"agreement": "f1", "threshold": 0.8}
     (run / "counts.json").write_text(json.dumps(counts))
     right = {
-        e.id: e.answers["span"][0] for e in data.read_squad(place / SETTINGS["test"]) if e.spans
+        e.id: e.answers["span"][0] for e in data.read_squad(place / "squad/dev.json") if e.spans
     }
     wrong = dict.fromkeys(right, "nobody")
     for name, answers in (("with-1", right), ("with-2", right), ("without-2", wrong)):
         (run / "comparison" / f"{name}.json").write_text(json.dumps(answers))
-    arguments = [*arguments, "--seeds=[1,2]"]
+    arguments = [*arguments, "seeds=[1,2]"]
     asked = []
 
-    def train(words):
-        """As san_squad's `train`, but that nothing is learned."""
-        given = dict(zip(words[1::2], words[2::2], strict=True))
-        asked.append(given)
-        made = compare.Path(given["--runs"], f"{given['--answer']}-{given['--seed']}")
-        predictor().save(made / "predictor")
-        chosen = compare.SanSettings.load(compare.Path(given["--config"]))
-        examples, _ = san_settings.training_examples(chosen, compare.Path(given["--data"]))
-        facts = {"steps": 32, "examples": len(examples)}
-        (made / "training.json").write_text(json.dumps(facts), encoding="utf-8")
-        return 0
+    def train(experiment, data, runs, variants, seeds):
+        """As `experiments.train`, but that nothing is learned."""
+        [member] = members(experiment, runs, variants, seeds)
+        asked.append(member.experiment)
+        with run_folder.open_run(member.experiment, member.folder):
+            answering().save(member.folder / "predictor")
+            [part] = sources.splits(member.experiment, data)
+            facts = {"steps": 32, "examples": len(list(part.train))}
+            run_folder.write_json(member.folder / "training.json", facts)
 
-    from recipes.san_squad import settings as san_settings
-
-    monkeypatch.setattr(san_squad, "main", train)
+    monkeypatch.setattr(compare.experiments, "train", train)
     with eagerly():
         assert main.main(["compare", *arguments]) == 0
     assert "(with) - without" in capsys.readouterr().out
@@ -168,24 +179,22 @@ def test_the_comparison_trains_with_and_without(place, tmp_path, arguments, monk
     first = metrics["systems"]["round_trip, without, seed 1"]["scores"]["f1"]["value"]
     assert mean["value"] == pytest.approx(first / 2) and len(mean["values"]) == 2
     assert f"+{100 * (1 - first / 2):.2f}" in metrics["details"]["F1, (with) - without"]
-    # What is validated with is the same, and no passage of it is trained on.
-    parts = [
-        san_settings.training_examples(compare.SanSettings.load(compare.Path(a["--config"])), place)
-        for a in asked[:2]
-    ]
-    (plain, validated), (more, again) = parts
+    # The validation examples are the same, and no passage of them is trained on.
+    (plain, validated), (more, again) = (
+        (list(part.train), list(part.validation))
+        for part in (sources.splits(experiment, place)[0] for experiment in asked[:2])
+    )
     assert [e.id for e in validated] == [e.id for e in again] and validated
     ours = [e for e in more if e.id not in {e.id for e in plain}]
     assert ours and len(more) == len(plain) + len(ours)
     assert not {e.passages for e in more} & {e.passages for e in validated}
     # The third run has our questions, and takes the steps of the first.
-    third = compare.SanSettings.load(compare.Path(asked[2]["--config"]))
-    assert third.train == compare.SanSettings.load(compare.Path(asked[1]["--config"])).train
-    assert third.training["steps_per_epoch"] * third.training["epochs"] == 32
+    assert asked[2].sources[0].train == asked[1].sources[0].train
+    assert asked[2].training.eval_every_steps * asked[2].training.epochs == 32
     # Again: nothing is trained anew.
     assert main.main(["compare", *arguments]) == 0 and len(asked) == 6
 
 
 def test_what_is_not_there_is_said(place, tmp_path, arguments, capsys):
     assert main.main(["answer", *arguments]) == 1
-    assert "asked.jsonl is not there" in capsys.readouterr().err
+    assert "asked.jsonl does not exist" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Experiments: from a YAML file to a trained, scored and exported model, one function per step.
+"""Experiments: from a YAML file to trained, scored and exported models, one function per step.
 
 Nothing heavy is imported before a step runs: reading a YAML file or printing help is instant.
 """
@@ -7,36 +7,59 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
-    "Recipe": "configuration",
-    "Source": "configuration",
-    "evaluate": "evaluate",
-    "export": "use",
-    "export_predictor": "use",
-    "load": "configuration",
-    "predict": "use",
-    "prepare": "prepare",
-    "recipe_of": "configuration",
-    "save": "configuration",
-    "train": "train",
+    "Evaluation": "settings",
+    "Experiment": "settings",
+    "Grid": "settings",
+    "Source": "settings",
+    "Split": "settings",
+    "Training": "settings",
+    "Vocabulary": "settings",
+    "evaluate": "steps.evaluate",
+    "export": "steps.export",
+    "export_predictor": "steps.export",
+    "find_recipe": "recipes",
+    "from_mapping": "loading",
+    "load": "loading",
+    "predict": "steps.predict",
+    "prepare": "steps.prepare",
+    "save": "loading",
+    "train": "steps.train",
 }
 
 if TYPE_CHECKING:
-    from tfmrc.experiments.configuration import Recipe, Source, load, recipe_of, save
-    from tfmrc.experiments.evaluate import evaluate
-    from tfmrc.experiments.prepare import prepare
-    from tfmrc.experiments.train import train
-    from tfmrc.experiments.use import export, export_predictor, predict
+    from tfmrc.experiments.loading import from_mapping, load, save
+    from tfmrc.experiments.recipes import find_recipe
+    from tfmrc.experiments.settings import (
+        Evaluation,
+        Experiment,
+        Grid,
+        Source,
+        Split,
+        Training,
+        Vocabulary,
+    )
+    from tfmrc.experiments.steps.evaluate import evaluate
+    from tfmrc.experiments.steps.export import export, export_predictor
+    from tfmrc.experiments.steps.predict import predict
+    from tfmrc.experiments.steps.prepare import prepare
+    from tfmrc.experiments.steps.train import train
 
 __all__ = [
-    "Recipe",
+    "Evaluation",
+    "Experiment",
+    "Grid",
     "Source",
+    "Split",
+    "Training",
+    "Vocabulary",
     "evaluate",
     "export",
     "export_predictor",
+    "find_recipe",
+    "from_mapping",
     "load",
     "predict",
     "prepare",
-    "recipe_of",
     "save",
     "train",
 ]

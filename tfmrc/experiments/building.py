@@ -1,55 +1,233 @@
-"""From a recipe and its vocabulary to preprocessor and model."""
+"""From settings to classes and objects: model, preprocessor, predictor, arguments of `compile`."""
 
+import importlib
+import inspect
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from tfmrc import models, preprocessing, text
-from tfmrc.experiments.configuration import Recipe
+from tfmrc.arguments import check_arguments, nearest, unknown_argument
+from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.sources import check_sources
+
+RESERVED = ("name", "preset")  # settings of `model` that are no arguments
+KERAS = ("dtype", "trainable")  # arguments that every Keras model takes
 
 
-def build_preprocessor(
-    recipe: Recipe, vocabulary: text.Vocabulary
-) -> preprocessing.MasquePreprocessor:
-    """The preprocessor of a recipe; the model's gold ranker asks for the true relevance.
+@dataclass(frozen=True)
+class Classes:
+    """The classes that belong together: those of a paper, or a user's own."""
+
+    model: Any
+    preprocessor: Any
+    predictor: Any
+
+
+def classes_of(experiment: Experiment) -> Classes:
+    """Finds the classes of an experiment by the registered name of its model.
+
+    Modules that `imports` names are imported first; they are looked for in the current folder too.
 
     Raises:
-        ValueError: `preprocessor` names what `MasquePreprocessor` does not have.
+        ValueError: There is no such model, or no predictor is declared for it.
     """
-    gold = {"gold_relevance": True} if recipe.model.get("ranker") == "gold" else {}
-    return _call(
-        preprocessing.MasquePreprocessor,
-        "preprocessor",
-        vocabulary,
-        styles=recipe.styles,
-        **gold,
-        **recipe.preprocessor,
+    from tfmrc.predictors.registry import find_predictor_class
+
+    import_modules(experiment)
+    model_class = find_model_class(str(experiment.model.get("name", "")))
+    predictor = find_predictor_class(model_class)
+    return Classes(model_class, predictor.preprocessor_class, predictor)
+
+
+def import_modules(experiment: Experiment) -> None:
+    """Imports a user's modules, which register their classes.
+
+    Raises:
+        ValueError: A module cannot be imported.
+    """
+    here = str(Path.cwd())
+    for name in experiment.imports:
+        if here not in sys.path:
+            sys.path.append(here)
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise ValueError(f"imports: {error}. Received: {name!r}") from error
+
+
+def find_model_class(name: str) -> Any:
+    """Returns a registered model class by its name, with or without its package.
+
+    Raises:
+        ValueError: There is none; the message names the nearest one.
+
+    Example:
+
+    >>> find_model_class("SAN").__name__, find_model_class("tfmrc>SAN").__name__
+    ('SAN', 'SAN')
+    """
+    import keras
+
+    from tfmrc import models  # registers the papers' models
+    from tfmrc.models.base import Model
+
+    registered = {
+        full: thing
+        for full, thing in keras.saving.get_custom_objects().items()
+        if isinstance(thing, type) and issubclass(thing, keras.Model) and thing is not Model
+    }
+    shorts = {full.rpartition(">")[2]: full for full in registered}
+    if name in registered:
+        return registered[name]
+    if name in models.__all__:
+        return getattr(models, name)
+    if name in shorts:
+        return registered[shorts[name]]
+    similar = nearest(name, shorts)
+    raise ValueError(
+        "`model.name` is the name of a registered model"
+        + (f"; did you mean {similar}?" if similar else f": {', '.join(sorted(shorts))}.")
+        + f" Received: model.name={name!r}"
     )
 
 
-def build_model(recipe: Recipe, preprocessor: preprocessing.MasquePreprocessor) -> models.Masque:
-    """The model of a recipe, of the preprocessor' sizes.
+def check_experiment(experiment: Experiment) -> Classes:
+    """Checks all names of an experiment before any data is read.
+
+    Returns:
+        The classes.
 
     Raises:
-        ValueError: `model` names what `Masque` does not have, or what the preprocessor settle.
+        ValueError: A source, the model, its preprocessor, its training or its predictor has no such
+            argument; the message names the nearest one.
     """
-    settled = {
-        "vocabulary_size": len(preprocessor.vocabulary),
-        "num_styles": len(preprocessor.styles),
-        "num_passages": preprocessor.num_passages,
-        "generation_vocabulary_size": preprocessor.generation_vocabulary_size,
-        "num_oov_buckets": preprocessor.vocabulary.num_oov_buckets,
-        "dtype": recipe.training.dtype,
-    }
-    both = sorted(settled.keys() & recipe.model.keys())
+    from tfmrc.training.base import COMMON, training_function
+
+    check_sources(experiment)
+    classes = classes_of(experiment)
+    of_model = {key: value for key, value in experiment.model.items() if key not in RESERVED}
+    preset = experiment.model.get("preset")
+    known_presets = getattr(classes.model, "presets", {})
+    if preset is not None and preset not in known_presets and not Path(str(preset)).is_dir():
+        similar = nearest(str(preset), known_presets)
+        raise ValueError(
+            f"{classes.model.__name__} has the presets {', '.join(known_presets)}"
+            + (f"; did you mean {similar}?" if similar else ".")
+            + f" Received: model.preset={preset!r}"
+        )
+    function = training_function(_optimizer_class(experiment, classes))
+    options = experiment.evaluation
+    options_class = classes.predictor.options_class
+    try:
+        _check_model(classes.model, of_model)
+        check_arguments(classes.preprocessor, experiment.preprocessor, "preprocessor")
+        check_arguments(function, experiment.training.optimizer, "training.optimizer")
+        check_arguments(options_class, options.options, "evaluation.options")
+        for name, more in options.also.items():
+            check_arguments(options_class, more, f"evaluation.also.{name}")
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+    for name in COMMON:
+        if name in experiment.training.optimizer:
+            raise ValueError(
+                f"`{name}` follows from the training's settings. Received: "
+                f"training.optimizer.{name}={experiment.training.optimizer[name]!r}"
+            )
+    return classes
+
+
+def _check_model(model_class: Any, given: Mapping[str, Any]) -> None:
+    """Raises a TypeError if a model has no such argument, also where it passes `**kwargs` on."""
+    parameters = inspect.signature(model_class).parameters.values()
+    known = [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    for name, value in given.items():
+        if name not in (*known, *KERAS):
+            raise TypeError(unknown_argument("model", name, known, value))
+
+
+def _optimizer_class(experiment: Experiment, classes: Classes) -> Any:
+    other = experiment.training.optimizer_of
+    return classes.model if other is None else find_model_class(other)
+
+
+def build_preprocessor(
+    experiment: Experiment, vocabulary: Any, more: Mapping[str, Any] | None = None
+) -> Any:
+    """The preprocessor of an experiment.
+
+    Args:
+        experiment: The experiment.
+        vocabulary: `tfmrc.text.Vocabulary`. Its words.
+        more: Arguments that follow from the data, such as the tags that occur.
+
+    Raises:
+        ValueError: An argument does not exist or has a value that is not possible.
+    """
+    classes = classes_of(experiment)
+    arguments = {"styles": experiment.styles, **(more or {}), **experiment.preprocessor}
+    try:
+        return classes.preprocessor(vocabulary, **arguments)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"preprocessor: {error}") from error
+
+
+def build_model(experiment: Experiment, preprocessor: Any, tagger: str | None = None) -> Any:
+    """The model of an experiment, of the preprocessor's sizes.
+
+    Args:
+        experiment: The experiment.
+        preprocessor: Settles the sizes.
+        tagger: Name and version of the tagger whose tags the model reads.
+
+    Raises:
+        ValueError: An argument does not exist, is one that the preprocessor settles, or has a value
+            that is not possible.
+    """
+    model_class = classes_of(experiment).model
+    given = {key: value for key, value in experiment.model.items() if key not in RESERVED}
+    settled = preprocessor.model_kwargs()
+    both = sorted(settled.keys() & given.keys())
     if both:
         raise ValueError(
-            f"The preprocessor settle {both[0]} of the model. Received: model.{both[0]}="
-            f"{recipe.model[both[0]]!r}"
+            f"The preprocessor settles `{both[0]}` of the model. "
+            f"Received: model.{both[0]}={given[both[0]]!r}"
         )
-    return _call(models.Masque, "model", **settled, **recipe.model)
-
-
-def _call(make: Any, name: str, *positional: Any, **arguments: Any) -> Any:
+    parameters = inspect.signature(model_class).parameters
+    arguments = {**settled, "dtype": experiment.training.dtype, **given}
+    if "seed" in parameters:
+        arguments.setdefault("seed", experiment.seed)
+    if tagger is not None:
+        arguments["tagger"] = tagger
+    preset = experiment.model.get("preset")
     try:
-        return make(*positional, **arguments)
-    except TypeError as error:
-        raise ValueError(f"The recipe's {name}: {error}") from error
+        if preset is not None:
+            return model_class.from_preset(preset, **arguments)
+        return model_class(**arguments)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"model: {error}") from error
+
+
+def compile_arguments(
+    experiment: Experiment, model: Any, steps: int, steps_per_epoch: int
+) -> dict[str, Any]:
+    """The arguments of `compile`: the training of the model's paper with the experiment's options.
+
+    With `training.optimizer_of` the optimizer is that of another paper and the losses are the
+    model's own.
+    """
+    from tfmrc import training
+    from tfmrc.training.base import training_function
+
+    options, other = experiment.training.optimizer, experiment.training.optimizer_of
+    sizes = {"steps": steps, "steps_per_epoch": steps_per_epoch}
+    if other is None:
+        return training.compile_arguments(model, **sizes, **options)
+    arguments = training.compile_arguments(model, **sizes)
+    optimizer = training_function(find_model_class(other))(model=None, **sizes, **options)[
+        "optimizer"
+    ]
+    if model.dtype_policy.compute_dtype == "float16":
+        optimizer = training.LossScale(optimizer)
+    return {**arguments, "optimizer": optimizer}

@@ -1,4 +1,4 @@
-"""What a figure was measured on."""
+"""The machine that a figure was measured on."""
 
 import os
 import platform
@@ -28,12 +28,6 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _cores() -> int | None:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count()
-
-
 def _processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -60,12 +54,12 @@ def _gpus() -> list[str]:
     ]
 
 
-def in_words(facts: dict[str, Any]) -> str:
-    """One line of what `machine` found.
+def summary(facts: dict[str, Any]) -> str:
+    """The facts of `machine` in one line.
 
     Example:
 
-    >>> in_words({"processor": "X", "cores": 2, "memory_gib": 8.0, "gpus": []})
+    >>> summary({"processor": "X", "cores": 2, "memory_gib": 8.0, "gpus": []})
     'X, 2 cores, 8.0 GiB, no GPU'
     """
     gpus = " + ".join(facts["gpus"]) or "no GPU"

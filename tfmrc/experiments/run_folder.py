@@ -1,88 +1,300 @@
-"""The folder of a run: what lies where, and whether it belongs to the recipe at hand."""
+"""The folder of a run: its files, its marker, its lock, and whether it fits the settings."""
 
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from tfmrc.experiments import configuration as settings
-from tfmrc.experiments.configuration import Evaluation, Recipe
+from tfmrc.experiments import loading
+from tfmrc.experiments.settings import Evaluation, Experiment, Grid
 
+MARKER = "run.json"
+LOCK = ".lock"
 CONFIG = "config.yaml"
+INPUTS = "inputs.json"
 DATA = "data.json"
 VOCABULARY = "vocabulary.txt"
+TAGS = "tags.jsonl"
+SPANS = "spans.jsonl.gz"
+IDS = "ids"
+LOG = "log.csv"
 TRAINING = "training.json"
 PREDICTOR = "predictor"
 EVALUATION = "evaluation"
 
+_OURS = frozenset(
+    (MARKER, LOCK, CONFIG, INPUTS, DATA, VOCABULARY, TAGS, SPANS, IDS, LOG, TRAINING, PREDICTOR)
+    + (EVALUATION, "best.weights.h5", "checkpoints", "tensorboard")
+    + ("learning_curves.png", "learning_curves.svg")
+)
+_KIND = "tfmrc run"
 
-def run_folder(recipe: Recipe, run: str | Path | None) -> Path:
+
+def run_folder(experiment: Experiment, run: str | Path | None) -> Path:
     """The run's folder; `runs/NAME` if none is given."""
-    return Path(run) if run is not None else Path("runs", recipe.name)
+    return Path(run) if run is not None else Path("runs", experiment.name)
 
 
-def open_run(recipe: Recipe, run: str | Path | None, fresh: bool = False) -> Path:
-    """Make a run's folder, or go on in it if it holds the same recipe.
+def is_run(folder: Path) -> bool:
+    """Whether a folder has the marker that `open_run` writes."""
+    try:
+        marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(marker, dict) and marker.get("kind") == _KIND
 
-    What may differ: how long training may take, and what concerns the report alone.
+
+@contextmanager
+def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Iterator[Path]:
+    """Makes a run's folder, or goes on in one of the same settings, and locks it meanwhile.
+
+    What may differ from the settings in the folder: the time limit, the grid's variants and seeds,
+    and what concerns the report alone. A folder that is made here and to which nothing is added
+    is removed again when the block raises, so a failed first read leaves nothing behind.
 
     Args:
-        recipe: what is to be run.
-        run: the folder, or None.
-        fresh: drop what the folder holds.
+        experiment: What is to be run.
+        folder: The run's folder.
+        fresh: Empties the folder first. Only a folder that is recognised as a run is emptied.
 
-    Returns:
-        The folder, with `config.yaml` in it.
+    Yields:
+        The folder.
 
     Raises:
-        ValueError: the folder holds a run of another recipe, or is none of a run at all.
+        ValueError: The folder holds a run of other settings, or is not a run's.
+        RunLockedError: Another process works in the folder.
     """
-    folder = run_folder(recipe, run)
-    config = folder / CONFIG
-    if folder.is_dir() and any(folder.iterdir()) and not config.is_file():
-        raise ValueError(f"The folder is not empty and not a run. Received: run={str(folder)!r}")
-    if fresh and folder.is_dir():
-        shutil.rmtree(folder)
-    if config.is_file():
-        before = settings.load(config)
-        if _essence(before) != _essence(recipe):
-            raise ValueError(
-                f"{folder} holds a run of other settings ({_difference(before, recipe)}). "
-                "Pass --fresh to drop it, or --run FOLDER for another folder."
-            )
+    made = not folder.is_dir()
+    if not made and any(folder.iterdir()) and not is_run(folder):
+        raise ValueError(
+            f"The folder is not empty and not a run of tfmrc: it has no {MARKER} of ours. Pass "
+            f"another one by --run FOLDER. Received: run={str(folder)!r}"
+        )
+    if fresh and not made:
+        check_removable(folder)
+    elif (folder / CONFIG).is_file():
+        check_settings(experiment, folder)
     folder.mkdir(parents=True, exist_ok=True)
-    settings.save(recipe, config)
-    return folder
+    try:
+        with locked(folder):
+            if fresh:
+                _empty(folder)
+            write_json(folder / MARKER, {"kind": _KIND, "format": 1})
+            loading.save(experiment, folder / CONFIG)
+            yield folder
+    except BaseException:
+        if made and {path.name for path in folder.iterdir()} <= {MARKER, LOCK, CONFIG}:
+            shutil.rmtree(folder)
+        raise
 
 
-def _essence(recipe: Recipe) -> Recipe:
-    training = replace(recipe.training, max_minutes=None)
-    sources = tuple(replace(source, title="", rules="", paper={}) for source in recipe.sources)
-    return replace(recipe, title="", sources=sources, training=training, evaluation=Evaluation())
+def check_settings(experiment: Experiment, folder: Path) -> None:
+    """Raises a ValueError if a run's folder was made with other settings."""
+    before = loading.load(folder / CONFIG)
+    if _essence(before) != _essence(experiment):
+        raise ValueError(
+            f"{folder} holds a run of other settings ({_difference(before, experiment)}). "
+            "Pass --fresh to drop it, or --run FOLDER for another folder."
+        )
 
 
-def _difference(before: Recipe, after: Recipe) -> str:
-    old, new = settings.flat(_essence(before)), settings.flat(_essence(after))
+def _essence(experiment: Experiment) -> Experiment:
+    """The settings that a run's weights depend on."""
+    free: dict[str, Any] = {"title": "", "rules": "", "paper": {}, "squad_scores": None}
+    free |= {"test": None, "test_share": 1.0, "test_options": {}}
+    if experiment.split.by == "sentence":
+        del free["test"]  # it is validated on, too
+    return replace(
+        experiment,
+        name="",
+        title="",
+        sources=tuple(replace(source, **free) for source in experiment.sources),
+        training=replace(experiment.training, max_minutes=None),
+        evaluation=Evaluation(),
+        grid=Grid(),
+    )
+
+
+def _difference(before: Experiment, after: Experiment) -> str:
+    old, new = loading.flat(_essence(before)), loading.flat(_essence(after))
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     return ", ".join(f"{name}: {old.get(name)} there, {new.get(name)} here" for name in names[:3])
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Write JSON so that the file is never half written."""
+def shared_file(folder: Path, name: str) -> Path:
+    """A file of a run, or of the grid that it belongs to."""
+    own, shared = folder / name, folder.parent / name
+    return shared if not own.exists() and is_run(folder.parent) else own
+
+
+def remembered_data(folder: Path) -> str | None:
+    """The data folder that a run was trained with; None if it does not exist any more."""
+    path = shared_file(folder, INPUTS)
+    if not path.is_file():
+        return None
+    data = str(read_json(path, "prepare")["folder"])
+    return data if Path(data).is_dir() else None
+
+
+# === The lock ===
+
+
+class RunLockedError(ValueError):
+    """Another process works in a run's folder."""
+
+
+@contextmanager
+def locked(folder: Path, wait: bool = False) -> Iterator[None]:
+    """Holds the lock of a folder while the block runs.
+
+    The operating system frees the lock when its process ends, however it ends, so the file that a
+    killed process leaves behind locks nothing.
+
+    Args:
+        folder: The folder, which exists.
+        wait: Waits until the other process is done instead of raising.
+
+    Raises:
+        RunLockedError: Another process holds the lock; the message says which.
+    """
+    with open(folder / LOCK, "a+", encoding="utf-8") as file:
+        if not _lock(file, wait):
+            file.seek(0)
+            holder = file.read().strip() or "another process"
+            raise RunLockedError(
+                f"{holder} is at work in {folder}. Wait until it ends, or name another folder by "
+                "--run FOLDER."
+            )
+        file.seek(0)
+        file.truncate()
+        file.write(f"process {os.getpid()}")
+        file.flush()
+        try:
+            yield
+        finally:
+            file.seek(0)
+            file.truncate()
+
+
+def _lock(file: IO[str], wait: bool) -> bool:
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
+
+
+# === Removing ===
+
+
+def check_removable(folder: Path) -> None:
+    """Raises a ValueError unless everything in a folder is recognised as a run's.
+
+    A grid's folder may also hold the folders of its runs, which are checked alike. Links are
+    never followed.
+    """
+    if folder.is_symlink():
+        raise ValueError(f"A link is not emptied: name the folder itself. Received: run={folder}")
+    if any(folder.iterdir()) and not is_run(folder):
+        raise ValueError(
+            f"Only runs of tfmrc are dropped, and this has no {MARKER} of ours. "
+            f"Received: run={str(folder)!r}"
+        )
+    for path in sorted(folder.iterdir()):
+        name = path.name
+        if name in _OURS or (name.startswith(".") and name.endswith((".tmp", ".part"))):
+            continue
+        if path.is_dir() and not path.is_symlink() and is_run(path):
+            check_removable(path)
+            continue
+        raise ValueError(
+            f"{folder} holds what is not a run's; move it away first. Received: {path.name}"
+        )
+
+
+def _empty(folder: Path) -> None:
+    """Removes a run's files; the marker stays, so that a kill leaves what is recognised."""
+    check_removable(folder)
+    paths = sorted(folder.iterdir(), key=lambda path: path.name != TRAINING)
+    for path in paths:
+        if path.name in (MARKER, LOCK):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+# === Files ===
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file beside and renames it, so that it is never half written."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
     os.replace(temporary, path)
 
 
+def write_json(path: Path, value: Any) -> None:
+    """Writes JSON beside and renames it, so that the file is never half written."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
 def read_json(path: Path, made_by: str) -> Any:
-    """Read JSON.
+    """Reads JSON.
 
     Raises:
-        ValueError: the file is not there; the message says what makes it.
+        ValueError: The file does not exist (the message says which command makes it) or is damaged.
     """
     if not path.is_file():
-        raise ValueError(f"{path} is not there: `tfmrc {made_by}` makes it.")
-    return json.loads(path.read_text(encoding="utf-8"))
+        raise ValueError(f"{path} does not exist: `tfmrc {made_by}` makes it.")
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+
+
+@contextmanager
+def written_beside(path: Path) -> Iterator[Path]:
+    """Gives the name of a file or folder to write; it becomes `path` when the block has ended well.
+
+    A folder that exists is replaced.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    _remove(part)
+    yield part
+    if part.is_dir():
+        _remove(path)
+    os.replace(part, path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def check_room(folder: Path, size: int, what: str) -> None:
+    """Raises an OSError if the disk of a folder has no room for `size` bytes."""
+    free = shutil.disk_usage(folder).free
+    if free < size:
+        raise OSError(
+            f"The disk is full: {what} takes {_megabytes(size)}, and {_megabytes(free)} are free "
+            f"at {folder}. Make room and run the same command again."
+        )
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 2**20:,.1f} MiB"

@@ -1,97 +1,60 @@
-"""From a recipe's sources to examples: read, cut to a share, split by group. All are streams."""
+"""From sources to examples: read, cut to a share, split, drawn by id."""
 
 import heapq
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tfmrc import data
-from tfmrc.data.example import Example
+from tfmrc.data import Example
+from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import group_number
-from tfmrc.experiments.configuration import Recipe, Source
+from tfmrc.experiments.formats import check_source, files_of, formats, read
+from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
+from tfmrc.experiments.spans import with_spans
 
-SUBSET_SEED = 1_000_003  # apart from the split's: a subset must not be cut along the split
+PARTS = ("train", "validation", "test")
 
 
-def data_folder(given: str | Path | None) -> Path:
+def data_folder(given: str | Path | None, experiment: Experiment | None = None) -> Path:
     """The folder of `--data`, or of the environment variable TFMRC_DATA.
 
+    Args:
+        given: The folder, or None.
+        experiment: One whose sources are all shipped with tfmrc, or named by absolute paths, needs
+            no folder.
+
     Raises:
-        ValueError: if neither is given, or it is no folder.
+        ValueError: Neither is given, or it is no folder.
     """
     folder = given or os.environ.get("TFMRC_DATA")
     if not folder:
+        if experiment is not None and not any(map(_needs_folder, experiment.sources)):
+            return Path()
         raise ValueError(
             "Where is the data? Pass --data FOLDER, or set the environment variable TFMRC_DATA."
         )
     if not Path(folder).is_dir():
-        raise ValueError(f"The data folder is not there. Received: data={str(folder)!r}")
+        raise ValueError(f"The data folder does not exist. Received: data={str(folder)!r}")
     return Path(folder)
 
 
-def _squad(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
-    return data.squad_for_masque(path, style=styles[0], **options)
-
-
-def _narrativeqa(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
-    summaries = path.parent / options.pop("summaries", "summaries.csv")
-    return data.read_narrativeqa(path, summaries, style=styles[0], **options)
-
-
-def _dream(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
-    return data.read_dream(path, style=styles[0], **options)
-
-
-def _msmarco(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
-    return data.read_msmarco(path, styles=styles, **options)
-
-
-def _examples(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
-    return data.read_examples(path, **options)
-
-
-READERS: dict[str, Callable[..., Iterable[Example]]] = {
-    "squad": _squad,
-    "narrativeqa": _narrativeqa,
-    "dream": _dream,
-    "msmarco": _msmarco,
-    "examples": _examples,
-}
-ONE_STYLE = ("squad", "narrativeqa", "dream")
-
-
-def read(source: Source, path: str, folder: Path, options: dict[str, Any]) -> Iterable[Example]:
-    """The examples of one file of a source.
-
-    Raises:
-        ValueError: if the file is not there, the predictor has no such option, or the number of
-            styles does not fit the format.
-    """
-    if source.format in ONE_STYLE and len(source.styles) != 1:
-        raise ValueError(
-            f"The format {source.format} has answers of one style. "
-            f"Received: styles={list(source.styles)}"
-        )
-    file = folder / path
-    if not file.is_file():
-        raise ValueError(f"A file of the recipe is not there. Received: {file}")
-    try:
-        return READERS[source.format](file, source.styles, **source.options, **options)
-    except TypeError as error:
-        raise ValueError(f"The predictor of {source.format}: {error}") from error
+def _needs_folder(source: Source) -> bool:
+    named = [name for name in (source.train, source.test) if name is not None]
+    return formats()[source.format].is_file and not all(Path(name).is_absolute() for name in named)
 
 
 @dataclass(frozen=True)
 class Splits:
-    """Examples of one source; every stream can be read as often as one likes.
+    """Examples of one source; every part can be read as often as one likes.
 
     Attributes:
-        source: the source.
-        train: what is trained on; nothing if the source has no training file.
-        validation: of groups of the training file that `train` has not.
-        test: what figures are reported on; None if the source has no such file.
+        source: The source.
+        train: Examples to train on; none if the source has no training file.
+        validation: Examples of groups of the training file that `train` does not have.
+        test: Examples to report on; None if the source has no such file.
     """
 
     source: Source
@@ -100,53 +63,171 @@ class Splits:
     test: Iterable[Example] | None = None
 
 
-def splits(recipe: Recipe, folder: Path) -> list[Splits]:
-    """What a recipe trains on, validates on and reports on, by source.
+def check_sources(experiment: Experiment) -> None:
+    """Raises a ValueError if the sources of an experiment cannot be trained on."""
+    for number, source in enumerate(experiment.sources):
+        check_source(number, source)
+        if source.sequence is not None and source.spans is not None:
+            raise ValueError(
+                "A source is rewritten as sequences or has its answers found as spans, not both. "
+                f"Received: sources.{number}.sequence={source.sequence}, spans={source.spans}"
+            )
+    if all(source.train is None for source in experiment.sources):
+        raise ValueError("At least one source has a training file. Received: none with `train`")
 
-    Validation examples are split off the training files by group (article, document, dialogue);
-    the test files are only reported on.
+
+def input_files(experiment: Experiment, folder: Path) -> list[Path]:
+    """The files that a run is trained on, each once.
+
+    Raises:
+        ValueError: One of them does not exist.
+    """
+    found: list[Path] = []
+    for source in experiment.sources:
+        if source.train is not None:
+            found += files_of(source, source.train, folder, source.train_options)
+        if source.test is not None:
+            tested = files_of(source, source.test, folder, source.test_options)
+            found += tested if experiment.split.by == "sentence" else []
+    if experiment.vocabulary.vectors is not None:
+        vectors = folder / experiment.vocabulary.vectors
+        if not vectors.is_file():
+            raise ValueError(f"The file of word vectors does not exist. Received: {vectors}")
+        found.append(vectors)
+    return list(dict.fromkeys(found))
+
+
+def splits(experiment: Experiment, folder: Path, spans: Path | None = None) -> list[Splits]:
+    """The training, validation and test examples of an experiment, by source.
 
     Args:
-        recipe: names files and shares.
-        folder: the data folder.
+        experiment: Names files and shares.
+        folder: The data folder.
+        spans: File of the spans that `prepare` has found, where a source needs them.
 
     Returns:
         An entry for every source, in their order.
 
     Raises:
-        ValueError: as `read`; or nothing is trained on.
+        ValueError: A file does not exist, or a list of ids names an example that is in no file.
     """
-    if all(source.train is None for source in recipe.sources):
-        raise ValueError("A recipe trains on at least one source. Received: none with a train file")
-    return [_splits_of(source, recipe, folder) for source in recipe.sources]
+    return [_splits_of(source, experiment, folder, spans) for source in experiment.sources]
 
 
-def _splits_of(source: Source, recipe: Recipe, folder: Path) -> Splits:
-    made = Splits(source)
+def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path | None) -> Splits:
+    split = experiment.split
+    built = Splits(source)
+    train: Iterable[Example] = ()
     if source.train is not None:
-        examples = _part(source, source.train, folder, source.train_options, source.train_share)
-        share = recipe.training.validation_share
-        rest, chosen = data.split_by_group(examples, share, recipe.seed)
-        made = replace(made, train=rest, validation=chosen)
+        if source.spans == "best" and spans is not None and spans.is_file():
+            train = data.read_examples(spans)
+        else:
+            train = _part(source, source.train, folder, source.train_options, source.train_share)
     if source.test is not None:
-        examples = _part(source, source.test, folder, source.test_options, source.test_share)
-        made = replace(made, test=examples)
-    return made
+        options = source.test_options
+        test = _part(source, source.test, folder, options, source.test_share, test=True)
+        built = replace(built, test=test)
+    if split.ids is not None:
+        listed = _listed(train, built.test or (), Path(split.ids))
+        built = replace(built, train=listed[0], validation=listed[1], test=listed[2])
+    elif split.by == "sentence":
+        by_sentence = [_by_sentence(example) for example in built.test or ()]
+        rest, chosen = data.split_by_group(by_sentence, 0.5, split.seed)
+        built = replace(built, train=train, validation=chosen, test=rest)
+    elif source.train is not None:
+        rest, chosen = data.split_by_group(train, split.validation_share, split.seed)
+        built = replace(built, train=rest, validation=chosen)
+    return _as_sequences(built)
 
 
 def _part(
-    source: Source, path: str, folder: Path, options: dict[str, Any], share: float
+    source: Source,
+    name: str,
+    folder: Path,
+    options: dict[str, Any],
+    share: float,
+    test: bool = False,
 ) -> Iterable[Example]:
-    examples = read(source, path, folder, options)
+    examples = read(source, name, folder, options)
     if share < 1:
-        examples = data.split_by_group(examples, share, SUBSET_SEED)[1]
+        examples = data.split_by_group(examples, share, DRAW_SEED)[1]
     if source.answerable_only:
-        examples = Kept(examples, lambda example: bool(example.answers))
+        examples = Filtered(examples, lambda example: bool(example.answers))
+    if source.spans == "exact" or (source.spans == "best" and not test):
+        examples = with_spans(examples, source)
     return examples
 
 
+def _by_sentence(example: Example) -> Example:
+    """The example with its answer's sentence as its group; without a span it stays as it is."""
+    if not example.spans:
+        return example
+    passage, start = example.passages[0], example.spans[0].start
+    found = [span for span in sentences(passage) if span[0] <= start < span[1]]
+    first, end = found[0] if found else (0, len(passage))
+    return replace(example, group=f"{example.group}\t{passage[first:end]}")
+
+
+def _listed(
+    train: Iterable[Example], test: Iterable[Example], folder: Path
+) -> tuple[list[Example], list[Example], list[Example]]:
+    known = {example.id: example for example in (*train, *test)}
+    parts = []
+    for part in PARTS:
+        path = folder / f"{part}.txt"
+        if not path.is_file():
+            raise ValueError(f"A list of ids does not exist. Received: {path}")
+        names = [line for line in path.read_text(encoding="utf-8").split("\n") if line]
+        absent = [name for name in names if name not in known]
+        if absent:
+            raise ValueError(
+                f"{path}: {len(absent)} ids are not in the files. Received: {absent[0]!r}"
+            )
+        parts.append([known[name] for name in names])
+    return parts[0], parts[1], parts[2]
+
+
+def _as_sequences(parts: Splits) -> Splits:
+    target = parts.source.sequence
+    if target is None:
+        return parts
+    return replace(
+        parts,
+        train=Mapped(parts.train, lambda example: as_sequence(example, target)),
+        validation=Mapped(parts.validation, lambda example: as_sequence(example, target)),
+    )
+
+
+def as_sequence(example: Example, target: str) -> Example:
+    """An example whose only passage is the whole source, and whose question is to be written.
+
+    The source is what is given (the question for an answer, the first answer for a question) and
+    the passages, a full stop between them.
+
+    Args:
+        example: With an answer.
+        target: `"answer"` or `"question"`.
+
+    Example:
+
+    >>> example = Example("1", "Who flew?", ("An owl flew.",), {"span": ("An owl",)})
+    >>> as_sequence(example, "question").passages
+    ('An owl . An owl flew.',)
+    """
+    answer = next(iter(example.answers.values()))[0]
+    given, written = (
+        (example.question, answer) if target == "answer" else (answer, example.question)
+    )
+    return Example(
+        example.id, written, (" . ".join([given, *example.passages]),), group=example.group
+    )
+
+
+# === Streams ===
+
+
 @dataclass(frozen=True)
-class Kept:
+class Filtered:
     """The examples of a stream that pass a test, readable as often as the stream."""
 
     examples: Iterable[Example]
@@ -154,6 +235,17 @@ class Kept:
 
     def __iter__(self) -> Iterator[Example]:
         return filter(self.test, self.examples)
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """The examples of a stream after a function, readable as often as the stream."""
+
+    examples: Iterable[Example]
+    function: Callable[[Example], Example]
+
+    def __iter__(self) -> Iterator[Example]:
+        return map(self.function, self.examples)
 
 
 @dataclass(frozen=True)
@@ -171,20 +263,45 @@ class Mixed:
 
     def __iter__(self) -> Iterator[Any]:
         sides = [
-            _placed(number, stream, length)
+            _spread(number, stream, length)
             for number, (stream, length) in enumerate(zip(self.streams, self.lengths, strict=True))
         ]
         for _, _, item in heapq.merge(*sides, key=lambda entry: entry[:2]):
             yield item
 
 
-def _placed(number: int, stream: Iterable[Any], length: int) -> Iterator[tuple[float, int, Any]]:
-    """The items of a stream with their places between 0 and 1, and the stream's number."""
-    for place, item in enumerate(stream):
-        yield (place + 0.5) / length, number, item
+def _spread(number: int, stream: Iterable[Any], length: int) -> Iterator[tuple[float, int, Any]]:
+    """The items of a stream with positions between 0 and 1, and the stream's number."""
+    for index, item in enumerate(stream):
+        yield (index + 0.5) / length, number, item
 
 
-def limited(examples: Iterable[Example], limit: int | None) -> list[Example]:
+def unique(examples: Iterable[Example], where: str) -> Iterator[Example]:
+    """Passes examples on.
+
+    Raises:
+        ValueError: An id occurs twice; the message says where.
+
+    Example:
+
+    >>> twice = [Example(name, "Why?", ()) for name in "aba"]
+    >>> list(unique(twice, "test.json"))
+    Traceback (most recent call last):
+    ...
+    ValueError: test.json: two examples have one id, number 1 and number 3. Received: id='a'
+    """
+    seen: dict[str, int] = {}
+    for number, example in enumerate(examples, 1):
+        first = seen.setdefault(example.id, number)
+        if first != number:
+            raise ValueError(
+                f"{where}: two examples have one id, number {first} and number {number}. "
+                f"Received: id={example.id!r}"
+            )
+        yield example
+
+
+def limited(examples: Iterable[Example], limit: int | None, seed: int = DRAW_SEED) -> list[Example]:
     """At most `limit` examples, drawn by their ids alone, in their own order.
 
     Example:
@@ -196,6 +313,76 @@ def limited(examples: Iterable[Example], limit: int | None) -> list[Example]:
     """
     if limit is None:
         return list(examples)
-    numbered = ((group_number(e.id, SUBSET_SEED), place, e) for place, e in enumerate(examples))
+    numbered = ((group_number(e.id, seed), index, e) for index, e in enumerate(examples))
     chosen = heapq.nsmallest(limit, numbered, key=lambda item: item[:2])
     return [example for _, _, example in sorted(chosen, key=lambda item: item[1])]
+
+
+def validation_examples(experiment: Experiment, part: Splits) -> list[Example]:
+    """The validation examples of a source."""
+    split = experiment.split
+    if split.ids is not None:
+        return list(part.validation)
+    return limited(part.validation, split.validation_limit, split.draw_seed)
+
+
+def test_examples(experiment: Experiment, part: Splits) -> list[Example]:
+    """The examples that a source is reported on; ids differ.
+
+    Of examples without answers (`pairs`) the first one of each text is kept.
+
+    Raises:
+        ValueError: Two of them have one id.
+    """
+    return reported(experiment, part, unique(part.test or (), str(part.source.test)))
+
+
+test_examples.__test__ = False  # type: ignore[attr-defined]
+
+
+def reported(experiment: Experiment, part: Splits, test: Iterable[Example]) -> list[Example]:
+    """The examples of a test file that are reported on, given all of them."""
+    examples = _one_per_text(test) if part.source.format == "pairs" else test
+    if experiment.split.ids is not None:
+        return list(examples)
+    return limited(examples, experiment.evaluation.limit, experiment.split.draw_seed)
+
+
+def _one_per_text(examples: Iterable[Example]) -> list[Example]:
+    first: dict[str, Example] = {}
+    for example in examples:
+        first.setdefault(example.passages[0], example)
+    return list(first.values())
+
+
+def question_references(examples: Sequence[Example]) -> dict[str, list[str]]:
+    """The questions that a generated one is scored against, by id.
+
+    A question about an answer has its own question as its reference. Without answers all questions
+    about the same text are references of each other.
+    """
+    by_text: dict[str, list[str]] = {}
+    for example in examples:
+        if not example.answers:
+            by_text.setdefault(example.passages[0], []).append(example.question)
+    return {
+        example.id: [example.question] if example.answers else by_text[example.passages[0]]
+        for example in examples
+    }
+
+
+def answer_references(examples: Iterable[Example], style: str | None) -> dict[str, list[str]]:
+    """The answers that a prediction is scored against, by id; of all styles where none is named.
+
+    Examples without such an answer are left out.
+    """
+    found = {}
+    for example in examples:
+        several = (
+            [text for texts in example.answers.values() for text in texts]
+            if style is None
+            else list(example.answers.get(style, ()))
+        )
+        if several:
+            found[example.id] = several
+    return found

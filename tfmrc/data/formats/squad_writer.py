@@ -126,20 +126,25 @@ class _Answered:
         return (e for e in self.examples if (self.style in e.answers if self.style else e.answers))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write a file of any known format in SQuAD's form."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Returns the parser of `python -m tfmrc.data.formats.squad_writer`."""
+    program = argparse.ArgumentParser(
         prog="python -m tfmrc.data.formats.squad_writer",
         description=str(main.__doc__).partition("\n")[0],
     )
-    parser.add_argument("file", type=Path, help="MS MARCO, TriviaQA, WikiQA, qaps.csv, …")
-    parser.add_argument("to", type=Path, help="the file to write")
-    parser.add_argument("--split", help="of NarrativeQA")
-    parser.add_argument("--style", help="of the answers; default: the first of each question")
-    parser.add_argument("--answered", action="store_true", help="leave out what has no answer")
-    parser.add_argument("--limit", type=int, help="at most so many questions, drawn by id")
-    parser.add_argument("--skip", action="store_true", help="skip broken records and say how many")
-    chosen = parser.parse_args(arguments)
+    program.add_argument("file", type=Path, help="MS MARCO, TriviaQA, WikiQA, qaps.csv, …")
+    program.add_argument("to", type=Path, help="the file to write")
+    program.add_argument("--split", help="of NarrativeQA")
+    program.add_argument("--style", help="of the answers; default: the first of each question")
+    program.add_argument("--answered", action="store_true", help="leave out what has no answer")
+    program.add_argument("--limit", type=int, help="at most so many questions, drawn by id")
+    program.add_argument("--skip", action="store_true", help="skip broken records and say how many")
+    return program
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write a file of any known format in SQuAD's form."""
+    chosen = parser().parse_args(arguments)
     try:
         stream = read_file(
             chosen.file, on_error="skip" if chosen.skip else "raise", split=chosen.split

@@ -10,7 +10,7 @@ from typing import Any, Self
 from tfmrc.evaluation.files.json_lines import read_json_lines, short
 
 _BEGINNING = b'{"id": '
-_FIELDS = {"id", "style", "answer", "scores", "provenance", "alternatives"}
+_FIELDS = {"id", "style", "answer", "scores", "provenance", "alternatives", "digest"}
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Prediction:
         provenance: One mapping per generated word: `word`, `source` ("vocabulary", "question" or
             "passage"), `passage`, `start`, `end` and the three weights `mixture`.
         alternatives: Further answers, best first (without `answer`), for the K-best oracle.
+        digest: Digest of model, options and example, by which a stale answer is recognised.
 
     Example:
 
@@ -38,6 +39,7 @@ class Prediction:
     scores: Mapping[str, Any] = field(default_factory=dict)
     provenance: tuple[Mapping[str, Any], ...] = ()
     alternatives: tuple[str, ...] = ()
+    digest: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Returns a dictionary for one line, without empty fields."""
@@ -47,6 +49,7 @@ class Prediction:
             "scores": dict(self.scores),
             "provenance": [dict(word) for word in self.provenance],
             "alternatives": list(self.alternatives),
+            "digest": self.digest,
         }
         return record | {name: value for name, value in optional.items() if value}
 
@@ -60,7 +63,7 @@ class Prediction:
         if not isinstance(record, dict) or not {"id", "answer"} <= record.keys():
             raise ValueError(
                 "a prediction is an object with 'id' and 'answer' (and 'style', 'scores', "
-                f"'provenance', 'alternatives'). Received: {short(record)}"
+                f"'provenance', 'alternatives', 'digest'). Received: {short(record)}"
             )
         unknown = sorted(record.keys() - _FIELDS)
         if unknown:
@@ -74,6 +77,7 @@ class Prediction:
             scores=record.get("scores", {}),
             provenance=tuple(record.get("provenance", ())),
             alternatives=tuple(record.get("alternatives", ())),
+            digest=record.get("digest", ""),
         )
 
 

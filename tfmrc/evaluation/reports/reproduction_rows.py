@@ -17,7 +17,7 @@ class Part:
             is no recipe yet.
         also: Names of the same recipe at other sizes.
         recipe: The file of the recipe, relative to the folder of the recipes.
-        flags: Flags added to the recipe.
+        flags: Settings that the part changes, as `model.ranker=false`.
         commands: Commands of the run. By default `tfmrc train` and `tfmrc evaluate` of the recipe.
         paper: The paper's figures by the names of our scores, in the paper's unit.
         size: Number of examples that the paper reports on, if it is not that of the row.
@@ -41,7 +41,7 @@ class Part:
         if self.commands or not self.recipe:
             return self.commands
         words = ["tfmrc train", Path(recipes, self.recipe).as_posix()]
-        words += [f"--name {self.run}", self.flags] if self.flags else []
+        words += [f"--set name={self.run}", self.flags] if self.flags else []
         return " ".join(words), f"tfmrc evaluate runs/{self.run}"
 
 

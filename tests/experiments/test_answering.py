@@ -1,0 +1,138 @@
+"""Predictions in a file: resumed, never stale, and no file of something else is touched."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tfmrc.data import Example
+from tfmrc.evaluation import Prediction
+from tfmrc.experiments.answering import answer_all, digest_of, prediction_of
+from tfmrc.predictors import Answer, SpanAnswer, Word
+
+EXAMPLES = [Example(f"q{n}", f"Who {n}?", ("Ode.",), {"qa": ("Ode",)}) for n in range(7)]
+
+
+class Echo:
+    """Answers with the question, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.options: dict[str, Any] = {}
+
+    def predict(
+        self, examples: Iterable[Example], *, task: str, batch_size: int, **options: Any
+    ) -> Iterator[Answer]:
+        self.options = {"task": task, "batch_size": batch_size, **options}
+        for example in examples:
+            self.asked.append(example.id)
+            word = Word(example.id, "passage", 0, 0, 3, (0.1, 0.2, 0.7))
+            yield Answer(
+                example.question,
+                words=(word,),
+                relevance=(0.5,),
+                answerable_probability=0.75,
+                score=-1.0,
+            )
+
+
+def answered(
+    path: Path,
+    examples: list[Example] = EXAMPLES,
+    task: str = "qa",
+    model: str = "m",
+    **options: Any,
+) -> tuple[Echo, dict[str, Prediction]]:
+    predictor = Echo()
+    found = answer_all(
+        predictor, examples, path, task=task, options=options, batch_size=3, model=model
+    )
+    return predictor, found
+
+
+def test_predictions_belong_to_their_examples_and_carry_everything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    predictor, found = answered(tmp_path / "a.jsonl", num_beams=2)
+    assert {key: p.answer for key, p in found.items()} == {e.id: e.question for e in EXAMPLES}
+    first = found["q0"]
+    assert first.scores == {
+        "score": -1.0,
+        "answerable_probability": 0.75,
+        "relevance": [0.5],
+        "truncated": False,
+        "finished": True,
+    }
+    assert first.provenance[0]["mixture"] == [0.1, 0.2, 0.7]
+    assert first.provenance[0]["text"] == "q0"
+    assert first.style == "qa"
+    assert first.digest == digest_of(EXAMPLES[0], "qa", "m", {"num_beams": 2})
+    assert predictor.options == {"task": "qa", "batch_size": 3, "num_beams": 2}
+    assert "predicting 7 examples (qa)" in capsys.readouterr().out
+
+
+def test_alternatives_are_texts() -> None:
+    result = SpanAnswer("a", start=0, end=1, alternatives=(SpanAnswer("b", start=1, end=2),))
+    found = prediction_of("q", result, "answer")
+    assert found.alternatives == ("b",) and found.scores["end"] == 1
+
+
+def test_the_file_is_resumed(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    answered(path, EXAMPLES[:3])
+    with path.open("a") as file:
+        file.write('{"id": "q3", "ans')  # a process that was killed
+    again, found = answered(path)
+    assert again.asked == ["q3", "q4", "q5", "q6"]
+    assert list(found) == [example.id for example in EXAMPLES]
+    other, _ = answered(path, EXAMPLES[:2], task="nlg")
+    assert other.asked == ["q0", "q1"]
+    assert answered(path)[0].asked == []
+
+
+@pytest.mark.parametrize("change", ["model", "options", "question"])
+def test_stale_predictions_are_made_anew(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "a.jsonl"
+    answered(path)
+    examples = EXAMPLES
+    changes: dict[str, Any] = {}
+    if change == "model":
+        changes["model"] = "retrained"
+    elif change == "options":
+        changes["num_beams"] = 4
+    else:
+        examples = [replace(EXAMPLES[0], question="Another question?"), *EXAMPLES[1:]]
+    again, found = answered(path, examples, **changes)
+    expected = ["q0"] if change == "question" else [example.id for example in EXAMPLES]
+    assert again.asked == expected
+    assert found["q0"].answer == examples[0].question
+    assert len(path.read_text().splitlines()) == 7
+    assert answered(path, examples, **changes)[0].asked == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"thesis": "years of work"}',  # one line without an end, which used to be cut
+        '{"thesis": "years of work"}\n',
+        "years of work",
+        '{"id": "q0", "answer": "x"}\nyears of work',
+        '[1, 2]\n{"id": "q0", "answer": "x"}\n',
+    ],
+)
+def test_a_file_of_something_else_is_left_as_it_is(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(content)
+    with pytest.raises(ValueError, match="a.jsonl"):
+        answered(path)
+    assert path.read_text() == content
+
+
+def test_predictions_of_other_examples_stay(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    answered(path)
+    before = path.read_text()
+    assert list(answered(path, EXAMPLES[2:4])[1]) == ["q2", "q3"]
+    assert path.read_text() == before

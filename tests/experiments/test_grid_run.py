@@ -1,0 +1,228 @@
+"""A grid from its YAML file to one table: SAN with two answer modules and two seeds."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+import yaml
+
+from tests.recipes.small_squad import NAMES, squad
+from tests.running import eagerly
+from tfmrc import Predictor, cli, data
+from tfmrc.evaluation import find_runs, read_predictions, read_rows, states
+from tfmrc.experiments import find_recipe
+from tfmrc.experiments.answering import digest_of, model_digest
+from tfmrc.ops.ids import NUM_SPECIAL
+
+RECIPES = find_recipe("san_squad").parents[1]
+SETTINGS: dict[str, Any] = {
+    "name": "san_squad",
+    "sources": [
+        {
+            "format": "squad",
+            "title": "SQuAD",
+            "train": "squad/train.json",
+            "test": "squad/dev.json",
+            "answerable_only": True,
+            "rules": "squad",
+        }
+    ],
+    "split": {"validation_share": 0.3, "validation_limit": None},
+    "vocabulary": {"size": 60, "num_oov_buckets": 4},
+    "preprocessor": {"passage_length": 12, "question_length": 8, "answer_length": 3, "stride": 6},
+    "model": {
+        "name": "SAN",
+        "word_dim": 4,
+        "units": 2,
+        "align_dim": 2,
+        "num_layers": 1,
+        "num_steps": 2,
+    },
+    "training": {"epochs": 1, "batch_size": 8},
+    "evaluation": {"limit": 5, "options": {"num_return_sequences": 4}, "ensemble": True},
+    "grid": {
+        "variants": {
+            "one_step": {"model.answer": "one_step"},
+            "stochastic": {"model.answer": "stochastic"},
+        },
+        "seeds": [1, 2],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Data, settings, and the four trained runs."""
+    folder = tmp_path_factory.mktemp("grid")
+    (folder / "squad").mkdir()
+    (folder / "squad" / "train.json").write_text(json.dumps(squad(NAMES)))
+    (folder / "squad" / "dev.json").write_text(json.dumps(squad(("Gus", "Hal"))))
+    (folder / "grid.yaml").write_text(yaml.safe_dump(SETTINGS))
+    with eagerly():
+        assert train(folder) == 0
+    return folder
+
+
+def train(folder: Path, *more: str, name: str = "grid.yaml", run: str = "run") -> int:
+    places = ["--data", str(folder), "--run", str(folder / run)]
+    return cli.main(["train", str(folder / name), *places, *more])
+
+
+def evaluate(folder: Path, *more: str, run: str = "run") -> int:
+    with eagerly():
+        return cli.main(["evaluate", str(folder / run), *more])
+
+
+def metrics(folder: Path, source: str = "1-dev-span", run: str = "run") -> dict[str, Any]:
+    """The systems of a report: by name the scores."""
+    path = folder / run / "evaluation" / source / "metrics.json"
+    systems = json.loads(path.read_text())["systems"]
+    return {name: part["scores"] for name, part in systems.items()}
+
+
+def test_runs_share_words_and_say_what_they_took(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {path.name for path in (place / "run").iterdir() if path.is_dir()}
+    assert names == {f"{v}-{s}" for v in ("one_step", "stochastic") for s in (1, 2)}
+    assert not (place / "run" / "stochastic-1" / "vocabulary.txt").exists()
+    facts = json.loads((place / "run" / "stochastic-2" / "training.json").read_text())
+    assert (facts["variant"], facts["seed"]) == ("stochastic", 2)
+    counts = facts["alignment"]
+    assert sum(counts.values()) == facts["examples"] and counts["part_of_a_word"] > 0
+    assert facts["steps"] == facts["examples"] // 8
+    losses = [
+        json.loads((place / "run" / f"stochastic-{seed}" / "training.json").read_text())[
+            "best_val_loss"
+        ]
+        for seed in (1, 2)
+    ]
+    assert losses[0] != losses[1]
+    assert train(place) == 0  # again: nothing is trained anew
+    assert "weights" not in capsys.readouterr().out
+    assert train(place, "--set", "model.units=3") == 1
+    assert "model.units: 2 there, 3 here" in capsys.readouterr().err
+
+
+def test_one_table_with_means_ensemble_and_pictures(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate(place) == 0
+    path = place / "run" / "stochastic-2" / "evaluation" / "1-dev-span" / "predictions-answer.jsonl"
+    found = read_predictions(path)
+    assert len(found) == 5 and not any(key.endswith("x") for key in found)
+    assert all(len(p.alternatives) == 3 for p in found.values())
+    # A run that is always right: its predictions are taken from the file, being of its model.
+    digest = model_digest(place / "run" / "stochastic-2" / "predictor")
+    examples = {e.id: e for e in data.read_squad(place / "squad" / "dev.json")}
+    lines = [
+        {
+            "id": key,
+            "answer": examples[key].answers["span"][0],
+            "style": "answer",
+            "digest": digest_of(examples[key], "answer", digest, {"num_return_sequences": 4}),
+        }
+        for key in found
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    capsys.readouterr()
+    assert evaluate(place) == 0
+    table = metrics(place)
+    single = {
+        seed: metrics(place, run=f"run/stochastic-{seed}")["san_squad_stochastic"]
+        for seed in (1, 2)
+    }
+    assert single[2]["f1"]["value"] == single[2]["exact_match"]["value"] == 1.0
+    mean = table["san_squad_stochastic"]
+    assert mean["f1"]["value"] == pytest.approx((single[1]["f1"]["value"] + 1) / 2)
+    assert mean["f1"]["values"] == [single[1]["f1"]["value"], 1.0] and "deviation" in mean["f1"]
+    assert mean["f1"]["value"] == mean["f1@1"]["value"] <= single[1]["f1@4"]["value"] + 1
+    assert {"f1_who", "f1_what", "exact_match_who"} <= mean.keys()
+    assert 0 <= table["san_squad_stochastic_ensemble"]["f1"]["value"] <= 1
+    said = capsys.readouterr().out
+    assert " ± " in said and "| 76.23 |" in said and "most similar sentence" in said
+    assert "4 runs of " in said and "one_step" in said
+    folder = place / "run" / "evaluation" / "1-dev-span"
+    for picture in ("learning_curves", "oracle", "question_words"):
+        assert (folder / f"{picture}.png").stat().st_size > 1000
+    samples = (folder / "samples.md").read_text()
+    assert "| span, stochastic |" in samples.replace("\\", "")
+    rows = [r for r in read_rows(RECIPES / "reproduction.yaml") if r.id in ("san-t1", "san-f3")]
+    found_states = states(rows, find_runs([place / "run"]), RECIPES)
+    assert {state.state for state in found_states} == {"run on less data"}
+
+
+def test_other_options_are_systems_of_their_own(place: Path) -> None:
+    chosen = ["--variants", "stochastic", "--seeds", "1"]
+    also = "evaluation.also={tested_1: {num_steps: 1}, tested_2: {num_steps: 2}}"
+    assert evaluate(place, *chosen, "--set", also) == 0
+    table = metrics(place)
+    assert {"san_squad_stochastic", "san_squad_stochastic_tested_1"} <= table.keys()
+    trained, tested = table["san_squad_stochastic"], table["san_squad_stochastic_tested_2"]
+    assert trained["f1"]["value"] == tested["f1"]["value"]  # two steps are those of the training
+
+
+def test_adversarial_questions_count_as_their_worst_variant(place: Path) -> None:
+    both = squad(("Gus",))
+    both["data"] += squad(("Gus",), "-high-conf-turk0")["data"]
+    (place / "AddSent.json").write_text(json.dumps(both))
+    changes = ["sources.0.test=AddSent.json", "sources.0.rules=adversarial"]
+    changes += ["sources.0.title=Adversarial SQuAD, AddSent", "evaluation.limit=null"]
+    chosen = ["--variants", "stochastic", "--seeds", "1"]
+    assert evaluate(place, *chosen, "--set", *changes) == 0
+    found = metrics(place, "1-AddSent-span")["san_squad_stochastic"]
+    assert 0 <= found["f1"]["value"] <= found["unchanged_f1"]["value"] <= 1
+    rows = [r for r in read_rows(RECIPES / "reproduction.yaml") if r.id == "san-t5"]
+    [state] = states(rows, find_runs([place / "run"]), RECIPES)
+    assert {result.part.label for result in state.results} == {"AddSent"}
+    report = (place / "run" / "evaluation" / "1-AddSent-span" / "report.md").read_text()
+    assert "46.60" in report
+
+
+def test_tags_and_vectors(place: Path) -> None:
+    """By a pipeline of rules: the tags are kept, and no run needs the pipeline after that."""
+    pipeline = spacy.blank("en")
+    rules = pipeline.add_pipe("attribute_ruler")
+    rules.add([[{"LOWER": "met"}]], {"TAG": "VBD", "LEMMA": "meet"})  # type: ignore[attr-defined]
+    pipeline.to_disk(place / "pipeline")
+    tagged = {**SETTINGS, "tagger": str(place / "pipeline"), "grid": {"seeds": [1]}}
+    tagged["vocabulary"] = {**SETTINGS["vocabulary"], "vectors": "vectors.txt"}
+    (place / "vectors.txt").write_text("owl 1 2 3 4\nyak 5 6 7 8\n")
+    (place / "tags.yaml").write_text(yaml.safe_dump(tagged))
+    run = str(place / "tagged")
+    prepare = ["prepare", str(place / "tags.yaml"), "--data", str(place), "--run", run]
+    assert cli.main(prepare) == 0
+    cache = place / "tagged" / "tags.jsonl"
+    lines = cache.read_text().splitlines()
+    (place / "pipeline").rename(place / "moved")
+    with eagerly():
+        assert train(place, name="tags.yaml", run="tagged") == 0
+    assert evaluate(place, run="tagged") == 0
+    assert cache.read_text().splitlines() == lines  # nothing was left to be tagged
+    predictor: Any = Predictor.load(place / "tagged" / "seed-1" / "predictor")
+    assert predictor.preprocessor.get_config()["pos_tags"] == ["VBD"]
+    assert predictor.model.get_config()["num_exact_match"] == 3
+    assert predictor.model.get_config()["tagger"] == json.loads(lines[0])["tagger"]
+    facts = json.loads((place / "tagged" / "seed-1" / "training.json").read_text())
+    assert 0 < facts["words_with_a_vector"] < 1
+    report = (place / "tagged" / "evaluation" / "1-dev-span" / "report.md").read_text()
+    assert "Word vectors: vectors.txt, for " in report
+    row = predictor.preprocessor.vocabulary.words.index("owl") - NUM_SPECIAL
+    assert predictor.model.word_embedding.words.numpy()[row].shape == (4,)
+
+
+def test_an_answer_without_a_span_is_counted_and_left_out(place: Path) -> None:
+    examples = list(data.read_squad(place / "squad" / "train.json"))
+    free = [data.Example(f"free{n}", "Who?", ("An owl.",), {"span": ("nobody",)}) for n in range(3)]
+    data.write_examples(place / "own.jsonl", [*(e for e in examples if e.answers), *free])
+    own = {**SETTINGS, "grid": {}, "split": {"validation_share": 0.2}}
+    own["model"] = {**SETTINGS["model"], "answer": "one_step"}
+    own["sources"] = [{"format": "examples", "train": "own.jsonl", "test": "own.jsonl"}]
+    (place / "own.yaml").write_text(yaml.safe_dump(own))
+    with eagerly():
+        assert train(place, name="own.yaml", run="own") == 0
+    facts = json.loads((place / "own" / "training.json").read_text())
+    left_out = facts["alignment"]["without_a_span"]
+    assert 0 < left_out <= 3 and sum(facts["alignment"].values()) == facts["examples"]

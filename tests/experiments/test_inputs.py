@@ -1,0 +1,23 @@
+"""A run goes on with the files that it was begun with, and with no others."""
+
+from pathlib import Path
+
+import pytest
+
+from tfmrc.experiments.inputs import check_unchanged, describe_inputs
+
+
+def test_a_changed_or_missing_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    one, two = tmp_path / "train.json", tmp_path / "b" / "train.json"
+    one.write_text("abc")
+    two.write_text("abcd")
+    noted = describe_inputs([one, two])
+    assert noted["train.json"]["bytes"] == 3 and noted["b/train.json"]["bytes"] == 4
+    assert noted["train.json"]["sha256"].startswith("ba7816bf8f01cfea")
+    check_unchanged(noted, describe_inputs([one, two]), tmp_path)
+    two.write_text("abce")
+    with pytest.raises(ValueError, match=r"b/train.json: 4 bytes, sha256 \w{12}, there: 4 bytes"):
+        check_unchanged(noted, describe_inputs([one, two]), tmp_path)
+    with pytest.raises(ValueError, match="b/train.json: no such file, there: 4 bytes"):
+        check_unchanged(noted, describe_inputs([one]), tmp_path)

@@ -1,0 +1,138 @@
+"""Settings from YAML: defaults, overrides, extension, and errors with the nearest name."""
+
+from pathlib import Path
+
+import pytest
+
+from tfmrc.experiments import loading
+from tfmrc.experiments.settings import Evaluation, Experiment, Source, Training
+
+TEXT = """
+name: small
+sources:
+- {format: squad, styles: [span], train: a.json, options: {num_passages: 2}}
+- {format: dream, styles: [free]}
+- {format: squad, styles: [span]}
+model: {name: Masque, hidden_dim: 8, dropout: 0.1}
+training: {steps: 3, optimizer: {learning_rate: 1e-3}}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "config.yaml"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def test_load_fills_defaults_and_reads_nested_values(file: Path) -> None:
+    experiment = loading.load(file)
+    assert experiment.name == "small"
+    assert experiment.styles == ("span", "free")
+    assert experiment.sources[0] == Source(
+        "squad", ("span",), train="a.json", options={"num_passages": 2}
+    )
+    assert experiment.training == Training(steps=3, optimizer={"learning_rate": 0.001})
+    assert experiment.evaluation == Evaluation()
+
+
+def test_overrides_reach_settings_and_free_arguments(file: Path) -> None:
+    experiment = loading.load(
+        file,
+        "training.steps=9",
+        "model.hidden_dim=64",
+        "training.patience=null",
+        "sources.1.train=b.json",
+        "training.max_minutes=2",
+        "grid.seeds=[1, 2]",
+    )
+    assert experiment.training.steps == 9
+    assert experiment.training.patience is None
+    assert experiment.training.max_minutes == 2.0
+    assert experiment.model == {"name": "Masque", "hidden_dim": 64, "dropout": 0.1}
+    assert experiment.sources[1].train == "b.json"
+    assert experiment.grid.seeds == (1, 2)
+
+
+def test_saved_experiment_is_the_same_experiment(file: Path, tmp_path: Path) -> None:
+    experiment = loading.load(file, "title='with: a colon, ünïcode'")
+    loading.save(experiment, tmp_path / "again.yaml")
+    assert loading.load(tmp_path / "again.yaml") == experiment
+
+
+def test_a_file_extends_another_and_leaves_out_variants(file: Path) -> None:
+    variants = "{a: {seed: 1}, b: {model: {name: SAN}}}"
+    file.write_text(TEXT + f"grid: {{variants: {variants}, seeds: [1, 2]}}\n", encoding="utf-8")
+    child = file.with_name("child.yaml")
+    child.write_text(
+        "extends: config.yaml\nname: child\ntraining: {steps: 6}\n"
+        "model: {dropout: 0.5}\nsources: [{format: dream}]\ngrid: {variants: {a: null}}\n"
+    )
+    experiment = loading.load(child)
+    assert (experiment.name, experiment.training.steps) == ("child", 6)
+    assert experiment.training.optimizer == {"learning_rate": 0.001}
+    assert experiment.model == {"name": "Masque", "hidden_dim": 8, "dropout": 0.5}
+    assert experiment.sources == (Source("dream"),)
+    assert list(experiment.grid.variants) == ["b"] and experiment.grid.seeds == (1, 2)
+    child.write_text("extends: child.yaml\nname: x\n")
+    with pytest.raises(ValueError, match="extends itself"):
+        loading.load(child)
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("training.step=9", "did you mean `training.steps`? Received: training.step=9"),
+        ("trainin.steps=9", "did you mean `training`?"),
+        ("sources.0.formt=squad", "did you mean `sources.0.format`?"),
+        ("sources.0.format=squat", "did you mean squad?"),
+        ("sources.7.format=squad", "There are 3 entries"),
+        ("training.steps=many", "`training.steps` is an integer. Received: training.steps='many'"),
+        ("training.steps=true", "is an integer"),
+        ("training.stream=1", "is true or false"),
+        ("training.dtype=float8", "did you mean float32?"),
+        ("training={steps: 3, stops: 4}", "did you mean `training.steps`?"),
+        ("grid.seeds=3", "`grid.seeds` is a list"),
+        ("name.first=x", "name holds no settings"),
+        ("evaluation=3", "evaluation holds settings by name"),
+        ("steps", "NAME=VALUE"),
+        ("grid.variants={a: {training.stepz: 1}}", "grid.variants.a: There is no setting"),
+    ],
+)
+def test_wrong_settings_are_named(file: Path, override: str, said: str) -> None:
+    with pytest.raises(ValueError) as raised:
+        loading.load(file, override)
+    assert said in str(raised.value) and str(file) in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("[1", "Not YAML"), ("3", "Expected settings"), ("name: x", "is missing")]
+)
+def test_wrong_files_are_named(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="a.yaml") as raised:
+        loading.load(path)
+    assert said in str(raised.value)
+    with pytest.raises(ValueError, match="none.yaml"):
+        loading.load(tmp_path / "none.yaml")
+
+
+def test_a_changed_mapping_is_replaced_whole(file: Path) -> None:
+    experiment = loading.changed(
+        loading.load(file), {"model": {"name": "SAN"}, "training.steps": 5, "seed": 7}
+    )
+    assert experiment.model == {"name": "SAN"}
+    assert (experiment.training.steps, experiment.seed) == (5, 7)
+    assert experiment.training.optimizer == {"learning_rate": 0.001}
+
+
+def test_flat_names_and_help_describe_every_setting(file: Path) -> None:
+    names = loading.flat(loading.load(file))
+    assert names["sources.0.options.num_passages"] == 2
+    assert names["training.batch_size"] == Training().batch_size
+    described = loading.describe()
+    for name in ("sources.N.format", "training.eval_every_steps", "vocabulary.size", "grid.seeds"):
+        assert f"  {name}\n" in described
+    assert "examples per step. (default: 32)" in described
+    assert isinstance(loading.load(file), Experiment)

@@ -1,0 +1,77 @@
+"""A paper of a user's own goes through every command, found by its registered names alone."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tfmrc
+from tests.running import eagerly
+from tfmrc import cli, data
+
+RECIPE = """
+name: toy
+imports: [tests.toy_paper]
+sources:
+- {format: examples, styles: [span], train: train.jsonl, test: test.jsonl, title: toy}
+model: {name: ToyModel, width: 6}
+preprocessor: {length: 12}
+vocabulary: {num_oov_buckets: 4}
+split: {validation_share: 0.3}
+training: {epochs: 3, batch_size: 8, optimizer: {learning_rate: 0.2}}
+evaluation: {meteor: false}
+"""
+NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal")
+
+
+def example(number: int) -> data.Example:
+    """Who ran? The word before "ran", among other words."""
+    name, other = NAMES[number % 8], NAMES[(number + 3) % 8]
+    passage = f"{other} slept . {name} ran home ."
+    start = passage.index(f"{name} ran")
+    span = data.Span(0, start, start + len(name))
+    question = f"Was it {name} who ran?"
+    return data.Example(f"q{number}", question, (passage,), {"span": (name,)}, spans=(span,))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("toy")
+    data.write_examples(folder / "train.jsonl", [example(n) for n in range(64)])
+    data.write_examples(folder / "test.jsonl", [example(n) for n in range(100, 108)])
+    (folder / "toy.yaml").write_text(RECIPE)
+    return folder
+
+
+def test_a_users_paper_trains_evaluates_predicts_exports_and_loads(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe, run = str(folder / "toy.yaml"), str(folder / "run")
+    places = ["--data", str(folder), "--run", run]
+    wrong = ["train", recipe, *places, "--set", "model.widht=3"]
+    assert cli.main(wrong) == 1
+    assert "did you mean `width`?" in capsys.readouterr().err
+    with eagerly():
+        assert cli.main(["prepare", recipe, *places]) == 0
+        assert cli.main(["train", recipe, *places]) == 0
+        assert cli.main(["evaluate", run]) == 0
+    report = json.loads((folder / "run/evaluation/1-test-span/metrics.json").read_text())
+    scores = report["systems"]["toy"]["scores"]
+    assert scores["exact_match"]["value"] == 1.0  # the name in the question is found again
+    assert report["systems"]["first sentence"]["scores"]["exact_match"]["value"] == 0.0
+    capsys.readouterr()
+    asked = ["predict", run, "--input", str(folder / "test.jsonl"), "--format", "squad"]
+    assert cli.main(asked) == 0
+    predicted = json.loads(capsys.readouterr().out)
+    assert predicted == {f"q{n}": NAMES[n % 8] for n in range(100, 108)}
+    export = folder / "exports" / "toy" / "1"
+    assert cli.main(["export", run, "--to", str(export)]) == 0
+    assert cli.main(["verify", run, str(export)]) == 0
+    one = example(101)
+    for path in (folder / "run", folder / "run" / "predictor", export):
+        predictor = tfmrc.load(path)
+        answer = predictor.answer(question=one.question, passages=one.passages)
+        assert answer.text == "Finn"
+    loaded = tfmrc.Predictor.load(folder / "run" / "predictor")
+    assert type(loaded).__name__ == "ToyPredictor" and loaded.model.get_config()["width"] == 6
+    assert loaded.preprocessor.length == 12

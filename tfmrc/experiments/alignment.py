@@ -1,0 +1,69 @@
+"""How the answers that a span model trains on agree with words, before training begins."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfmrc.data import TrainingExample
+
+__all__ = ["align_answers"]
+
+
+def align_answers(
+    preprocessor: Any,
+    examples: Sequence[TrainingExample],
+    annotate: Any = None,
+    batch_size: int = 256,
+) -> tuple[list[TrainingExample], dict[str, int]]:
+    """Counts how training answers agree with words, and leaves out those that have no span.
+
+    Args:
+        preprocessor: Has `source` and `align`, as `tfmrc.preprocessing.SANPreprocessor`.
+        examples: What is to be trained on.
+        annotate: Makes the tags that the preprocessor reads; None without tags.
+        batch_size: Examples that are looked at together.
+
+    Returns:
+        The examples with a span, and numbers of answers: whole words (`exact`), with a part of a
+        word (`part_of_a_word`), after the words that are read (`outside_the_window`), and without
+        a span (`without_a_span`).
+
+    Raises:
+        ValueError: No answer has a span.
+    """
+    located = [record for record in examples if _span(record) is not None]
+    counts = {"exact": 0, "part_of_a_word": 0, "outside_the_window": 0}
+    for first in range(0, len(located), batch_size):
+        part = located[first : first + batch_size]
+        spans = [_span(record) for record in part]
+        annotations = {} if annotate is None else annotate(part)
+        source = preprocessor.source(
+            [record.example.question for record in part],
+            [r.example.passages[s.passage] for r, s in zip(part, spans, strict=True)],
+            **annotations,
+        )
+        begin, _, exact = preprocessor.align(
+            source, [span.start for span in spans], [span.end for span in spans]
+        )
+        inside, exact = begin.numpy() >= 0, exact.numpy()
+        counts["exact"] += int(exact.sum())
+        counts["part_of_a_word"] += int((inside & ~exact).sum())
+        counts["outside_the_window"] += int((~inside).sum())
+    counts["without_a_span"] = len(examples) - len(located)
+    if not located:
+        raise ValueError(
+            f"No training answer is a span of its passages. Received: {len(examples)} answers"
+        )
+    print(
+        "Training answers that are whole words, hold a part of one, come after the words that are "
+        "read, have no span (left out): " + ", ".join(f"{count:,}" for count in counts.values()),
+        flush=True,
+    )
+    return located, counts
+
+
+def _span(record: TrainingExample) -> Any:
+    """Where the record's answer is; None if that is not told."""
+    for span in record.example.spans:
+        if record.answer and record.example.span_text(span) == record.answer:
+            return span
+    return None

@@ -1,0 +1,143 @@
+"""Predictions of a predictor in a file, which an interrupted command continues."""
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tfmrc.data import Example
+from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
+from tfmrc.experiments.run_folder import written_beside
+
+__all__ = ["answer_all", "digest_of", "model_digest", "prediction_of"]
+
+
+def prediction_of(example_id: str, result: Any, task: str, digest: str = "") -> Prediction:
+    """A predictor's result as a line of a prediction file.
+
+    Args:
+        example_id: The example's id.
+        result: `tfmrc.predictors.Result`.
+        task: Name of the task.
+        digest: What the result depends on, as `digest_of` says it.
+    """
+    scores = dict(result.to_json())
+    text = scores.pop("text")
+    scores.pop("alternatives", None)
+    words = tuple(scores.pop("words", ()))
+    alternatives = tuple(other.text for other in result.alternatives)
+    return Prediction(example_id, text, task, scores, words, alternatives, digest)
+
+
+def model_digest(folder: Path) -> str:
+    """A digest of a saved predictor: of the list of its files' digests."""
+    from tfmrc.predictors.manifest import manifest_of
+
+    manifest = manifest_of(folder)
+    if manifest is None:
+        raise ValueError(f"This is not a saved predictor. Received: {folder}")
+    return hashlib.sha256(manifest.read_bytes()).hexdigest()
+
+
+def digest_of(example: Example, task: str, model: str, options: Mapping[str, Any]) -> str:
+    """A digest of all that a prediction depends on: model, options, task and example.
+
+    Args:
+        example: The example.
+        task: Name of the task.
+        model: Digest of the model.
+        options: Options of the predictor.
+    """
+    facts = [model, task, dict(sorted(options.items())), json.loads(example.to_json())]
+    text = json.dumps(facts, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def answer_all(
+    predictor: Any,
+    examples: Sequence[Example],
+    path: Path,
+    *,
+    task: str,
+    options: Mapping[str, Any],
+    batch_size: int,
+    model: str,
+) -> dict[str, Prediction]:
+    """Predicts examples into a file; what the file holds of the same model is not asked again.
+
+    A file that is not made of predictions is left as it is. Predictions of another model, with
+    other options or of an example that has changed are made anew; those of other examples stay.
+
+    Args:
+        predictor: A `tfmrc.Predictor`.
+        examples: The examples; their ids differ.
+        path: File of JSON lines, written as the predictions come.
+        task: Name of a task of the predictor.
+        options: Options of the predictor.
+        batch_size: Examples per batch.
+        model: Digest of the model.
+
+    Returns:
+        The predictions by id, in the order of the examples.
+
+    Raises:
+        ValueError: The file holds something else.
+    """
+    digests = {example.id: digest_of(example, task, model, options) for example in examples}
+    _drop_stale(path, task, digests)
+    with PredictionWriter(path, resume=True) as writer:
+        left = [example for example in examples if (example.id, task) not in writer.done]
+        if left:
+            results = predictor.predict(
+                _shown(left, task), task=task, batch_size=batch_size, **options
+            )
+            for example, result in zip(left, results, strict=True):
+                writer.write(prediction_of(example.id, result, task, digests[example.id]))
+    known = read_predictions(path, style=task)
+    return {example.id: known[example.id] for example in examples}
+
+
+def _drop_stale(path: Path, task: str, digests: Mapping[str, str]) -> None:
+    """Rewrites a file without the predictions of these ids that depend on something else."""
+    if not path.exists():
+        return
+    PredictionWriter(path, resume=True).close()  # looks whether all lines are predictions
+    lines = path.read_text(encoding="utf-8").split("\n")
+    records = [json.loads(line) for line in lines if line.strip()]
+    kept = [
+        record
+        for record in records
+        if record.get("style", "") != task
+        or record["id"] not in digests
+        or record.get("digest") == digests[record["id"]]
+    ]
+    if len(kept) == len(records):
+        return
+    print(
+        f"{path}: {len(records) - len(kept):,} predictions are of another model, other options or "
+        "changed examples; they are made anew.",
+        file=sys.stderr,
+        flush=True,
+    )
+    with written_beside(path) as part:
+        text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in kept)
+        part.write_text(text, encoding="utf-8")
+
+
+def _shown(examples: Iterable[Example], task: str) -> Iterator[Example]:
+    """The examples, with progress: a bar on a terminal, a line now and then in a log."""
+    from rich.progress import track
+
+    known = list(examples)
+    label = f"predicting {len(known):,} examples ({task})"
+    if sys.stdout.isatty():
+        yield from track(known, label, total=len(known))
+        return
+    print(label, flush=True)
+    every = max(1, len(known) // 10)
+    for number, example in enumerate(known, 1):
+        if number % every == 0:
+            print(f"  {number:,}", flush=True)
+        yield example

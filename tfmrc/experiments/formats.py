@@ -1,0 +1,187 @@
+"""Formats of the sources: which reader reads a file, and which files belong to it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tfmrc import data
+from tfmrc.arguments import check_arguments
+from tfmrc.data import Example
+from tfmrc.experiments.settings import Source
+
+Read = Callable[..., Iterable[Example]]
+NO_QUESTION = "?"
+HIDDEN = ("question", "passages")
+
+
+@dataclass(frozen=True)
+class SourceFormat:
+    """How the files of a format are read.
+
+    Attributes:
+        read: From path, styles and options to examples.
+        options: A function whose keyword arguments are the options.
+        one_style: Whether the answers have one style.
+        besides: Further files that belong to a file, given it and the options.
+        is_file: Whether `train` and `test` name files.
+    """
+
+    read: Read
+    options: Callable[..., Any]
+    one_style: bool = True
+    besides: Callable[[Path, dict[str, Any]], list[Path]] = lambda path, options: []
+    is_file: bool = True
+
+
+def _read_corpus(name: Path, styles: tuple[str, ...], hide: str | None = None) -> "Corpus":
+    return Corpus(name.name, hide)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A split of the shipped corpus, one side of it hidden where a blind model is to be measured.
+
+    Args:
+        split: `"train"`, `"dev"` or `"test"`.
+        hide: `"question"` or `"passages"`; None hides nothing.
+
+    Raises:
+        ValueError: There is nothing of this name to hide.
+    """
+
+    split: str
+    hide: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.hide not in (None, *HIDDEN):
+            raise ValueError(f"Hide one of {', '.join(HIDDEN)}. Received: hide={self.hide!r}")
+
+    def __iter__(self) -> Iterator[Example]:
+        for example in data.load_corpus(self.split):
+            yield example if self.hide is None else blinded(example, self.hide)
+
+
+def blinded(example: Example, hide: str) -> Example:
+    """The example with its question or its passages hidden; labels and answers stay."""
+    if hide == "question":
+        return replace(example, question=NO_QUESTION)
+    return replace(example, passages=("",) * len(example.passages), spans=())
+
+
+def corpus_options(hide: str | None = None) -> None:
+    """Options of the format `corpus`: `hide` the `"question"` or the `"passages"`."""
+
+
+def _read_squad(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
+    return data.read_squad(path, style=styles[0], **options)
+
+
+def _read_passages(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
+    return data.squad_for_masque(path, style=styles[0], **options)
+
+
+def _summaries(path: Path, options: dict[str, Any]) -> list[Path]:
+    return [path.parent / options.get("summaries", "summaries.csv")]
+
+
+def _read_narrativeqa(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
+    [summaries] = _summaries(path, options)
+    options.pop("summaries", None)
+    return data.read_narrativeqa(path, summaries, style=styles[0], **options)
+
+
+def _read_dream(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
+    return data.read_dream(path, style=styles[0], **options)
+
+
+def _read_msmarco(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
+    return data.read_msmarco(path, styles=styles, **options)
+
+
+def _read_examples(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
+    return data.read_examples(path, **options)
+
+
+def _questions(path: Path, options: dict[str, Any]) -> list[Path]:
+    return [path.with_name(path.name.replace("src", "tgt", 1))]
+
+
+def _read_pairs(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
+    return data.read_pairs(path, *_questions(path, options), **options)
+
+
+def _read_triviaqa(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
+    evidence = options.pop("evidence", None) or path.resolve().parents[1] / "evidence"
+    return data.read_triviaqa(path, evidence, style=styles[0], **options)
+
+
+def _read_wikiqa(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
+    return data.read_wikiqa(path, style=styles[0], **options)
+
+
+def formats() -> dict[str, SourceFormat]:
+    """All formats by name."""
+    return {
+        "corpus": SourceFormat(_read_corpus, corpus_options, one_style=False, is_file=False),
+        "dream": SourceFormat(_read_dream, data.read_dream),
+        "examples": SourceFormat(_read_examples, data.read_examples, one_style=False),
+        "msmarco": SourceFormat(_read_msmarco, data.read_msmarco, one_style=False),
+        "narrativeqa": SourceFormat(_read_narrativeqa, data.read_narrativeqa, besides=_summaries),
+        "pairs": SourceFormat(_read_pairs, data.read_pairs, besides=_questions),
+        "squad": SourceFormat(_read_squad, data.read_squad),
+        "squad_passages": SourceFormat(_read_passages, data.squad_for_masque),
+        "triviaqa": SourceFormat(_read_triviaqa, data.read_triviaqa),
+        "wikiqa": SourceFormat(_read_wikiqa, data.read_wikiqa),
+    }
+
+
+def check_source(number: int, source: Source) -> None:
+    """Raises a ValueError if a source names what its format does not have.
+
+    Args:
+        number: Index of the source.
+        source: The source.
+    """
+    known = formats()[source.format]
+    if known.one_style and len(source.styles) != 1:
+        raise ValueError(
+            f"The format {source.format} has answers of one style. "
+            f"Received: sources.{number}.styles={list(source.styles)}"
+        )
+    for name in ("options", "train_options", "test_options"):
+        where = f"sources.{number}.{name}"
+        try:
+            check_arguments(known.options, getattr(source, name), where)
+        except TypeError as error:
+            raise ValueError(str(error)) from error
+
+
+def files_of(source: Source, name: str, folder: Path, options: dict[str, Any]) -> list[Path]:
+    """A source's file and those that belong to it.
+
+    Raises:
+        ValueError: One of them does not exist.
+    """
+    known = formats()[source.format]
+    if not known.is_file:
+        return []
+    path = folder / name
+    files = [path, *known.besides(path, {**source.options, **options})]
+    for file in files:
+        if not file.is_file():
+            raise ValueError(f"A file of the experiment does not exist. Received: {file}")
+    return files
+
+
+def read(
+    source: Source, name: str, folder: Path, options: dict[str, Any] | None = None
+) -> Iterable[Example]:
+    """The examples of one file of a source.
+
+    Raises:
+        ValueError: The file does not exist.
+    """
+    options = {**source.options, **(options or {})}
+    files_of(source, name, folder, options)
+    return formats()[source.format].read(folder / name, source.styles, **options)

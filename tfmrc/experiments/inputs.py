@@ -1,0 +1,52 @@
+"""Sizes and digests of the files that a run was trained on, compared when it goes on."""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+__all__ = ["check_unchanged", "describe_inputs"]
+
+
+def describe_inputs(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    """Size and SHA-256 of files, by name.
+
+    Args:
+        files: The files.
+
+    Returns:
+        `{name: {"bytes": ..., "sha256": ...}}`; of equal names the later ones have their folder.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for file in files:
+        name = file.name if file.name not in found else f"{file.parent.name}/{file.name}"
+        with file.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        found[name] = {"bytes": file.stat().st_size, "sha256": digest}
+    return found
+
+
+def check_unchanged(
+    noted: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]], folder: Path
+) -> None:
+    """Raises a ValueError if a run would go on with other files than it was begun with.
+
+    Args:
+        noted: What `describe_inputs` gave when the run was begun.
+        now: What it gives now.
+        folder: The run's folder, for the message.
+    """
+    for name in {**noted, **now}:
+        before, after = noted.get(name), now.get(name)
+        if before != after:
+            raise ValueError(
+                f"{folder} was begun with other data. Pass the same data, --fresh to begin anew, "
+                f"or --run FOLDER for another folder. Received: {name}: {_shown(after)}, there: "
+                f"{_shown(before)}"
+            )
+
+
+def _shown(facts: dict[str, Any] | None) -> str:
+    if facts is None:
+        return "no such file"
+    return f"{facts['bytes']:,} bytes, sha256 {facts['sha256'][:12]}"

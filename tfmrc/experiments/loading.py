@@ -1,0 +1,375 @@
+"""Settings from YAML files and `--set`, with errors that name the nearest key."""
+
+import dataclasses
+import re
+import types
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import yaml
+
+from tfmrc.arguments import nearest
+from tfmrc.experiments.settings import Experiment
+
+EXTENDS = "extends"
+
+Kind = TypeVar("Kind")
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.1 with the floats of YAML 1.2, so that `1e-3` is a number."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
+    list("-+0123456789."),
+)
+
+
+def load(path: str | Path, *overrides: str) -> Experiment:
+    """Reads an experiment from a YAML file.
+
+    A file may name another one with `extends: config.yaml` (from its own folder): mappings are
+    merged, other values replaced, and a variant of the grid that is null is left out.
+
+    Args:
+        path: The file.
+        overrides: Settings by dotted name: `"training.steps=100"`, `"model.hidden_dim=64"`.
+
+    Returns:
+        The experiment.
+
+    Raises:
+        ValueError: The file is not YAML, a name does not exist (the message says the nearest one
+            that does), or a value has the wrong type.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> text = "{name: x, sources: [{format: squad}], model: {name: SAN}}"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "config.yaml")
+    ...     _ = file.write_text(text)
+    ...     load(file, "training.steps=7").training.steps
+    7
+    """
+    try:
+        values = _overridden(path, overrides)
+        grid = values.get("grid")
+        if isinstance(grid, dict) and isinstance(grid.get("variants"), dict):
+            kept = {key: value for key, value in grid["variants"].items() if value is not None}
+            values["grid"] = {**grid, "variants": kept}
+        return from_mapping(values)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def load_settings(kind: type[Kind], path: str | Path, *overrides: str) -> Kind:
+    """Reads a YAML file as another dataclass, for a recipe with settings of its own.
+
+    Args:
+        kind: The dataclass.
+        path: The file.
+        overrides: Settings by dotted name: `"threshold=1"`.
+
+    Raises:
+        ValueError: As `load`.
+    """
+    try:
+        settings: Kind = _dataclass(kind, _overridden(path, overrides), "")
+        return settings
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _overridden(path: str | Path, overrides: Iterable[str]) -> dict[str, Any]:
+    """The values of a file with overrides."""
+    values = _read(Path(path))
+    for override in overrides:
+        name, found, text = override.partition("=")
+        if not found or not name.strip():
+            raise ValueError(f"A setting is NAME=VALUE. Received: {override!r}")
+        set_value(values, name.strip(), parse(text))
+    return values
+
+
+def parse(text: str) -> Any:
+    """The value of a YAML text.
+
+    Raises:
+        ValueError: The text is not YAML.
+
+    Example:
+
+    >>> parse("1e-3"), parse("[1, 2]"), parse("null")
+    (0.001, [1, 2], None)
+    """
+    try:
+        return yaml.load(text, _Loader)  # noqa: S506  (a SafeLoader)
+    except yaml.YAMLError as error:
+        raise ValueError(f"Not YAML: {' '.join(str(error).split())}") from error
+
+
+def from_mapping(values: Mapping[str, Any]) -> Experiment:
+    """The experiment of a mapping, as YAML gives it.
+
+    Raises:
+        ValueError: A name does not exist or is missing, or a value has the wrong type.
+
+    Example:
+
+    >>> from_mapping({"name": "x", "sources": [], "model": {"name": "SAN"}, "sede": 1})
+    Traceback (most recent call last):
+    ...
+    ValueError: There is no setting `sede`; did you mean `seed`? Received: sede=1
+    """
+    experiment: Experiment = _dataclass(Experiment, values, "")
+    for variant, changes in experiment.grid.variants.items():
+        check_variant(experiment, variant, changes)
+    return experiment
+
+
+def to_mapping(experiment: Experiment) -> dict[str, Any]:
+    """Plain values from which `from_mapping` makes the same experiment."""
+    plain: dict[str, Any] = _plain(dataclasses.asdict(experiment))
+    return plain
+
+
+def save(experiment: Experiment, path: str | Path) -> None:
+    """Writes an experiment as the YAML that `load` reads."""
+    from tfmrc.experiments.run_folder import write_text
+
+    text = yaml.safe_dump(to_mapping(experiment), sort_keys=False, allow_unicode=True)
+    write_text(Path(path), text)
+
+
+def changed(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment:
+    """The experiment with other values of some settings.
+
+    Args:
+        experiment: The experiment.
+        changes: Values by dotted name; a mapping replaces the whole of what it names.
+
+    Example:
+
+    >>> first = from_mapping({"name": "x", "sources": [], "model": {"name": "SAN"}})
+    >>> changed(first, {"model.num_steps": 3, "training.steps": 9}).model
+    {'name': 'SAN', 'num_steps': 3}
+    """
+    values = to_mapping(experiment)
+    for name, value in changes.items():
+        set_value(values, name, _plain(value))
+    return from_mapping(values)
+
+
+def check_variant(experiment: Experiment, variant: str, changes: Mapping[str, Any]) -> None:
+    """Raises a ValueError if a variant's settings do not exist."""
+    without_grid = dataclasses.replace(experiment, grid=type(experiment.grid)())
+    try:
+        changed(without_grid, changes)
+    except ValueError as error:
+        raise ValueError(f"grid.variants.{variant}: {error}") from error
+
+
+def set_value(values: dict[str, Any], name: str, value: Any) -> None:
+    """Sets a value by its dotted name; mappings on the way are made, list items counted from 0.
+
+    Raises:
+        ValueError: The name leads through a value that holds nothing, or past the end of a list.
+
+    Example:
+
+    >>> values = {"sources": [{"format": "squad"}]}
+    >>> set_value(values, "sources.0.train", "a.json")
+    >>> set_value(values, "training.steps", 3)
+    >>> values
+    {'sources': [{'format': 'squad', 'train': 'a.json'}], 'training': {'steps': 3}}
+    """
+    *way, last = name.split(".")
+    inner: Any = values
+    for number, key in enumerate(way):
+        if isinstance(inner, list):
+            inner = inner[_position(inner, key, name)]
+            continue
+        if not isinstance(inner, dict):
+            raise ValueError(f"{'.'.join(way[:number])} holds no settings. Received: {name}")
+        if inner.get(key) is None:
+            inner[key] = {}
+        inner = inner[key]
+    if isinstance(inner, list):
+        inner[_position(inner, last, name)] = value
+    elif isinstance(inner, dict):
+        inner[last] = value
+    else:
+        raise ValueError(f"{'.'.join(way)} holds no settings. Received: {name}={value!r}")
+
+
+def flat(experiment: Experiment) -> dict[str, Any]:
+    """All settings by their dotted names."""
+    found: dict[str, Any] = {}
+
+    def visit(name: str, value: Any) -> None:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            inner = f"{name}{key}"
+            if isinstance(item, dict | list | tuple) and item:
+                visit(f"{inner}.", item)
+            else:
+                found[inner] = item
+
+    visit("", dataclasses.asdict(experiment))
+    return found
+
+
+def describe() -> str:
+    """All settings with their defaults and meanings, for the help."""
+    lines = ["settings (YAML, or --set NAME=VALUE):"]
+    _describe(Experiment, "", lines)
+    return "\n".join(lines)
+
+
+def _describe(kind: type, prefix: str, lines: list[str]) -> None:
+    hints, meanings = get_type_hints(kind), _meanings(kind)
+    for entry in dataclasses.fields(kind):
+        name, inner = f"{prefix}{entry.name}", hints[entry.name]
+        if dataclasses.is_dataclass(inner):
+            _describe(inner, f"{name}.", lines)  # type: ignore[arg-type]
+            continue
+        item = get_args(inner)[0] if get_origin(inner) is tuple else None
+        if dataclasses.is_dataclass(item):
+            _describe(item, f"{name}.N.", lines)  # type: ignore[arg-type]
+            continue
+        default = ""
+        if entry.default is not dataclasses.MISSING and entry.default != "":
+            default = f" (default: {_shown(entry.default)})"
+        lines.append(f"  {name}\n        {meanings[entry.name]}{default}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return "null" if value is None else str(value).lower() if value in (True, False) else str(value)
+
+
+def _meanings(kind: type) -> dict[str, str]:
+    """Meanings of a dataclass's fields, from the `Args:` of its docstring."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in (kind.__doc__ or "").partition("Args:\n")[2].splitlines():
+        begun = re.match(r"^        (\w+): (.*)$", line)
+        if begun:
+            name = begun[1]
+            found[name] = begun[2]
+        elif name and line.strip():
+            found[name] += f" {line.strip()}"
+    return found
+
+
+def _read(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
+    if not path.is_file():
+        raise ValueError(f"There is no such file. Received: {path}")
+    if path.resolve() in seen:
+        raise ValueError(f"A file extends itself. Received: {path}")
+    values = parse(path.read_text(encoding="utf-8"))
+    if not isinstance(values, dict):
+        raise ValueError(f"Expected settings by name. Received: {type(values).__name__}")
+    parent = values.pop(EXTENDS, None)
+    if parent is None:
+        return values
+    return _merged(_read(path.parent / str(parent), (*seen, path.resolve())), values)
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    both = dict(below)
+    for key, value in above.items():
+        inner = both.get(key)
+        both[key] = (
+            _merged(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
+        )
+    return both
+
+
+def _position(values: list[Any], key: str, name: str) -> int:
+    if not key.isdecimal() or int(key) >= len(values):
+        raise ValueError(f"There are {len(values)} entries, counted from 0. Received: {name}")
+    return int(key)
+
+
+def _dataclass(kind: Any, values: Any, where: str) -> Any:
+    if not isinstance(values, Mapping):
+        name = where.rstrip(".") or "An experiment"
+        raise ValueError(f"{name} holds settings by name. Received: {values!r}")
+    hints = get_type_hints(kind)
+    fields = {entry.name: entry for entry in dataclasses.fields(kind)}
+    for name, value in values.items():
+        if name not in fields:
+            raise ValueError(_unknown(f"{where}{name}", str(name), where, fields, value))
+    missing = [
+        name
+        for name, entry in fields.items()
+        if name not in values
+        and entry.default is dataclasses.MISSING
+        and entry.default_factory is dataclasses.MISSING
+    ]
+    if missing:
+        raise ValueError(f"The setting `{where}{missing[0]}` is missing.")
+    return kind(
+        **{name: _converted(hints[name], value, f"{where}{name}") for name, value in values.items()}
+    )
+
+
+def _unknown(full: str, name: str, where: str, known: Iterable[str], value: Any) -> str:
+    similar = nearest(name, known)
+    hint = (
+        f"did you mean `{where}{similar}`?"
+        if similar
+        else f"{where.rstrip('.') or 'an experiment'} has {', '.join(known)}."
+    )
+    return f"There is no setting `{full}`; {hint} Received: {full}={value!r}"
+
+
+def _converted(hint: Any, value: Any, where: str) -> Any:
+    """A value of YAML as the type of its setting."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return value
+    if origin in (Union, types.UnionType):
+        if value is None and type(None) in inner:
+            return None
+        [first] = [one for one in inner if one is not type(None)]
+        return _converted(first, value, where)
+    if dataclasses.is_dataclass(hint):
+        return _dataclass(hint, value, f"{where}.")
+    if origin is Literal:
+        if value not in inner or isinstance(value, bool):
+            similar = nearest(str(value), inner)
+            raise ValueError(
+                f"`{where}` is one of {', '.join(inner)}"
+                + (f"; did you mean {similar}?" if similar else ".")
+                + f" Received: {where}={value!r}"
+            )
+        return value
+    if origin is tuple:
+        if isinstance(value, str) or not isinstance(value, list | tuple):
+            raise ValueError(f"`{where}` is a list. Received: {where}={value!r}")
+        return tuple(_converted(inner[0], v, f"{where}.{n}") for n, v in enumerate(value))
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            raise ValueError(f"`{where}` holds values by name. Received: {where}={value!r}")
+        return {str(k): _converted(inner[1], v, f"{where}.{k}") for k, v in value.items()}
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, hint) or (hint is not bool and isinstance(value, bool)):
+        wanted = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}[hint]
+        raise ValueError(f"`{where}` is {wanted}. Received: {where}={value!r}")
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

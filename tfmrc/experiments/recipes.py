@@ -1,0 +1,52 @@
+"""The YAML files that come with tfmrc, in a checkout and in an installed package."""
+
+from pathlib import Path
+
+from tfmrc.arguments import nearest
+
+__all__ = ["find_recipe", "recipes_folder"]
+
+_HERE = Path(__file__).resolve().parents[1]
+
+
+def recipes_folder() -> Path | None:
+    """The folder of the recipes: in the package, or beside it in a checkout; None if neither is."""
+    for folder in (_HERE / "recipes", _HERE.parent / "recipes"):
+        if (folder / "reproduction.yaml").is_file():
+            return folder
+    return None
+
+
+def find_recipe(name: str) -> Path:
+    """Finds a YAML file, or a recipe by its name.
+
+    Args:
+        name: A path, or `san_squad` or `san_squad/paper_size` of the recipes that come with tfmrc.
+
+    Returns:
+        The file.
+
+    Raises:
+        ValueError: There is neither; the message names the nearest recipe.
+
+    Example:
+
+    >>> find_recipe("san_squad").parts[-2:]
+    ('san_squad', 'config.yaml')
+    """
+    path = Path(name)
+    if path.is_file():
+        return path
+    folder = recipes_folder()
+    if folder is not None:
+        for inner in (name, f"{name}.yaml", f"{name}/config.yaml"):
+            found = folder / inner.removeprefix("recipes/")
+            if found.is_file():
+                return found
+    known = [] if folder is None else [path.parent.name for path in folder.glob("*/config.yaml")]
+    similar = nearest(name, known)
+    raise ValueError(
+        "There is no such file, and no recipe of this name"
+        + (f"; did you mean {similar}?" if similar else ".")
+        + f" Received: {name}"
+    )

@@ -1,0 +1,109 @@
+"""What stands beside the figures of a report: budget, machine, split, and the papers' figures."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tfmrc.evaluation import Row, read_rows
+from tfmrc.experiments.environment import summary
+from tfmrc.experiments.recipes import recipes_folder
+from tfmrc.experiments.settings import Experiment, Source
+
+__all__ = ["details_of", "paper_figures", "split_of"]
+
+
+def details_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What a report says about the training of its runs.
+
+    Args:
+        experiment: The experiment.
+        facts: The contents of the runs' `training.json`.
+    """
+    if not facts:
+        return {}
+    several = f"{len(facts)} runs of " if len(facts) > 1 else ""
+    details = {
+        "Training": f"{several}{_range([f['steps'] for f in facts], ',')} steps of "
+        f"{experiment.training.batch_size} in "
+        f"{_range([f['seconds'] / 60 for f in facts], '.1f')} minutes on "
+        f"{_range([f['examples'] for f in facts], ',')} examples, ended by: "
+        + ", ".join(sorted({f["ended_by"] for f in facts})),
+        "Weights": _by_variant(facts, "weights"),
+        "Evaluation kept": _by_variant(facts, "best_eval") if len(facts) == 1 else "",
+        "Seeds": ", ".join(map(str, sorted({f["seed"] for f in facts}))) if several else "",
+        "Settings": ", ".join(
+            f"{name} {value}"
+            for part in (experiment.model, experiment.preprocessor, experiment.training.optimizer)
+            for name, value in part.items()
+        ),
+        "Search": ", ".join(f"{k} {v}" for k, v in experiment.evaluation.options.items()),
+        "Word vectors": _vectors(experiment, facts[0]),
+        "Training answers that are whole words, hold a part of one, come after the words that are "
+        "read, have no span": _counts(facts[0].get("alignment")),
+        "Machine": "; ".join(sorted({summary(f["machine"]) for f in facts})),
+        "Versions": ", ".join(f"{k} {v}" for k, v in facts[0]["machine"]["versions"].items()),
+    }
+    return {name: value for name, value in details.items() if value}
+
+
+def _range(values: Sequence[float], form: str) -> str:
+    return " to ".join(dict.fromkeys(format(value, form) for value in (min(values), max(values))))
+
+
+def _by_variant(facts: Sequence[Mapping[str, Any]], name: str) -> str:
+    values = {fact.get("variant", ""): fact.get(name) for fact in facts}
+    shown = {k: format(v, ",") if isinstance(v, int) else str(v) for k, v in values.items()}
+    if len(set(shown.values())) == 1:
+        return next(iter(shown.values()))
+    return ", ".join(f"{variant} {value}".strip() for variant, value in shown.items())
+
+
+def _vectors(experiment: Experiment, facts: Mapping[str, Any]) -> str:
+    share, vectors = facts.get("words_with_a_vector"), experiment.vocabulary.vectors
+    if vectors is None or share is None:
+        return ""
+    return f"{Path(vectors).name}, for {share:.1%} of the words"
+
+
+def _counts(counts: Mapping[str, int] | None) -> str:
+    return "" if counts is None else ", ".join(f"{count:,}" for count in counts.values())
+
+
+def split_of(experiment: Experiment, source: Source, size: int) -> str:
+    """The part of the data that is reported on, in words."""
+    options = "".join(f", {name} {value}" for name, value in source.test_options.items())
+    share = "" if source.test_share >= 1 else f", {source.test_share:.0%} of the groups"
+    by = {"sentence": ", half of its sentences"}.get(experiment.split.by, "")
+    if experiment.split.ids is not None:
+        by = f", ids of {Path(experiment.split.ids).name}"
+    limit = experiment.evaluation.limit
+    drawn = "" if limit is None or size < limit or experiment.split.ids else ", drawn by id"
+    kept = " with an answer" if source.answerable_only else ""
+    return f"{source.test}{options}{share}{by}, {size:,} questions{kept}{drawn}"
+
+
+def paper_figures(systems: Iterable[str], data: str) -> dict[str, dict[str, float]]:
+    """The papers' figures of systems by name, from `recipes/reproduction.yaml`.
+
+    Args:
+        systems: Names of systems.
+        data: Name of the data and the split; only rows about this data count. Of several rows with
+            figures of one system and score the first counts.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for name in systems:
+        for row in _rows():
+            if not any(data.lower().startswith(known.lower()) for known in row.data):
+                continue
+            for part in row.parts:
+                if name in (part.run, *part.also) and part.paper and part.reports in data:
+                    found[name] = {**part.paper, **found.get(name, {})}
+    return found
+
+
+@cache
+def _rows() -> list[Row]:
+    folder = recipes_folder()
+    path = None if folder is None else folder / "reproduction.yaml"
+    return [] if path is None or not path.is_file() else read_rows(path)

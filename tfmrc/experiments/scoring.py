@@ -1,0 +1,210 @@
+"""Scores of what a predictor wrote about the test examples of a source."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tfmrc import evaluation
+from tfmrc.data import Example
+from tfmrc.evaluation import Prediction, Scores
+from tfmrc.experiments.settings import Experiment, Source
+from tfmrc.experiments.sources import answer_references, question_references
+
+THRESHOLD = 0.5  # probability from which on a question counts as answerable
+SHORT = 5  # answers of at most so many words, by their median, are also scored by SQuAD's rules
+
+BASELINES = {
+    "first sentence": lambda given, passages: evaluation.first_sentence(passages),
+    "most similar sentence": evaluation.most_similar_sentence,
+}
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a task of a predictor wrote about the test examples of a source.
+
+    Attributes:
+        source: The source.
+        target: `"answer"` or `"question"`.
+        style: Style of the answers that it is scored against; None for all.
+        examples: The examples as the source has them.
+        predictions: By id.
+        prefix: Set before the names of the scores.
+    """
+
+    source: Source
+    target: str
+    style: str | None
+    examples: Sequence[Example]
+    predictions: Mapping[str, Prediction]
+    prefix: str
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts by id."""
+        return {key: prediction.answer for key, prediction in self.predictions.items()}
+
+    @property
+    def references(self) -> dict[str, list[str]]:
+        """The texts that they are scored against, by id."""
+        return references(self.examples, self.target, self.style)
+
+
+def references(examples: Sequence[Example], target: str, style: str | None) -> dict[str, list[str]]:
+    """The texts that predictions are scored against, by id; ids without any are left out."""
+    if target == "question":
+        return question_references(examples)
+    return answer_references(examples, style)
+
+
+def prefix_of(experiment: Experiment, source: Source, target: str, style: str | None) -> str:
+    """The prefix of a task's scores: the one of the settings, or the style where there are several.
+
+    Args:
+        experiment: Names prefixes by target.
+        source: The source.
+        target: `"answer"` or `"question"`.
+        style: Style of the answers.
+    """
+    chosen = experiment.evaluation.prefixes.get(target)
+    if chosen is not None:
+        return chosen
+    several = len(source.styles) > 1 or source.format == "msmarco"
+    return (style or "") if several and target == "answer" else ""
+
+
+def score(
+    written: Written, known: Mapping[str, Sequence[str]], *, meteor: bool
+) -> list[tuple[str, Scores]]:
+    """The scores of a task's texts, each with the prefix of its names.
+
+    Answers: overlap by the source's rules; exact match and F1 by SQuAD's rules, also by question
+    word; the best of K where there are alternatives. Questions: overlap, and repeated words.
+
+    Args:
+        written: The texts.
+        known: References by id.
+        meteor: Whether METEOR is computed.
+    """
+    texts = {key: text for key, text in written.texts.items() if key in known}
+    source, prefix = written.source, written.prefix
+    if not texts:
+        return []
+    if written.target == "question":
+        overlap = evaluation.score_answers(texts, known, _overlap_rules(source), meteor=meteor)
+        return [(prefix, overlap), (prefix, evaluation.score_repetition(texts))]
+    if source.rules == "adversarial":
+        unchanged = {key: several for key, several in known.items() if "-" not in key}
+        found = [(prefix, evaluation.score_adversarial_squad(texts, known))]
+        if unchanged:
+            kept = {key: texts[key] for key in unchanged}
+            found.append(
+                (f"{prefix}_unchanged".strip("_"), evaluation.score_squad(kept, unchanged))
+            )
+        return found
+    found = []
+    if source.rules != "squad":
+        overlap = evaluation.score_answers(texts, known, source.rules, meteor=meteor)
+        # Every question here has an answer: a decision to answer cannot be wrong.
+        rows = tuple(row for row in overlap.rows if not row.name.startswith("answerable"))
+        found.append((prefix, replace(overlap, rows=rows)))
+    if by_squad(source, known):
+        official = evaluation.score_squad(texts, known)
+        found.append((prefix, official))
+        found.append((prefix, by_question_word(official, written.examples)))
+    count = 1 + max(len(p.alternatives) for p in written.predictions.values())
+    if count > 1:
+        best = {
+            k: [p.answer, *p.alternatives] for k, p in written.predictions.items() if k in known
+        }
+        found.append((prefix, evaluation.score_oracle(best, known, k=tuple(range(1, count + 1)))))
+    return found
+
+
+def _overlap_rules(source: Source) -> str:
+    return "plain" if source.rules in ("squad", "adversarial") else source.rules
+
+
+def by_squad(source: Source, known: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a source's answers are scored by SQuAD's rules: short ones, unless it says."""
+    if source.squad_scores is not None:
+        return source.squad_scores
+    if source.rules == "squad" or source.format in ("squad", "squad_passages"):
+        return True
+    lengths = [len(several[0].split()) for several in known.values()]
+    return bool(lengths) and statistics.median(lengths) <= SHORT
+
+
+def by_question_word(scores: Scores, examples: Sequence[Example]) -> Scores:
+    """Exact match and F1 by question word: `f1_what`, ..."""
+    groups = {example.id: evaluation.question_word(example.question) for example in examples}
+    rows = tuple(
+        replace(part, name=f"{row.name}_{word}", label=f"{row.label}, {word}")
+        for row in scores.rows
+        for word, part in evaluation.score_by_group(row, groups).items()
+    )
+    return Scores(scores.rules, rows, {})
+
+
+def baselines(written: Written) -> dict[str, dict[str, str]]:
+    """What two baselines without a model write about the same examples, by name and id.
+
+    A question is looked for by its answer; without answers there is nothing to look for.
+    """
+    given = {}
+    for example in written.examples:
+        if written.target == "answer":
+            given[example.id] = example.question
+        elif example.answers:
+            given[example.id] = next(iter(example.answers.values()))[0]
+    return {
+        name: {
+            example.id: write(given[example.id], example.passages)
+            for example in written.examples
+            if example.id in given
+        }
+        for name, write in BASELINES.items()
+        if given
+    }
+
+
+def score_parts(
+    examples: Sequence[Example], predictions: Mapping[str, Prediction]
+) -> list[tuple[str, Scores]]:
+    """Scores of ranker and classifier by system ("" is the model), where the data has labels."""
+    found: list[tuple[str, Scores]] = []
+    scores = {key: prediction.scores for key, prediction in predictions.items()}
+    relevance = {e.id: e.relevance for e in examples if e.relevance is not None}
+    if relevance and all("relevance" in scores[key] for key in relevance):
+        ranked = {
+            key: _padded(scores[key]["relevance"], len(labels)) for key, labels in relevance.items()
+        }
+        given = {key: [0.0] * len(labels) for key, labels in relevance.items()}
+        found.append(("", evaluation.score_ranking(ranked, relevance)))
+        found.append(("passages in the order given", evaluation.score_ranking(given, relevance)))
+    labels, chances = answerability(examples, predictions)
+    if labels:
+        always = dict.fromkeys(labels, 1.0)
+        for name, values in (("", chances), ("always answerable", always)):
+            found.append(
+                (name, evaluation.score_answerability(values, labels, threshold=THRESHOLD))
+            )
+    return found
+
+
+def answerability(
+    examples: Sequence[Example], predictions: Mapping[str, Prediction]
+) -> tuple[dict[str, bool], dict[str, float]]:
+    """Labels and predicted probabilities of answerable questions; empty where one is missing."""
+    labels: dict[str, bool] = {e.id: e.answerable for e in examples if e.answerable is not None}
+    scores: dict[str, Any] = {key: predictions[key].scores for key in labels}
+    mixed = any(labels.values()) and not all(labels.values())
+    if not mixed or not all("answerable_probability" in found for found in scores.values()):
+        return {}, {}
+    return labels, {k: float(found["answerable_probability"]) for k, found in scores.items()}
+
+
+def _padded(scores: Sequence[float], length: int) -> list[float]:
+    """Scores of all passages; those beyond what the model reads rank last."""
+    return [*scores, *[-1.0] * (length - len(scores))][:length]

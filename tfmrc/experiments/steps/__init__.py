@@ -1,0 +1,1 @@
+"""The steps of an experiment: prepare, train, evaluate, predict, export."""

@@ -1,0 +1,437 @@
+"""Scores trained runs on their test examples, beside baselines and the papers' figures."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tfmrc import evaluation
+from tfmrc.data import Example
+from tfmrc.evaluation import Prediction, Report, Scores, mean_of_runs
+from tfmrc.experiments import pictures
+from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.answering import answer_all, model_digest
+from tfmrc.experiments.building import check_experiment
+from tfmrc.experiments.grid import Member, is_grid, members
+from tfmrc.experiments.predictor import load_run
+from tfmrc.experiments.reporting import details_of, paper_figures, split_of
+from tfmrc.experiments.scoring import (
+    Written,
+    baselines,
+    prefix_of,
+    references,
+    score,
+    score_parts,
+)
+from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.sources import (
+    Splits,
+    as_sequence,
+    data_folder,
+    reported,
+    splits,
+    unique,
+)
+from tfmrc.experiments.spans import MAX_LENGTH, nearest_texts
+
+UPPER_BOUND = "the nearest span (upper bound)"
+NamedScores = list[tuple[str, Scores]]
+"""Scores of one system, each with the prefix of its names."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The test examples of a source.
+
+    Attributes:
+        number: Index of the source.
+        part: The source's examples.
+        examples: Those that are reported on.
+        all: All of the test file, by which questions have their references.
+    """
+
+    number: int
+    part: Splits
+    examples: list[Example]
+    all: list[Example]
+
+    @property
+    def folder(self) -> str:
+        """Name of the folder in which the source is reported."""
+        source = self.part.source
+        stem = Path(str(source.test)).name.split(".")[0]
+        return f"{self.number + 1}-{stem}-{'-'.join(source.styles)}"
+
+
+@dataclass
+class RunScores:
+    """What one run gave on one source.
+
+    Attributes:
+        systems: Scores by system.
+        written: What was written, by system, one entry per task.
+    """
+
+    systems: dict[str, NamedScores] = field(default_factory=dict)
+    written: dict[str, list[Written]] = field(default_factory=dict)
+
+    @property
+    def main(self) -> list[Written]:
+        """What the main options wrote."""
+        return next(iter(self.written.values()), [])
+
+
+def evaluate(
+    experiment: Experiment,
+    data: str | Path | None = None,
+    run: str | Path | None = None,
+    *,
+    variants: Sequence[str] | None = None,
+    seeds: Sequence[int] | None = None,
+) -> list[Path]:
+    """Answers the test examples of trained runs and scores the answers.
+
+    For each source with a test file the run's folder gets `evaluation/SOURCE/` with `metrics.json`
+    (each figure with its scorer, version, tokenisation, size, split and seed), `report.md` (the
+    table, with the paper's figures beside), the predictions, and pictures as PNG and SVG where the
+    model gives what they show. A grid also gets a table of all its runs, with means and deviations
+    over the seeds.
+
+    Args:
+        experiment: The experiment.
+        data: The data folder; the one that the run was trained with unless given.
+        run: The run's folder; `runs/NAME` unless given.
+        variants: Variants of the grid; None for all that are trained.
+        seeds: Seeds; None for those of the grid that are trained.
+
+    Returns:
+        The folders that were written; those of a grid's table come last.
+
+    Raises:
+        ValueError: No run is trained, or the data does not exist.
+    """
+    check_experiment(experiment)
+    root = folders.run_folder(experiment, run)
+    runs = [m for m in members(experiment, root, variants, seeds) if m.is_trained]
+    if not runs:
+        raise ValueError(f"{root} has no trained run: `tfmrc train` makes it.")
+    if not is_grid(experiment) and not seeds:  # a run of a grid is known by its variant
+        facts = folders.read_json(root / folders.TRAINING, "train")
+        runs = [replace(runs[0], variant=facts["variant"])]
+    source_folder = data_folder(data or folders.remembered_data(root), experiment)
+    found: dict[str, dict[int, list[RunScores]]] = {}
+    tested: list[Tested] = []
+    written: list[Path] = []
+    for member in runs:
+        tested = test_sets(member.experiment, source_folder, root, tested)
+        for number, scores in evaluate_run(experiment, member, tested).items():
+            found.setdefault(member.variant, {}).setdefault(number, []).append(scores)
+        written += [member.folder / folders.EVALUATION / each.folder for each in tested]
+    if is_grid(experiment) or seeds:
+        if experiment.evaluation.ensemble:
+            _evaluate_ensembles(experiment, root, runs, tested, found)
+        for each in tested:
+            target = root / folders.EVALUATION / each.folder
+            _write_table(experiment, each, runs, found, target)
+            written.append(target)
+    return written
+
+
+def test_sets(
+    experiment: Experiment, data: Path, root: Path, before: Sequence[Tested] = ()
+) -> list[Tested]:
+    """The test examples of an experiment's sources.
+
+    Args:
+        experiment: The experiment.
+        data: The data folder.
+        root: The folder of the experiment, which holds spans.
+        before: The test examples of another run, which are taken where the files are the same.
+    """
+    found = []
+    known = {each.number: each for each in before}
+    for number, part in enumerate(
+        splits(experiment, data, folders.shared_file(root, folders.SPANS))
+    ):
+        if part.test is None:
+            continue
+        old = known.get(number)
+        if old is not None and old.part.source.test == part.source.test:
+            found.append(Tested(number, part, old.examples, old.all))
+            continue
+        every = list(unique(part.test, str(part.source.test)))
+        found.append(Tested(number, part, reported(experiment, part, every), every))
+    return found
+
+
+test_sets.__test__ = False  # type: ignore[attr-defined]
+
+
+def evaluate_run(
+    experiment: Experiment, member: Member, tested: Sequence[Tested]
+) -> dict[int, RunScores]:
+    """Scores one trained run and writes its reports.
+
+    Args:
+        experiment: The whole experiment, which names the system.
+        member: The run.
+        tested: The test examples of its sources.
+
+    Returns:
+        Its scores by the number of the source.
+    """
+    training = folders.read_json(member.folder / folders.TRAINING, "train")
+    predictor = load_run(member)
+    digest = _digest(member)
+    found = {}
+    for each in tested:
+        target = member.folder / folders.EVALUATION / each.folder
+        target.mkdir(parents=True, exist_ok=True)
+        system = system_name(experiment, member.variant)
+        scores = _score_source(member.experiment, predictor, digest, each, target, system)
+        found[each.number] = scores
+        report = _report(member.experiment, each, [training], scores.systems, member.seed)
+        if _writes(predictor):
+            _add_baselines(report, experiment, each, scores.main)
+        pictures.draw_run(member, predictor, each.examples, scores.main, target, report.title)
+        report.write(target)
+        print(report.markdown())
+    return found
+
+
+def system_name(experiment: Experiment, variant: str, more: str = "") -> str:
+    """The name of a run's system in reports, by which `reproduction.yaml` knows it."""
+    return "_".join(part for part in (experiment.name, variant, more) if part)
+
+
+def _digest(member: Member) -> str:
+    digest = model_digest(member.folder / folders.PREDICTOR)
+    ranker = member.experiment.evaluation.ranker
+    return digest if ranker is None else f"{digest} {ranker}"
+
+
+def _score_source(
+    experiment: Experiment,
+    predictor: Any,
+    digest: str,
+    tested: Tested,
+    target: Path,
+    system: str,
+) -> RunScores:
+    """Predicts and scores the examples of a source with every set of options."""
+    chosen, source = experiment.evaluation, tested.part.source
+    found = RunScores()
+    for more, options in (("", {}), *chosen.also.items()):
+        name = f"{system}_{more}" if more else system
+        several: NamedScores = []
+        for task in predictor.tasks:
+            goal = source.sequence or task.target
+            if goal == "answer" and source.sequence is None:
+                if task.style is not None and task.style not in source.styles:
+                    continue
+            style = None if source.sequence else task.style
+            asked = tested.examples
+            if source.sequence is not None:
+                asked = [
+                    as_sequence(example, source.sequence) for example in asked if example.answers
+                ]
+            suffix = f"-{more}" if more else ""
+            predictions = answer_all(
+                predictor,
+                asked,
+                target / f"predictions-{task.name}{suffix}.jsonl",
+                task=task.name,
+                options={**chosen.options, **options},
+                batch_size=chosen.batch_size,
+                model=digest,
+            )
+            prefix = prefix_of(experiment, source, goal, style)
+            written = Written(source, goal, style, tested.examples, predictions, prefix)
+            found.written.setdefault(name, []).append(written)
+            if _writes(predictor):
+                known = known_of(tested, goal, style)
+                several += score(written, known, meteor=chosen.meteor)
+        if not more and found.main and found.main[-1].target == "answer":
+            for other, scores in score_parts(tested.examples, found.main[-1].predictions):
+                if other:
+                    found.systems.setdefault(other, []).append(("", scores))
+                else:
+                    several.append(("", scores))
+        if several:
+            found.systems[name] = several
+    return found
+
+
+def _writes(predictor: Any) -> bool:
+    """Whether a predictor's model writes text; one without a decoder ranks and classifies."""
+    return bool(getattr(predictor.model, "has_decoder", True))
+
+
+def known_of(tested: Tested, target: str, style: str | None) -> dict[str, list[str]]:
+    """The references of the examples that are reported on, by id."""
+    every = tested.all if target == "question" else tested.examples
+    known = references(every, target, style)
+    return {e.id: known[e.id] for e in tested.examples if e.id in known}
+
+
+def _add_baselines(
+    report: Report, experiment: Experiment, tested: Tested, several: Iterable[Written]
+) -> None:
+    """Adds baselines without a model, people's repetitions and the bound that spans put."""
+    meteor = experiment.evaluation.meteor
+    for written in {(each.target, each.prefix): each for each in several}.values():
+        known = known_of(tested, written.target, written.style)
+        if not known:
+            continue
+        for name, texts in baselines(written).items():
+            _add_texts(report, name, written, texts, known, meteor)
+        if tested.part.source.spans == "best" and written.target == "answer":
+            longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
+            style = tested.part.source.styles[0]
+            bound = nearest_texts(tested.examples, style, longest)
+            _add_texts(report, UPPER_BOUND, written, bound, known, meteor)
+        if written.target == "question":
+            own = {example.id: example.question for example in tested.examples}
+            name = system_name(experiment, "", "human")
+            samples = experiment.evaluation.samples
+            repeated = evaluation.score_repetition(own)
+            report.add(name, repeated, prefix=written.prefix, samples=samples)
+
+
+def _add_texts(
+    report: Report,
+    name: str,
+    written: Written,
+    texts: Mapping[str, str],
+    known: Mapping[str, Sequence[str]],
+    meteor: bool,
+) -> None:
+    predictions = {key: Prediction(key, text) for key, text in texts.items()}
+    kept = {key: several for key, several in known.items() if key in texts}
+    for prefix, scores in score(replace(written, predictions=predictions), kept, meteor=meteor):
+        report.add(name, scores, prefix=prefix)
+
+
+def _report(
+    experiment: Experiment,
+    tested: Tested,
+    facts: Sequence[Mapping[str, Any]],
+    systems: Mapping[str, NamedScores],
+    seed: int | None,
+    title: str = "",
+) -> Report:
+    """A report with the paper's figures beside."""
+    source = tested.part.source
+    dataset = source.title or source.format
+    split = split_of(experiment, source, len(tested.examples))
+    report = Report(
+        title or experiment.title or experiment.name,
+        dataset=dataset,
+        split=split,
+        seed=seed,
+        details=details_of(experiment, facts),
+        paper={**paper_figures(systems, f"{dataset}, {split}"), **source.paper},
+    )
+    for name, several in systems.items():
+        for prefix, scores in several:
+            report.add(name, scores, prefix=prefix, samples=experiment.evaluation.samples)
+    return report
+
+
+# === A grid's table ===
+
+
+def _evaluate_ensembles(
+    experiment: Experiment,
+    root: Path,
+    runs: Sequence[Member],
+    tested: Sequence[Tested],
+    found: dict[str, dict[int, list[RunScores]]],
+) -> None:
+    """Adds the seeds of each variant as one predictor, by the mean of their distributions."""
+    from tfmrc.predictors import ensemble_predictor
+
+    for variant in list(found):
+        several = [member for member in runs if member.variant == variant]
+        if len(several) < 2:
+            continue
+        predictor = ensemble_predictor([load_run(member) for member in several])
+        digest = " ".join(map(_digest, several))
+        for each in tested:
+            target = root / folders.EVALUATION / each.folder / f"ensemble-{variant}".rstrip("-")
+            target.mkdir(parents=True, exist_ok=True)
+            name = system_name(experiment, variant, "ensemble")
+            scores = _score_source(several[0].experiment, predictor, digest, each, target, name)
+            found.setdefault(f"{variant}\tensemble", {})[each.number] = [scores]
+
+
+def _write_table(
+    experiment: Experiment,
+    tested: Tested,
+    runs: Sequence[Member],
+    found: Mapping[str, Mapping[int, Sequence[RunScores]]],
+    target: Path,
+) -> None:
+    """Means and deviations over the seeds of every variant, samples and pictures."""
+    means: dict[str, NamedScores] = {}
+    written: dict[str, list[Written]] = {}
+    for several in found.values():
+        scores = several.get(tested.number, [])
+        for name in scores[0].systems if scores else ():
+            rows = [run.systems[name] for run in scores if name in run.systems]
+            means.setdefault(name, _means(rows))
+        for name, texts in scores[0].written.items() if scores else ():
+            written.setdefault(name, texts)
+    facts = [
+        {**folders.read_json(m.folder / folders.TRAINING, "train"), "variant": m.variant}
+        for m in runs
+    ]
+    seeds = {member.seed for member in runs}
+    seed = next(iter(seeds)) if len(seeds) == 1 else None
+    title = f"{experiment.title or experiment.name}: {len(runs)} runs"
+    report = _report(experiment, tested, facts, means, seed, title)
+    _add_baselines(report, experiment, tested, [each for of in written.values() for each in of])
+    pictures.draw_table(experiment, runs, means, written, tested, target, report)
+    report.write(target)
+    print(report.markdown())
+
+
+def _means(runs: Sequence[NamedScores]) -> NamedScores:
+    """Means of the scores of several runs, kind by kind."""
+    return [
+        (kinds[0][0], mean_of_runs([scores for _, scores in kinds]))
+        for kinds in zip(*runs, strict=True)
+    ]
+
+
+# === Targets ===
+
+
+def verdict(experiment: Experiment, written: Iterable[Path]) -> tuple[list[str], bool]:
+    """Compares scores with the targets of an experiment.
+
+    Args:
+        experiment: Its `evaluation.targets`.
+        written: Folders of its reports.
+
+    Returns:
+        A line per target, and whether all are reached.
+    """
+    lines, reached = [], True
+    reports = [evaluation.read_metrics(folder / "metrics.json") for folder in written]
+    for name, wanted in experiment.evaluation.targets.items():
+        values = [
+            part["scores"][name]["value"]
+            for report in reports
+            for part in [report["systems"].get(experiment.name, {"scores": {}})]
+            if name in part["scores"]
+        ]
+        if not values:
+            raise ValueError(f"There is no score of this name. Received: evaluation.targets.{name}")
+        met = all(value is not None and value >= wanted for value in values)
+        reached = reached and met
+        shown = ", ".join(f"{value:.3f}" for value in values)
+        lines.append(
+            f"{name:<20}  {shown}   target {wanted:.2f}   {'reached' if met else 'MISSED'}"
+        )
+    return lines, reached

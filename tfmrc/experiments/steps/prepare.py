@@ -1,0 +1,286 @@
+"""The first step of an experiment: reads its data once, counts it, chooses its words."""
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tfmrc import text
+from tfmrc.data.example import Example
+from tfmrc.data.stream import ExampleStream
+from tfmrc.experiments import inputs
+from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.building import check_experiment
+from tfmrc.experiments.formats import read
+from tfmrc.experiments.settings import Experiment, Source
+from tfmrc.experiments.sources import (
+    Filtered,
+    Splits,
+    data_folder,
+    input_files,
+    splits,
+    test_examples,
+    unique,
+    validation_examples,
+)
+from tfmrc.experiments.spans import MAX_LENGTH, write_spans
+from tfmrc.experiments.tags import Tags
+
+
+@dataclass
+class Count:
+    """Numbers of examples in one pass."""
+
+    examples: int = 0
+    answerable: int = 0
+    records: int = 0
+    groups: set[str] = field(default_factory=set)
+
+    def of(self, examples: Iterable[Example], styles: tuple[str, ...]) -> Iterator[Example]:
+        """Passes the examples on, counting them."""
+        for example in examples:
+            self.examples += 1
+            self.answerable += bool(example.answers)
+            given = sum(style in example.answers for style in styles)
+            self.records += given if example.answers else len(styles)
+            self.groups.add(example.id if example.group is None else example.group)
+            yield example
+
+    def to_json(self) -> dict[str, int]:
+        return {
+            "examples": self.examples,
+            "answerable": self.answerable,
+            "training_targets": self.records,
+            "groups": len(self.groups),
+        }
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What `prepare` leaves for the runs of an experiment.
+
+    Attributes:
+        experiment: The experiment.
+        folder: The folder of the shared files.
+        data: The data folder.
+        facts: The content of `data.json`.
+    """
+
+    experiment: Experiment
+    folder: Path
+    data: Path
+    facts: dict[str, Any]
+
+    def splits(self, experiment: Experiment | None = None) -> list[Splits]:
+        """The examples of the experiment, or of one of its runs."""
+        return splits(experiment or self.experiment, self.data, self.folder / folders.SPANS)
+
+    def vocabulary(self) -> text.Vocabulary:
+        """The vocabulary, with the buckets of the settings."""
+        chosen = self.experiment.vocabulary
+        return text.Vocabulary.load(self.folder / folders.VOCABULARY, chosen.num_oov_buckets)
+
+    def tags(self) -> Tags | None:
+        """The cached tags; None for an experiment without a tagger."""
+        tagger = self.experiment.tagger
+        return None if tagger is None else Tags.open(tagger, self.folder / folders.TAGS)
+
+
+def prepare(
+    experiment: Experiment, data: str | Path | None = None, run: str | Path | None = None
+) -> dict[str, Any]:
+    """Reads an experiment's data once.
+
+    `data.json` says how many examples there are, `vocabulary.txt` holds the words, `inputs.json`
+    the sizes and digests of the files.
+
+    Args:
+        experiment: The experiment.
+        data: The data folder; TFMRC_DATA unless given.
+        run: The run's folder; `runs/NAME` unless given.
+
+    Returns:
+        The content of `data.json`.
+
+    Raises:
+        ValueError: A setting does not exist, the data does not exist or is broken, or the folder
+            holds a run of other settings.
+    """
+    check_experiment(experiment)
+    source_folder = data_folder(data, experiment)
+    with folders.open_run(experiment, folders.run_folder(experiment, run)) as folder:
+        return prepare_in(folder, experiment, source_folder).facts
+
+
+def prepare_in(folder: Path, experiment: Experiment, data: Path) -> Prepared:
+    """Does what `prepare` does in a folder that is open, or nothing if it was done.
+
+    Raises:
+        ValueError: The folder was prepared from other files.
+    """
+    files = input_files(experiment, data)
+    now = inputs.describe_inputs(files)
+    done = folder / folders.DATA
+    if done.is_file():
+        noted = folders.read_json(folder / folders.INPUTS, "prepare")
+        inputs.check_unchanged(noted["files"], now, folder)
+        return Prepared(experiment, folder, data, folders.read_json(done, "prepare"))
+    print(f"Reading the data of {experiment.name} and counting its words.", flush=True)
+    facts: list[dict[str, Any]] = []
+    found_spans = _find_spans(experiment, data, folder)
+    sources = splits(experiment, data, folder / folders.SPANS)
+    vocabulary = _count(experiment, sources, facts, data)
+    for source, spans in found_spans.items():
+        facts[source]["spans"] = spans
+    _save_vocabulary(vocabulary, folder)
+    if experiment.split.write_ids:
+        _write_ids(experiment, sources, folder / folders.IDS)
+    found = {"sources": facts, "vocabulary": {"words": vocabulary.size, "rows": len(vocabulary)}}
+    prepared = Prepared(experiment, folder, data, found)
+    tags = prepared.tags()
+    if tags is not None:
+        for part in sources:
+            tags.add(part.train)
+            tags.add(validation_examples(experiment, part))
+            tags.add(() if part.test is None else test_examples(experiment, part))
+    noted = {"folder": str(data.resolve()), "files": now}
+    folders.write_json(folder / folders.INPUTS, noted)
+    folders.write_json(done, found)
+    _show(found)
+    return prepared
+
+
+def _find_spans(experiment: Experiment, data: Path, folder: Path) -> dict[int, dict[str, Any]]:
+    """Writes the spans of the sources that need them; facts by the number of the source."""
+    found: dict[int, dict[str, Any]] = {}
+    for number, source in enumerate(experiment.sources):
+        if source.spans == "best" and source.train is not None:
+            if found:
+                raise ValueError(
+                    f"One source can have `spans: best`. Received: sources.{number}.spans=best"
+                )
+            examples = read(source, source.train, data, source.train_options)
+            if source.answerable_only:
+                examples = Filtered(examples, lambda example: bool(example.answers))
+            longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
+            found[number] = write_spans(folder / folders.SPANS, examples, source.styles[0], longest)
+    return found
+
+
+def _count(
+    experiment: Experiment, sources: list[Splits], facts: list[dict[str, Any]], data: Path
+) -> text.Vocabulary:
+    chosen = experiment.vocabulary
+    vectors = None
+    if chosen.all_vector_words:
+        if chosen.vectors is None:
+            raise ValueError(
+                "Which vectors? Received: vocabulary.all_vector_words=true, vectors=null"
+            )
+        from tfmrc.encoders import load_word_vectors
+
+        vectors = load_word_vectors(data / chosen.vectors)
+    return text.Vocabulary.from_examples(
+        _counted(experiment, sources, facts),
+        size=chosen.size,
+        min_count=chosen.min_count,
+        num_oov_buckets=chosen.num_oov_buckets,
+        vectors=vectors,
+    )
+
+
+def _counted(
+    experiment: Experiment, sources: list[Splits], facts: list[dict[str, Any]]
+) -> Iterator[Example]:
+    """All training examples; numbers of these and the other examples are noted in `facts`."""
+    for part in sources:
+        source = part.source
+        found: dict[str, Any] = {"format": source.format, "styles": list(source.styles)}
+        facts.append(found)
+        for name, examples in (
+            ("train", part.train),
+            ("validation", part.validation),
+            ("test", part.test),
+        ):
+            if examples is None or (name == "train" and source.train is None):
+                continue
+            if name == "validation" and source.train is None and experiment.split.by == "group":
+                continue
+            count = Count()
+            counted = count.of(unique(examples, _where(source, name)), source.styles)
+            if name == "train":
+                yield from counted
+            else:
+                for _ in counted:
+                    continue
+            found[name] = count.to_json()
+            if name != "validation" and isinstance(examples, ExampleStream):
+                found[f"left_out_of_{name}_file"] = dict(examples.report.notes)
+
+
+def _where(source: Source, name: str) -> str:
+    return str(source.test if name == "test" else source.train)
+
+
+def _save_vocabulary(vocabulary: text.Vocabulary, folder: Path) -> None:
+    """Writes the vocabulary's files beside and renames them."""
+    part = folder / f".{folders.VOCABULARY}.part"
+    if part.is_dir():
+        shutil.rmtree(part)
+    part.mkdir()
+    vocabulary.save(part / folders.VOCABULARY)
+    for file in sorted(part.iterdir(), key=lambda file: file.name == folders.VOCABULARY):
+        os.replace(file, folder / file.name)
+    part.rmdir()
+
+
+def _write_ids(experiment: Experiment, sources: list[Splits], folder: Path) -> None:
+    """A file of ids for each part."""
+    parts: dict[str, list[str]] = {"train": [], "validation": [], "test": []}
+    for part in sources:
+        parts["train"] += [example.id for example in part.train]
+        parts["validation"] += [e.id for e in validation_examples(experiment, part)]
+        if part.test is not None:
+            parts["test"] += [e.id for e in test_examples(experiment, part)]
+    for name, ids in parts.items():
+        folders.write_text(folder / f"{name}.txt", "".join(f"{key}\n" for key in ids))
+
+
+def _show(found: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="Examples", title_justify="left")
+    for column in ("source", "styles", "split"):
+        table.add_column(column)
+    for column in ("examples", "answerable", "groups"):
+        table.add_column(column, justify="right")
+    for facts in found["sources"]:
+        for split in ("train", "validation", "test"):
+            if split in facts:
+                count = facts[split]
+                table.add_row(
+                    facts["format"],
+                    ", ".join(facts["styles"]),
+                    split,
+                    *(f"{count[name]:,}" for name in ("examples", "answerable", "groups")),
+                )
+    console = Console()
+    console.print(table)
+    for facts in found["sources"]:
+        for split in ("train", "test"):
+            for note, count in facts.get(f"left_out_of_{split}_file", {}).items():
+                console.print(f"{facts['format']}, {split} file: {count:,} {note}")
+        if "spans" in facts:
+            spans = facts["spans"]
+            console.print(
+                f"{spans['with_a_span']:,} of {spans['answers']:,} training answers share a word "
+                f"with a passage; their nearest spans have ROUGE-L "
+                f"{100 * spans['rouge_l_of_spans']:.2f}"
+            )
+    console.print(f"{found['vocabulary']['words']:,} words with a row of their own")
+
+
+__all__ = ["Count", "Prepared", "prepare", "prepare_in"]

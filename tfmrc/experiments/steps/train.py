@@ -1,0 +1,307 @@
+"""Trains an experiment: `fit` with checkpoints, a time limit, and the best weights kept."""
+
+import csv
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tfmrc import encoders, evaluation, training
+from tfmrc.data import TrainingExample, make_dataset, padding_share, records
+from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.alignment import align_answers
+from tfmrc.experiments.building import (
+    build_model,
+    build_preprocessor,
+    check_experiment,
+    classes_of,
+    compile_arguments,
+)
+from tfmrc.experiments.environment import machine, summary
+from tfmrc.experiments.grid import Member, base_of, is_grid, members
+from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.sources import Mixed, data_folder, validation_examples
+from tfmrc.experiments.steps.prepare import Prepared, prepare_in
+
+# Copies of the weights that a run may hold at a time: three checkpoints with moments and averages,
+# the best weights and the predictor, both of which are written beside before they are renamed.
+COPIES = 16
+
+
+def train(
+    experiment: Experiment,
+    data: str | Path | None = None,
+    run: str | Path | None = None,
+    *,
+    fresh: bool = False,
+    variants: Sequence[str] | None = None,
+    seeds: Sequence[int] | None = None,
+) -> Path:
+    """Trains an experiment, or goes on where it was stopped.
+
+    Afterwards the folder of each run holds, beside the files of `prepare`, `log.csv` (a row per
+    evaluation on the validation examples), `predictor/` (model and preprocessor with the best
+    weights) and, last, `training.json` (steps, time and machine). The runs of a grid are in
+    `VARIANT-SEED` and share vocabulary and tags.
+
+    Args:
+        experiment: The experiment.
+        data: The data folder; TFMRC_DATA unless given.
+        run: The run's folder; `runs/NAME` unless given.
+        fresh: Drops the runs in the folder first.
+        variants: Variants of the grid to train; None for all.
+        seeds: Seeds to train; None for those of the grid.
+
+    Returns:
+        The run's folder.
+
+    Raises:
+        ValueError: A setting does not exist, settings contradict each other, the data does not
+            exist or is broken or has changed, the folder holds a run of other settings, or
+            another process trains there.
+        OSError: The disk is full.
+    """
+    check_experiment(experiment)
+    folder = folders.run_folder(experiment, run)
+    runs = members(experiment, folder, variants, seeds)
+    for member in runs:
+        check_experiment(member.experiment)
+        check_steps(member.experiment)
+    source_folder = data_folder(data, experiment)
+    if not is_grid(experiment) and not seeds:
+        with folders.open_run(experiment, folder, fresh):
+            prepared = prepare_in(folder, experiment, source_folder)
+            train_run(runs[0], prepared)
+        return folder
+    with folders.open_run(experiment, folder, fresh):
+        prepared = prepare_in(folder, base_of(experiment), source_folder)
+    for member in runs:
+        if member.is_trained:
+            folders.check_settings(member.experiment, member.folder)
+            continue
+        try:
+            with folders.open_run(member.experiment, member.folder):
+                train_run(member, _prepared_for(member, prepared))
+        except folders.RunLockedError as error:
+            print(f"Passing over {member.folder.name}: {error}", flush=True)
+    return folder
+
+
+def _prepared_for(member: Member, prepared: Prepared) -> Prepared:
+    """The shared files, or own ones where the variant has another vocabulary or tagger."""
+    ours, shared = member.experiment, prepared.experiment
+    if (ours.vocabulary, ours.tagger) == (shared.vocabulary, shared.tagger):
+        return prepared
+    return prepare_in(member.folder, ours, prepared.data)
+
+
+def check_steps(experiment: Experiment) -> None:
+    """Raises a ValueError unless training ends with an evaluation."""
+    chosen = experiment.training
+    if chosen.steps is None or chosen.eval_every_steps is None:
+        return
+    if chosen.steps % chosen.eval_every_steps:
+        raise ValueError(
+            "Training ends with an evaluation on the validation examples, so `steps` must be a "
+            f"multiple of `eval_every_steps`. Received: steps={chosen.steps}, "
+            f"eval_every_steps={chosen.eval_every_steps}"
+        )
+
+
+def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
+    """Trains one run in its open folder; one that is trained is left as it is.
+
+    Args:
+        member: The run.
+        prepared: The shared files.
+
+    Returns:
+        The content of `training.json`.
+    """
+    folder, experiment = member.folder, member.experiment
+    if member.is_trained:
+        print(f"{folder} is trained already; --fresh trains anew.")
+        return dict(folders.read_json(folder / folders.TRAINING, "train"))
+    chosen = experiment.training
+    keras.utils.set_random_seed(experiment.seed)
+    sources = prepared.splits(experiment)
+    tags = prepared.tags()
+    more: dict[str, Any] = {}
+    if tags is not None:
+        more = tags.preprocessor_arguments(e for part in sources for e in part.train)
+    vocabulary = prepared.vocabulary()
+    preprocessor = build_preprocessor(experiment, vocabulary, more)
+    annotate = None if tags is None else tags.cache.annotate(preprocessor.annotations)
+    examples, size = _training_records(experiment, prepared, sources)
+    facts: dict[str, Any] = {"variant": member.variant, "seed": experiment.seed, "examples": size}
+    if hasattr(preprocessor, "align") and isinstance(examples, list):
+        examples, facts["alignment"] = align_answers(preprocessor, examples, annotate)
+    validation = _validation_records(experiment, sources)
+    steps, per_epoch = _steps(experiment, len(examples) if isinstance(examples, list) else size)
+    with _devices(chosen.batch_size):
+        model = build_model(experiment, preprocessor, None if tags is None else tags.name)
+        if experiment.vocabulary.vectors is not None:
+            vectors = prepared.data / experiment.vocabulary.vectors
+            found = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
+            facts["words_with_a_vector"] = round(found.share, 4)
+        model.compile(**compile_arguments(experiment, model, steps, per_epoch))
+    folders.check_room(folder, COPIES * 4 * model.count_params(), "training")
+    callbacks = training.callbacks(
+        folder,
+        ema_weights=_has_averages(model),
+        patience=chosen.patience,
+        among=chosen.best_of,
+        every_steps=chosen.checkpoint_every_steps,
+    )
+    limit = training.TimeLimit(chosen.max_minutes)
+    callbacks.checkpoint.callbacks.append(limit)
+    select = _selection(model)
+    enough = not isinstance(examples, list) or len(examples) >= chosen.batch_size
+    batches = callbacks.checkpoint.dataset(
+        lambda start_step: select(
+            make_dataset(
+                examples,
+                preprocessor,
+                chosen.batch_size,
+                shuffle=True,
+                seed=experiment.seed,
+                drop_remainder=enough,
+                repeat=True,
+                start_step=start_step,
+                randomize_oov_buckets=True,
+                annotate=annotate,
+            )
+        )
+    )
+    dev = select(make_dataset(validation, preprocessor, chosen.batch_size, annotate=annotate))
+    began = callbacks.checkpoint.step
+    hardware = machine()
+    print(
+        f"{folder.name}: {model.count_params():,} weights, {steps:,} steps"
+        + f", going on after step {began:,}" * bool(began)
+        + f"; {summary(hardware)}",
+        flush=True,
+    )
+    model.fit(
+        batches,
+        epochs=steps // per_epoch,
+        steps_per_epoch=per_epoch,
+        validation_data=dev,
+        shuffle=False,  # the batches are shuffled already
+        verbose=1 if sys.stdout.isatty() else 2,
+        callbacks=[*callbacks[:-1], limit, callbacks.checkpoint],
+    )
+    done = callbacks.checkpoint.step
+    facts |= {
+        "steps": done,
+        "batch_size": chosen.batch_size,
+        "seconds": round(limit.seconds, 1),
+        "ended_by": _end(limit, done, steps),
+        "best_eval": None if callbacks.best.best_epoch is None else callbacks.best.best_epoch + 1,
+        "best_val_loss": callbacks.best.best,
+        "weights": model.count_params(),
+        "validation_examples": len(validation),
+        "validation_padding": padding_share(dev),
+        "machine": hardware,
+    }
+    predictor = classes_of(experiment).predictor(model, preprocessor)
+    predictor.trained_parts = _trained_parts(model, folder / folders.LOG)
+    folders.check_room(folder, 3 * 4 * model.count_params(), "the trained predictor")
+    predictor.save(folder / folders.PREDICTOR, metrics={"training": facts})
+    evaluation.plot_learning_curves(folder / folders.LOG, folder / "learning_curves")
+    folders.write_json(folder / folders.TRAINING, facts)
+    print(f"Trained {done:,} steps in {facts['seconds'] / 60:.1f} minutes: {folder}", flush=True)
+    return facts
+
+
+def _steps(experiment: Experiment, size: int) -> tuple[int, int]:
+    """All steps, and those between two evaluations."""
+    chosen = experiment.training
+    per_epoch = chosen.eval_every_steps or max(1, size // chosen.batch_size)
+    if chosen.steps is None:
+        return chosen.epochs * per_epoch, per_epoch
+    if chosen.steps % per_epoch:
+        raise ValueError(
+            "Training ends with an evaluation on the validation examples, so `steps` must be a "
+            f"multiple of `eval_every_steps`, by default a pass. Received: steps={chosen.steps}, "
+            f"a pass of {per_epoch} steps"
+        )
+    return chosen.steps, per_epoch
+
+
+def _devices(batch_size: int) -> Any:
+    if len(tf.config.list_physical_devices("GPU")) < 2:
+        return nullcontext()
+    return training.mirrored(batch_size=batch_size).scope()
+
+
+def _has_averages(model: keras.Model) -> bool:
+    optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
+    return bool(getattr(optimizer, "use_ema", False))
+
+
+def _selection(model: keras.Model) -> Any:
+    """A function from a dataset to one with the labels of the model's outputs alone."""
+    if not isinstance(model.output, dict):
+        return lambda dataset: dataset
+    return lambda dataset: dataset.map(training.only_outputs(model))
+
+
+def _training_records(
+    experiment: Experiment, prepared: Prepared, sources: list[Any]
+) -> tuple[Any, int]:
+    """Records of all sources, or a function that reads them anew, and how many there are."""
+    parts = [part for part in sources if part.source.train is not None]
+    if not experiment.training.stream:
+        held = [record for part in parts for record in records(part.train, part.source.styles)]
+        if not held:
+            raise ValueError("There is nothing to train on: the training examples have no answer.")
+        return held, len(held)
+    counted = [facts["train"] for facts in prepared.facts["sources"] if "train" in facts]
+    lengths = tuple(facts["examples"] for facts in counted)
+    size = sum(facts["training_targets"] for facts in counted)
+    return (lambda: Mixed(tuple(records(p.train, p.source.styles) for p in parts), lengths)), size
+
+
+def _validation_records(experiment: Experiment, sources: list[Any]) -> list[TrainingExample]:
+    chosen = [(part, validation_examples(experiment, part)) for part in sources]
+    found = [record for part, kept in chosen for record in records(kept, part.source.styles)]
+    if not found:
+        raise ValueError(
+            "There is nothing to validate on. Raise `split.validation_share`, or give examples a "
+            f"`group`. Received: split.validation_share={experiment.split.validation_share}"
+        )
+    return found
+
+
+def _end(limit: training.TimeLimit, step: int, steps: int) -> str:
+    if step >= steps:
+        return "all steps done"
+    return "time limit" if limit.reached else "no better validation loss"
+
+
+def _trained_parts(model: keras.Model, log: Path) -> list[str] | None:
+    """The outputs whose loss was ever above 0; others had no label in any example."""
+    if not isinstance(model.output, dict):
+        return None
+    with log.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = list(model.output)
+    found = [
+        name
+        for name in names
+        if f"{name}_loss" not in rows[0]
+        or any(row[f"{name}_loss"] not in ("", "0", "0.0") for row in rows)
+    ]
+    for name in names:
+        if name not in found:
+            print(
+                f"No training example has a label for `{name}`: it was not trained, and results "
+                "and exports leave it out.",
+                flush=True,
+            )
+    return found

@@ -1,0 +1,66 @@
+"""Tags of an experiment's texts, in a file that all its runs share."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tfmrc.data import Example, TagCache
+from tfmrc.data.transforms.tagging import spacy_tagger
+
+__all__ = ["Tags"]
+
+
+@dataclass(frozen=True)
+class Tags:
+    """Part of speech, type of entity and lemma of every word, made once."""
+
+    cache: TagCache
+
+    @classmethod
+    def open(cls, pipeline: str, path: Path) -> "Tags":
+        """Opens or begins the file. The pipeline is loaded when a text has no tags yet.
+
+        Args:
+            pipeline: Name or folder of a spaCy pipeline.
+            path: The file.
+
+        Raises:
+            ValueError: The file is another pipeline's, or the pipeline is not installed.
+        """
+        load = cache(lambda: spacy_tagger(pipeline))
+        if path.is_file():
+            with path.open(encoding="utf-8") as file:
+                name = json.loads(file.readline())["tagger"]
+        else:
+            name = load()[0]
+        if f" {pipeline} " not in f"{name} ":
+            raise ValueError(f"{path} holds the tags of {name!r}. Received: tagger={pipeline!r}")
+
+        def tag(texts: Sequence[Sequence[str]]) -> Iterable[Mapping[str, Sequence[str]]]:
+            found, tagger = load()
+            if found != name:
+                raise ValueError(f"{path} holds the tags of {name!r}. Received: {found!r}")
+            return tagger(texts)
+
+        return cls(TagCache(path, name, tag))
+
+    @property
+    def name(self) -> str:
+        """Name and version of the tagger."""
+        return self.cache.tagger
+
+    def add(self, examples: Iterable[Example]) -> None:
+        """Tags the questions and passages that the file does not hold."""
+        self.cache.add(text for e in examples for text in (e.question, *e.passages))
+
+    def preprocessor_arguments(self, examples: Iterable[Example]) -> dict[str, Any]:
+        """Arguments of a preprocessor that reads tags: those that occur in the training texts."""
+        texts = {text for e in examples for text in (e.question, *e.passages)}
+        return {
+            "lemmas": True,
+            "pos_tags": self.cache.names("pos", texts),
+            "ner_tags": self.cache.names("ner", texts),
+        }

@@ -5,6 +5,7 @@ from tfmrc.training.callbacks.best_checkpoint import BestCheckpoint
 from tfmrc.training.callbacks.checkpoint import Checkpoint
 from tfmrc.training.callbacks.csv_log import CsvLog
 from tfmrc.training.callbacks.ema_weights import EMAWeights, ema_weights, load_weights, save_weights
+from tfmrc.training.callbacks.non_finite import NonFiniteError, StopOnNonFinite
 from tfmrc.training.callbacks.standard import callbacks
 from tfmrc.training.callbacks.time_limit import TimeLimit
 from tfmrc.training.daanet import daanet
@@ -27,7 +28,9 @@ __all__ = [
     "EMAWeights",
     "LogWarmup",
     "LossScale",
+    "NonFiniteError",
     "SGD",
+    "StopOnNonFinite",
     "TimeLimit",
     "callbacks",
     "check_batch_size",

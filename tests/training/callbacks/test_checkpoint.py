@@ -109,6 +109,20 @@ def test_broken_checkpoint_is_passed_over(tmp_path):
         np.testing.assert_array_equal(one, two)
 
 
+def test_a_flipped_bit_is_passed_over_whatever_it_breaks(tmp_path):
+    fit(tmp_path, 2)
+    newest = sorted(tmp_path.iterdir())[-1]
+    whole = newest.read_bytes()
+    # The flags and the method of compression in the archive's first header: RuntimeError and
+    # NotImplementedError of `zipfile`.
+    for place, bit in ((6, 0), (6, 5), (8, 1), (8, 7), (len(whole) - 70, 3), (len(whole) // 2, 0)):
+        changed = bytearray(whole)
+        changed[place] ^= 1 << bit
+        newest.write_bytes(bytes(changed))
+        with pytest.warns(UserWarning, match="Passing over a broken checkpoint"):
+            assert training.Checkpoint(tmp_path).epoch == 1
+
+
 def test_only_broken_checkpoints_are_an_error(tmp_path):
     tmp_path.joinpath("step-0000000001-00000.npz").write_bytes(b"nothing")
     with (

@@ -1,3 +1,6 @@
+import collections
+import shutil
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -54,6 +57,52 @@ def test_any_changed_byte_of_the_content_is_noticed(tmp_path):
         path.write_bytes(bytes(changed))
         with pytest.raises(BrokenStateError):
             read_state(path)
+
+
+def test_any_changed_bit_of_a_header_is_noticed(tmp_path):
+    """Some of them make `zipfile` raise NotImplementedError or RuntimeError("encrypted")."""
+    path = tmp_path / "state.npz"
+    write_state(path, {"model/0": np.arange(3, dtype="float32")}, {"epoch": 1})
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        for bit in range(8):
+            changed = bytearray(whole)
+            changed[place] ^= 1 << bit
+            path.write_bytes(bytes(changed))
+            with pytest.raises(BrokenStateError, match="Received: path="):
+                read_state(path)
+
+
+def test_the_file_is_an_archive_of_numpy(tmp_path):
+    write_state(tmp_path / "state.npz", ARRAYS, FACTS)
+    with np.load(tmp_path / "state.npz") as archive:
+        np.testing.assert_array_equal(archive["arrays/model/0"], ARRAYS["model/0"])
+
+
+def test_a_full_disk_is_a_clear_error_and_the_old_file_stays(tmp_path, monkeypatch):
+    path = tmp_path / "state.npz"
+    write_state(path, ARRAYS, FACTS)
+    usage = collections.namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10**6, 10**6 - 1000, 1000))
+    with pytest.raises(OSError, match="too little room.*needed.*0.0 MiB are free"):
+        write_state(path, ARRAYS, {"epoch": 4})
+    assert read_state(path)[1] == FACTS
+    assert [file.name for file in tmp_path.iterdir()] == ["state.npz"]
+
+
+def test_a_disk_that_fills_up_meanwhile_leaves_no_half_file(tmp_path, monkeypatch):
+    path = tmp_path / "state.npz"
+    write_state(path, ARRAYS, FACTS)
+
+    def full(file, **members):
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_state(path, ARRAYS, {"epoch": 4})
+    assert read_state(path)[1] == FACTS
+    assert [file.name for file in tmp_path.iterdir()] == ["state.npz"]
 
 
 def test_another_archive_and_no_file(tmp_path):

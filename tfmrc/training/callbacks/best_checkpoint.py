@@ -1,4 +1,4 @@
-"""The best weights of a run on disk, and an end when there are no better ones."""
+"""A callback that saves the best weights of a run and stops early."""
 
 import math
 import os
@@ -16,25 +16,26 @@ from tfmrc.training.callbacks.ema_weights import (
 
 
 class BestCheckpoint(keras.callbacks.Callback):
-    """Keeps the weights of the best epoch in a file, and stops when no epoch is better.
+    """Saves the best weights and stops early when validation no longer improves.
 
-    What is kept are the weights that were validated: the moving averages where the optimizer
-    keeps them, the weights themselves otherwise. When `fit` ends they are put into the model.
-    The best weights lie on disk and the numbers in the state that `Checkpoint` saves, so a
-    resumed run keeps and stops as an unbroken one does.
+    The saved weights are those that were validated: the moving averages if the optimizer keeps
+    them, the weights themselves otherwise. When `fit` ends they are loaded into the model. The
+    best weights are on the disk and the numbers in the state that `Checkpoint` saves, so a resumed
+    run saves and stops as an uninterrupted one does.
 
-    With `among` above 1 the last one of so many best epochs is kept: whenever an epoch is among
-    the best so far, its weights replace those in the file. `best_epoch` is the epoch that is kept,
-    `best` the best number of all.
+    With `among` above 1 the last one of so many best epochs is saved: whenever an epoch is among
+    the best so far, its weights replace those in the file. `best_epoch` is the epoch that is
+    saved, `best` the best number of all.
 
     Args:
-        path: file for the weights, ends in `.weights.h5`.
-        monitor: the number to watch, a name in the logs of an epoch.
-        mode: "min" or "max": which is better.
-        patience: epochs without a better one after which training stops; None for never.
-        min_delta: by how much better an epoch must be.
-        restore: whether the best weights are put into the model when `fit` ends.
-        among: of how many best epochs the last one is kept.
+        path: The file of the weights, which ends in `.weights.h5`.
+        monitor: str. The number to watch, a name in the logs of an epoch. Default: "val_loss".
+        mode: "min" or "max". Which is better. Default: "min".
+        patience: int. Epochs without a better one after which training stops; None for never.
+            Default: None.
+        min_delta: float. The least improvement that counts. Default: 0.
+        restore: bool. Whether the best weights are loaded when `fit` ends. Default: True.
+        among: int. Of how many best epochs the last one is saved. Default: 1.
 
     Raises:
         ValueError: `mode` is neither, `path` has another ending, `among` is not positive, or
@@ -81,10 +82,10 @@ class BestCheckpoint(keras.callbacks.Callback):
         self.best: float | None = None
         self.best_epoch: int | None = None
         self.wait = 0
-        self.values: list[float] = []  # of the best epochs so far, the best one first
+        self.values: list[float] = []  # those of the best epochs so far, best first
 
     def get_state(self) -> dict[str, Any]:
-        """Best number, the epoch that is kept, epochs since, and the best numbers."""
+        """Returns the best number, the saved epoch, epochs since then, and the best numbers."""
         return {
             "best": self.best,
             "best_epoch": self.best_epoch,
@@ -93,10 +94,9 @@ class BestCheckpoint(keras.callbacks.Callback):
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Takes back what `get_state` gave."""
+        """Restores what `get_state` returned."""
         self.best, self.best_epoch, self.wait = state["best"], state["best_epoch"], state["wait"]
-        best = [] if self.best is None else [self.best]
-        self.values = list(state.get("values", best))  # runs of before `among` have none
+        self.values = list(state["values"])
 
     def on_train_begin(self, logs: Any = None) -> None:
         self._reset()

@@ -1,4 +1,4 @@
-"""A callback after which a killed training goes on as if it had never stopped."""
+"""A callback that lets a killed training continue as if it had never stopped."""
 
 import os
 import time
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import keras
 import numpy as np
 
+from tfmrc.training.callbacks.non_finite import NonFiniteError
 from tfmrc.training.callbacks.state_file import BrokenStateError, read_state, write_state
 
 _START: dict[str, Any] = {
@@ -20,6 +21,7 @@ _START: dict[str, Any] = {
     "logs": {},
     "history": [],
     "callbacks": [],
+    "optimizer": [],
 }
 
 
@@ -27,40 +29,45 @@ class Stateful(Protocol):
     """A callback with a memory of its own that a checkpoint carries."""
 
     def get_state(self) -> dict[str, Any]:
-        """What JSON can say and `set_state` needs."""
+        """Returns the memory as a JSON value."""
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Takes back what `get_state` gave."""
+        """Restores what `get_state` returned."""
 
 
 class Checkpoint(keras.callbacks.Callback):
-    """Saves the whole state of `fit` in a folder, and takes it up again when `fit` starts.
+    """Saves the whole state of `fit` in a folder and restores it when `fit` starts again.
 
     A run that was killed at any moment, and is started again by the same program, loses the steps
-    since its last checkpoint and ends with the weights of an unbroken run, to the bit: weights,
-    moments and averages of the optimizer, loss scale, states of the seeds, running means of the
-    losses, epoch, place in the data, history, and the memory of `callbacks`.
+    since its last checkpoint and ends with the weights of an uninterrupted run, bit for bit:
+    weights, moments and averages of the optimizer, loss scale, states of the seeds, running means
+    of the losses, epoch, position in the data, history, and the memory of `callbacks`.
 
-    Files are written beside and renamed, so that there is never half a file; one that cannot be
-    read (a full disk, a broken one) is passed over with a warning for the one before it.
+    A file is written under another name and renamed, so that half a file never exists. Its digest
+    is compared when it is read; a damaged file is passed over with a warning, and the one before
+    it is used. A state whose weights are not finite is never written.
 
-    The place in the data: pass the dataset through `dataset`, which makes it begin at the right
-    batch. Without that, the batches of the running epoch that were seen are drawn again and
+    Position in the data: pass the dataset through `dataset`, which makes it begin at the right
+    batch. Without that, the batches of the current epoch that were seen are drawn again and
     dropped, which is right for a dataset that gives the same batches in every epoch.
 
-    Put it last in the list of callbacks, so that it sees what the others did.
+    Frozen layers: the program decides which layers are trained, before it compiles the model. If
+    it freezes or thaws layers between two runs in one folder, the optimizer's state of the weights
+    that were trained before and still are is restored; that of thawed weights begins anew.
+
+    Put it last in the list of callbacks, so that it sees the results of the others.
 
     Args:
-        folder: where the files are; one folder a run.
-        every_steps: steps between checkpoints; None for one at the end of each epoch only. The
-            end of an epoch is always saved.
-        every_seconds: also save when so many seconds have passed since the last time.
-        keep: how many files to keep, the newest.
-        callbacks: callbacks of the same `fit` whose memory is to be saved; they have `get_state`
-            and `set_state`, as `BestCheckpoint`.
+        folder: The folder of the files, one per run.
+        every_steps: int. Steps between checkpoints; None for the ends of epochs only, which are
+            always saved. Default: 500.
+        every_seconds: float. Also save after so many seconds. Default: None.
+        keep: int. Number of files to keep, the newest ones. Default: 2.
+        callbacks: Callbacks of the same `fit` whose memory is saved, with `get_state` and
+            `set_state` as `BestCheckpoint` has them.
 
     Raises:
-        ValueError: a number is not positive.
+        ValueError: A number is not positive.
 
     Example:
 
@@ -105,27 +112,32 @@ class Checkpoint(keras.callbacks.Callback):
         self._train_function: Any = None
         self._late_metrics: list[np.ndarray] = []
 
-    # === Where a run stands ===
+    # === State of a run ===
 
     @property
     def step(self) -> int:
-        """Batches that the run in the folder has trained on, over all epochs; 0 for a new run."""
+        """Number of batches that the run in the folder has trained on; 0 for a new run."""
         return self._read()[1]["step"]
 
     @property
     def epoch(self) -> int:
-        """Epochs that the run in the folder has finished."""
+        """Number of epochs that the run in the folder has finished."""
         return self._read()[1]["epoch"]
 
+    @property
+    def newest(self) -> Path | None:
+        """The newest checkpoint in the folder; None for a new run."""
+        return next(iter(self._files()), None)
+
     def dataset(self, make: Callable[[int], Any]) -> Any:
-        """The dataset that begins where the run in the folder stands.
+        """Makes the dataset that begins at the run's next batch.
 
         Args:
-            make: gets the number of batches that were trained on over all epochs and returns the
-                dataset that begins after them.
+            make: A function of the number of batches that were trained on, over all epochs, that
+                returns the dataset beginning after them.
 
         Returns:
-            What `make` returned.
+            The dataset.
 
         Example:
 
@@ -154,7 +166,7 @@ class Checkpoint(keras.callbacks.Callback):
             )
         return {}, dict(_START)
 
-    # === Taking up ===
+    # === Restoring ===
 
     def on_train_begin(self, logs: Any = None) -> None:
         for temporary in self.folder.glob(".step-*.tmp"):
@@ -167,9 +179,8 @@ class Checkpoint(keras.callbacks.Callback):
         model = self.model
         if not model.optimizer.built:
             model.optimizer.build(model.trainable_variables)
-        for part, variables in self._parts(model).items():
-            if part != "metrics":
-                _assign(part, variables, _numbered(arrays, part))
+        _assign("model", model.variables, _numbered(arrays, "model"))
+        self._restore_optimizer(model, _numbered(arrays, "optimizer"))
         for callback, state in zip(self.callbacks, self._facts["callbacks"], strict=True):
             callback.set_state(state)
         stopped = self._facts["stopped"]
@@ -178,8 +189,26 @@ class Checkpoint(keras.callbacks.Callback):
             self._late_metrics = _numbered(arrays, "metrics")
         self._fast_forward(model)
 
+    def _restore_optimizer(self, model: keras.Model, arrays: list[np.ndarray]) -> None:
+        """Assigns the optimizer's state, by name if other layers are frozen than before."""
+        variables, names = model.optimizer.variables, _optimizer_names(model)
+        saved = self._facts["optimizer"]
+        if names == saved or {_slot(name) for name in names} != {_slot(name) for name in saved}:
+            _assign("optimizer", variables, arrays)
+            return
+        by_name = dict(zip(saved, arrays, strict=True))
+        known = [(v, by_name[name]) for v, name in zip(variables, names, strict=True)
+                 if name in by_name]  # fmt: skip
+        _assign("optimizer", [v for v, _ in known], [array for _, array in known])
+        warnings.warn(
+            "Other layers are frozen than in the checkpoint: the optimizer's state of weights that "
+            f"are still trained is restored ({len(known)} of {len(variables)} variables), that of "
+            "thawed weights begins anew.",
+            stacklevel=4,
+        )
+
     def _fast_forward(self, model: keras.Model) -> None:
-        """Lets `fit` count the steps of the epoch that were done, without doing them again."""
+        """Lets `fit` count the steps of the epoch that were done without repeating them."""
         idle = self._facts["step_in_epoch"]
         drop = idle if self._data_starts_at is None else self._facts["step"] - self._data_starts_at
         if not idle and not drop:
@@ -256,7 +285,9 @@ class Checkpoint(keras.callbacks.Callback):
             for part, variables in self._parts(self.model).items()
             for i, variable in enumerate(variables)
         }
+        _check_finite(self.model, arrays, self._facts["step"], self.newest)
         self._facts["callbacks"] = [callback.get_state() for callback in self.callbacks]
+        self._facts["optimizer"] = _optimizer_names(self.model)
         name = f"step-{self._facts['step']:010d}-{self._facts['epoch']:05d}.npz"
         write_state(self.folder / name, arrays, self._facts)
         self._forget()
@@ -289,6 +320,37 @@ def _numbered(arrays: dict[str, np.ndarray], part: str) -> list[np.ndarray]:
     return [arrays[name] for name in sorted(arrays) if name.startswith(f"{part}/")]
 
 
+def _optimizer_names(model: keras.Model) -> list[str]:
+    """Names of the optimizer's variables that do not depend on how the layers are named.
+
+    The slot `momentum` of the third variable of the model is `momentum of 2`; counters and the
+    learning rate keep their own names.
+    """
+    references = {v.path.replace("/", "_"): i for i, v in enumerate(model.variables)}
+    names = []
+    for variable in model.optimizer.variables:
+        name = variable.name
+        # Keras names a slot after the path of its variable: `dense_kernel_momentum`.
+        path = max((p for p in references if name.startswith(f"{p}_")), key=len, default=None)
+        if path is not None:
+            name = f"{name[len(path) + 1 :]} of {references[path]}"
+        names.append(name)
+    return names
+
+
+def _slot(name: str) -> str:
+    return name.split(" of ")[0]
+
+
+def _check_finite(
+    model: keras.Model, arrays: dict[str, np.ndarray], step: int, newest: Path | None
+) -> None:
+    """Raises if a weight that is about to be saved is not finite."""
+    for variable, array in zip(model.variables, _numbered(arrays, "model"), strict=True):
+        if array.dtype.kind in "fV" and not np.isfinite(array.astype("float32")).all():
+            raise NonFiniteError(f"the weight `{variable.path}`", step, newest)
+
+
 def _numbers(logs: Any) -> dict[str, float]:
     return {key: float(value) for key, value in (logs or {}).items()}
 
@@ -299,8 +361,8 @@ def _assign(part: str, variables: Sequence[Any], arrays: Sequence[np.ndarray]) -
     if expected != received:
         raise ValueError(
             f"The checkpoint belongs to another model or optimizer: its {part} has "
-            f"{len(expected)} variables, {_first_difference(expected, received, variables)}. "
-            f"Received: {len(received)} variables"
+            f"{len(expected)} variables, {_first_difference(expected, received, variables)}. Take "
+            f"another folder or the settings of before. Received: {len(received)} variables"
         )
     for variable, array in zip(variables, arrays, strict=True):
         variable.assign(array)
@@ -310,4 +372,4 @@ def _first_difference(expected: list[Any], received: list[Any], variables: Seque
     for i, (old, new) in enumerate(zip(expected, received, strict=False)):
         if old != new:
             return f"of which number {i} has shape {old} where {variables[i].path} has {new}"
-    return "all with the right shape as far as both go"
+    return "of which the first ones have the expected shapes"

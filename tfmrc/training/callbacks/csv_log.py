@@ -1,4 +1,4 @@
-"""A table of the epochs, one row each, also after a kill."""
+"""A CSV table with one row per epoch, which survives a kill."""
 
 import csv
 import io
@@ -12,13 +12,13 @@ import keras
 class CsvLog(keras.callbacks.Callback):
     """Writes the logs of every epoch as a row of a CSV file.
 
-    Columns are the epoch (counted from 0) and whatever the logs contain; a column that appears
-    later is added, and is empty in the rows before. When `fit` starts at an epoch, rows of this
-    epoch and of later ones are taken out, so a resumed run has each epoch once and a new run in
-    the same folder begins a new table. The file is replaced as a whole: it is never half written.
+    Columns are the epoch (counted from 0) and the names in the logs; a column that appears later
+    is added and is empty in earlier rows. When `fit` starts at an epoch, the rows of this epoch
+    and of later ones are removed, so a resumed run has each epoch once and a new run in the same
+    folder begins a new table. The file is replaced as a whole and never half written.
 
     Args:
-        path: the file; its folder is made.
+        path: The file; its folder is created.
 
     Example:
 

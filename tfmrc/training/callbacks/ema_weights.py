@@ -1,26 +1,31 @@
-"""Lends a model the moving averages of its weights: for validation, for saving, for export."""
+"""EMA weights of a model: swapping them in for validation, saving or export."""
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import h5py
 import keras
 import numpy as np
 
+from tfmrc.training.callbacks.state_file import check_room
+
 
 def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
-    """The trainable variables of a compiled model, each with its moving average.
+    """Returns the trained variables of a compiled model, each with its moving average.
 
     Args:
-        model: compiled with an optimizer that has `use_ema=True`, loss scaling around it or not.
+        model: A model compiled with an optimizer that has `use_ema=True`, inside a loss scale or
+            not.
 
     Returns:
-        Pairs of variables; none before the first update, when there is no average yet.
+        Pairs of variables; an empty list before the first update, when no average exists.
 
     Raises:
-        ValueError: the model has no optimizer, or one without averages.
+        ValueError: The model has no optimizer, or one without averages.
     """
     optimizer = getattr(model, "optimizer", None)
     optimizer = getattr(optimizer, "inner_optimizer", optimizer)
@@ -38,20 +43,20 @@ def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
 
 @contextmanager
 def ema_weights(model: keras.Model) -> Iterator[keras.Model]:
-    """While the block runs, the model's weights are their moving averages.
+    """Temporarily swaps EMA weights into a model for validation, saving or export.
 
-    Afterwards the weights are again what they were, to the bit, also when the block raises. The
-    averages are only read. Weights that are not trained have no average and stay. Before the
-    first update there is no average, and the block runs with the weights themselves.
+    Afterwards the weights are restored bit for bit, also when the block raises. The averages are
+    only read. Weights that are not trained have no average and stay. Before the first update no
+    average exists, and the block runs with the weights themselves.
 
     Args:
-        model: compiled with an optimizer that has `use_ema=True`.
+        model: A model compiled with an optimizer that has `use_ema=True`.
 
     Yields:
         The model.
 
     Raises:
-        ValueError: the model keeps no averages.
+        ValueError: The optimizer keeps no averages.
 
     Example:
 
@@ -70,39 +75,53 @@ def ema_weights(model: keras.Model) -> Iterator[keras.Model]:
     Reference: Nishida et al. 2019, appendix A: averages of all weights, decay 0.9995, used at
     test time.
     """
-    kept = swap_in(model)
+    weights = swap_in(model)
     try:
         yield model
     finally:
-        restore(kept)
+        restore(weights)
 
 
 def swap_in(model: keras.Model) -> list[tuple[Any, np.ndarray]]:
-    """Puts the averages into the model; returns what `restore` needs to undo it."""
+    """Swaps the averages into a model and returns the weights for `restore`.
+
+    Args:
+        model: A model compiled with an optimizer that has `use_ema=True`.
+
+    Returns:
+        Variables and their values of before.
+
+    Raises:
+        ValueError: The optimizer keeps no averages.
+    """
     pairs = average_pairs(model)
-    kept = [(variable, _copy(variable)) for variable, _ in pairs]
+    weights = [(variable, _copy(variable)) for variable, _ in pairs]
     for variable, average in pairs:
         variable.assign(_copy(average))
-    return kept
+    return weights
 
 
 def _copy(variable: Any) -> np.ndarray:
-    # What TensorFlow shows as an array is the variable's own memory: never assign that.
+    # TensorFlow gives a view of the variable's own memory, which must not be assigned.
     return np.array(keras.ops.convert_to_numpy(variable))
 
 
-def restore(kept: list[tuple[Any, np.ndarray]]) -> None:
-    """Puts the weights back that `swap_in` took out."""
-    for variable, value in kept:
+def restore(weights: list[tuple[Any, np.ndarray]]) -> None:
+    """Restores the weights that `swap_in` returned.
+
+    Args:
+        weights: Variables and their values.
+    """
+    for variable, value in weights:
         variable.assign(value)
 
 
 class EMAWeights(keras.callbacks.Callback):
-    """Computes `val_…` numbers of `fit`, `evaluate` and `predict` with the averaged weights.
+    """Validates with EMA weights in `fit`, and uses them in `evaluate` and `predict`.
 
-    Training goes on with the weights themselves, exactly as if there had been no validation
-    (Keras' `SwapEMAWeights` exchanges them by additions, which rounds). When `fit` ends, Keras
-    leaves the averages in the model.
+    Training continues with the weights themselves, exactly as without validation (Keras'
+    `SwapEMAWeights` exchanges them by additions, which rounds). When `fit` ends, Keras leaves the
+    averages in the model.
 
     Example:
 
@@ -112,17 +131,17 @@ class EMAWeights(keras.callbacks.Callback):
 
     def __init__(self) -> None:
         super().__init__()
-        self._kept: list[tuple[Any, np.ndarray]] | None = None
+        self._weights: list[tuple[Any, np.ndarray]] | None = None
 
     def _swap_in(self) -> None:
-        if self._kept is None:
-            self._kept = swap_in(self.model)
+        if self._weights is None:
+            self._weights = swap_in(self.model)
 
     def _restore(self) -> None:
-        if self._kept is not None:
+        if self._weights is not None:
             self.model  # noqa: B018  (on JAX: attaches the variables to the model)
-            restore(self._kept)
-            self._kept = None
+            restore(self._weights)
+            self._weights = None
 
     def on_test_begin(self, logs: Any = None) -> None:
         self._swap_in()
@@ -141,24 +160,87 @@ class EMAWeights(keras.callbacks.Callback):
 
 
 def save_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
-    """Writes the model's weights, without the optimizer, so that the file is never half written.
+    """Writes the weights of a model, without the optimizer, so that the file is never half written.
+
+    The room on the disk is checked before, because HDF5 ends the process with a segmentation
+    fault on a full disk, and what was written is read back before it replaces an older file.
 
     Args:
-        model: a built model.
-        path: ends in `.weights.h5`; the folder is made. Read it with `model.load_weights`, or
-            with `load_weights` of this module, which leaves a compiled model's optimizer alone.
+        model: A built model.
+        path: The file, which ends in `.weights.h5`; its folder is created. Read it with
+            `model.load_weights`, or with `load_weights` of this module, which leaves the optimizer
+            of a compiled model unchanged.
+
+    Raises:
+        OSError: The disk has too little room, or another error of the file system.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> import keras
+    >>> from tfmrc import training
+    >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.weights.h5"
+    >>> training.save_weights(model, path)
+    >>> training.load_weights(model, path)
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    check_room(path, [_size(variable) for variable in model.variables])
     temporary = path.with_name(f".{path.name.removesuffix('.weights.h5')}.tmp.weights.h5")
-    keras.saving.save_weights(model, temporary, objects_to_skip=_optimizers(model))
-    with open(temporary, "rb") as file:
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    try:
+        keras.saving.save_weights(model, temporary, objects_to_skip=_optimizers(model))
+        with open(temporary, "rb") as file:
+            os.fsync(file.fileno())
+        check_readable(temporary)
+        os.replace(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def check_readable(path: str | os.PathLike[str]) -> None:
+    """Reads every array of an HDF5 file.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OSError: The file is cut or cannot be read.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> from tfmrc.training.callbacks.ema_weights import check_readable
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.weights.h5"
+    >>> _ = path.write_bytes(b"cut")
+    >>> check_readable(path)
+    Traceback (most recent call last):
+    ...
+    OSError: ...
+    """
+
+    def read(name: str, node: Any) -> None:
+        if isinstance(node, h5py.Dataset):
+            node[...]
+
+    with h5py.File(path, "r") as file:
+        file.visititems(read)
+
+
+def _size(variable: Any) -> int:
+    width = keras.backend.standardize_dtype(variable.dtype)
+    digits = "".join(character for character in width if character.isdigit())
+    return math.prod(variable.shape) * (int(digits) // 8 if digits else 1)
 
 
 def load_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
-    """Reads weights into the model; its optimizer stays as it is."""
+    """Reads weights into a model and leaves its optimizer unchanged.
+
+    Args:
+        model: A built model.
+        path: A file that `save_weights` wrote.
+    """
     keras.saving.load_weights(model, str(path), objects_to_skip=_optimizers(model))
 
 

@@ -1,4 +1,4 @@
-"""The callbacks of a run that is to be watched, stopped and resumed."""
+"""The standard callbacks of a run: stopping, best weights, logs and resuming."""
 
 import os
 from pathlib import Path
@@ -10,11 +10,13 @@ from tfmrc.training.callbacks.best_checkpoint import BestCheckpoint
 from tfmrc.training.callbacks.checkpoint import Checkpoint
 from tfmrc.training.callbacks.csv_log import CsvLog
 from tfmrc.training.callbacks.ema_weights import EMAWeights
+from tfmrc.training.callbacks.non_finite import StopOnNonFinite
 
 
 class Callbacks(NamedTuple):
-    """The callbacks of a run in the right order: give it to `fit` as it is."""
+    """The callbacks of a run in the right order, which `fit` takes as they are."""
 
+    finite: StopOnNonFinite
     ema_weights: EMAWeights | keras.callbacks.Callback
     best: BestCheckpoint | keras.callbacks.Callback
     log: CsvLog
@@ -34,27 +36,33 @@ def callbacks(
     every_seconds: float | None = None,
     tensorboard: bool = False,
 ) -> Callbacks:
-    """The standard callbacks, in the right order, all their files in one folder.
+    """Makes the standard callbacks in the right order, with all their files in one folder.
 
-        folder/best.weights.h5      the averaged weights of the best epoch
-        folder/log.csv              a row an epoch
-        folder/checkpoints/         what a run that was killed takes up
-        folder/tensorboard/         if asked for
+        folder/best.weights.h5      EMA weights of the best epoch
+        folder/log.csv              one row per epoch
+        folder/checkpoints/         states from which a killed run continues
+        folder/tensorboard/         with `tensorboard=True`
+
+    A loss or gradient that is not finite ends the training with an error (`StopOnNonFinite`).
 
     Args:
-        folder: one a run.
-        ema_weights: whether to validate with the moving averages of the weights.
-        monitor: the number that says which epoch is best; None without validation data.
-        mode: "min" or "max": which is better.
-        patience: epochs without a better one after which training stops; None for never.
-        among: of how many best epochs the last one is kept (see `BestCheckpoint`).
-        every_steps: steps between checkpoints.
-        every_seconds: also a checkpoint when so many seconds have passed.
-        tensorboard: whether to write for TensorBoard (the package `tensorboard` must be there).
+        folder: The folder of the run.
+        ema_weights: bool. Whether to validate with the moving averages of the weights.
+            Default: True.
+        monitor: str. The number that decides which epoch is best; None without validation data.
+            Default: "val_loss".
+        mode: "min" or "max". Which is better. Default: "min".
+        patience: int. Epochs without a better one after which training stops; None for never.
+            Default: None.
+        among: int. Of how many best epochs the last one is kept (see `BestCheckpoint`).
+            Default: 1.
+        every_steps: int. Steps between checkpoints. Default: 500.
+        every_seconds: float. Also save a checkpoint after so many seconds. Default: None.
+        tensorboard: bool. Whether to write for TensorBoard, with the package `tensorboard`.
+            Default: False.
 
     Returns:
-        A named tuple that `fit` takes as it is. What was not asked for is a callback that does
-        nothing.
+        A named tuple that `fit` takes as it is. Unused entries are callbacks that do nothing.
 
     Example:
 
@@ -80,17 +88,19 @@ def callbacks(
             folder / "best.weights.h5", monitor, mode, patience=patience, among=among
         )
     )
+    checkpoint = Checkpoint(
+        folder / "checkpoints",
+        every_steps,
+        every_seconds,
+        callbacks=[best] if isinstance(best, BestCheckpoint) else [],
+    )
     return Callbacks(
+        finite=StopOnNonFinite(checkpoint),
         ema_weights=EMAWeights() if ema_weights else nothing(),
         best=best,
         log=CsvLog(folder / "log.csv"),
         tensorboard=(
             keras.callbacks.TensorBoard(str(folder / "tensorboard")) if tensorboard else nothing()
         ),
-        checkpoint=Checkpoint(
-            folder / "checkpoints",
-            every_steps,
-            every_seconds,
-            callbacks=[best] if isinstance(best, BestCheckpoint) else [],
-        ),
+        checkpoint=checkpoint,
     )

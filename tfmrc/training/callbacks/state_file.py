@@ -1,16 +1,19 @@
 """One file for the whole state of a training, written at once or not at all."""
 
+import errno
+import hashlib
 import json
 import os
-import zipfile
+import shutil
+import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 _FACTS = "facts.json"
-_BROKEN = (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile)
+_DIGEST = 64  # characters of a SHA-256 digest, the comment of the archive
 
 
 class BrokenStateError(ValueError):
@@ -23,12 +26,27 @@ def write_state(
     """Writes arrays and facts to `path`.
 
     They go to a temporary file beside it, which is flushed to the disk and then renamed: a kill
-    at any moment leaves either the old file or the new one.
+    at any moment leaves either the old file or the new one. The file is NumPy's archive; its
+    comment is the SHA-256 digest of everything before the comment.
 
     Args:
-        path: the file; its folder is made.
-        arrays: name to array; bfloat16 is kept too.
-        facts: what JSON can say.
+        path: The file; its folder is created.
+        arrays: Names to arrays; bfloat16 is supported.
+        facts: A JSON value.
+
+    Raises:
+        OSError: The disk has too little room, or another error of the file system.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from tfmrc.training.callbacks.state_file import read_state, write_state
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "state.npz"
+    >>> write_state(path, {"weight": np.array([1.0, 2.0])}, {"step": 7})
+    >>> arrays, facts = read_state(path)
+    >>> arrays["weight"].tolist(), facts
+    ([1.0, 2.0], {'step': 7})
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -36,46 +54,106 @@ def write_state(
     text = json.dumps({"facts": facts, "dtypes": dtypes})
     members = {f"arrays/{name}": _plain(array) for name, array in arrays.items()}
     members[_FACTS] = np.frombuffer(text.encode(), np.uint8)
+    check_room(path, [array.nbytes for array in members.values()])
     temporary = path.with_name(f".{path.name}.tmp")
-    with open(temporary, "wb") as file:
-        np.savez(file, **members)  # type: ignore[arg-type]
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    try:
+        with open(temporary, "w+b") as file:
+            np.savez(file, **members)  # type: ignore[arg-type]
+            # The last field of a ZIP archive is the length of its comment, 0 so far.
+            file.seek(-2, os.SEEK_END)
+            file.write(struct.pack("<H", _DIGEST))
+            digest = _digest(file, file.tell())
+            file.seek(0, os.SEEK_END)
+            file.write(digest.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
     _flush_folder(path.parent)
 
 
 def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Reads what `write_state` wrote, after a check of every byte.
+    """Reads what `write_state` wrote, after comparing its digest.
 
     Args:
-        path: the file.
+        path: The file.
 
     Returns:
         The arrays by name, and the facts.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        BrokenStateError: it is cut, damaged or something else.
+        FileNotFoundError: The file does not exist.
+        BrokenStateError: It is cut, damaged or something else.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()
-        if damaged is not None:
-            raise ValueError(f"{damaged} is damaged")
-        with np.load(path, allow_pickle=False) as archive:
-            header = json.loads(archive[_FACTS].tobytes().decode())
-            arrays = {
-                name: _typed(archive[f"arrays/{name}"], dtype)
-                for name, dtype in header["dtypes"].items()
-            }
-            return arrays, header["facts"]
+        with open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END) - _DIGEST
+            file.seek(max(size, 0))
+            if size <= 0 or file.read() != _digest(file, size).encode():
+                raise ValueError("its digest is not that of its content")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                header = json.loads(archive[_FACTS].tobytes().decode())
+                arrays = {
+                    name: _typed(archive[f"arrays/{name}"], dtype)
+                    for name, dtype in header["dtypes"].items()
+                }
+                return arrays, header["facts"]
     except FileNotFoundError:
         raise
-    except _BROKEN as error:
+    except Exception as error:  # a damaged file can raise anything
         raise BrokenStateError(
             f"The file cannot be read: {error}. Received: path={os.fspath(path)!r}"
         ) from error
+
+
+def check_room(path: Path, sizes: list[int]) -> None:
+    """Raises if the disk of a file that is about to be written has too little room.
+
+    HDF5 ends the process with a segmentation fault on a full disk, so the room is checked before.
+
+    Args:
+        path: The file; its folder exists.
+        sizes: Bytes of each array that the file will hold.
+
+    Raises:
+        OSError: There is too little room.
+
+    Example:
+
+    >>> from pathlib import Path
+    >>> from tfmrc.training.callbacks.state_file import check_room
+    >>> check_room(Path("x.npz"), [10**18])
+    Traceback (most recent call last):
+    ...
+    OSError: [Errno 28] The disk has too little room: ... Nothing was written, and ... 'x.npz'
+    """
+    # Names, headers and alignment take up to 4 KiB per array, and a mebibyte covers the rest.
+    needed = sum(sizes) + 4096 * len(sizes) + 2**20
+    free = shutil.disk_usage(path.parent).free
+    if free < needed:
+        raise OSError(
+            errno.ENOSPC,
+            f"The disk has too little room: {needed / 2**20:,.1f} MiB are needed and "
+            f"{free / 2**20:,.1f} MiB are free. Nothing was written, and the files of before are "
+            "intact. Free some room and start the same program again",
+            os.fspath(path),
+        )
+
+
+def _digest(file: IO[bytes], size: int) -> str:
+    """The SHA-256 digest of the first `size` bytes."""
+    digest, left = hashlib.sha256(), size
+    file.seek(0)
+    while left > 0:
+        block = file.read(min(left, 2**20))
+        if not block:
+            break
+        digest.update(block)
+        left -= len(block)
+    return digest.hexdigest()
 
 
 def _plain(array: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A callback that ends a training after some time, also across a kill and a resume."""
+"""A callback that ends a training after some time, kills and resumes included."""
 
 import time
 from typing import Any
@@ -7,17 +7,18 @@ import keras
 
 
 class TimeLimit(keras.callbacks.Callback):
-    """Stops `fit` when it has run for so many minutes, those before a resume included.
+    """Stops `fit` after so many minutes, those before a resume included.
 
-    Validation counts. The epoch that is cut short ends as any epoch: with validation and a
-    checkpoint.
+    Validation counts. The epoch that is cut short ends like any other, with validation and a
+    checkpoint. `reached` tells whether the limit ended the training.
 
     Args:
-        minutes: None for no limit; the time is counted all the same.
+        minutes: float. None for no limit; the time is counted nevertheless.
 
     Example:
 
-    >>> TimeLimit(minutes=15).get_state()
+    >>> from tfmrc import training
+    >>> training.TimeLimit(minutes=15).get_state()
     {'seconds': 0.0}
     """
 
@@ -30,15 +31,15 @@ class TimeLimit(keras.callbacks.Callback):
 
     @property
     def seconds(self) -> float:
-        """How long `fit` has run."""
+        """Seconds that `fit` has run."""
         return self._before + (0.0 if self._began is None else time.monotonic() - self._began)
 
     def get_state(self) -> dict[str, Any]:
-        """The time so far, for a checkpoint."""
+        """Returns the time so far, for a checkpoint."""
         return {"seconds": self.seconds}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Takes back what `get_state` gave."""
+        """Restores what `get_state` returned."""
         self._before = float(state["seconds"])
 
     def on_train_begin(self, logs: Any = None) -> None:

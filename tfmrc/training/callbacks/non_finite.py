@@ -1,0 +1,140 @@
+"""A callback that ends a training at the first loss or gradient that is not finite."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import keras
+import numpy as np
+from keras import ops
+
+
+class NonFiniteError(ArithmeticError):
+    """A loss, gradient or weight is NaN or infinite.
+
+    Args:
+        what: What is not finite, such as "the loss `decoder_loss` (nan)".
+        step: Number of batches until then, this one included.
+        checkpoint: The last good checkpoint; None if the run has none.
+    """
+
+    def __init__(self, what: str, step: int, checkpoint: Path | None) -> None:
+        self.step = step
+        self.checkpoint = checkpoint
+        good = (
+            "No checkpoint had been written."
+            if checkpoint is None
+            else f"The last good checkpoint is {checkpoint}; the same program continues from it."
+        )
+        super().__init__(
+            f"At step {step:,} {what} is not finite, and training stopped. {good} A lower learning "
+            "rate, a smaller `clip_norm` or another precision than float16 may help"
+        )
+
+
+class Checkpoints(Protocol):
+    """The part of `Checkpoint` that knows the files of a run."""
+
+    @property
+    def newest(self) -> Path | None:
+        """The newest checkpoint."""
+
+
+class StopOnNonFinite(keras.callbacks.Callback):
+    """Ends `fit` with an error at the first loss or gradient that is not finite.
+
+    After each step the losses of the logs are read, and the trained weights are tested by one
+    compiled function: a gradient that is not finite makes the weights so. The error names the
+    step, the term of the loss or the weight, and the last good checkpoint. Under a loss scale
+    (float16) an update with such a gradient is left out, which is no error.
+
+    Put it before `Checkpoint` in the list of callbacks, so that no such state is saved.
+
+    Args:
+        checkpoint: The `Checkpoint` of the same `fit`, which knows the last good file.
+            Default: None.
+
+    Raises:
+        NonFiniteError: In `fit`, at the first such step.
+
+    Example:
+
+    >>> import keras, numpy as np
+    >>> from tfmrc import training
+    >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    >>> model.compile("sgd", "mse")
+    >>> x, y = np.ones((2, 1)), np.array([[0.0], [np.nan]])
+    >>> model.fit(x, y, verbose=0, callbacks=[training.StopOnNonFinite()])
+    Traceback (most recent call last):
+    ...
+    tfmrc.training.callbacks.non_finite.NonFiniteError: At step 1 the loss `loss` (nan) is not ...
+    """
+
+    def __init__(self, checkpoint: Checkpoints | None = None) -> None:
+        super().__init__()
+        self.checkpoint = checkpoint
+        self._epoch = 0
+        self._is_finite: Callable[[], bool] | None = None
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._is_finite = None
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._epoch = epoch
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        losses = {
+            name: float(value)
+            for name, value in (logs or {}).items()
+            if name == "loss" or name.endswith("_loss")
+        }
+        wrong = [name for name, value in losses.items() if not math.isfinite(value)]
+        if wrong:
+            name = max(wrong, key=lambda name: name != "loss")  # a term says more than the sum
+            self._stop(f"the loss `{name}` ({losses[name]})", batch)
+        if self._is_finite is None:
+            self._is_finite = finiteness(self.model.trainable_variables)
+        if not self._is_finite():
+            for variable in self.model.trainable_variables:
+                if not np.isfinite(np.asarray(ops.convert_to_numpy(variable), "float32")).all():
+                    self._stop(f"the gradient of the weight `{variable.path}`", batch)
+
+    def _stop(self, what: str, batch: int) -> None:
+        newest = None if self.checkpoint is None else self.checkpoint.newest
+        steps_per_epoch = self.params.get("steps") or 0
+        raise NonFiniteError(what, self._epoch * steps_per_epoch + batch + 1, newest)
+
+
+def finiteness(variables: list[Any]) -> Callable[[], bool]:
+    """Returns a compiled function that tells whether all numbers of some variables are finite.
+
+    Args:
+        variables: Keras variables.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc.training.callbacks.non_finite import finiteness
+    >>> finiteness([keras.Variable([1.0, 2.0])])()
+    True
+    >>> finiteness([keras.Variable([1.0, float("inf")])])()
+    False
+    """
+
+    def flags(values: list[Any]) -> Any:
+        parts = [ops.all(ops.isfinite(value)) for value in values]
+        return ops.all(ops.stack(parts)) if parts else True
+
+    backend = keras.backend.backend()
+    if backend == "tensorflow":
+        import tensorflow as tf
+
+        run = tf.function(lambda: flags([variable.value for variable in variables]))
+        return lambda: bool(run())
+    if backend == "jax":
+        import jax
+
+        compiled = jax.jit(flags)
+        return lambda: bool(compiled([variable.value for variable in variables]))
+    return lambda: bool(flags(variables))

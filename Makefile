@@ -19,7 +19,7 @@ help:
 	@echo "make slow       the slow tests (minutes; one of them makes a second environment)"
 	@echo "make lint       ruff, mypy and the arrows between the rooms"
 	@echo "make format     format the code with ruff"
-	@echo "make equations  every printed equation of the papers and the tests that check it"
+	@echo "make equations  write docs/equations.md: every printed equation, its line and its tests"
 	@echo "make lock       renew requirements*.lock after a change in setup.py"
 	@echo "make clean      remove the environment and the caches (keeps runs/ and savedmodels/)"
 

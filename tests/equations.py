@@ -1,20 +1,30 @@
-"""Every printed equation of the four papers, the tests that check it and the code that names it.
+"""Every printed equation of the four papers, the line that computes it and the tests that check it.
 
-    python -m tests.equations                          list everything, and what is missing
-    python -m tests.equations --paper masque --check   exit 1 if an equation of Masque is missing
+    python -m tests.equations           write docs/equations.md, list what is missing
+    python -m tests.equations --check   exit 1 if something is missing or the page is out of date
 
-A test carries its equation as `@pytest.mark.equation("masque-06")`; the docstring of the code that
-computes it names the same id. Both are found by reading the files, so nothing heavy is imported.
+The line that computes an equation carries its id as a comment (`# masque-05`), and a test carries
+it as `@pytest.mark.equation("masque-05")`. Both are found by reading the files, so no heavy module
+is imported.
 """
 
 import argparse
 import ast
 import re
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "equations.md"
+
+TITLES = {
+    "masque": "Masque (Nishida et al. 2019)",
+    "san": "SAN (Liu et al. 2018)",
+    "qg": "Maxout-pointer question generation (Zhao et al. 2018)",
+    "daanet": "DAANET (Xiao et al. 2018)",
+}
 
 EQUATIONS: dict[str, dict[int, str]] = {
     "masque": {
@@ -131,68 +141,77 @@ def tested(root: Path = ROOT) -> dict[str, list[str]]:
     return found
 
 
-def written(root: Path = ROOT) -> dict[str, list[str]]:
-    """Ids to the library files whose text names them ("masque-03, -04" and "masque-01..04" too)."""
+def computed(root: Path = ROOT) -> dict[str, list[str]]:
+    """Ids to the lines of the library whose comment carries them, as `path:line`."""
     found: dict[str, list[str]] = {}
-    text = {
-        path.relative_to(root).as_posix(): path.read_text(encoding="utf-8")
-        for path in sorted((root / "tfmrc").rglob("*.py"))
-    }
-    for paper in EQUATIONS:
-        further = rf"(?:\s*(?:,|and|to|\.\.))*\s*(?:{paper})?-?\d\d"
-        pattern = re.compile(rf"\b{paper}-(\d\d(?:{further})*)")
-        for place, content in text.items():
-            for number in sorted(
-                {n for match in pattern.findall(content) for n in _numbers(match)}
-            ):
-                found.setdefault(f"{paper}-{number:02d}", []).append(place)
+    identifier = re.compile(rf"\b(?:{'|'.join(EQUATIONS)})-\d\d\b")
+    for path in sorted((root / "tfmrc").rglob("*.py")):
+        with open(path, encoding="utf-8") as file:
+            for token in tokenize.generate_tokens(file.readline):
+                if token.type == tokenize.COMMENT:
+                    for equation in identifier.findall(token.string):
+                        line = f"{path.relative_to(root).as_posix()}:{token.start[0]}"
+                        found.setdefault(equation, []).append(line)
     return found
 
 
-def _numbers(text: str) -> list[int]:
-    """`"03, -04 and 07..09"` to [3, 4, 7, 8, 9]."""
-    numbers: list[int] = []
-    for separator, digits in re.findall(r"(\D*)(\d\d)", text):
-        number = int(digits)
-        if numbers and (".." in separator or "to" in separator):
-            numbers.extend(range(numbers[-1] + 1, number))
-        numbers.append(number)
-    return numbers
+def page(root: Path = ROOT) -> str:
+    """Returns the text of docs/equations.md."""
+    tests, lines = tested(root), computed(root)
+    parts = [
+        "# Equations\n\n"
+        "Every printed equation of the four papers, the lines that compute it and the tests that "
+        "check it against an independent float64 reference. In the code each line carries its id "
+        "as a comment, so `grep -rn masque-05 tfmrc` finds it too. Written by `make equations`; "
+        "a test checks that the page is complete and up to date.\n"
+    ]
+    for paper, title in TITLES.items():
+        parts.append(
+            f"\n## {title}\n\n| id | formula in words | code | tests |\n| --- | --- | --- | --- |\n"
+        )
+        for equation, name in names((paper,)).items():
+            code = "<br>".join(
+                f"[{line.removeprefix('tfmrc/')}](../{line.replace(':', '#L')})"
+                for line in lines.get(equation, [])
+            )
+            checks = "<br>".join(
+                f"[{test.split('::', 1)[1]}](../{test.split('::')[0]})"
+                for test in tests.get(equation, [])
+            )
+            parts.append(f"| {equation} | {name} | {code} | {checks} |\n")
+    return "".join(parts)
 
 
 def missing(papers: tuple[str, ...] = tuple(EQUATIONS)) -> dict[str, str]:
-    """What is wrong: an id without a test, without code that names it, or a mark of no equation."""
-    tests, code = tested(), written()
-    problems = {
-        equation: f"{equation} ({name}): no test carries it"
-        for equation, name in names(papers).items()
-        if equation not in tests
-    }
+    """Ids without a test or without a line of code, and marks and comments of no equation."""
+    tests, code = tested(), computed()
+    problems = {}
     for equation, name in names(papers).items():
-        if equation not in code and equation not in problems:
-            problems[equation] = f"{equation} ({name}): no docstring in tfmrc/ names it"
-    for equation in sorted(set(tests) - set(names())):
-        problems[equation] = f"{equation}: not an equation of the papers, in {tests[equation][0]}"
+        if equation not in tests:
+            problems[equation] = f"{equation} ({name}): no test carries it"
+        elif equation not in code:
+            problems[equation] = f"{equation} ({name}): no line of tfmrc/ carries it as a comment"
+    for equation in sorted((set(tests) | set(code)) - set(names())):
+        where = [*tests.get(equation, []), *code.get(equation, [])][0]
+        problems[equation] = f"{equation}: not an equation of the papers, in {where}"
     return problems
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.equations", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--paper", choices=sorted(EQUATIONS), help="only this paper")
-    parser.add_argument("--check", action="store_true", help="exit 1 if something is missing")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 if something is missing or old"
+    )
     options = parser.parse_args(arguments)
-    papers = (options.paper,) if options.paper else tuple(EQUATIONS)
-    tests, code = tested(), written()
-    for equation, name in names(papers).items():
-        print(f"{equation:<10} {name}")
-        for place in code.get(equation, []):
-            print(f"{'':<12}code  {place}")
-        for place in tests.get(equation, []):
-            print(f"{'':<12}test  {place}")
-    problems = missing(papers)
-    checked = sum(equation in tests for equation in names(papers))
-    print(f"\n{checked} of {len(names(papers))} equations have a test.")
+    problems = missing()
+    text = page()
+    if not options.check:
+        PAGE.write_text(text, encoding="utf-8")
+    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+        problems[str(PAGE)] = f"{PAGE.relative_to(ROOT)} is out of date: run `make equations`"
+    checked = len(set(tested()) & set(names()))
+    print(f"{checked} of {len(names())} equations have a test; {PAGE.relative_to(ROOT)}")
     for problem in problems.values():
         print(f"  {problem}")
     return 1 if options.check and problems else 0

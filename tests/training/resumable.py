@@ -73,7 +73,7 @@ def training_data(kind, checkpoint):
     batches = list(toy.batches(BATCHES))
 
     def make(start_step):
-        """Pass after pass in its own order, as `tfmrc.data.make_dataset(repeat=True)` gives them."""
+        """Epochs in different orders, as `tfmrc.data.make_dataset(repeat=True)` gives them."""
 
         def generate():
             for step in itertools.count(start_step):

@@ -121,7 +121,7 @@ def beam_search(
             f"diversity_penalty={diversity_penalty}, no_repeat_ngram_size={no_repeat_ngram_size}"
         )
     group_size = num_beams // num_beam_groups
-    place = ops.arange(max_length, dtype="int32")
+    position = ops.arange(max_length, dtype="int32")
     first_row = ops.arange(batch_size, dtype="int32")[:, None] * num_beams
 
     def proceed(t, last, ids, lengths, total, paid, finished, cache):
@@ -155,7 +155,7 @@ def beam_search(
         ids, lengths, paid, finished, cache = tree.map_structure(
             lambda x: _reordered(x, row), (ids, new_lengths, paid, finished, cache)
         )
-        ids = ops.where(place == t, word[..., None], ids)
+        ids = ops.where(position == t, word[..., None], ids)
         finished = finished | (word == eos_id) | (total == _NEVER)
         return t + 1, word, ids, lengths, total, paid, finished, cache
 
@@ -173,12 +173,12 @@ def beam_search(
         cache,
     )
     _, _, ids, lengths, total, paid, _, _ = ops.while_loop(proceed, advance, state)
-    found = ids, lengths, total, paid
+    result = ids, lengths, total, paid
     if num_beam_groups > 1:  # each group is best first; so are all together now
         _, order = ops.top_k(length_penalised(total, lengths, length_penalty) - paid, num_beams)
         row = first_row + ops.cast(order, "int32")
-        found = tuple(_reordered(x, row) for x in found)
-    ids, lengths, total, paid = (x[:, :num_return_sequences] for x in found)
+        result = tuple(_reordered(x, row) for x in result)
+    ids, lengths, total, paid = (x[:, :num_return_sequences] for x in result)
     return finished_hypotheses(ids, lengths, total, length_penalty, paid)
 
 
@@ -194,6 +194,6 @@ def _settled(total, paid, lengths, finished, num_return_sequences, max_length, l
 
 
 def _reordered(x: keras.KerasTensor, row: keras.KerasTensor) -> keras.KerasTensor:
-    """`x [B, W, ...]` with row `row [B, W]` of `x [B * W, ...]` at each beam's place."""
+    """`x [B, W, ...]` with row `row [B, W]` of `x [B * W, ...]` for each beam."""
     batch_size, num_beams, *rest = ops.shape(x)
     return ops.take(ops.reshape(x, (batch_size * num_beams, *rest)), row, axis=0)

@@ -1,4 +1,4 @@
-"""Which words a search may take next, and the checks of a search's arguments."""
+"""Constraints on the next word of a search, and checks of its arguments."""
 
 from collections.abc import Callable, Collection
 from typing import Any
@@ -21,7 +21,7 @@ def allowed_words(
     eos_id: int,
     forbidden_ids: Collection[int],
 ) -> keras.KerasTensor:
-    """Log-probabilities with minus infinity at the words that may not come next.
+    """Sets the log-probabilities of words that may not come next to minus infinity.
 
     Forbidden are `forbidden_ids` always, and the end word before `min_length` words. Where that
     leaves no possible word at all (all others are at `LOG_ZERO`), the end word alone is allowed,
@@ -50,11 +50,11 @@ def allowed_words(
 def without_repeated_ngrams(
     log_p: keras.KerasTensor, ids: keras.KerasTensor, t: keras.KerasTensor | int, size: int
 ) -> keras.KerasTensor:
-    """Log-probabilities with minus infinity at words that would end an n-gram a second time.
+    """Sets the log-probabilities of words that would repeat an n-gram to minus infinity.
 
     Args:
         log_p: `[B, W, V]`.
-        ids: int `[B, W, T]`, the words so far, anything from place `t` on.
+        ids: int `[B, W, T]`, the words so far, anything from position `t` on.
         t: number of words before this one.
         size: n, the words of an n-gram; 0 for no such rule.
 
@@ -66,8 +66,8 @@ def without_repeated_ngrams(
     >>> import numpy as np
     >>> from tfmrc.decoding.constraints import without_repeated_ngrams
     >>> log_p = np.zeros((1, 1, 9), "float32")
-    >>> found = without_repeated_ngrams(log_p, np.array([[[5, 7, 5, 0]]]), 3, size=2)
-    >>> np.flatnonzero(np.isinf(found)).tolist()
+    >>> result = without_repeated_ngrams(log_p, np.array([[[5, 7, 5, 0]]]), 3, size=2)
+    >>> np.flatnonzero(np.isinf(result)).tolist()
     [7]
     """
     length = ids.shape[-1]
@@ -75,7 +75,7 @@ def without_repeated_ngrams(
         return log_p
     batch, beams, vocabulary_size = ops.shape(log_p)
     t = ops.convert_to_tensor(t, dtype="int32")
-    # The last n - 1 words, and whether they stand at each earlier place too.
+    # The last n - 1 words, and whether they stand at each earlier position too.
     begins = length - size + 1
     same = ops.arange(begins, dtype="int32") + size <= t
     same = ops.broadcast_to(same, (batch, beams, begins))

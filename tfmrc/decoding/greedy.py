@@ -58,7 +58,7 @@ def greedy_search(
     [[[4, 3, 0, 0]]]
     """
     check_arguments(max_length, min_length, eos_id, forbidden_ids)
-    place = ops.arange(max_length, dtype="int32")
+    position = ops.arange(max_length, dtype="int32")
 
     def proceed(t, last, ids, lengths, total, finished, cache):
         return (t < max_length) & ops.logical_not(ops.all(finished))
@@ -71,7 +71,7 @@ def greedy_search(
         word = ops.where(finished, PAD, word)
         total = total + ops.where(finished, 0.0, gain)
         lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
-        ids = ops.where(place == t, word[..., None], ids)
+        ids = ops.where(position == t, word[..., None], ids)
         finished = finished | (word == eos_id)
         return t + 1, word, ids, lengths, total, finished, cache
 

@@ -1,20 +1,20 @@
-"""Beams in groups that are to differ."""
+"""Diverse beam search: groups of beams."""
 
 from keras import ops
 
 
 def best_of_groups(scores, finished, num_beam_groups, group_size, diversity_penalty):
-    """The best candidates of each group, where a word costs what earlier groups have made of it.
+    """Returns the best candidates of each group, where words of earlier groups cost a penalty.
 
     Args:
-        scores: `[B, W, V]` of all candidates; the beams of a group stand beside one another.
+        scores: `[B, W, V]` of all candidates; the beams of a group are adjacent.
         finished: bool `[B, W]`.
         num_beam_groups: groups.
         group_size: beams of a group.
         diversity_penalty: cost of a word for each beam of an earlier group that has just taken it.
 
     Returns:
-        int32 `[B, W]`, the candidates' places in the flattened scores.
+        int32 `[B, W]`, the candidates' positions in the flattened scores.
 
     Example: both groups like word 1 best.
 
@@ -27,7 +27,7 @@ def best_of_groups(scores, finished, num_beam_groups, group_size, diversity_pena
     Reference: Vijayakumar et al. 2018 (diverse beam search, Hamming diversity).
     """
     vocabulary_size = ops.shape(scores)[-1]
-    chosen, taken = [], 0.0
+    selected, taken = [], 0.0
     for group in range(num_beam_groups):
         start = group * group_size
         beams = slice(start, start + group_size)
@@ -36,7 +36,7 @@ def best_of_groups(scores, finished, num_beam_groups, group_size, diversity_pena
         own = ops.reshape(scores[:, beams] - cost, (-1, group_size * vocabulary_size))
         _, best = ops.top_k(own, group_size)
         best = ops.cast(best, "int32")
-        chosen.append(best + start * vocabulary_size)
+        selected.append(best + start * vocabulary_size)
         if group < num_beam_groups - 1:
             said = ops.one_hot(best % vocabulary_size, vocabulary_size, dtype="float32")
             open_beams = ops.take_along_axis(
@@ -44,4 +44,4 @@ def best_of_groups(scores, finished, num_beam_groups, group_size, diversity_pena
             )
             said = ops.where(open_beams[..., None], said, 0.0)
             taken = taken + diversity_penalty * ops.sum(said, axis=1, keepdims=True)
-    return ops.concatenate(chosen, axis=1)
+    return ops.concatenate(selected, axis=1)

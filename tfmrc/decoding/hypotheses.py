@@ -1,4 +1,4 @@
-"""What a search returns, and how it is scored."""
+"""Hypotheses of a search and their scores."""
 
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ class Hypotheses(NamedTuple):
 def length_penalised(
     log_probability: keras.KerasTensor, lengths: keras.KerasTensor, length_penalty: float = 0.0
 ) -> keras.KerasTensor:
-    """Score of word sequences: `log_probability / ((5 + length) / 6) ** length_penalty`.
+    """Scores word sequences: `log_probability / ((5 + length) / 6) ** length_penalty`.
 
     Args:
         log_probability: float tensor, any shape.

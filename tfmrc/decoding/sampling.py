@@ -75,8 +75,8 @@ def sample(
     >>> row = np.log([1e-9, 1e-9, 1e-9, 0.5, 0.3, 0.2]).astype("float32")
     >>> def step(ids, cache, t):
     ...     return ops.broadcast_to(row, (1, 4, 6)), cache
-    >>> found = sample(step, (), 1, num_samples=4, max_length=3, top_k=2)
-    >>> set(ops.convert_to_numpy(found.ids).ravel().tolist()) <= {0, 3, 4}
+    >>> result = sample(step, (), 1, num_samples=4, max_length=3, top_k=2)
+    >>> set(ops.convert_to_numpy(result.ids).ravel().tolist()) <= {0, 3, 4}
     True
 
     Reference: Holtzman et al. 2020 (nucleus sampling).
@@ -90,11 +90,12 @@ def sample(
         or not 0 < top_p <= 1
     ):
         raise ValueError(
-            "`num_return_sequences` is from 1 to `num_samples`, `temperature` above 0, `top_k` 0 or more, "
-            f"`top_p` above 0 and at most 1. Received: num_return_sequences={num_return_sequences}, "
-            f"num_samples={num_samples}, temperature={temperature}, top_k={top_k}, top_p={top_p}"
+            "`num_return_sequences` must be from 1 to `num_samples`, `temperature` above 0, "
+            "`top_k` 0 or more, `top_p` above 0 and at most 1. Received: "
+            f"num_return_sequences={num_return_sequences}, num_samples={num_samples}, "
+            f"temperature={temperature}, top_k={top_k}, top_p={top_p}"
         )
-    place = ops.arange(max_length, dtype="int32")
+    position = ops.arange(max_length, dtype="int32")
     numbers = keras.random.uniform((max_length, num_samples), seed=seed, dtype="float32")
 
     def proceed(t, last, ids, lengths, total, finished, cache):
@@ -108,7 +109,7 @@ def sample(
         word = ops.where(finished, PAD, word)
         total = total + ops.where(finished, 0.0, gain)
         lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
-        ids = ops.where(place == t, word[..., None], ids)
+        ids = ops.where(position == t, word[..., None], ids)
         finished = finished | (word == eos_id)
         return t + 1, word, ids, lengths, total, finished, cache
 
@@ -141,8 +142,8 @@ def _drawn(log_p, numbers, temperature, top_k, top_p):
     p = ops.where(ops.cumsum(p, axis=-1) - p < top_p, p, 0.0)  # the first is always kept
     until = ops.cumsum(p, axis=-1)
     behind = until <= numbers[:, None] * until[..., -1:]
-    chosen = ops.sum(ops.cast(behind, "int32"), axis=-1)
+    selected = ops.sum(ops.cast(behind, "int32"), axis=-1)
     kept = ops.sum(ops.cast(p > 0, "int32"), axis=-1)
-    chosen = ops.minimum(chosen, kept - 1)[..., None]  # rounding must not lead beyond them
-    word = ops.take_along_axis(words, chosen, axis=-1)[..., 0]
-    return ops.cast(word, "int32"), ops.take_along_axis(best, chosen, axis=-1)[..., 0]
+    selected = ops.minimum(selected, kept - 1)[..., None]  # rounding must not lead beyond them
+    word = ops.take_along_axis(words, selected, axis=-1)[..., 0]
+    return ops.cast(word, "int32"), ops.take_along_axis(best, selected, axis=-1)[..., 0]

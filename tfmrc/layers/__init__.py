@@ -1,4 +1,4 @@
-"""Keras layers of machine reading, one a file. They import Keras and NumPy alone."""
+"""Keras layers for machine reading, one per file, on every backend of Keras."""
 
 from tfmrc.layers.attention.additive_attention import AdditiveAttention
 from tfmrc.layers.attention.dual_attention import DualAttention
@@ -43,31 +43,30 @@ from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.layers.regularization.variational_dropout import VariationalDropout
 
 __all__ = [
-    "CopySwitch",
-    "MultiplicativeAttention",
-    "ConcatenatedEncoder",
-    "TiedSelfAttention",
-    "CharacterEmbedding",
     "AdditiveAttention",
     "AlignedEmbedding",
     "AnswerModule",
     "AnswerPossibility",
+    "AnswerTagEmbedding",
     "AveragedAnswer",
     "BidirectionalLSTM",
-    "AnswerTagEmbedding",
+    "CharacterEmbedding",
+    "ConcatenatedEncoder",
+    "CopySwitch",
     "Dropout",
     "DualAttention",
     "FeedForward",
     "GatedSelfAttention",
     "Highway",
+    "InputFeedingDecoder",
     "LastStepAnswer",
     "LexiconEncoding",
     "LocalConvolution",
-    "MemoryGeneration",
-    "InputFeedingDecoder",
     "LuongAttention",
     "MaxoutPointer",
+    "MemoryGeneration",
     "MultiHeadAttention",
+    "MultiplicativeAttention",
     "OneStepAnswer",
     "PassageRanker",
     "PointerGenerator",
@@ -75,10 +74,11 @@ __all__ = [
     "ReasoNetAnswer",
     "RecurrentDecoderBlock",
     "RecurrentEncoderBlock",
-    "StackedBiLSTM",
     "Residual",
     "SourceVocabulary",
+    "StackedBiLSTM",
     "StochasticAnswer",
+    "TiedSelfAttention",
     "TransformerDecoderBlock",
     "TransformerEncoderBlock",
     "VariationalDropout",

@@ -6,14 +6,14 @@ from tfmrc.ops.ids import PAD
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SequenceMean(keras.losses.Loss):
-    """Mean of what a model gives for each step of a sequence, over the sequence's own words.
+    """Mean over the words of a sequence of a number that the model gives for each step.
 
-    `1/T sum_t y_t` an example; PAD places do not count; an example without a word counts zero.
+    `1/T sum_t y_t` per example; PAD does not count; an example without a word counts zero.
     The coverage loss is this mean of `tfmrc.ops.coverage_overlap`.
 
     Call arguments:
         y_true: `[B, T]` target ids, PAD after the end.
-        y_pred: `[B, T]` a number a step.
+        y_pred: `[B, T]`, one number per step.
 
     Returns:
         `[B]`, before the reduction.

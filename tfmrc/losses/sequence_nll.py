@@ -8,8 +8,8 @@ from tfmrc.ops.ids import PAD
 class SequenceNLL(keras.losses.Loss):
     """Negative log-likelihood of each sequence, averaged over its own words.
 
-    `-1/T sum_t log P(y_t)` an example; PAD places do not count; an example without a word counts
-    zero. The mean over *answerable* examples is made by the sample weights that the features give
+    `-1/T sum_t log P(y_t)` per example; PAD does not count; an example without a word counts zero.
+    The mean over *answerable* examples comes from the sample weights that the preprocessor gives
     (`a_i B / N_answerable`), because only the whole batch knows how many there are.
 
     Call arguments:
@@ -37,4 +37,4 @@ class SequenceNLL(keras.losses.Loss):
         y_pred = ops.cast(y_pred, "float32")
         total = ops.sum(ops.where(real, y_pred, 0.0), axis=-1)
         count = ops.sum(ops.cast(real, "float32"), axis=-1)
-        return -total / ops.maximum(count, 1.0)
+        return -total / ops.maximum(count, 1.0)  # masque-23, daanet-15

@@ -10,7 +10,7 @@ class SmoothedBinaryCrossentropy(keras.losses.Loss):
     the last axis, so that each passage has a sample weight of its own (0 where there is none).
 
     Args:
-        positive_label: what a label of 1 becomes.
+        positive_label: float. The smoothed value of a label of 1. Default: 0.9.
 
     Call arguments:
         y_true: labels 0 or 1, any shape.
@@ -46,7 +46,7 @@ class SmoothedBinaryCrossentropy(keras.losses.Loss):
         labels = ops.cast(y_true, "float32") * self.positive_label
         # softplus, not max(x, 0) and |x|: their gradients are wrong at a logit of exactly 0, which
         # an example without passages has.
-        return ops.softplus(logits) - logits * labels
+        return ops.softplus(logits) - logits * labels  # masque-24, masque-25
 
     def get_config(self):
         return {**super().get_config(), "positive_label": self.positive_label}

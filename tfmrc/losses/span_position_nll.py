@@ -4,13 +4,13 @@ from keras import ops
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SpanPositionNLL(keras.losses.Loss):
-    """Negative log-likelihood of one place among the words of a passage: `-log P(y)`.
+    """Negative log-likelihood of one position among the words of a passage: `-log P(y)`.
 
-    A place below 0 is unknown and counts zero.
+    A position below 0 is unknown and counts zero.
 
     Call arguments:
-        y_true: int `[B]`, places from 0.
-        y_pred: `[B, n]`, log-probabilities of the places.
+        y_true: int `[B]`, positions from 0.
+        y_pred: `[B, n]`, log-probabilities of the positions.
 
     Returns:
         `[B]`, before the reduction.
@@ -29,6 +29,6 @@ class SpanPositionNLL(keras.losses.Loss):
         super().__init__(name=name, **kwargs)
 
     def call(self, y_true, y_pred):
-        place = ops.cast(ops.reshape(y_true, (-1,)), "int32")
-        chosen = ops.take_along_axis(y_pred, ops.maximum(place, 0)[:, None], axis=1)[:, 0]
-        return -ops.where(place >= 0, ops.cast(chosen, "float32"), 0.0)
+        position = ops.cast(ops.reshape(y_true, (-1,)), "int32")
+        selected = ops.take_along_axis(y_pred, ops.maximum(position, 0)[:, None], axis=1)[:, 0]
+        return -ops.where(position >= 0, ops.cast(selected, "float32"), 0.0)

@@ -1,7 +1,7 @@
-"""Copying words of the source: probabilities of places brought together by word.
+"""Copying words of the source: probabilities of positions summed by word.
 
-Words are extended ids (see `tfmrc.text`): every place of a same word holds the same id, and a
-place that holds no word (padding, a passage's BOS) holds PAD and cannot be copied.
+Words are extended ids (see `tfmrc.text`): every position of the same word holds the same id, and a
+position that holds no word (padding, a passage's BOS) holds PAD and cannot be copied.
 """
 
 from keras import ops
@@ -14,7 +14,7 @@ def copy_log_probability(log_attention, source_ids, target_ids):
     """Log-probability that copying gives the target words.
 
     Computes `log sum_{s: source[s] = target[t]} attention[t, s]` without a distribution over
-    words: only the places that hold the target word are summed.
+    words: only the positions that hold the target word are summed.
 
     Args:
         log_attention: `[B, T, S]` log of the copy attention.
@@ -36,17 +36,17 @@ def copy_log_probability(log_attention, source_ids, target_ids):
     """
     same = ops.equal(target_ids[:, :, None], source_ids[:, None, :])
     same = ops.logical_and(same, ops.not_equal(source_ids, PAD)[:, None, :])
-    return masked_logsumexp(log_attention, same)
+    return masked_logsumexp(log_attention, same)  # masque-17, masque-18, daanet-12
 
 
 def scatter_copies(attention, source_ids, size):
-    """Brings the attention of all places of a same word together.
+    """Sums the attention of all positions of the same word.
 
     For decoding, where one step needs the whole distribution; training asks
     `copy_log_probability` for the target alone.
 
     Args:
-        attention: `[B, W, S]` probabilities of the places, zero at padding.
+        attention: `[B, W, S]` probabilities of the positions, zero at padding.
         source_ids: `[B, S]` extended ids below `size`.
         size: number of extended ids (an int or a scalar tensor).
 

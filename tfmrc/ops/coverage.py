@@ -1,4 +1,4 @@
-"""How much an attention goes back to where it has been."""
+"""Coverage: how much an attention returns to earlier positions."""
 
 from keras import ops
 
@@ -23,11 +23,11 @@ def coverage_overlap(attention):
     """
     attention = ops.cast(attention, "float32")
     before = ops.cumsum(attention, axis=1) - attention
-    return ops.sum(ops.minimum(attention, before), axis=-1)
+    return ops.sum(ops.minimum(attention, before), axis=-1)  # daanet-16
 
 
 def attended_again(coverage):
-    """`sum_s max(c_s, 1) - 1`: the attention that places have got beyond one word's worth.
+    """`sum_s max(c_s, 1) - 1`: the attention that positions have got beyond one word's worth.
 
     Args:
         coverage: `[..., S]` attention weights, summed over all steps so far.

@@ -1,7 +1,7 @@
 """Normalising and reducing under a mask.
 
-The only place of tfmrc where scores are normalised: in float32, with `where` in place of adding a
-large negative number, and with zeros (log-probability `LOG_ZERO`) for a row without a real place.
+Only this module normalises scores: in float32, with `where` instead of adding a large negative
+number, and with zeros (log-probability `LOG_ZERO`) for a row without a real position.
 Masks are boolean, True = real, and broadcast against the scores; None means that all is real.
 """
 
@@ -14,7 +14,7 @@ LOG_ZERO = -1e9
 
 
 def masked_logsumexp(x, mask=None, axis=-1, keepdims=False):
-    """`log(sum(exp(x)))` over the real places along `axis`, in float32.
+    """`log(sum(exp(x)))` over the real positions along `axis`, in float32.
 
     Args:
         x: scores of any shape.
@@ -23,7 +23,7 @@ def masked_logsumexp(x, mask=None, axis=-1, keepdims=False):
         keepdims: whether the reduced axis stays with size 1.
 
     Returns:
-        float32; `LOG_ZERO` where no place is real.
+        float32; `LOG_ZERO` where no position is real.
 
     Example:
         >>> import numpy as np
@@ -40,7 +40,7 @@ def masked_logsumexp(x, mask=None, axis=-1, keepdims=False):
 
 
 def masked_softmax(x, mask=None, axis=-1):
-    """Softmax over the real places along `axis`; zeros elsewhere and in a row without any.
+    """Softmax over the real positions along `axis`; zeros elsewhere and in a row without any.
 
     Args:
         x: scores of any shape.
@@ -81,7 +81,7 @@ def masked_log_softmax(x, mask=None, axis=-1):
 
 
 def masked_max(x, mask, axis):
-    """Maximum over the real places along `axis`; zeros where there is none.
+    """Maximum over the real positions along `axis`; zeros where there is none.
 
     Args:
         x: values of any shape.

@@ -1,10 +1,10 @@
-"""The largest of several neighbouring features."""
+"""Maxout over neighbouring features."""
 
 from keras import ops
 
 
 def maxout(x, pool_size=2):
-    """`y_i = max(x_{ik}, ..., x_{ik + k - 1})` over the last axis, k = `pool_size`.
+    """Computes `y_i = max(x_{ik}, ..., x_{ik + k - 1})` over the last axis, k = `pool_size`.
 
     Args:
         x: `[..., d]`, d a multiple of `pool_size`.

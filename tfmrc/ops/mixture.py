@@ -1,6 +1,6 @@
-"""Generating and copying mixed: the parts of a word's probability, and the joined distribution.
+"""Mixtures of generating and copying: parts of a word's probability and the joined distribution.
 
-What a pointer-generator decides elsewhere comes in as *parts*, a dict of float32 tensors:
+The decisions of a pointer-generator are given as *parts*, a dict of float32 tensors:
 `log_mixture` `[B, T, 1 + n]`, the log of the shares of generating and of n sources;
 `log_attentions`, a list of `[B, T, S_i]`; and what `generation_parts` gives. Ids are extended ids
 (see `tfmrc.text`).
@@ -14,7 +14,7 @@ from tfmrc.ops.masking import LOG_ZERO, masked_logsumexp
 
 
 def generation_parts(common_logits, source_logits=None, source_generable=None):
-    """Scores of the words that can be generated; PAD and BOS never are.
+    """Returns scores of the words that can be generated, never PAD and BOS.
 
     Args:
         common_logits: `[B, T, G]` scores of the first G ids.
@@ -35,15 +35,17 @@ def generation_parts(common_logits, source_logits=None, source_generable=None):
     never = ops.logical_or(ops.equal(rows, PAD), ops.equal(rows, BOS))
     common = ops.where(never, LOG_ZERO, ops.cast(common_logits, "float32"))
     if source_logits is None:
-        return {"common_logits": common, "log_normalizer": ops.logsumexp(common, axis=-1)}
+        log_normalizer = ops.logsumexp(common, axis=-1)  # daanet-11
+        return {"common_logits": common, "log_normalizer": log_normalizer}
     generable = source_generable[:, None, :]
     source = ops.where(generable, ops.cast(source_logits, "float32"), LOG_ZERO)
+    # masque-13: one softmax over common and source words.
     normalizer = ops.logaddexp(ops.logsumexp(common, axis=-1), masked_logsumexp(source, generable))
     return {"common_logits": common, "source_logits": source, "log_normalizer": normalizer}
 
 
 def target_parts(parts, target_ids, source_ids):
-    """The terms of the mixture at the targets, without a distribution over words.
+    """Returns the terms of the mixture at the targets, without a distribution over words.
 
     Args:
         parts: as above.
@@ -67,7 +69,7 @@ def target_parts(parts, target_ids, source_ids):
         copy_log_probability(log_attention, ids, target_ids)
         for log_attention, ids in zip(parts["log_attentions"], source_ids, strict=True)
     ]
-    log_parts = parts["log_mixture"] + ops.stack(terms, axis=-1)
+    log_parts = parts["log_mixture"] + ops.stack(terms, axis=-1)  # masque-19, daanet-14
     return {
         "log_parts": log_parts,
         "log_probability": ops.maximum(masked_logsumexp(log_parts), LOG_ZERO),
@@ -75,7 +77,7 @@ def target_parts(parts, target_ids, source_ids):
 
 
 def joined_distribution(parts, source_ids):
-    """`log P` over all extended ids: what one step of decoding needs.
+    """Returns `log P` over all extended ids, which one step of decoding needs.
 
     Args:
         parts: as above, of states `[B, W, d]`: the beams' words of one step.
@@ -92,7 +94,7 @@ def joined_distribution(parts, source_ids):
     logits = ops.concatenate([logits, source_logits], axis=-1)
     mixture = ops.exp(parts["log_mixture"])
     total = mixture[..., :1] * ops.exp(logits - parts["log_normalizer"][..., None])
-    # All sources at once: their places side by side, each weighted by its source's share.
+    # All sources at once: their positions side by side, each weighted by its source's share.
     attention = ops.concatenate(
         [
             mixture[..., i + 1 : i + 2] * ops.exp(log_attention)
@@ -105,6 +107,6 @@ def joined_distribution(parts, source_ids):
 
 
 def _gather(values, places):
-    """`values[b, t, places[b, t]]`, places outside brought to the nearest end."""
+    """`values[b, t, places[b, t]]`, positions outside brought to the nearest end."""
     places = ops.clip(places, 0, ops.shape(values)[-1] - 1)
     return ops.take_along_axis(values, places[..., None], axis=-1)[..., 0]

@@ -1,4 +1,4 @@
-"""Where a computation runs, and whether it has to run elsewhere too.
+"""Devices of a computation, and graphs that must run on every device.
 
 Some layers have a faster form that one kind of device alone can run. A graph that leaves the
 process, as an export does, must not hold it: whoever traces such a graph does so inside
@@ -15,7 +15,7 @@ _depth = 0
 
 @contextmanager
 def portable() -> Iterator[None]:
-    """While it is open, layers use only what runs on every device.
+    """Restricts layers to what runs on every device while the context is open.
 
     Example:
         >>> from tfmrc.ops.portable import is_portable, portable
@@ -34,10 +34,10 @@ def portable() -> Iterator[None]:
 
 
 def is_portable() -> bool:
-    """Whether `portable()` is open."""
+    """Returns whether `portable()` is open."""
     return _depth > 0
 
 
 def has_gpu() -> bool:
-    """Whether Keras' backend sees a GPU."""
+    """Returns whether the backend of Keras sees a GPU."""
     return any("gpu" in str(device).lower() for device in keras.distribution.list_devices())

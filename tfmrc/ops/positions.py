@@ -4,7 +4,7 @@ from keras import ops
 
 
 def sinusoid(positions, dim):
-    """Sines and cosines of the positions at `dim / 2` geometrically spaced frequencies.
+    """Computes sines and cosines of the positions at `dim / 2` geometrically spaced frequencies.
 
     Args:
         positions: `[...]` numbers, 0 for the first word.

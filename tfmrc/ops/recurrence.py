@@ -13,7 +13,7 @@ SHUT = 1e4
 
 
 def project_gates(x, kernel, bias, padding_mask=None):
-    """The part of an LSTM's gates that comes from its inputs, for all places in one product.
+    """Returns the part of an LSTM's gates from its inputs, for all positions in one product.
 
     Bias and padding are columns of the inputs and rows of the kernel, since passing over the gates
     once more for each costs as much as many steps do. At padding the input gate is shut and the
@@ -50,7 +50,7 @@ def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
         recurrent_kernel: `[u, 4u]`.
         hidden: the state before the first step, `[B, u]`.
         cell: likewise, `[B, u]`.
-        reverse: whether time runs from the last place to the first.
+        reverse: whether time runs from the last position to the first.
 
     Returns:
         All `h` and all `c`, each float32 `[n, B, u]`.
@@ -117,7 +117,7 @@ def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
 
 
 def _past(states, first, reverse):
-    """What each step began with."""
+    """Returns the states before each step."""
     first = ops.expand_dims(first, axis=0)
     if reverse:
         return ops.concatenate([states[1:], first], axis=0)

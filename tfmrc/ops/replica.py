@@ -1,4 +1,4 @@
-"""Which replica of a data-parallel strategy this code runs on.
+"""The replica of a data-parallel strategy that the code runs on.
 
 Layers and operations import no TensorFlow, yet dropout has to know its replica: a strategy mirrors
 the state of a seed generator, so that every replica would draw the same mask. Whoever knows the
@@ -20,7 +20,7 @@ _source: ReplicaId = _single
 
 
 def replica_id() -> Any:
-    """Number of the replica that the calling code runs on, 0 where there is one only.
+    """Returns the number of the replica that the calling code runs on, 0 if there is only one.
 
     Returns:
         The Python integer 0, or whatever the registered function gives: an integer or a scalar

@@ -1,4 +1,4 @@
-"""Reshaping that keeps track of which axes belong together."""
+"""Reshaping of leading axes, passages and heads."""
 
 from keras import ops
 
@@ -9,8 +9,8 @@ def flatten_leading(x, keep):
     Example:
         >>> import numpy as np
         >>> from tfmrc.ops.shapes import flatten_leading
-        >>> flatten_leading(np.zeros((2, 3, 4, 5)), keep=2).shape
-        TensorShape([6, 4, 5])
+        >>> tuple(flatten_leading(np.zeros((2, 3, 4, 5)), keep=2).shape)
+        (6, 4, 5)
     """
     shape = ops.shape(x)
     return ops.reshape(x, (-1, *shape[len(shape) - keep :]))
@@ -22,8 +22,8 @@ def restore_leading(x, like):
     Example:
         >>> import numpy as np
         >>> from tfmrc.ops.shapes import restore_leading
-        >>> restore_leading(np.zeros((6, 4, 7)), like=np.zeros((2, 3, 4, 5))).shape
-        TensorShape([2, 3, 4, 7])
+        >>> tuple(restore_leading(np.zeros((6, 4, 7)), like=np.zeros((2, 3, 4, 5))).shape)
+        (2, 3, 4, 7)
     """
     return ops.reshape(x, (*ops.shape(like)[:-1], x.shape[-1]))
 
@@ -34,8 +34,8 @@ def join_passages(x):
     Example:
         >>> import numpy as np
         >>> from tfmrc.ops.shapes import join_passages
-        >>> join_passages(np.zeros((2, 3, 4, 5))).shape
-        TensorShape([2, 12, 5])
+        >>> tuple(join_passages(np.zeros((2, 3, 4, 5))).shape)
+        (2, 12, 5)
     """
     shape = ops.shape(x)
     return ops.reshape(x, (shape[0], shape[1] * shape[2], *shape[3:]))
@@ -47,8 +47,8 @@ def split_heads(x, num_heads):
     Example:
         >>> import numpy as np
         >>> from tfmrc.ops.shapes import split_heads
-        >>> split_heads(np.zeros((2, 3, 8)), 4).shape
-        TensorShape([2, 4, 3, 2])
+        >>> tuple(split_heads(np.zeros((2, 3, 8)), 4).shape)
+        (2, 4, 3, 2)
     """
     shape = ops.shape(x)
     heads = ops.reshape(x, (*shape[:-1], num_heads, x.shape[-1] // num_heads))

@@ -4,7 +4,7 @@ from keras import ops
 
 
 def trilinear_similarity(left, right, weight):
-    """`w . [left_i; right_j; left_i * right_j]` for every pair of places.
+    """Computes `w . [left_i; right_j; left_i * right_j]` for every pair of positions.
 
     The score is split as `left w1 + right w2 + (left * w3) right^T`, so that nothing of size
     `[..., m, n, 3d]` is ever built.
@@ -39,4 +39,4 @@ def trilinear_similarity(left, right, weight):
     left_score = ops.sum(left * w_left, axis=-1)  # [..., m]
     right_score = ops.sum(right * w_right, axis=-1)  # [..., n]
     both_score = ops.matmul(left * w_both, ops.swapaxes(right, -1, -2))  # [..., m, n]
-    return left_score[..., :, None] + right_score[..., None, :] + both_score
+    return left_score[..., :, None] + right_score[..., None, :] + both_score  # masque-02

@@ -1,4 +1,4 @@
-"""Spans from the probabilities of where they begin and end."""
+"""Spans from probabilities of begin and end."""
 
 from keras import ops
 
@@ -6,7 +6,7 @@ from tfmrc.ops.masking import LOG_ZERO
 
 
 def best_spans(log_begin, log_end, max_length, num_spans=1):
-    """The spans with the greatest `P_begin[i] * P_end[j]`, `i <= j < i + max_length`.
+    """Returns the spans with the greatest `P_begin[i] * P_end[j]`, `i <= j < i + max_length`.
 
     Args:
         log_begin: `[B, n]`, log-probabilities that the span begins at a word.
@@ -26,8 +26,8 @@ def best_spans(log_begin, log_end, max_length, num_spans=1):
         >>> import numpy as np
         >>> from tfmrc.ops.spans import best_spans
         >>> begin, end = np.log([[0.6, 0.1, 0.3]]), np.log([[0.1, 0.2, 0.7]])
-        >>> for found in best_spans(begin, end, max_length=2, num_spans=2):
-        ...     print(np.round(np.array(found), 2))
+        >>> for result in best_spans(begin, end, max_length=2, num_spans=2):
+        ...     print(np.round(np.array(result), 2))
         [[2 0]]
         [[2 1]]
         [[-1.56 -2.12]]
@@ -47,8 +47,8 @@ def best_spans(log_begin, log_end, max_length, num_spans=1):
     )
     flat = ops.reshape(scores, (-1, length * max_length))
     flat = ops.pad(flat, [[0, 0], [0, num_spans - 1]], constant_values=2 * LOG_ZERO)
-    log_probability, place = ops.top_k(flat, num_spans)
-    place = ops.minimum(ops.cast(place, "int32"), length * max_length - 1)
-    begin = place // max_length
-    end = ops.minimum(begin + place % max_length, length - 1)
+    log_probability, position = ops.top_k(flat, num_spans)
+    position = ops.minimum(ops.cast(position, "int32"), length * max_length - 1)
+    begin = position // max_length
+    end = ops.minimum(begin + position % max_length, length - 1)
     return begin, end, log_probability

@@ -1,6 +1,6 @@
-"""Scores of places brought together by word: every distinct word of a source counts once.
+"""Scores of positions combined by word: every distinct word of a source counts once.
 
-Words are extended ids, as in `tfmrc.ops.copying`. What is known of a word stands at the place of
+Words are extended ids, as in `tfmrc.ops.copying`. The score of a word is stored at the position of
 its first occurrence, so that nothing of the size of the vocabulary is built.
 """
 
@@ -11,7 +11,7 @@ from tfmrc.ops.masking import LOG_ZERO, masked_max
 
 
 def first_places(source_ids):
-    """The place of the first occurrence of each place's word.
+    """Returns the position of the first occurrence of each position's word.
 
     Args:
         source_ids: int `[B, M]` extended ids, PAD where nothing can be copied.
@@ -30,7 +30,7 @@ def first_places(source_ids):
 
 
 def is_first(source_ids, places=None):
-    """boolean `[B, M]`: a word stands here, and for the first time.
+    """Returns whether a word occurs at a position for the first time, boolean `[B, M]`.
 
     Example:
         >>> import numpy as np
@@ -44,16 +44,16 @@ def is_first(source_ids, places=None):
 
 
 def scores_of_words(scores, source_ids, combine, places=None):
-    """The score of each distinct word: the sum or the maximum over the places that hold it.
+    """Returns the score of each distinct word: the sum or maximum over its positions.
 
     Args:
-        scores: float32 `[B, T, M]`, the places' raw scores.
+        scores: float32 `[B, T, M]`, the positions' raw scores.
         source_ids: int `[B, M]` extended ids, PAD where nothing can be copied.
         combine: "sum" or "max".
-        places: what `first_places(source_ids)` gave; made here where it is None.
+        places: the output of `first_places(source_ids)`; computed here if None.
 
     Returns:
-        float32 `[B, T, M]`: a word's score at its first place, `LOG_ZERO` elsewhere.
+        float32 `[B, T, M]`: a word's score at its first position, `LOG_ZERO` elsewhere.
 
     Example:
         >>> import numpy as np
@@ -70,14 +70,14 @@ def scores_of_words(scores, source_ids, combine, places=None):
     places = first_places(source_ids) if places is None else places
     rows = ops.arange(batch, dtype="int32")[:, None] * length + places
     by_place = ops.reshape(ops.transpose(scores, (0, 2, 1)), (batch * length, steps))
-    segments = ops.segment_max if combine == "max" else ops.segment_sum
+    segments = ops.segment_max if combine == "max" else ops.segment_sum  # qg-14, qg-13
     words = segments(by_place, ops.reshape(rows, (-1,)), num_segments=batch * length)
     words = ops.transpose(ops.reshape(words, (batch, length, steps)), (0, 2, 1))
     return ops.where(is_first(source_ids, places)[:, None, :], words, LOG_ZERO)
 
 
 def scores_of_targets(scores, source_ids, target_ids, combine):
-    """The score of each target word, from the places that hold it alone.
+    """Returns the score of each target word, from the positions that hold it alone.
 
     Args:
         scores: float32 `[B, T, M]`.

@@ -1,4 +1,4 @@
-"""Tests that every layer and model should pass, ready to call: for tfmrc's own and for yours.
+"""Tests that every layer and model should pass, for tfmrc's own and for users'.
 
 `run_layer_test` and `run_model_test` check in one call what is easy to forget: a configuration
 that makes the same object, the same numbers in the graph, eagerly, alone, in a batch, padded and

@@ -1,4 +1,4 @@
-"""What `run_layer_test` and `run_model_test` have in common."""
+"""Checks shared by `run_layer_test` and `run_model_test`."""
 
 import json
 import tempfile
@@ -71,21 +71,21 @@ def scalar(outputs: Any, seed: int = 0) -> Any:
     return total
 
 
-def config(made: Any, arguments: dict[str, Any]) -> Any:
+def config(built: Any, arguments: dict[str, Any]) -> Any:
     """The object that the configuration of `made` makes, after checking that it is the same."""
-    kind = type(made)
-    values = made.get_config()
+    kind = type(built)
+    values = built.get_config()
     for name, value in arguments.items():
         if name not in values:
             fail(f"{kind.__name__}.get_config() does not have the argument {name!r}")
         if isinstance(value, str | int | float | bool) and name != "dtype":
             if values[name] != value:
                 fail(f"{kind.__name__}.get_config()[{name!r}] is {values[name]!r}, not {value!r}")
-    serialized = json.loads(json.dumps(keras.saving.serialize_keras_object(made)))
+    serialized = json.loads(json.dumps(keras.saving.serialize_keras_object(built)))
     again = keras.saving.deserialize_keras_object(serialized)
     if not isinstance(again, kind) or again.get_config() != values:
         fail(f"{kind.__name__} made from its own configuration has another: {again.get_config()}")
-    return kind.from_config(made.get_config())
+    return kind.from_config(built.get_config())
 
 
 def saving(model: keras.Model, inputs: Any, expected: dict, tolerance: float) -> None:
@@ -106,14 +106,14 @@ def graph(model: keras.Model, inputs: Any, eager: dict, tolerance: float) -> Non
 def weight_gradients(model: keras.Model, inputs: Any, training: bool = False) -> dict:
     """Weight path to the gradient of `scalar` of the outputs; None where there is none."""
     variables = model.trainable_variables
-    found = gradients(lambda: scalar(model(inputs, training=training)), variables)
-    return {v.path: part for v, part in zip(variables, found, strict=True)}
+    result = gradients(lambda: scalar(model(inputs, training=training)), variables)
+    return {v.path: part for v, part in zip(variables, result, strict=True)}
 
 
-def every_weight(found: dict, without: tuple[str, ...]) -> None:
+def every_weight(result: dict, without: tuple[str, ...]) -> None:
     """Every trainable weight has a finite gradient, not zero unless its path ends as expected."""
-    finite("Gradient", found)
-    for path, part in found.items():
+    finite("Gradient", result)
+    for path, part in result.items():
         if not path.endswith(without or ("\0",)) and (part is None or not np.any(part)):
             fail(f"The weight {path!r} receives no gradient")
 

@@ -27,7 +27,7 @@ def run_layer_test(
     precisions: Sequence[str] = ("mixed_bfloat16", "mixed_float16"),
     tolerance: float = 2e-5,
 ) -> keras.Layer:
-    """Checks what any layer owes its user.
+    """Checks configuration, shapes, numbers, saving, precision and padding of a layer.
 
     - `get_config` has every argument, survives JSON and makes a layer with the same numbers.
     - A symbolic call gives the shapes and dtypes of the eager one; a compiled model its numbers.
@@ -38,7 +38,7 @@ def run_layer_test(
     - Where a mask (every boolean input) is False in a whole example, nothing becomes NaN: outputs
       and gradients.
     - With `axes`: an example alone gives what it gives in the batch, and what it gives with
-      padding behind it, whatever stands at the padding.
+      padding after it, whatever the padding holds.
 
     Args:
         layer_class: the class.

@@ -27,7 +27,7 @@ def run_model_test(
     precisions: Sequence[str] = ("mixed_bfloat16", "mixed_float16"),
     tolerance: float = 5e-5,
 ) -> keras.Model:
-    """Checks what any model owes its user.
+    """Checks configuration, numbers, training, saving, precision and padding of a model.
 
     - `get_config` has every argument, survives JSON and makes a model with the same numbers.
     - A compiled call gives the numbers of the eager one.
@@ -36,7 +36,7 @@ def run_model_test(
     - Saved and loaded, the numbers are the same.
     - In each precision policy the weights stay float32 and the outputs are near those of float32.
     - With `axes`: an example alone gives what it gives in the batch, and what it gives with
-      padding behind it.
+      padding after it.
 
     Args:
         model_class: the class.

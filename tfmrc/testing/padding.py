@@ -51,7 +51,7 @@ def map_with_axes(function, structure: Any, axes: Any) -> Any:
 def pad(structure: Any, axes: Any, amounts: Mapping[str, int], seed: int = 0) -> Any:
     """Makes named axes longer: False for booleans, 0 for integers, noise for floats.
 
-    Noise, because whatever stands at padding must not matter.
+    Noise, because the content of padding must not matter.
 
     Example:
         >>> import numpy as np
@@ -75,7 +75,7 @@ def pad(structure: Any, axes: Any, amounts: Mapping[str, int], seed: int = 0) ->
 
 
 def cut(structure: Any, axes: Any, sizes: Mapping[str, int]) -> Any:
-    """Takes back what `pad` added: the first `sizes[name]` places of each named axis."""
+    """Removes what `pad` added: keeps the first `sizes[name]` positions of each named axis."""
     return map_with_axes(
         lambda array, names: np.asarray(array)[tuple(slice(sizes.get(name)) for name in names)],
         structure,

@@ -1,4 +1,4 @@
-"""One answer out of the answers of several models."""
+"""Weighted votes over the answers of several models."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,7 +13,7 @@ def vote(
     *,
     key: Callable[[str], str] = _same,
 ) -> str:
-    """The answer that has the most weight behind it.
+    """Returns the answer with the largest sum of weights.
 
     Answers that are equal under `key` add up their weights. Among equal sums the one with the
     heaviest single model wins, then the first.
@@ -63,7 +63,7 @@ def vote_all(
     *,
     key: Callable[[str], str] = _same,
 ) -> list[str]:
-    """`vote` for many questions.
+    """Votes on many questions.
 
     Args:
         answers: for each model, its answers to all questions in the same order.
@@ -71,7 +71,7 @@ def vote_all(
         key: as in `vote`.
 
     Returns:
-        One answer a question.
+        One answer per question.
 
     Raises:
         ValueError: models answered different numbers of questions.

@@ -99,13 +99,11 @@ class Explode(keras.callbacks.Callback):
 
 def test_masque_in_float16_stops_when_its_numbers_overflow(tmp_path):
     model = masque_batches.model(dtype="mixed_float16")
-    model.compile(**training.compile_arguments(model, steps=200), run_eagerly=True)
+    model.compile(**training.compile_arguments(model, steps=200, warmup_steps=2), run_eagerly=True)
     x, y, weight = masque_batches.rows(4)
     run = training.callbacks(tmp_path, monitor=None, every_steps=1)
     with pytest.raises(training.NonFiniteError, match="At step 3 the loss `.*_loss` .(nan|inf)"):
-        model.fit(
-            x, y, sample_weight=weight, batch_size=8, verbose=0, callbacks=[Explode(), *run]
-        )
+        model.fit(x, y, sample_weight=weight, batch_size=8, verbose=0, callbacks=[Explode(), *run])
     assert run.checkpoint.step == 2
     for path in (tmp_path / "checkpoints").iterdir():
         weights = [a for name, a in read_state(path)[0].items() if name.startswith("model")]
@@ -118,7 +116,7 @@ def test_metrics_and_skipped_updates_are_no_error():
     stop.set_model(model)
     stop.on_train_batch_end(0, {"loss": 1.0, "accuracy": float("nan")})
     scaled = toy.model()
-    arguments = training.masque(model=scaled, steps=40)
+    arguments = training.masque(model=scaled, steps=40, warmup_steps=2)
     arguments["optimizer"] = training.LossScale(arguments["optimizer"], initial_scale=2.0**127)
     scaled.compile(**arguments)
     history = scaled.fit(toy.dataset(2), verbose=0, callbacks=[training.StopOnNonFinite()])

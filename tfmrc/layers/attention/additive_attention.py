@@ -7,14 +7,14 @@ from tfmrc.ops.masking import masked_log_softmax
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class AdditiveAttention(keras.layers.Layer):
-    """Additive attention that also gives its weights, for copying.
+    """Additive attention that also returns its weights, for copying.
 
     `e_l = w . tanh(W_m M_l + W_s s + b)`, `alpha = softmax_l(e)`, `c = sum_l alpha_l M_l`. With a
-    prior (combined attention) the weights are `alpha_l prior_l / sum_l' alpha_l' prior_l'`, made
-    as a softmax of `e + log(prior)`. `W_m M` does not depend on the query: `project` makes it
-    once.
+    prior (combined attention) the weights are `alpha_l prior_l / sum_l' alpha_l' prior_l'`,
+    computed as the softmax of `e + log(prior)`. `W_m M` does not depend on the query; `project`
+    computes it once.
 
-    A query whose memory is padding altogether gets weights of zero and a context of zeros.
+    A query whose memory is all padding gets weights of zero and a context of zeros.
 
     Args:
         stddev: standard deviation of the initial weights.
@@ -23,8 +23,8 @@ class AdditiveAttention(keras.layers.Layer):
         query: `[B, T, d]`.
         memory: `[B, S, d]`.
         memory_mask: boolean `[B, S]`, True = real.
-        log_prior: `[B, S]` log of the places' prior weight; None for none.
-        projected: what `project(memory)` gave; made here where it is None.
+        log_prior: `[B, S]` log of the positions' prior weight; None for none.
+        projected: The output of `project(memory)`; computed here if None.
 
     Returns:
         Log-weights `[B, T, S]` (float32, `LOG_ZERO` at padding) and the context `[B, T, d]`.
@@ -34,8 +34,8 @@ class AdditiveAttention(keras.layers.Layer):
         >>> from tfmrc.layers import AdditiveAttention
         >>> memory, query = np.ones((1, 3, 4), "float32"), np.ones((1, 2, 4), "float32")
         >>> log_weights, context = AdditiveAttention()(query, memory, np.ones((1, 3), bool))
-        >>> log_weights.shape, context.shape
-        (TensorShape([1, 2, 3]), TensorShape([1, 2, 4]))
+        >>> tuple(log_weights.shape), tuple(context.shape)
+        ((1, 2, 3), (1, 2, 4))
 
     Reference: Nishida et al. 2019 (Masque), sections 3.4.3 and 3.4.4, masque-14, masque-15,
     masque-16 and masque-21.
@@ -62,12 +62,13 @@ class AdditiveAttention(keras.layers.Layer):
         projected = self.project(memory) if projected is None else projected
         hidden = ops.tanh(self.query_projection(query)[:, :, None] + projected[:, None])
         score = ops.cast(self.score, self.compute_dtype)
-        scores = ops.cast(ops.matmul(hidden, score[:, None])[..., 0], "float32")  # [B, T, S]
+        scores = ops.matmul(hidden, score[:, None])[..., 0]  # [B, T, S], masque-14
+        scores = ops.cast(scores, "float32")
         if log_prior is not None:
-            scores = scores + ops.cast(log_prior, "float32")[:, None, :]
-        log_weights = masked_log_softmax(scores, memory_mask[:, None, :])
+            scores = scores + ops.cast(log_prior, "float32")[:, None, :]  # masque-21
+        log_weights = masked_log_softmax(scores, memory_mask[:, None, :])  # masque-15
         weights = ops.cast(ops.exp(log_weights), self.compute_dtype)
-        return log_weights, ops.matmul(weights, memory)
+        return log_weights, ops.matmul(weights, memory)  # masque-16
 
     def compute_output_spec(self, query, memory, memory_mask, log_prior=None, projected=None):
         batch, length = query.shape[:2]

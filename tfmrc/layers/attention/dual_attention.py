@@ -16,8 +16,8 @@ class DualAttention(keras.layers.Layer):
     - `G_qp = [E_p; A1; A2; E_p * A1; E_p * A2]` for each passage,
     - `G_pq = [E_q; m1; m2; E_q * m1; E_q * m2]`, `m1`, `m2` the maxima of `B1`, `B2` over passages.
 
-    Padded words are given no attention; passages that are padding altogether take no part in the
-    maxima (zeros where no passage is real).
+    Padded words get no attention; passages of padding alone take no part in the maxima (zeros if
+    no passage is real).
 
     Args:
         stddev: standard deviation of the initial weight of the similarity.
@@ -42,8 +42,8 @@ class DualAttention(keras.layers.Layer):
         >>> g_qp, g_pq = DualAttention()(
         ...     passages, question, np.ones((1, 2, 3), bool), np.ones((1, 5), bool)
         ... )
-        >>> g_qp.shape, g_pq.shape
-        (TensorShape([1, 2, 3, 20]), TensorShape([1, 5, 20]))
+        >>> tuple(g_qp.shape), tuple(g_pq.shape)
+        ((1, 2, 3, 20), (1, 5, 20))
 
     Reference: Nishida et al. 2019 (Masque), section 3.1.3, masque-02 to masque-10. The Japanese
     paper prints a similarity weight of 6d numbers; its formula, as the English one, has 3d.
@@ -68,16 +68,18 @@ class DualAttention(keras.layers.Layer):
         one_question = question[:, None]  # [B, 1, J, d]
         weight = ops.cast(self.similarity, self.compute_dtype)
         scores = trilinear_similarity(passages, one_question, weight)  # [B, K, L, J]
-        a = masked_softmax(scores, question_mask[:, None, None, :], axis=-1)
-        b = masked_softmax(scores, passage_mask[..., None], axis=-2)
+        a = masked_softmax(scores, question_mask[:, None, None, :], axis=-1)  # masque-03
+        b = masked_softmax(scores, passage_mask[..., None], axis=-2)  # masque-04
         b_t = ops.swapaxes(b, -1, -2)  # [B, K, J, L]
-        a1 = ops.matmul(a, one_question)  # [B, K, L, d]
-        b1 = ops.matmul(b_t, passages)  # [B, K, J, d]
-        a2 = ops.matmul(a, b1)  # [B, K, L, d]
-        b2 = ops.matmul(b_t, a1)  # [B, K, J, d]
+        a1 = ops.matmul(a, one_question)  # [B, K, L, d], masque-05
+        b1 = ops.matmul(b_t, passages)  # [B, K, J, d], masque-06
+        a2 = ops.matmul(a, b1)  # [B, K, L, d], masque-07
+        b2 = ops.matmul(b_t, a1)  # [B, K, J, d], masque-08
         real = ops.any(passage_mask, axis=-1)[:, :, None, None]  # [B, K, 1, 1]
         m1, m2 = masked_max(b1, real, axis=1), masked_max(b2, real, axis=1)  # [B, J, d]
-        return _enriched(passages, a1, a2), _enriched(question, m1, m2)
+        g_qp = _enriched(passages, a1, a2)  # masque-09
+        g_pq = _enriched(question, m1, m2)  # masque-10
+        return g_qp, g_pq
 
     def compute_output_shape(self, passages_shape, question_shape):
         width = 5 * question_shape[-1]

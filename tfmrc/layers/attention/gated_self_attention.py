@@ -7,12 +7,12 @@ from tfmrc.ops.masking import masked_softmax
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class GatedSelfAttention(keras.layers.Layer):
-    """Lets every word see the whole passage, and a gate say how much of that it takes.
+    """Self-attention over the whole passage, mixed in by a gate.
 
     With `U` the words as columns, `a_t = softmax(U^T W_s u_t)` and `s_t = U a_t`; then
     `f = tanh(W_f [u; s])`, `g = sigmoid(W_g [u; s])` and the output is `g f + (1 - g) u`.
 
-    Words at padding are not seen by the others; what they get themselves means nothing.
+    Padding is not attended to; outputs at padding are meaningless.
 
     Args:
         stddev: standard deviation of the initial weights; None for Glorot's uniform ones.
@@ -29,8 +29,8 @@ class GatedSelfAttention(keras.layers.Layer):
         >>> import numpy as np
         >>> from tfmrc.layers import GatedSelfAttention
         >>> layer = GatedSelfAttention()
-        >>> layer(np.ones((2, 5, 4), "float32"), np.ones((2, 5), bool)).shape
-        TensorShape([2, 5, 4])
+        >>> tuple(layer(np.ones((2, 5, 4), "float32"), np.ones((2, 5), bool)).shape)
+        (2, 5, 4)
 
     Reference: Zhao et al. 2018, section 2.2, qg-02 to qg-06. No biases, as printed.
     """
@@ -55,15 +55,16 @@ class GatedSelfAttention(keras.layers.Layer):
         return layer
 
     def attention(self, x, padding_mask):
-        """`[B, n, n]`: in row t the weights with which word t sees the others."""
+        """Returns the weights `[B, n, n]`; row t is how word t attends to the others."""
         scores = ops.matmul(self.matching(x), ops.swapaxes(x, 1, 2))
-        return masked_softmax(scores, padding_mask[:, None, :])
+        return masked_softmax(scores, padding_mask[:, None, :])  # qg-02
 
     def call(self, x, padding_mask):
-        matched = ops.matmul(self.attention(x, padding_mask), x)
+        matched = ops.matmul(self.attention(x, padding_mask), x)  # qg-03
         both = ops.concatenate([x, matched], axis=-1)
-        gate = ops.sigmoid(self.gate(both))
-        return x + gate * (ops.tanh(self.fusion(both)) - x)
+        candidate = ops.tanh(self.fusion(both))  # qg-04
+        gate = ops.sigmoid(self.gate(both))  # qg-05
+        return x + gate * (candidate - x)  # qg-06
 
     def compute_output_shape(self, x_shape):
         return x_shape

@@ -9,9 +9,9 @@ class LuongAttention(keras.layers.Layer):
     """Multiplicative attention and the attentional state.
 
     `r = U^T W_a d`, `a = softmax(r)`, `c = U a`, `d' = tanh(W_b [d; c])`. The keys `U^T W_a` do
-    not change from step to step: `project` makes them once.
+    not change from step to step; `project` computes them once.
 
-    Places at padding get no attention; a memory without a real place gives a context of zeros.
+    Padding gets no attention; a memory of padding alone gives a context of zeros.
 
     Args:
         units: width of `d'`.
@@ -20,7 +20,7 @@ class LuongAttention(keras.layers.Layer):
         states: `[B, T, d]`, the states `d` of the decoder.
         memory: `[B, M, m]`, the words `U`.
         memory_mask: boolean `[B, M]`, True = real.
-        keys: what `project(memory)` gave; made here where it is None.
+        keys: The output of `project(memory)`; computed here if None.
 
     Returns:
         The attentional states `[B, T, units]`. `layer.scores(states, keys)` gives the raw scores
@@ -30,8 +30,8 @@ class LuongAttention(keras.layers.Layer):
         >>> import numpy as np
         >>> from tfmrc.layers import LuongAttention
         >>> states, memory = np.ones((1, 2, 4), "float32"), np.ones((1, 3, 6), "float32")
-        >>> LuongAttention(units=4)(states, memory, np.ones((1, 3), bool)).shape
-        TensorShape([1, 2, 4])
+        >>> tuple(LuongAttention(units=4)(states, memory, np.ones((1, 3), bool)).shape)
+        (1, 2, 4)
 
     Reference: Luong et al. 2015; Zhao et al. 2018, section 2.3, qg-09 to qg-12. No biases, as
     printed.
@@ -51,18 +51,18 @@ class LuongAttention(keras.layers.Layer):
         self.output_layer.build((None, states_shape[-1] + memory_shape[-1]))
 
     def project(self, memory):
-        """The keys `[B, M, d]`, which no step changes."""
+        """Returns the keys `[B, M, d]`, which no step changes."""
         return self.key(memory)
 
     def scores(self, states, keys):
-        """The raw scores `r` `[B, T, M]`, float32: what a pointer copies with."""
-        return ops.cast(ops.matmul(states, ops.swapaxes(keys, 1, 2)), "float32")
+        """Returns the raw scores `r` `[B, T, M]`, float32, which a pointer copies with."""
+        return ops.cast(ops.matmul(states, ops.swapaxes(keys, 1, 2)), "float32")  # qg-09
 
     def call(self, states, memory, memory_mask, keys=None):
         keys = self.project(memory) if keys is None else keys
-        weights = masked_softmax(self.scores(states, keys), memory_mask[:, None, :])
-        context = ops.matmul(ops.cast(weights, self.compute_dtype), memory)
-        return self.output_layer(ops.concatenate([states, context], axis=-1))
+        weights = masked_softmax(self.scores(states, keys), memory_mask[:, None, :])  # qg-10
+        context = ops.matmul(ops.cast(weights, self.compute_dtype), memory)  # qg-11
+        return self.output_layer(ops.concatenate([states, context], axis=-1))  # qg-12
 
     def compute_output_shape(self, states_shape, memory_shape=None):
         return (*states_shape[:-1], self.units)

@@ -1,4 +1,4 @@
-"""SAN's working memory: the passage as the question and its own other words see it."""
+"""Working memory of SAN: question-aware self-attention over the passage."""
 
 import keras
 from keras import ops
@@ -42,8 +42,8 @@ class MemoryGeneration(keras.layers.Layer):
         >>> from tfmrc.layers import MemoryGeneration
         >>> layer = MemoryGeneration(units=3)
         >>> passage, question = np.ones((2, 5, 4), "float32"), np.ones((2, 2, 4), "float32")
-        >>> layer(passage, question, np.ones((2, 5), bool), np.ones((2, 2), bool)).shape
-        TensorShape([2, 5, 6])
+        >>> tuple(layer(passage, question, np.ones((2, 5), bool), np.ones((2, 2), bool)).shape)
+        (2, 5, 6)
 
     Reference: Liu et al. 2018 (SAN), section 2, memory generation layer, equations 1 to 4: san-05,
     san-06, san-07, san-08.
@@ -89,16 +89,16 @@ class MemoryGeneration(keras.layers.Layer):
 
     def call(self, passage, question, passage_mask, question_mask, training=None):
         scores = _products(self.projection(passage), self.projection(question))
-        weights = masked_softmax(scores, question_mask[:, None])  # [B, n, m]
+        weights = masked_softmax(scores, question_mask[:, None])  # [B, n, m], san-05
         attended = ops.matmul(self.question_dropout(weights, training=training), question)
-        aware = ops.concatenate([passage, attended], axis=-1)  # [B, n, 2h]
-        place = ops.arange(ops.shape(passage)[1])
-        others = ops.not_equal(place[:, None], place)
+        aware = ops.concatenate([passage, attended], axis=-1)  # [B, n, 2h], san-06
+        position = ops.arange(ops.shape(passage)[1])
+        others = ops.not_equal(position[:, None], position)
         others = ops.logical_and(others, passage_mask[:, None])
-        weights = masked_softmax(_products(aware, aware), others)  # [B, n, n]
+        weights = masked_softmax(_products(aware, aware), others)  # [B, n, n], san-07
         rearranged = ops.matmul(self.self_dropout(weights, training=training), aware)
         both = ops.concatenate([aware, rearranged], axis=-1)
-        return self.lstm(both, padding_mask=passage_mask, training=training)
+        return self.lstm(both, padding_mask=passage_mask, training=training)  # san-08
 
     def compute_output_shape(self, passage_shape, *other_shapes):
         return (*passage_shape[:-1], 2 * self.units)

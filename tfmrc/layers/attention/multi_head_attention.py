@@ -11,8 +11,8 @@ from tfmrc.ops.shapes import split_heads
 class MultiHeadAttention(keras.layers.Layer):
     """Scaled dot-product attention in several heads, with explicit masks and a decoding cache.
 
-    A query without a real place to attend to gets the output's bias alone (its attention is all
-    zeros; Keras' own layer gives the mean of the padding).
+    A query without a real position to attend to gets the bias of the output alone: its attention
+    is all zeros, whereas Keras' own layer gives the mean of the padding.
 
     Args:
         num_heads: number of heads H; it divides the query's width d.
@@ -22,7 +22,7 @@ class MultiHeadAttention(keras.layers.Layer):
     Call arguments:
         query: `[..., m, d]`.
         memory: `[..., n, d']` with the same leading axes.
-        attention_mask: boolean, True = real; `[..., n]` (padding: the same places for every
+        attention_mask: boolean, True = real; `[..., n]` (padding: the same positions for every
             query) or `[..., m, n]`, leading axes of size 1 allowed.
 
     Returns:
@@ -36,8 +36,8 @@ class MultiHeadAttention(keras.layers.Layer):
         >>> from tfmrc.layers import MultiHeadAttention
         >>> attention = MultiHeadAttention(num_heads=2)
         >>> x = np.ones((1, 3, 4), "float32")
-        >>> attention(x, x, attention_mask=np.array([[True, True, False]])).shape
-        TensorShape([1, 3, 4])
+        >>> tuple(attention(x, x, attention_mask=np.array([[True, True, False]])).shape)
+        (1, 3, 4)
 
     Reference: Vaswani et al. 2017, section 3.2; Nishida et al. 2019 (Masque), section 3.1.2.
     """
@@ -71,19 +71,19 @@ class MultiHeadAttention(keras.layers.Layer):
         return self.attend(query, keys, values, attention_mask, training=training)
 
     def project(self, memory):
-        """Keys and values `[..., H, n, d / H]` of a memory: what decoding computes once."""
+        """Returns keys and values `[..., H, n, d / H]` of a memory; decoding computes them once."""
         return self._split(self.key_projection(memory)), self._split(self.value_projection(memory))
 
     def attend(self, query, keys, values, attention_mask=None, training=None):
-        """Attention over keys and values made by `project` (arguments as in a call)."""
+        """Attends to keys and values of `project`; the other arguments are those of a call."""
         mask = attention_mask
         scale = float(keys.shape[-1]) ** -0.5
         queries = self._split(self.query_projection(query) * scale)  # [..., H, m, d / H]
         scores = ops.matmul(queries, ops.swapaxes(keys, -1, -2))  # [..., H, m, n]
         if mask is not None:
             if len(mask.shape) == len(query.shape) - 1:
-                mask = mask[..., None, :]  # [..., 1, n]: the same places for every query
-            mask = mask[..., None, :, :]  # [..., 1, m, n]: the same places for every head
+                mask = mask[..., None, :]  # [..., 1, n]: the same positions for every query
+            mask = mask[..., None, :, :]  # [..., 1, m, n]: the same positions for every head
         weights = self.weight_dropout(masked_softmax(scores, mask), training=training)
         heads = ops.swapaxes(ops.matmul(weights, values), -2, -3)  # [..., m, H, d / H]
         shape = ops.shape(query)
@@ -103,10 +103,10 @@ class MultiHeadAttention(keras.layers.Layer):
         Returns:
             The output `[B, W, d]` and the cache with step `t` filled in.
         """
-        place = (0, 0, 0, t, 0)
+        position = (0, 0, 0, t, 0)
         key, value = self.project(x[:, :, None, :])
-        keys = ops.slice_update(cache["keys"], place, key)
-        values = ops.slice_update(cache["values"], place, value)
+        keys = ops.slice_update(cache["keys"], position, key)
+        values = ops.slice_update(cache["values"], position, value)
         past = ops.arange(keys.shape[-2]) <= t  # [T]
         # Every beam is a sequence of its own with one query: [B, W, 1, d] over [B, W, H, T, d/H].
         output = self.attend(x[:, :, None, :], keys, values, past[None, None, None, :])

@@ -1,4 +1,4 @@
-"""Multiplicative attention that also gives its weights."""
+"""Multiplicative attention that also returns its weights."""
 
 import keras
 from keras import ops
@@ -12,9 +12,9 @@ class MultiplicativeAttention(keras.layers.Layer):
     """Scaled multiplicative attention, with log-weights for copying.
 
     `s(X, Y) = softmax(X U (Y V)^T / sqrt(d))`, d the width of X, and `s(X, Y) Y`. `Y V` does not
-    depend on X: `project` makes it once.
+    depend on X; `project` computes it once.
 
-    A row of X whose Y is padding altogether gets weights of zero and a sum of zeros.
+    A row of X whose Y is all padding gets weights of zero and a sum of zeros.
 
     Args:
         attention_dim: width of both projections.
@@ -24,7 +24,7 @@ class MultiplicativeAttention(keras.layers.Layer):
         x: `[B, m, d]`.
         y: `[B, n, e]`.
         y_mask: boolean `[B, n]`, True = real.
-        projected: what `project(y)` gave; made here where it is None.
+        projected: The output of `project(y)`; computed here if None.
 
     Returns:
         Log-weights `[B, m, n]` (float32, `LOG_ZERO` at padding) and the sum `[B, m, e]`.
@@ -34,8 +34,8 @@ class MultiplicativeAttention(keras.layers.Layer):
         >>> from tfmrc.layers import MultiplicativeAttention
         >>> x, y = np.ones((1, 2, 4), "float32"), np.ones((1, 3, 5), "float32")
         >>> log_weights, total = MultiplicativeAttention(8)(x, y, np.ones((1, 3), bool))
-        >>> log_weights.shape, total.shape
-        (TensorShape([1, 2, 3]), TensorShape([1, 2, 5]))
+        >>> tuple(log_weights.shape), tuple(total.shape)
+        ((1, 2, 3), (1, 2, 5))
 
     Reference: Xiao et al. 2018 (DAANET), attention layer, daanet-06.
     """
@@ -60,7 +60,7 @@ class MultiplicativeAttention(keras.layers.Layer):
         keys = self.project(y) if projected is None else projected
         queries = self.query_projection(x) * float(x.shape[-1]) ** -0.5
         scores = ops.matmul(queries, ops.swapaxes(keys, 1, 2))
-        log_weights = masked_log_softmax(scores, y_mask[:, None, :])
+        log_weights = masked_log_softmax(scores, y_mask[:, None, :])  # daanet-06
         weights = ops.cast(ops.exp(log_weights), self.compute_dtype)
         return log_weights, ops.matmul(weights, y)
 

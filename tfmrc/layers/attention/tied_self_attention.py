@@ -77,8 +77,8 @@ class TiedSelfAttention(keras.layers.Layer):
         keys = split_heads(self.projection(x), self.num_heads)  # [B, H, n, d / H]
         mask = None if padding_mask is None else padding_mask[:, None, None, :]
         if self.causal:
-            place = ops.arange(ops.shape(x)[1])
-            past = place[None, :] <= place[:, None]
+            position = ops.arange(ops.shape(x)[1])
+            past = position[None, :] <= position[:, None]
             mask = past if mask is None else ops.logical_and(mask, past)
         values = split_heads(x, self.num_heads)
         return self._attend(keys, keys, values, mask, training)
@@ -86,7 +86,8 @@ class TiedSelfAttention(keras.layers.Layer):
     def _attend(self, queries, keys, values, mask, training=None):
         scale = float(self.dim // self.num_heads) ** -0.5
         scores = ops.matmul(queries * scale, ops.swapaxes(keys, -1, -2))
-        weights = self.weight_dropout(masked_softmax(scores, mask), training=training)
+        weights = masked_softmax(scores, mask)  # daanet-05
+        weights = self.weight_dropout(weights, training=training)
         heads = ops.swapaxes(ops.matmul(weights, values), -2, -3)  # [..., m, H, d / H]
         return ops.reshape(heads, (*ops.shape(heads)[:-2], self.dim))
 
@@ -102,11 +103,11 @@ class TiedSelfAttention(keras.layers.Layer):
         Returns:
             The output `[B, W, d]` and the cache with step `t` filled in.
         """
-        place = (0, 0, 0, t, 0)
+        position = (0, 0, 0, t, 0)
         x = x[:, :, None, :]
         query = split_heads(self.projection(x), self.num_heads)
-        keys = ops.slice_update(cache["keys"], place, query)
-        values = ops.slice_update(cache["values"], place, split_heads(x, self.num_heads))
+        keys = ops.slice_update(cache["keys"], position, query)
+        values = ops.slice_update(cache["values"], position, split_heads(x, self.num_heads))
         past = ops.arange(keys.shape[-2]) <= t
         output = self._attend(query, keys, values, past)
         return output[:, :, 0, :], {"keys": keys, "values": values}

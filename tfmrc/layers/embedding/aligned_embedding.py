@@ -1,4 +1,4 @@
-"""What each passage word finds in the question, by similarity of word vectors."""
+"""Alignment of passage words to question words by similarity of word vectors."""
 
 import keras
 from keras import ops
@@ -8,12 +8,12 @@ from tfmrc.ops.masking import masked_softmax
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class AlignedEmbedding(keras.layers.Layer):
-    """`f_align(p_i) = sum_j gamma_ij g(q_j)`, `gamma_ij = softmax_j(g(p_i) . g(q_j))`.
+    """Computes `f_align(p_i) = sum_j gamma_ij g(q_j)`, `gamma_ij = softmax_j(g(p_i) . g(q_j))`.
 
     `g` is one rectified layer, the same for both sides: `g(x) = ReLU(W_0 x)`.
 
-    Padding: padded question words have no part; a question without words gives zeros. What stands
-    at padded passage words is meaningless.
+    Padding: padded question words have no part; a question without words gives zeros. Outputs at
+    padded passage words are meaningless.
 
     Args:
         dim: width of `g`.
@@ -30,8 +30,8 @@ class AlignedEmbedding(keras.layers.Layer):
         >>> import numpy as np
         >>> from tfmrc.layers import AlignedEmbedding
         >>> layer = AlignedEmbedding(dim=5)
-        >>> layer(np.ones((2, 4, 3), "float32"), np.ones((2, 2, 3), "float32")).shape
-        TensorShape([2, 4, 5])
+        >>> tuple(layer(np.ones((2, 4, 3), "float32"), np.ones((2, 2, 3), "float32")).shape)
+        (2, 4, 5)
 
     Reference: Liu et al. 2018 (SAN), section 2, lexicon encoding layer, san-03, san-04; Chen et
     al. 2017.
@@ -51,7 +51,8 @@ class AlignedEmbedding(keras.layers.Layer):
         passage, question = self.projection(passage), self.projection(question)
         scores = ops.matmul(passage, ops.transpose(question, (0, 2, 1)))  # [B, n, m]
         mask = None if question_mask is None else question_mask[:, None]
-        return ops.matmul(masked_softmax(scores, mask), question)
+        weights = masked_softmax(scores, mask)  # san-04
+        return ops.matmul(weights, question)  # san-03
 
     def compute_output_shape(self, passage_shape, question_shape, question_mask_shape=None):
         return (*passage_shape[:-1], self.dim)

@@ -6,10 +6,10 @@ from tfmrc.layers.encoders.linear import normal
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class AnswerTagEmbedding(keras.layers.Layer):
-    """Tells every word whether it belongs to the answer: `[e_t; m_t]`.
+    """Appends an answer tag to every word vector: `[e_t; m_t]`.
 
-    `m_t` is one of two trained vectors, for words inside and outside the answer. What stands at
-    padding does not matter as long as the encoder that follows leaves it out.
+    `m_t` is one of two trained vectors, for words inside and outside the answer. Outputs
+    at padding do not matter if the following encoder masks them.
 
     Args:
         dim: width of the tag's vector.
@@ -25,8 +25,9 @@ class AnswerTagEmbedding(keras.layers.Layer):
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import AnswerTagEmbedding
-        >>> AnswerTagEmbedding(3)(np.ones((1, 4, 5), "float32"), np.array([[0, 1, 1, 0]])).shape
-        TensorShape([1, 4, 8])
+        >>> words, tags = np.ones((1, 4, 5), "float32"), np.array([[0, 1, 1, 0]])
+        >>> tuple(AnswerTagEmbedding(3)(words, tags).shape)
+        (1, 4, 8)
 
     Reference: Zhao et al. 2018, section 2.2, qg-01.
     """
@@ -41,7 +42,7 @@ class AnswerTagEmbedding(keras.layers.Layer):
     def call(self, words, answer_tags):
         tags = ops.take(self.tags, ops.clip(answer_tags, 0, 1), axis=0)
         words = ops.cast(words, self.compute_dtype)
-        return ops.concatenate([words, ops.cast(tags, self.compute_dtype)], axis=-1)
+        return ops.concatenate([words, ops.cast(tags, self.compute_dtype)], axis=-1)  # qg-01
 
     def get_config(self):
         return {**super().get_config(), "dim": self.dim, "stddev": self.stddev}

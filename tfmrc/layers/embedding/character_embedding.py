@@ -1,4 +1,4 @@
-"""Word vectors made of characters."""
+"""Word vectors from characters."""
 
 import keras
 from keras import ops
@@ -9,15 +9,15 @@ from tfmrc.ops.masking import masked_max
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class CharacterEmbedding(keras.layers.Layer):
-    """A convolution over a word's characters and its maximum over the word.
+    """Embeds a word by a convolution over its characters and the maximum over the word.
 
     `h_i = b + sum_k W_k e_{i+k}`, k from `-(w - 1) / 2` to `(w - 1) / 2`, `y = max_i h_i`. Beyond
     the word's ends stand zeros, and the maximum is over its own characters: how far a word is
     padded does not matter, and a word without characters gives zeros.
 
     The convolution is read from tables: `W_k e` is the same wherever a character stands, so it is
-    made once for every character of the alphabet, and the places add what they look up. That is
-    `num_characters` products in place of one a character of the text, and no
+    made once for every character of the alphabet, and the positions add what they look up. That is
+    `num_characters` products instead of one a character of the text, and no
     `[..., n, c, w * dim]` is built.
 
     The paper does not say how the convolution begins; its weights are drawn as all others there,
@@ -31,7 +31,7 @@ class CharacterEmbedding(keras.layers.Layer):
         stddev: standard deviation of the initial character vectors.
 
     Call arguments:
-        characters: int `[..., n, c]`, 0 behind a word's last character.
+        characters: int `[..., n, c]`, 0 after a word's last character.
 
     Returns:
         `[..., n, output_dim]`.
@@ -83,7 +83,7 @@ class CharacterEmbedding(keras.layers.Layer):
         sums = ops.cast(self.bias, self.compute_dtype)
         for k in range(self.kernel_width):
             sums = sums + ops.take(looked_up[k], shifted[..., k : k + width], axis=0)
-        return masked_max(sums, ops.not_equal(characters, 0)[..., None], axis=-2)
+        return masked_max(sums, ops.not_equal(characters, 0)[..., None], axis=-2)  # daanet-04
 
     def compute_output_spec(self, characters):
         shape = (*characters.shape[:-1], self.output_dim)

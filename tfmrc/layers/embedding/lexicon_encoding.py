@@ -1,4 +1,4 @@
-"""SAN's lexicon encoding: what is known of each word before its neighbours are read."""
+"""Lexicon encoding of SAN: features of each word alone."""
 
 import keras
 from keras import ops
@@ -9,13 +9,13 @@ from tfmrc.layers.encoders.feed_forward import FeedForward
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class LexiconEncoding(keras.layers.Layer):
-    """Word vectors and lexical features of passage and question, brought to one width.
+    """Projects word vectors and lexical features of passage and question to one width.
 
     A passage word is `[word; f_align; exact match; POS; NER]`, of which the last three are there
     if they are given; a question word is its vector alone. Two position-wise networks
     `W_2 ReLU(W_1 x + b_1) + b_2`, one for each side, give both the width `units`.
 
-    Padding: padded question words have no part in the alignment. What stands at padded words is
+    Padding: padded question words have no part in the alignment. Outputs at padded words are
     meaningless.
 
     Args:
@@ -48,8 +48,8 @@ class LexiconEncoding(keras.layers.Layer):
         >>> layer = LexiconEncoding(units=4, align_dim=3)
         >>> words, match = np.ones((2, 5, 6), "float32"), np.ones((2, 5, 2), "float32")
         >>> passage, question = layer(words, words[:, :3], np.ones((2, 3), bool), match)
-        >>> passage.shape, question.shape
-        (TensorShape([2, 5, 4]), TensorShape([2, 3, 4]))
+        >>> tuple(passage.shape), tuple(question.shape)
+        ((2, 5, 4), (2, 3, 4))
 
     Reference: Liu et al. 2018 (SAN), section 2, lexicon encoding layer: san-01 to san-04.
     """

@@ -6,7 +6,7 @@ from tfmrc.ops.positions import sinusoid
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class PositionEmbedding(keras.layers.Layer):
-    """Gives word vectors an order: `LN(x) + w * sinusoid(position)`, `w` trained.
+    """Adds positions to word vectors: `LN(x) + w * sinusoid(position)`, `w` trained.
 
     The papers' reader takes the order of words from ELMo. A model without a contextual embedding
     takes it from here. The vectors are normalised first, because word vectors drawn from
@@ -17,8 +17,8 @@ class PositionEmbedding(keras.layers.Layer):
 
     Call arguments:
         x: `[..., n, d]`, or `[..., d]` where `position` is given.
-        position: a scalar, where all of `x` stands at one place (step-by-step decoding); without
-            it the second axis from the end is counted from 0.
+        position: A scalar, the one position of all of `x` in step-by-step decoding; without it the
+            second axis from the end is counted from 0.
 
     Returns:
         The shape of `x`.

@@ -7,7 +7,7 @@ from tfmrc.ops.ids import NUM_SPECIAL, PAD
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class WordEmbedding(keras.layers.Layer):
-    """Word vectors: a few special rows that are always trained, and the words' own rows.
+    """Embeds words with special rows that are always trained and rows of the words.
 
     The special rows ([PAD], [UNK], [BOS], [EOS]) have no pre-trained vector, so they are trained
     also where the words' rows (GloVe) stay as they are. PAD gives zeros. The table is kept in two
@@ -34,8 +34,8 @@ class WordEmbedding(keras.layers.Layer):
         >>> import numpy as np
         >>> from tfmrc.layers import WordEmbedding
         >>> layer = WordEmbedding(vocabulary_size=10, dim=3)
-        >>> layer(np.array([[0, 5]])).shape
-        TensorShape([1, 2, 3])
+        >>> tuple(layer(np.array([[0, 5]])).shape)
+        (1, 2, 3)
 
     Reference: Nishida et al. 2019 (Masque), section 3.1.1 and appendix A.1.
     """

@@ -1,4 +1,4 @@
-"""A bidirectional LSTM that padding does not touch."""
+"""A bidirectional LSTM that ignores padding."""
 
 import keras
 from keras import ops
@@ -56,8 +56,8 @@ class BidirectionalLSTM(keras.layers.Layer):
         >>> layer = BidirectionalLSTM(3, return_state=True)
         >>> mask = np.array([[True, True, False], [False, False, False]])
         >>> outputs, hidden, cell = layer(np.ones((2, 3, 4), "float32"), padding_mask=mask)
-        >>> outputs.shape, hidden.shape
-        (TensorShape([2, 3, 6]), TensorShape([2, 6]))
+        >>> tuple(outputs.shape), tuple(hidden.shape)
+        ((2, 3, 6), (2, 6))
 
     Reference: Hochreiter and Schmidhuber 1997; Liu et al. 2018 (SAN), section 2.
     """
@@ -120,10 +120,10 @@ class BidirectionalLSTM(keras.layers.Layer):
             initial_state = zeros, zeros
         initial_state = [flatten_leading(state, keep=1) for state in initial_state]
         if self.use_cudnn and portable.has_gpu() and not portable.is_portable():
-            found = self.by_keras(rows, mask, initial_state)
+            result = self.by_keras(rows, mask, initial_state)
         else:
-            found = self.by_loop(rows, mask, initial_state)
-        outputs, *states = (ops.concatenate(part, axis=-1) for part in zip(*found, strict=True))
+            result = self.by_loop(rows, mask, initial_state)
+        outputs, *states = (ops.concatenate(part, axis=-1) for part in zip(*result, strict=True))
         if mask is not None:
             outputs = ops.where(ops.expand_dims(mask, -1), outputs, 0.0)
         outputs = restore_leading(ops.cast(outputs, x.dtype), like=x)
@@ -133,12 +133,12 @@ class BidirectionalLSTM(keras.layers.Layer):
         return outputs, *(restore_leading(ops.cast(s, x.dtype), like=one_place) for s in states)
 
     def by_loop(self, x, mask, initial_state):
-        """The outputs and last states of each direction, by the loop of tfmrc."""
+        """Returns outputs and last states of each direction, by the loop of tfmrc."""
 
         by_time = ops.transpose(x, (1, 0, 2))
         readable = None if mask is None else ops.transpose(mask)
         first, second = initial_state
-        found = []
+        result = []
         for number, direction in enumerate(self.directions):
             cell = direction.cell
             # A product for each direction: one for both would have to be cut apart again.
@@ -147,25 +147,25 @@ class BidirectionalLSTM(keras.layers.Layer):
             hidden, state = lstm(gates, cell.recurrent_kernel, first, second, reverse)
             hidden = ops.transpose(hidden, (1, 0, 2))
             if reverse:
-                found.append((hidden, hidden[:, 0], state[0]))
+                result.append((hidden, hidden[:, 0], state[0]))
             else:
-                found.append((hidden, _last(hidden, mask, first), state[-1]))
-        return found
+                result.append((hidden, _last(hidden, mask, first), state[-1]))
+        return result
 
     def by_keras(self, x, mask, initial_state):
-        """The same by `keras.layers.LSTM`, for whose sake the words of a row are turned round."""
+        """Returns the same by `keras.layers.LSTM`, which needs the words in reversed order."""
         if mask is None:
             back = ops.flip(ops.arange(ops.shape(x)[1]))[None, :, None]
         else:
-            # cuDNN refuses a row of padding alone: its first place counts as a word, and what
+            # cuDNN refuses a row of padding alone: its first position counts as a word, and what
             # comes of it is put right below.
-            place = ops.arange(ops.shape(x)[1])
-            length = ops.sum(ops.cast(mask, place.dtype), axis=1, keepdims=True)
-            back = ops.where(place < length, length - 1 - place, place)[:, :, None]
+            position = ops.arange(ops.shape(x)[1])
+            length = ops.sum(ops.cast(mask, position.dtype), axis=1, keepdims=True)
+            back = ops.where(position < length, length - 1 - position, position)[:, :, None]
         readable = None
         if mask is not None and self.return_state:
-            readable = ops.logical_or(mask, ops.equal(place, 0))
-        found = []
+            readable = ops.logical_or(mask, ops.equal(position, 0))
+        result = []
         for number, direction in enumerate(self.directions):
             words = ops.take_along_axis(x, back, axis=1) if number else x
             hidden, *states = direction(words, mask=readable, initial_state=initial_state)
@@ -175,8 +175,8 @@ class BidirectionalLSTM(keras.layers.Layer):
                 some = length > 0
                 pairs = zip(states, initial_state, strict=True)
                 states = [ops.where(some, state, first) for state, first in pairs]
-            found.append((hidden, *states))
-        return found
+            result.append((hidden, *states))
+        return result
 
     def compute_output_shape(self, x_shape):
         width = self.units * len(self.directions)
@@ -199,7 +199,7 @@ class BidirectionalLSTM(keras.layers.Layer):
 
 
 def _last(hidden, mask, initial):
-    """The state after each row's last real word."""
+    """Returns the state after the last real word of each row."""
     if mask is None:
         return hidden[:, -1]
     length = ops.sum(ops.cast(mask, "int32"), axis=1)

@@ -1,4 +1,4 @@
-"""An encoder of several blocks side by side."""
+"""An encoder that concatenates several blocks."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ BLOCKS = ("feed_forward", "lstm", "self_attention")
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class ConcatenatedEncoder(keras.layers.Layer):
-    """Feed-forward network, stacked LSTM and self-attention, each normalised, side by side.
+    """Concatenates a feed-forward network, a stacked LSTM and self-attention, each normalised.
 
     `y = [LN(FFN(x)); LN(LSTM(x)); LN(SelfAttention(x))]`. Each block is `hidden_dim` wide, so the
     output is as wide as all blocks together, 900 for the three of the paper; the directions of a
@@ -27,7 +27,7 @@ class ConcatenatedEncoder(keras.layers.Layer):
     In a causal encoder no output depends on a later word, and `decode_step` computes it word by
     word.
 
-    Padding changes nothing at real words; what stands at padding in the output is of no meaning.
+    Padding changes nothing at real words; outputs at padding are meaningless.
 
     Args:
         hidden_dim: width of each block.
@@ -54,8 +54,8 @@ class ConcatenatedEncoder(keras.layers.Layer):
         >>> import numpy as np
         >>> from tfmrc.layers import ConcatenatedEncoder
         >>> x, mask = np.ones((2, 3, 8), "float32"), np.ones((2, 3), bool)
-        >>> ConcatenatedEncoder(hidden_dim=8)(x, mask).shape
-        TensorShape([2, 3, 24])
+        >>> tuple(ConcatenatedEncoder(hidden_dim=8)(x, mask).shape)
+        (2, 3, 24)
 
     Reference: Xiao et al. 2018 (DAANET), encoding layer and figure 3; daanet-05.
     """
@@ -145,7 +145,7 @@ class ConcatenatedEncoder(keras.layers.Layer):
         return ops.concatenate(outputs, axis=-1)
 
     def init_cache(self, batch_size, num_beams, max_length):
-        """The LSTM's states and room for `max_length` steps of attention: leaves `[B, W, ...]`."""
+        """Returns states and room for `max_length` steps of attention: leaves `[B, W, ...]`."""
         cache = {}
         if "lstm" in self.blocks:
             zeros = ops.zeros((batch_size, num_beams, self.hidden_dim), self.compute_dtype)
@@ -155,7 +155,7 @@ class ConcatenatedEncoder(keras.layers.Layer):
         return cache
 
     def decode_step(self, x, cache, t):
-        """One word a beam, `x` `[B, W, d]`, of a causal encoder.
+        """Encodes one word per beam, `x` `[B, W, d]`, in a causal encoder.
 
         Returns:
             `[B, W, len(blocks) * hidden_dim]` and the new cache.

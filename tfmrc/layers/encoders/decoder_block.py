@@ -18,7 +18,7 @@ class TransformerDecoderBlock(keras.layers.Layer):
 
     A step of decoding runs the same mathematics for one word of each beam: `init_cache` makes
     room for the self-attention's keys and values, `project` the memories' keys and values once,
-    `decode_step` a step. Beams share their example's memories, which are never copied a beam.
+    `decode_step` a step. Beams share their example's memories, which are never copied per beam.
 
     Args:
         num_heads: number of attention heads.
@@ -40,8 +40,8 @@ class TransformerDecoderBlock(keras.layers.Layer):
         >>> from tfmrc.layers import TransformerDecoderBlock
         >>> block = TransformerDecoderBlock(num_heads=2, intermediate_dim=8, num_memories=1)
         >>> x, memory = np.ones((2, 3, 4), "float32"), np.ones((2, 5, 4), "float32")
-        >>> block(x, [memory], [np.ones((2, 5), bool)]).shape
-        TensorShape([2, 3, 4])
+        >>> tuple(block(x, [memory], [np.ones((2, 5), bool)]).shape)
+        (2, 3, 4)
 
     Reference: Nishida et al. 2019 (Masque), section 3.4.2, masque-01; Vaswani et al. 2017.
     """
@@ -82,7 +82,7 @@ class TransformerDecoderBlock(keras.layers.Layer):
         return self._attend_and_feed(x, projected, memory_masks, training)
 
     def project(self, memories):
-        """Keys and values of each memory: what decoding computes once for all steps."""
+        """Returns keys and values of each memory, which decoding computes once for all steps."""
         return [
             attention.project(memory)
             for attention, memory in zip(self.memory_attentions, memories, strict=True)
@@ -105,7 +105,7 @@ class TransformerDecoderBlock(keras.layers.Layer):
             x = residual(x, change, training=training)
         return self.feed_forward_residual(x, self.feed_forward(x), training=training)
 
-    # The first sub-layer: what looks back at the words before. A subclass may put another there.
+    # The first sub-layer reads the words before. A subclass may replace it.
 
     def build_past(self, x_shape):
         layer = MultiHeadAttention(
@@ -144,7 +144,7 @@ class TransformerDecoderBlock(keras.layers.Layer):
 class RecurrentDecoderBlock(TransformerDecoderBlock):
     """Decoder block that looks back with an LSTM: the block of "w/o Transformer".
 
-    As `TransformerDecoderBlock`, with a forward LSTM of width `d` in place of the causal
+    As `TransformerDecoderBlock`, with a forward LSTM of width `d` instead of the causal
     self-attention; a step carries its two states.
 
     Example:
@@ -152,8 +152,8 @@ class RecurrentDecoderBlock(TransformerDecoderBlock):
         >>> from tfmrc.layers import RecurrentDecoderBlock
         >>> block = RecurrentDecoderBlock(num_heads=2, intermediate_dim=8, num_memories=1)
         >>> x, memory = np.ones((2, 3, 4), "float32"), np.ones((2, 5, 4), "float32")
-        >>> block(x, [memory], [np.ones((2, 5), bool)]).shape
-        TensorShape([2, 3, 4])
+        >>> tuple(block(x, [memory], [np.ones((2, 5), bool)]).shape)
+        (2, 3, 4)
 
     Reference: Nishida et al. 2019 (Masque), Table 3; McCann et al. 2018.
     """

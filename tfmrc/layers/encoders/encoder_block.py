@@ -10,8 +10,8 @@ from tfmrc.layers.encoders.residual import Residual
 class TransformerEncoderBlock(keras.layers.Layer):
     """Transformer encoder block, post-norm: self-attention, then a feed-forward network.
 
-    `x <- LN(attention(x) + x)`, `x <- LN(feed_forward(x) + x)`. Padding is never attended to; what
-    stands at padded places is meaningless and must be masked by whoever reads it.
+    `x <- LN(attention(x) + x)`, `x <- LN(feed_forward(x) + x)`. Padding is never attended to;
+    outputs at padding are meaningless and must be masked by the reader.
 
     Args:
         num_heads: number of attention heads.
@@ -30,8 +30,8 @@ class TransformerEncoderBlock(keras.layers.Layer):
         >>> import numpy as np
         >>> from tfmrc.layers import TransformerEncoderBlock
         >>> block = TransformerEncoderBlock(num_heads=2, intermediate_dim=8)
-        >>> block(np.ones((2, 5, 4), "float32"), padding_mask=np.ones((2, 5), bool)).shape
-        TensorShape([2, 5, 4])
+        >>> tuple(block(np.ones((2, 5, 4), "float32"), padding_mask=np.ones((2, 5), bool)).shape)
+        (2, 5, 4)
 
     Reference: Nishida et al. 2019 (Masque), section 3.1.2, masque-01; Vaswani et al. 2017.
     """
@@ -51,7 +51,7 @@ class TransformerEncoderBlock(keras.layers.Layer):
         self.second_residual = Residual(dropout, dtype=dtype, name="second_residual")
 
     def second_sublayer(self):
-        """What follows the self-attention; a subclass may put another layer here."""
+        """Makes the layer after the self-attention; a subclass may return another one."""
         return FeedForward(
             self.intermediate_dim, self.stddev, dtype=self.dtype_policy, name="feed_forward"
         )
@@ -87,17 +87,17 @@ class TransformerEncoderBlock(keras.layers.Layer):
 class RecurrentEncoderBlock(TransformerEncoderBlock):
     """Self-attention followed by a bidirectional LSTM: the block of "w/o Transformer".
 
-    As `TransformerEncoderBlock`, with a bidirectional LSTM of `d / 2` a direction in place of the
+    As `TransformerEncoderBlock`, with a bidirectional LSTM of `d / 2` per direction instead of the
     feed-forward network. The backward direction starts at the last real word. The paper says only
-    that RNNs and self-attentions take the Transformer's place "as in MCAN"; residual connections
+    that RNNs and self-attentions replace the Transformer "as in MCAN"; residual connections
     and widths are kept, so that nothing but the block changes.
 
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import RecurrentEncoderBlock
         >>> block = RecurrentEncoderBlock(num_heads=2, intermediate_dim=8)
-        >>> block(np.ones((2, 5, 4), "float32"), padding_mask=np.ones((2, 5), bool)).shape
-        TensorShape([2, 5, 4])
+        >>> tuple(block(np.ones((2, 5, 4), "float32"), padding_mask=np.ones((2, 5), bool)).shape)
+        (2, 5, 4)
 
     Reference: Nishida et al. 2019 (Masque), Table 3; McCann et al. 2018.
     """

@@ -22,8 +22,8 @@ class FeedForward(keras.layers.Layer):
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import FeedForward
-        >>> FeedForward(intermediate_dim=8)(np.ones((2, 4), "float32")).shape
-        TensorShape([2, 4])
+        >>> tuple(FeedForward(intermediate_dim=8)(np.ones((2, 4), "float32")).shape)
+        (2, 4)
 
     Reference: Nishida et al. 2019 (Masque), section 3.1.2; Hendrycks and Gimpel 2016 (exact GELU);
     Liu et al. 2018 (SAN), section 2, san-01 (with "relu").
@@ -46,8 +46,10 @@ class FeedForward(keras.layers.Layer):
     def call(self, x):
         inner = self.inner(x)
         if self.activation == "gelu":
-            return self.outer(keras.activations.gelu(inner, approximate=False))
-        return self.outer(keras.activations.get(self.activation)(inner))
+            inner = keras.activations.gelu(inner, approximate=False)
+        else:
+            inner = keras.activations.get(self.activation)(inner)
+        return self.outer(inner)  # san-01
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], self.output_dim or input_shape[-1])

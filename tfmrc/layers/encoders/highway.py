@@ -7,10 +7,10 @@ from tfmrc.layers.regularization.dropout import Dropout
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class Highway(keras.layers.Layer):
-    """Highway network: each layer mixes a map of its input with the input itself.
+    """Highway network, each layer mixing a map of its input with the input itself.
 
-    `x <- g * f(W x + b) + (1 - g) * x`, `g = sigmoid(W_g x + b_g)`; dropout on what each layer
-    is given. Every place is treated alone, so padding does not matter.
+    `x <- g * f(W x + b) + (1 - g) * x`, `g = sigmoid(W_g x + b_g)`; dropout on the input of each
+    layer. Every position is treated alone, so padding does not matter.
 
     Args:
         num_layers: number of layers.
@@ -27,8 +27,8 @@ class Highway(keras.layers.Layer):
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import Highway
-        >>> Highway(num_layers=2)(np.ones((1, 4, 6), "float32")).shape
-        TensorShape([1, 4, 6])
+        >>> tuple(Highway(num_layers=2)(np.ones((1, 4, 6), "float32")).shape)
+        (1, 4, 6)
 
     Reference: Srivastava et al. 2015; Nishida et al. 2019 (Masque), section 3.1.1; Xiao et al. 2018
     (DAANET), daanet-02 and daanet-03: one layer with `activation="linear"`, where the printed gate
@@ -62,8 +62,8 @@ class Highway(keras.layers.Layer):
             self.dropouts, self.transforms, self.gates, strict=True
         ):
             x = dropout(x, training=training)
-            g = ops.sigmoid(gate(x))
-            x = g * activation(transform(x)) + (1.0 - g) * x
+            g = ops.sigmoid(gate(x))  # daanet-02
+            x = g * activation(transform(x)) + (1.0 - g) * x  # daanet-03
         return x
 
     def compute_output_shape(self, input_shape):

@@ -7,7 +7,7 @@ from tfmrc.layers.regularization.dropout import Dropout
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class InputFeedingDecoder(keras.layers.Layer):
-    """LSTM layers that read each word beside the attentional state of the word before.
+    """LSTM layers that read each word with the attentional state of the word before.
 
     At each step the lowest layer reads `[y_{t-1}; d'_{t-1}]`, every other one the output of the
     layer below; the highest gives `d_t`, and `LuongAttention` makes of it the new state `d'_t`.
@@ -30,7 +30,7 @@ class InputFeedingDecoder(keras.layers.Layer):
         state: list of `[B, units]`: `h` and `c` of each layer before the first word.
         memory: `[B, M, m]`; None without attention.
         memory_mask: boolean `[B, M]`, True = real; None without attention.
-        keys: what `project(memory)` gave; made here where it is None.
+        keys: The output of `project(memory)`; computed here if None.
 
     Returns:
         A dict: `states`, the attentional states `d'` `[B, T, units]`; with attention also
@@ -46,8 +46,8 @@ class InputFeedingDecoder(keras.layers.Layer):
         >>> words, memory = np.ones((1, 3, 5), "float32"), np.ones((1, 6, 8), "float32")
         >>> state = [np.zeros((1, 4), "float32")] * 4
         >>> outputs = layer(words, state, memory, np.ones((1, 6), bool))
-        >>> outputs["states"].shape, outputs["scores"].shape
-        (TensorShape([1, 3, 4]), TensorShape([1, 3, 6]))
+        >>> tuple(outputs["states"].shape), tuple(outputs["scores"].shape)
+        ((1, 3, 4), (1, 3, 6))
 
     Reference: Zhao et al. 2018, section 2.3, qg-07 and qg-09 to qg-12; Luong et al. 2015,
     section 3.3.
@@ -81,7 +81,7 @@ class InputFeedingDecoder(keras.layers.Layer):
             self.attention.build((None, None, units), memory_shape)
 
     def project(self, memory):
-        """The part of the attention that no step changes; None without attention."""
+        """Returns the part of the attention that no step changes; None without attention."""
         return self.attention.project(memory) if self.has_attention else None
 
     def call(self, words, state, memory=None, memory_mask=None, keys=None, training=False):
@@ -151,7 +151,7 @@ class InputFeedingDecoder(keras.layers.Layer):
             gates = gates + (self._cast(self.biases[number]) if number else words_part)
             into, forget, value, out = ops.split(gates, 4, axis=-1)
             c = ops.sigmoid(forget) * c + ops.sigmoid(into) * ops.tanh(value)
-            h = ops.sigmoid(out) * ops.tanh(c)
+            h = ops.sigmoid(out) * ops.tanh(c)  # qg-07
             new += [h, c]
             below = h
             if kept is not None and number < self.num_layers - 1:
@@ -165,7 +165,7 @@ class InputFeedingDecoder(keras.layers.Layer):
 
     @staticmethod
     def _by_time(x):
-        """Batch and time change places."""
+        """Swaps batch and time."""
         return ops.swapaxes(x, 0, 1)
 
     def compute_output_spec(self, words, state, memory=None, **_):

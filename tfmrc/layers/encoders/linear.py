@@ -1,15 +1,15 @@
-"""The affine map that all layers of tfmrc are made of."""
+"""The affine map used by all layers."""
 
 import keras
 
 
 def normal(stddev: float = 0.02) -> keras.initializers.Initializer:
-    """A fresh N(0, stddev) initialiser: one object a weight, since an object draws only once."""
+    """Returns a new N(0, stddev) initializer, one per weight because an object draws once."""
     return keras.initializers.RandomNormal(stddev=stddev)
 
 
 def linear(units: int, *, stddev: float | None = 0.02, **arguments) -> keras.layers.Dense:
-    """A dense layer without activation, weights N(0, stddev), biases zero.
+    """Returns a dense layer without activation, weights N(0, stddev), biases zero.
 
     With `stddev=None` the weights are drawn as Keras does and Glorot and Bengio 2010 say: uniform,
     as wide as the mean of inputs and outputs tells ("fan-avg").

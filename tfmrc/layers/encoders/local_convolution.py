@@ -6,11 +6,11 @@ from tfmrc.layers.encoders.linear import linear
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class LocalConvolution(keras.layers.Layer):
-    """Lets every word see its neighbours: `x_i + W [x_{i-r}; ...; x_{i+r}] + b`, `r = width // 2`.
+    """Mixes every word with its neighbours: `x_i + W [x_{i-r}; ...; x_{i+r}] + b`.
 
-    A convolution with a residual connection. It gives a small model without a contextual
-    embedding some of what ELMo gives the papers' reader: a word in its surroundings, from the
-    first training step on. Beyond the ends, and at padding, neighbours are zeros.
+    A convolution with a residual connection, `r = width // 2`. It gives a small model without a
+    contextual embedding some of what ELMo gives the papers' reader: a word in its surroundings,
+    from the first training step on. Beyond the ends, and at padding, neighbours are zeros.
 
     Args:
         width: odd number of words in the window.
@@ -29,8 +29,9 @@ class LocalConvolution(keras.layers.Layer):
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import LocalConvolution
-        >>> LocalConvolution(width=3)(np.ones((2, 5, 4), "float32"), np.ones((2, 5), bool)).shape
-        TensorShape([2, 5, 4])
+        >>> x, mask = np.ones((2, 5, 4), "float32"), np.ones((2, 5), bool)
+        >>> tuple(LocalConvolution(width=3)(x, mask).shape)
+        (2, 5, 4)
 
     Reference: not in Nishida et al. 2019; the convolutions of Yu et al. 2018 (QANet) serve the
     same end.

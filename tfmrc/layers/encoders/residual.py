@@ -11,7 +11,7 @@ class Residual(keras.layers.Layer):
         dropout: rate of the dropout on `f(x)`.
 
     Call arguments:
-        x: `[..., d]`, what goes round.
+        x: `[..., d]`, the input of `f`.
         change: `[..., d]`, `f(x)`.
 
     Returns:
@@ -39,7 +39,7 @@ class Residual(keras.layers.Layer):
         self.normalization.build(x_shape)
 
     def call(self, x, change, training=None):
-        return self.normalization(self.change_dropout(change, training=training) + x)
+        return self.normalization(self.change_dropout(change, training=training) + x)  # masque-01
 
     def compute_output_shape(self, x_shape):
         return x_shape

@@ -1,4 +1,4 @@
-"""Bidirectional LSTMs one above the other, each narrowed by maxout."""
+"""Stacked bidirectional LSTMs, each narrowed by maxout."""
 
 import keras
 from keras import ops
@@ -9,11 +9,11 @@ from tfmrc.ops.maxout import maxout
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class StackedBiLSTM(keras.layers.Layer):
-    """Contextual encoding: `y_i = maxout(BiLSTM_i([y_{i-1}; v]))`, all `y_i` side by side.
+    """Contextual encoding by stacked LSTMs: `y_i = maxout(BiLSTM_i([y_{i-1}; v]))`.
 
-    `y_0 = x`; `v` is an optional contextual embedding (CoVe in the paper) that every layer reads
-    again. Maxout takes the larger of two neighbouring features, so that each layer gives `units`
-    ones.
+    All `y_i` are concatenated. `y_0 = x`; `v` is an optional contextual embedding (CoVe in the
+    paper) that every layer reads again. Maxout takes the larger of two neighbouring features, so
+    that each layer gives `units` ones.
 
     Padding: as in `BidirectionalLSTM`; outputs at padding are zeros.
 
@@ -39,8 +39,8 @@ class StackedBiLSTM(keras.layers.Layer):
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import StackedBiLSTM
-        >>> StackedBiLSTM(units=3)(np.ones((2, 5, 4), "float32")).shape
-        TensorShape([2, 5, 6])
+        >>> tuple(StackedBiLSTM(units=3)(np.ones((2, 5, 4), "float32")).shape)
+        (2, 5, 6)
 
     Reference: Liu et al. 2018 (SAN), section 2, contextual encoding layer.
     """

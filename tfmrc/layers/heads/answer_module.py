@@ -1,4 +1,4 @@
-"""Where an answer begins and ends, predicted in several steps: SAN's answer modules."""
+"""Answer modules of SAN: begin and end of an answer, predicted in several steps."""
 
 import keras
 from keras import ops
@@ -9,12 +9,12 @@ from tfmrc.ops.masking import masked_log_softmax, masked_logsumexp, masked_softm
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class AnswerModule(keras.layers.Layer):
-    """What the answer modules of SAN's Table 1 share: states, and one prediction from each.
+    """Base of the answer modules of SAN's Table 1: states, and one prediction from each.
 
     `s_0 = sum_j alpha_j H_q[j]`, `alpha = softmax(w_4 . H_q)`; for t = 1 ... T - 1
     `x_t = sum_j beta_j M_j`, `beta = softmax(s_{t-1} W_5 M)`, `s_t = GRU(s_{t-1}, x_t)`. From each
     of the T states `P_begin = softmax(s_t W_6 M)`, `P_end = softmax([s_t; P_begin M] W_7 M)`. A
-    subclass says what becomes of the T predictions.
+    subclass combines the T predictions.
 
     Padding: no probability at padded words (`LOG_ZERO`); a question without words gives a first
     state of zeros; a passage without words has `LOG_ZERO` everywhere.
@@ -93,7 +93,7 @@ class AnswerModule(keras.layers.Layer):
         begin, end = ops.stack(begin, axis=1), ops.stack(end, axis=1)  # [B, T, n]
         weights = self.log_weights(ops.stack(states, axis=1), training)
         outputs = {
-            name: masked_logsumexp(steps + share[..., None], axis=1)
+            name: masked_logsumexp(steps + share[..., None], axis=1)  # san-14, san-15
             for name, steps, share in zip(("begin", "end"), (begin, end), weights, strict=True)
         }
         if return_steps:
@@ -105,26 +105,27 @@ class AnswerModule(keras.layers.Layer):
         return outputs
 
     def states(self, question, memory, question_mask, memory_mask, count):
-        """The T states `[B, h]`."""
+        """Returns the T states `[B, h]`."""
         alpha = masked_softmax(self.summary(question)[..., 0], question_mask)
-        state = ops.sum(alpha[..., None] * question, axis=1)
+        state = ops.sum(alpha[..., None] * question, axis=1)  # san-09
         states = [state]
         for _ in range(count - 1):
             beta = masked_softmax(_scores(self.attention(state), memory), memory_mask)
-            state, _ = self.cell(_mixed(beta, memory), [state])
+            x = _mixed(beta, memory)  # san-10
+            state, _ = self.cell(x, [state])  # san-11
             states.append(state)
         return states
 
     def predict(self, state, memory, memory_mask):
-        """Log-probabilities `[B, n]` of begin and end from one state."""
-        begin = masked_log_softmax(_scores(self.begin(state), memory), memory_mask)
-        found = _mixed(ops.cast(ops.exp(begin), memory.dtype), memory)
-        both = ops.concatenate([state, found], axis=-1)
-        end = masked_log_softmax(_scores(self.end(both), memory), memory_mask)
+        """Returns log-probabilities `[B, n]` of begin and end from one state."""
+        begin = masked_log_softmax(_scores(self.begin(state), memory), memory_mask)  # san-12
+        begun = _mixed(ops.cast(ops.exp(begin), memory.dtype), memory)
+        both = ops.concatenate([state, begun], axis=-1)
+        end = masked_log_softmax(_scores(self.end(both), memory), memory_mask)  # san-13
         return begin, end
 
     def log_weights(self, states, training):
-        """The log of each step's share in begin and in end, float32 `[B, T]` each."""
+        """Returns the log of each step's share in begin and in end, float32 `[B, T]` each."""
         raise NotImplementedError
 
     def get_config(self):

@@ -6,7 +6,7 @@ from tfmrc.layers.encoders.linear import linear
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class AnswerPossibility(keras.layers.Layer):
-    """Whether the passages answer the question: `sigmoid(w . [M[1, 0]; ...; M[K, 0]])`, as logit.
+    """Logit that the passages answer the question: `sigmoid(w . [M[1, 0]; ...; M[K, 0]])`.
 
     The weight has `K d` numbers, so the number of passages is fixed when the layer is built. A
     missing passage gives zeros.
@@ -15,7 +15,7 @@ class AnswerPossibility(keras.layers.Layer):
         stddev: standard deviation of the initial weight.
 
     Call arguments:
-        passages: `[B, K, L, d]`, the first place that of BOS.
+        passages: `[B, K, L, d]`, the first position is BOS.
         passage_mask: boolean `[B, K, L]`, True = real.
 
     Returns:
@@ -24,8 +24,9 @@ class AnswerPossibility(keras.layers.Layer):
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import AnswerPossibility
-        >>> AnswerPossibility()(np.ones((3, 2, 2, 4), "float32"), np.ones((3, 2, 2), bool)).shape
-        TensorShape([3])
+        >>> passages, mask = np.ones((3, 2, 2, 4), "float32"), np.ones((3, 2, 2), bool)
+        >>> tuple(AnswerPossibility()(passages, mask).shape)
+        (3,)
 
     Reference: Nishida et al. 2019 (Masque), section 3.3, masque-12.
     """
@@ -41,7 +42,7 @@ class AnswerPossibility(keras.layers.Layer):
 
     def call(self, passages, passage_mask):
         first = ops.where(passage_mask[:, :, 0, None], passages[:, :, 0], 0.0)  # [B, K, d]
-        logit = self.score(ops.reshape(first, (-1, self.width)))
+        logit = self.score(ops.reshape(first, (-1, self.width)))  # masque-12
         return ops.cast(logit[..., 0], "float32")
 
     def get_config(self):

@@ -18,7 +18,7 @@ class CopySwitch(keras.layers.Layer):
     the scores of the G common words; all other words can only be copied. PAD and BOS are never
     generated.
 
-    Where the source has no word, nothing is copied and lambda is 1.
+    If the source has no word, nothing is copied and lambda is 1.
 
     A call gives the parts of `tfmrc.ops.mixture`; with targets also `log_parts` `[B, T, 2]` and
     `log_probability` `[B, T]`. The distribution over all words is only joined by `distribution`.
@@ -28,7 +28,7 @@ class CopySwitch(keras.layers.Layer):
         stddev: standard deviation of the initial weights; None for Glorot's uniform ones.
 
     Call arguments:
-        folded: `[B, T, d]`, what attention gave.
+        folded: `[B, T, d]`, the output of the attention.
         previous: `[B, T, e]`, the words read so far.
         common_logits: `[B, T, G]`.
         log_attention: `[B, T, S]` log of the attention over the source.
@@ -46,8 +46,8 @@ class CopySwitch(keras.layers.Layer):
         ...     x, x, np.zeros((1, 2, 6), "float32"), np.log(np.full((1, 2, 3), 1 / 3, "float32")),
         ...     source_ids=np.array([[6, 5, 6]]), target_ids=np.array([[6, 3]]),
         ... )
-        >>> parts["log_probability"].shape
-        TensorShape([1, 2])
+        >>> tuple(parts["log_probability"].shape)
+        (1, 2)
 
     Reference: Xiao et al. 2018 (DAANET), output layer, daanet-12, daanet-13 and daanet-14.
     """
@@ -70,7 +70,7 @@ class CopySwitch(keras.layers.Layer):
             score = self.switch(ops.concatenate([folded, previous], axis=-1))[..., 0]
             score = ops.cast(score, "float32")
             some = ops.any(ops.not_equal(source_ids, PAD), axis=1, keepdims=True)  # [B, 1]
-            generate = ops.where(some, ops.log_sigmoid(score), none)
+            generate = ops.where(some, ops.log_sigmoid(score), none)  # daanet-13
             copy = ops.where(some, ops.log_sigmoid(-score), LOG_ZERO)
         else:
             generate, copy = none, none + LOG_ZERO

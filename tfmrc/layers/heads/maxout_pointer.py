@@ -13,7 +13,7 @@ COMBINE = ("max", "sum")
 class MaxoutPointer(keras.layers.Layer):
     """One softmax over words to generate and words to copy; equal words' probabilities add up.
 
-    The raw attention scores `r` are the copy scores: a word that stands in several places of the
+    The raw attention scores `r` are the copy scores: a word that occurs several times in the
     source has the maximum of their scores (`combine="max"`, the maxout pointer) or their sum
     (`combine="sum"`, the basic copy mechanism). Then
 
@@ -24,7 +24,7 @@ class MaxoutPointer(keras.layers.Layer):
     the softmax of the generator alone.
 
     A call gives the *parts* of the distribution, a dict of float32 tensors: `logits` `[B, T, G]`,
-    `copy_scores` `[B, T, M]` (a word's score at its first place, `LOG_ZERO` elsewhere) and
+    `copy_scores` `[B, T, M]` (a word's score at its first position, `LOG_ZERO` elsewhere) and
     `log_normalizer` `[B, T]`; with targets also `log_parts` `[B, T, 2]`, the log-probabilities of
     generating and of copying the target, and `log_probability` `[B, T]`, their sum. The
     distribution over all words is only joined by `distribution`, for one step of decoding.
@@ -34,12 +34,12 @@ class MaxoutPointer(keras.layers.Layer):
 
     Call arguments:
         logits: `[B, T, G]` scores of the generable words.
-        scores: `[B, T, M]` raw scores of the source's places; None without copying.
+        scores: `[B, T, M]` raw scores of the source's positions; None without copying.
         source_ids: int `[B, M]` extended ids, PAD where nothing can be copied; None without
             copying.
         target_ids: int `[B, T]` extended ids whose probability is asked for.
-        places: int `[B, M]`, what `tfmrc.ops.first_places(source_ids)` gave; made here where it
-            is None.
+        places: int `[B, M]`, the output of `tfmrc.ops.first_places(source_ids)`; computed here if
+            None.
 
     Returns:
         The parts, as above.
@@ -71,7 +71,7 @@ class MaxoutPointer(keras.layers.Layer):
         rows = ops.arange(logits.shape[-1])
         never = ops.logical_or(ops.equal(rows, PAD), ops.equal(rows, BOS))
         logits = ops.cast(logits, "float32") + ops.where(never, LOG_ZERO, 0.0)
-        parts = {"logits": logits, "log_normalizer": _logsumexp(logits)}
+        parts = {"logits": logits, "log_normalizer": _logsumexp(logits)}  # qg-08
         if self.combine is not None:
             scores = ops.cast(scores, "float32")
             places = first_places(source_ids) if places is None else places
@@ -90,8 +90,8 @@ class MaxoutPointer(keras.layers.Layer):
     def _log_parts(self, parts, scores, source_ids, target_ids):
         size = parts["logits"].shape[-1]
         target_ids = ops.cast(target_ids, "int32")
-        place = ops.clip(target_ids, 0, size - 1)[..., None]
-        generated = ops.take_along_axis(parts["logits"], place, axis=-1)[..., 0]
+        position = ops.clip(target_ids, 0, size - 1)[..., None]
+        generated = ops.take_along_axis(parts["logits"], position, axis=-1)[..., 0]
         generated = ops.where(target_ids < size, generated, LOG_ZERO)
         if self.combine is None:
             copied = ops.full_like(generated, LOG_ZERO)
@@ -102,10 +102,10 @@ class MaxoutPointer(keras.layers.Layer):
         return ops.where(impossible, LOG_ZERO, both - parts["log_normalizer"][..., None])
 
     def distribution(self, parts, source_ids, places=None):
-        """`log P` over all extended ids: what one step of decoding needs.
+        """Returns `log P` over all extended ids, which one step of decoding needs.
 
         Args:
-            parts: what a call gave for the beams' words of one step, `[B, W, ...]`.
+            parts: The output of a call for the beams' words of one step, `[B, W, ...]`.
             source_ids: `[B, M]` extended ids.
             places: as in the call.
 
@@ -123,7 +123,7 @@ class MaxoutPointer(keras.layers.Layer):
         return ops.where(total > 0, ops.log(ops.where(total > 0, total, 1.0)), LOG_ZERO)
 
     def compute_output_spec(self, logits, scores=None, source_ids=None, target_ids=None, **_):
-        # Said, not inferred: segments of unknown sizes cannot be inferred.
+        # Declared explicitly: shape inference cannot handle segments of unknown sizes.
         batch, length = logits.shape[:2]
 
         def spec(*sizes):
@@ -142,7 +142,7 @@ class MaxoutPointer(keras.layers.Layer):
 
 @ops.custom_gradient
 def _logsumexp(x):
-    """`logsumexp` over the last axis that keeps nothing of the size of `x` for its gradient."""
+    """`logsumexp` over the last axis whose gradient stores nothing of the size of `x`."""
     result = ops.logsumexp(x, axis=-1)
 
     def gradient(*upstream, **_):

@@ -7,15 +7,15 @@ from tfmrc.ops.masking import LOG_ZERO
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class PassageRanker(keras.layers.Layer):
-    """Relevance of each passage, from its first place: `sigmoid(w . M[k, 0])`, as logits.
+    """Relevance of each passage, from its first position: `sigmoid(w . M[k, 0])`, as logits.
 
-    A missing passage (its first place is padding) gets the logit `LOG_ZERO`: relevance zero.
+    A missing passage (its first position is padding) gets the logit `LOG_ZERO`: relevance zero.
 
     Args:
         stddev: standard deviation of the initial weight.
 
     Call arguments:
-        passages: `[B, K, L, d]`, the first place that of BOS.
+        passages: `[B, K, L, d]`, the first position is BOS.
         passage_mask: boolean `[B, K, L]`, True = real.
 
     Returns:
@@ -41,7 +41,7 @@ class PassageRanker(keras.layers.Layer):
         self.score.build((*passages_shape[:2], passages_shape[-1]))
 
     def call(self, passages, passage_mask):
-        logits = ops.cast(self.score(passages[:, :, 0])[..., 0], "float32")
+        logits = ops.cast(self.score(passages[:, :, 0])[..., 0], "float32")  # masque-11
         return ops.where(passage_mask[:, :, 0], logits, LOG_ZERO)
 
     def get_config(self):

@@ -18,8 +18,8 @@ class PointerGenerator(keras.layers.Layer):
     - Mixing: `lambda = softmax(W_m [s; c_1; ...; c_n] + b_m)`,
       `P(y) = lambda_v P_v(y) + sum_i lambda_i P_i(y)`.
 
-    A place whose id is PAD, or whose prior is zero, is not copied from. A source without any other
-    place has weight zero in the mixture, and the other weights sum to one.
+    A position with the id PAD or a prior of zero is not copied from. A source without any other
+    position has weight zero in the mixture, and the other weights sum to one.
 
     A call gives the *parts* of the distribution, a dict of float32 tensors: `log_mixture`
     `[B, T, 1 + n]` (generating first), `log_attentions` (a list of `[B, T, S_i]`),
@@ -40,10 +40,10 @@ class PointerGenerator(keras.layers.Layer):
         common_logits: `[B, T, G]` scores of the first G ids.
         source_logits: `[B, T, S]` scores of the sources' words.
         source_generable: boolean `[B, S]`: which of these scores take part.
-        log_priors: a list of `[B, S_i]` or None: the log of each place's prior weight (combined
+        log_priors: a list of `[B, S_i]` or None: the log of each position's prior weight (combined
             attention).
         target_ids: `[B, T]` extended ids whose probability is asked for.
-        projected: what `project(memories)` gave; made here where it is None.
+        projected: The output of `project(memories)`; computed here if None.
 
     Returns:
         The parts, as above.
@@ -58,8 +58,8 @@ class PointerGenerator(keras.layers.Layer):
         ...     source_logits=np.zeros((1, 2, 3), "float32"),
         ...     source_generable=np.array([[True, True, False]]), target_ids=np.array([[7, 3]]),
         ... )
-        >>> parts["log_probability"].shape
-        TensorShape([1, 2])
+        >>> tuple(parts["log_probability"].shape)
+        (1, 2)
 
     Reference: Nishida et al. 2019 (Masque), sections 3.4.3 and 3.4.4, masque-13, masque-17 to
     masque-20.
@@ -82,7 +82,7 @@ class PointerGenerator(keras.layers.Layer):
         self.mixture.build((*states_shape[:-1], width))
 
     def project(self, memories):
-        """The part of each copy attention that no step changes."""
+        """Returns the part of each copy attention that no step changes."""
         return [
             attention.project(memory)
             for attention, memory in zip(self.attentions, memories, strict=True)
@@ -123,8 +123,8 @@ class PointerGenerator(keras.layers.Layer):
     def compute_output_spec(
         self, states, memories, common_logits, source_logits, target_ids=None, **_
     ):
-        # Said, not inferred: an inferring backend gives every unknown size the same number, which
-        # S, the sum of two of them, cannot be.
+        # Declared explicitly: shape inference assigns one placeholder to every unknown dimension,
+        # which is wrong for S = S_1 + S_2.
         batch, length = states.shape[:2]
 
         def spec(*sizes):
@@ -142,10 +142,10 @@ class PointerGenerator(keras.layers.Layer):
         return parts
 
     def distribution(self, parts, source_ids):
-        """`log P` over all extended ids: what one step of decoding needs.
+        """Returns `log P` over all extended ids, which one step of decoding needs.
 
         Args:
-            parts: what a call gave for states `[B, W, d]`, the beams' words of one step.
+            parts: The output of a call for states `[B, W, d]`, the beams' words of one step.
             source_ids: `[B, S]` as in the call.
 
         Returns:
@@ -166,7 +166,7 @@ class PointerGenerator(keras.layers.Layer):
         scores = self.mixture(ops.concatenate([states, *contexts], axis=-1))  # [B, T, 1 + n]
         there = [ops.any(mask, axis=1, keepdims=True) for mask in masks]  # n times [B, 1]
         usable = ops.concatenate([ops.ones_like(there[0]), *there], axis=1)
-        return masked_log_softmax(scores, usable[:, None, :])
+        return masked_log_softmax(scores, usable[:, None, :])  # masque-20
 
     def get_config(self):
         return {
@@ -177,6 +177,6 @@ class PointerGenerator(keras.layers.Layer):
 
 
 def _copyable(ids, log_prior):
-    """Where a word stands, and one whose prior is not zero."""
+    """Returns the positions of words whose prior is not zero."""
     words = ops.not_equal(ids, PAD)
     return words if log_prior is None else ops.logical_and(words, log_prior > LOG_ZERO / 2)

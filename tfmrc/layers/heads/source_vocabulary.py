@@ -6,7 +6,7 @@ from tfmrc.ops.ids import NUM_SPECIAL
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SourceVocabulary(keras.layers.Layer):
-    """Scores of the sources' own words: the part of the vocabulary that differs by example.
+    """Scores the words of the sources, the part of the vocabulary that differs by example.
 
     The extended vocabulary is the common words and the words of this example's sources. A source
     word takes part once, at its first occurrence, and only if it is not common and has a row of
@@ -45,9 +45,9 @@ class SourceVocabulary(keras.layers.Layer):
         self.built = True
 
     def call(self, hidden, source_words, source_ids, extended_ids):
-        scores = ops.matmul(hidden, ops.swapaxes(source_words, 1, 2))
-        place = ops.arange(ops.shape(extended_ids)[1], dtype=extended_ids.dtype)
-        first = ops.equal(extended_ids, self.num_common + place)
+        scores = ops.matmul(hidden, ops.swapaxes(source_words, 1, 2))  # masque-13
+        position = ops.arange(ops.shape(extended_ids)[1], dtype=extended_ids.dtype)
+        first = ops.equal(extended_ids, self.num_common + position)
         known = ops.logical_and(source_ids >= NUM_SPECIAL, source_ids < self.num_known)
         return scores, ops.logical_and(first, known)
 

@@ -1,4 +1,4 @@
-"""SAN's answer module and its siblings: what becomes of the predictions of all steps."""
+"""Answer module of SAN and its variants: combinations of the predictions of all steps."""
 
 import keras
 from keras import ops
@@ -10,7 +10,7 @@ from tfmrc.ops.masking import LOG_ZERO
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class OneStepAnswer(AnswerModule):
-    """The prediction from the first state alone: "standard 1-step". See `AnswerModule`.
+    """Predicts from the first state alone ("standard 1-step"). See `AnswerModule`.
 
     Example:
         >>> from tfmrc.layers import OneStepAnswer
@@ -31,7 +31,7 @@ class OneStepAnswer(AnswerModule):
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class LastStepAnswer(AnswerModule):
-    """The prediction from the last state: a memory network of T steps. See `AnswerModule`.
+    """Predicts from the last state: a memory network of T steps. See `AnswerModule`.
 
     Example:
         >>> from tfmrc.layers import LastStepAnswer
@@ -48,7 +48,7 @@ class LastStepAnswer(AnswerModule):
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class AveragedAnswer(AnswerModule):
-    """The mean of all steps' predictions: a memory network of T steps, averaged.
+    """Averages the predictions of all steps: a memory network of T steps.
 
     The mean is one of probabilities, computed from their logarithms. See `AnswerModule`.
 
@@ -66,11 +66,11 @@ class AveragedAnswer(AnswerModule):
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class StochasticAnswer(AveragedAnswer):
-    """Stochastic prediction dropout: the mean of those steps' predictions that chance has kept.
+    """Averages the predictions of randomly selected steps: stochastic prediction dropout.
 
     In training each step's prediction is left out with probability `prediction_dropout`, of begin
-    and end apart (as in the paper's example) and of each example apart; where chance leaves out
-    all of them, one that it chooses stays. The mean is over the steps that stay; outside training
+    and end apart (as in the paper's example) and of each example apart; if all of them
+    would be left out, a random one stays. The mean is over the steps that stay; outside training
     it is over all T. See `AnswerModule`.
 
     Args:
@@ -110,11 +110,11 @@ class StochasticAnswer(AveragedAnswer):
         return tuple(_mean_of(self.kept_steps(shape)) for _ in ("begin", "end"))
 
     def kept_steps(self, shape):
-        """Which steps stay, boolean `[B, T]`; in every row one at least. san-16."""
+        """Returns which steps stay, boolean `[B, T]`, at least one in every row (san-16)."""
         chance = keras.random.uniform(shape, seed=self.step_generator)
         kept = chance >= self.prediction_dropout
         largest = ops.equal(ops.argmax(chance, axis=1)[:, None], ops.arange(shape[1]))
-        return ops.logical_or(kept, largest)
+        return ops.logical_or(kept, largest)  # san-16
 
     def get_config(self):
         return {**super().get_config(), "prediction_dropout": self.prediction_dropout}
@@ -122,7 +122,7 @@ class StochasticAnswer(AveragedAnswer):
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class ReasoNetAnswer(AnswerModule):
-    """A learned number of steps, T at most: after each step a gate says whether to stop.
+    """Predicts after a learned number of steps, at most T: a gate decides whether to stop.
 
     `g_t = sigmoid(w . s_t + b)`; the walk ends after step t with probability
     `g_t prod_{i < t} (1 - g_i)`, after step T in any case. In training the prediction is the mean
@@ -160,8 +160,8 @@ def _twice(weights):
 
 def _only(step, size):
     """All weight on one step of each row."""
-    chosen = ops.equal(ops.cast(step, "int32")[:, None], ops.arange(size, dtype="int32"))
-    return ops.where(chosen, 0.0, LOG_ZERO)
+    selected = ops.equal(ops.cast(step, "int32")[:, None], ops.arange(size, dtype="int32"))
+    return ops.where(selected, 0.0, LOG_ZERO)
 
 
 def _mean_of(kept):

@@ -53,7 +53,7 @@ class Dropout(keras.Layer):
     because the state of its seed is mirrored; this one adds the replica's number to the seed
     (`tfmrc.training` registers where it comes from).
 
-    Padding: padded places are dropped as any other; they stay whatever mask follows makes of them.
+    Padding: padded positions are dropped like any other.
 
     The state of the seed is a variable of the layer (`layer.variables`), which
     `tfmrc.training.Checkpoint` saves and restores.

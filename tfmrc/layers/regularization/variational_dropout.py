@@ -15,7 +15,7 @@ class VariationalDropout(Dropout):
     sequence, shared by its words. Outside training `y = x`. Masks differ between the replicas of
     a strategy, as those of `tfmrc.layers.Dropout` do.
 
-    Padding: as any other place.
+    Padding: as any other position.
 
     Args:
         rate: share of the features to drop, `0 <= rate < 1`.

@@ -200,6 +200,10 @@ class Checkpoint(keras.callbacks.Callback):
         known = [(v, by_name[name]) for v, name in zip(variables, names, strict=True)
                  if name in by_name]  # fmt: skip
         _assign("optimizer", [v for v, _ in known], [array for _, array in known])
+        for variable, name in zip(variables, names, strict=True):
+            if name not in by_name and _slot(name) == "average":
+                # The average of a thawed weight begins with the weight, not with zero.
+                variable.assign(model.variables[int(name.rsplit(" ", 1)[1])])
         warnings.warn(
             "Other layers are frozen than in the checkpoint: the optimizer's state of weights that "
             f"are still trained is restored ({len(known)} of {len(variables)} variables), that of "

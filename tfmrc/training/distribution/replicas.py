@@ -1,4 +1,4 @@
-"""What training has to know of TensorFlow's replicas, and where layers learn their number."""
+"""Replicas of TensorFlow's strategies: sums of gradients and the number of a replica."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ def _on_tensorflow() -> bool:
 
 
 def tensorflow_replica_id() -> Any:
-    """Number of the running replica of the current `tf.distribute` strategy.
+    """Returns the number of the running replica of the current `tf.distribute` strategy.
 
     Returns:
         The Python integer 0 outside a strategy, under a strategy with one replica and in the
@@ -54,6 +54,6 @@ def sum_over_replicas(grads: Sequence[Any]) -> tuple[list[Any], int]:
 
 
 def register() -> None:
-    """Lets `tfmrc.ops.replica.replica_id` ask TensorFlow; without effect on other backends."""
+    """Makes `tfmrc.ops.replica.replica_id` ask TensorFlow; without effect on other backends."""
     if _on_tensorflow():
         register_replica_id(tensorflow_replica_id)

@@ -1,4 +1,4 @@
-"""TensorFlow's mirrored strategy, with what Keras leaves to the user checked."""
+"""TensorFlow's mirrored strategy, with checks that Keras leaves to the user."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ def mirrored(
     *,
     batch_size: int | None = None,
 ) -> Any:
-    """A `tf.distribute.MirroredStrategy` under which the library's parts train as on one device.
+    """Makes a `tf.distribute.MirroredStrategy` under which tfmrc trains as on one device.
 
     Build and compile the model in its scope, then call `fit` with batches of the global size:
 
@@ -23,7 +23,7 @@ def mirrored(
             model.compile(**training.masque(steps=80_000))
         model.fit(dataset, ...)
 
-    What makes several replicas train like one: losses that are `keras.losses.Loss` objects (their
+    Several replicas train like one because of losses that are `keras.losses.Loss` objects (their
     mean is divided by the number of replicas), weights of examples made on the global batch,
     `AdamW` of this package (clips the sum of the replicas' gradients) and `tfmrc.layers.Dropout`
     (masks differ between replicas). Batches must divide by the number of replicas, the last one
@@ -73,7 +73,7 @@ def mirrored(
 
 
 def check_batch_size(batch_size: int, num_replicas: int) -> int:
-    """The share of the global batch that one replica gets.
+    """Returns the share of the global batch that one replica gets.
 
     Args:
         batch_size: size of the global batch.
@@ -104,7 +104,7 @@ def _logical_devices() -> list[str]:
     import tensorflow as tf
 
     for kind in ("GPU", "CPU"):
-        found = tf.config.list_logical_devices(kind)
-        if found:
-            return [device.name.removeprefix("/device:") for device in found]
+        result = tf.config.list_logical_devices(kind)
+        if result:
+            return [device.name.removeprefix("/device:") for device in result]
     return []

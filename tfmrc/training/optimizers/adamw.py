@@ -29,7 +29,7 @@ class AdamW(LearningRateMultipliers, keras.optimizers.Adam):
 
     What differs from Keras' Adam with the same arguments:
 
-    - `clip_norm` in place of `global_clipnorm`. Keras clips each replica's gradient before the
+    - `clip_norm` instead of `global_clipnorm`. Keras clips each replica's gradient before the
       sum, so that two replicas train otherwise than one, and takes an embedding's gradient as the
       rows of its look-ups: a word that occurs twice counts as two rows, not as their sum. Here
       gradients are made dense and summed over the replicas, then clipped, then divided by the
@@ -39,7 +39,7 @@ class AdamW(LearningRateMultipliers, keras.optimizers.Adam):
       `beta`, `scale`, alone or after an underscore, `attention_bias` for instance). This is part
       of the configuration, so that it survives saving and loading.
     - The moving average is on by default. `model.fit` leaves the averaged weights in the model
-      when it ends; `tfmrc.training.ema_weights` lends them to it meanwhile.
+      when it ends; `tfmrc.training.ema_weights` swaps them in before that.
 
     - `learning_rate_multipliers` gives some variables a learning rate of their own, those of a
       pretrained encoder for instance (`tfmrc.encoders.learning_rate_multipliers`): `lr` above is

@@ -1,4 +1,4 @@
-"""Loss scaling for float16 that knows of the other replicas."""
+"""Loss scaling for float16 across replicas."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from tfmrc.training.distribution.replicas import sum_over_replicas
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class LossScale(keras.optimizers.LossScaleOptimizer):
-    """Keras' dynamic loss scaling, with one opinion of all replicas on whether to skip a step.
+    """Keras' dynamic loss scaling, where all replicas decide together to skip a step.
 
     The loss is multiplied by a scale before gradients are computed in float16. If all gradients
     are finite they are divided by it and handed to the inner optimizer (so that clipping sees
@@ -39,7 +39,7 @@ class LossScale(keras.optimizers.LossScaleOptimizer):
     """
 
     def check_finite(self, grads: Sequence[Any]) -> Any:
-        """Whether all gradients of all replicas are finite, a scalar boolean tensor."""
+        """Returns whether all gradients of all replicas are finite, a scalar boolean tensor."""
         present = [g for g in grads if g is not None]
         wrong = [keras.ops.any(keras.ops.logical_not(keras.ops.isfinite(g))) for g in present]
         count = keras.ops.sum(keras.ops.cast(keras.ops.stack(wrong), "float32"))

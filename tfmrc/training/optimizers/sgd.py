@@ -11,7 +11,7 @@ from tfmrc.training.optimizers.multipliers import LearningRateMultipliers
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SGD(LearningRateMultipliers, keras.optimizers.SGD):
-    """Keras' SGD, with the gradient clipped once it is summed over the replicas.
+    """Keras' SGD, with the gradient clipped after its sum over the replicas.
 
     Keras clips each replica's gradient before the sum, and counts the rows of an embedding's
     gradient one by one (see `tfmrc.training.AdamW`).

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
+from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
 from tfmrc.data.example import Example
@@ -229,12 +230,26 @@ def open_text(path: str | PathLike, newline: str | None = None) -> Iterator[IO[s
 
 @contextmanager
 def open_to_write(path: str | PathLike) -> Iterator[IO[str]]:
-    """Open a file to write UTF-8 text, compressed (without a time stamp) if named ``.gz``."""
-    with open(path, "wb") as raw:
-        if fspath(path).endswith(".gz"):
-            with gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
-                with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as text:
+    """Opens a file to write UTF-8 text, compressed (without a time stamp) if named ``.gz``.
+
+    The text is written beside the file, which is replaced when the block ends without an error.
+    """
+    target = Path(path)
+    special = target.exists() and not target.is_file()  # a device or a pipe
+    target = target if special else target.resolve()
+    written = target if special else target.with_name(f"{target.name}.part")
+    try:
+        with open(written, "wb") as raw:
+            if target.name.endswith(".gz"):
+                with gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
+                    with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as text:
+                        yield text
+            else:
+                with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
                     yield text
-        else:
-            with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
-                yield text
+        if not special:
+            written.replace(target)
+    except BaseException:
+        if not special:
+            written.unlink(missing_ok=True)
+        raise

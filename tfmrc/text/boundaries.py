@@ -4,7 +4,6 @@ import tensorflow as tf
 
 from tfmrc.text import characters as ch
 from tfmrc.text.english import ABBREVIATION_LENGTH, ABBREVIATIONS, CLITICS
-from tfmrc.text.rows import row_of_values
 
 
 def joined_to_previous(points: tf.Tensor, classes: tf.Tensor, after_joiner: tf.Tensor) -> tf.Tensor:
@@ -195,13 +194,14 @@ def _join_addresses(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
     web = (points == ord("w")) & ~text.before(text.words) & after(text.periods, 3)
     web &= after(points == ord("w"), 1) & after(points == ord("w"), 2)
     found = tf.where(scheme | web)[:, 0]
+    # All addresses between two spaces end at the same character, so that the first one covers the
+    # others: the ranges do not overlap, and their length is at most that of the text.
     spaces = tf.where(text.spaces)[:, 0]
-    end = tf.gather(spaces, tf.searchsorted(spaces, found))
-    row = tf.ragged.range(found + 1, end)
-    kept = text.words | (points == ord("/"))
-    last = tf.math.segment_max(
-        tf.where(tf.gather(kept, row.values), row.values, 0), row_of_values(row)
-    )
+    space = tf.searchsorted(spaces, found)
+    is_first = space != tf.pad(space, [[1, 0]], constant_values=-1)[:-1]
+    found, space = tf.boolean_mask(found, is_first), tf.boolean_mask(space, is_first)
+    kept = tf.where(text.words | (points == ord("/")))[:, 0]
+    last = tf.gather(kept, tf.searchsorted(kept, tf.gather(spaces, space)) - 1)
     first = found + tf.cast(tf.gather(web, found), tf.int64)
     return _set(joined, tf.ragged.range(first, last + 1).values, True)
 

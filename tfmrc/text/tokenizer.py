@@ -10,6 +10,7 @@ from tfmrc.text.boundaries import joined_to_previous
 from tfmrc.text.rows import row_of_values
 
 REPLACEMENT = 0xFFFD
+MAX_MARKS = 30
 
 
 class Tokens(NamedTuple):
@@ -17,7 +18,8 @@ class Tokens(NamedTuple):
 
     Attributes:
         surface: string, the characters as they stand in the input.
-        compared: string, the form that words are compared by: NFKC, lower case (NUL is U+FFFD).
+        compared: string, the form that words are compared by: NFKC, lower case (NUL is U+FFFD;
+            after every 30 combining marks in a row comes U+034F).
         starts: int32, the first character's place in the input, in code points.
         ends: int32, the place after the last character.
     """
@@ -118,6 +120,17 @@ def _token_places(points):
     )
 
 
+def _stream_safe(words):
+    """Parts runs of more than 30 combining marks, as the Stream-Safe Text Format of UAX #15 does.
+
+    Normalisation sorts the marks of a run in quadratic time.
+    """
+    long = tf.where(tf.strings.length(words) > 2 * MAX_MARKS)
+    pattern, mark = rf"(\pM{{{MAX_MARKS}}})", "\N{COMBINING GRAPHEME JOINER}"
+    parted = tf.strings.regex_replace(tf.gather_nd(words, long), pattern, rf"\1{mark}")
+    return tf.tensor_scatter_nd_update(words, long, parted)
+
+
 def _words(points, lengths):
     """Strings of consecutive characters: as they are, and in the form that is compared."""
     splits = tf.concat([tf.zeros([1], tf.int64), tf.cumsum(lengths)], axis=0)
@@ -131,6 +144,6 @@ def _words(points, lengths):
     # The operation that lowers text beyond ASCII stops at a NUL.
     lowered = encode(tf.where(points == 0, REPLACEMENT, lowered))
     beyond_ascii = tf.where(tf.cast(tf.strings.length(lowered), tf.int64) > lengths)
-    normal = tf_text.normalize_utf8(tf.gather_nd(lowered, beyond_ascii), "NFKC")
+    normal = tf_text.normalize_utf8(_stream_safe(tf.gather_nd(lowered, beyond_ascii)), "NFKC")
     normal = tf.strings.lower(normal, encoding="utf-8")
     return encode(points), tf.tensor_scatter_nd_update(lowered, beyond_ascii, normal)

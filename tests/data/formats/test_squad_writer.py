@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.data.builders import marco_columns, squad, write
 from tests.data.formats.test_triviaqa import OWL
 from tests.data.formats.test_wikiqa import ROWS, tsv
@@ -12,6 +14,7 @@ from tfmrc.data import (
     read_squad,
     read_triviaqa,
     read_wikiqa,
+    write_examples,
     write_squad,
 )
 from tfmrc.data.formats.detect import file_format, read_file
@@ -90,3 +93,34 @@ def test_by_command(tmp_path, capsys):
     write(tmp_path / "trivia.json", {"Data": [OWL]})
     assert main([str(tmp_path / "trivia.json"), str(tmp_path / "x.json")]) == 1
     assert "evidence" in capsys.readouterr().err
+
+
+def test_a_style_that_no_example_has_is_an_error_and_leaves_the_file(tmp_path):
+    examples = [
+        Example("1", "Who flew?", ("An owl flew.",), {"qa": ("An owl",), "nlg": ("It was.",)}),
+        Example("2", "Who slept?", ("An owl flew.",), answerable=False),
+    ]
+    path = write(tmp_path / "a.json", "before")
+    message = "No example has an answer of this style; there are nlg, qa. Received: style='short'"
+    with pytest.raises(ValueError, match=message):
+        write_squad(path, examples, style="short")
+    assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
+    assert write_squad(path, examples, style="qa") == 2
+    assert write_squad(path, examples[1:], style="short") == 1
+    lines = write(tmp_path / "a.jsonl", "".join(e.to_json() + "\n" for e in examples))
+    assert main([str(lines), str(path), "--style", "short"]) == 1
+
+
+def test_an_error_while_writing_leaves_the_file(tmp_path):
+    def broken():
+        yield Example("1", "Who flew?", ("An owl flew.",), {"qa": ("An owl",)})
+        raise RuntimeError("cut")
+
+    for name in ("a.json", "a.json.gz"):
+        path = write(tmp_path / name, "before")
+        with pytest.raises(RuntimeError, match="cut"):
+            write_squad(path, broken())
+        with pytest.raises(RuntimeError, match="cut"):
+            write_examples(path, broken())
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.json", "a.json.gz"]
+    assert (tmp_path / "a.json").read_text() == "before"

@@ -21,7 +21,7 @@ def example(answers, *passages, relevance=None):
 )
 def test_words_are_compared(answer, passage, found):
     [made] = with_exact_spans([example((answer,), passage)], "qa")
-    assert made.answers == {"span": (found,)} and made.span_text(made.spans[0]) == found
+    assert made.answers == {"qa": (found,)} and made.span_text(made.spans[0]) == found
     assert made.passages == (passage,) and made.relevance is None
 
 
@@ -38,3 +38,11 @@ def test_the_relevant_passage_and_the_first_reference_that_is_there():
     assert made.passages == texts[1:2] and made.relevance == (True,)
     [first] = with_exact_spans([example(("owl",), *texts)], "qa")
     assert first.passages == texts[:1]
+
+
+def test_the_style_keeps_its_name_or_gets_a_new_one():
+    given = Example("1", "Who?", ("An owl flew.",), {"short": ("an owl",), "long": ("It was.",)})
+    [kept] = with_exact_spans([given], "short")
+    assert kept.answers == {"short": ("An owl",)}
+    [renamed] = with_exact_spans([given], "short", new_style="span")
+    assert renamed.answers == {"span": ("An owl",)}

@@ -14,7 +14,7 @@ from typing import Any
 from tfmrc.data.example import Example
 from tfmrc.data.formats.detect import read_file
 from tfmrc.data.formats.squad import FREE
-from tfmrc.data.stream import RecordError, open_to_write
+from tfmrc.data.stream import open_to_write
 from tfmrc.data.transforms.splits import group_number
 
 
@@ -35,7 +35,11 @@ def write_squad(
             example that has answers, but none of this style, is left out.
 
     Returns:
-        How many questions were written.
+        The number of questions written.
+
+    Raises:
+        ValueError: no example has an answer of this style, but some have others; the file is left
+            as it was.
 
     Example:
 
@@ -52,18 +56,33 @@ def write_squad(
     Reference: Xiao et al. 2018 (DAANET), "Datasets".
     """
     count = 0
-    kept = (e for e in examples if style is None or not e.answers or style in e.answers)
+    others: set[str] = set()
+
+    def of_style() -> Iterator[Example]:
+        for example in examples:
+            if style is None or not example.answers or style in example.answers:
+                yield example
+            else:
+                others.update(example.answers)
+
+    answered = False
     with open_to_write(path) as file:
         file.write('{"version": "v2.0", "data": [')
-        for number, (title, article) in enumerate(groupby(kept, key=_title)):
+        for number, (title, article) in enumerate(groupby(of_style(), key=_title)):
             paragraphs = [
                 {"context": context, "qas": [_question(e, context, style) for e in questions]}
                 for context, questions in groupby(article, key=lambda e: " ".join(e.passages))
             ]
             count += sum(len(paragraph["qas"]) for paragraph in paragraphs)
+            answered |= any(qa["answers"] for paragraph in paragraphs for qa in paragraph["qas"])
             content = {"title": title, "paragraphs": paragraphs}
             file.write(",\n" * bool(number) + json.dumps(content, ensure_ascii=False))
         file.write("]}\n")
+        if others and not answered:
+            raise ValueError(
+                f"No example has an answer of this style; there are {', '.join(sorted(others))}. "
+                f"Received: style={style!r}"
+            )
     return count
 
 
@@ -152,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         examples = _Answered(stream, chosen.style) if chosen.answered else stream
         chosen.to.parent.mkdir(parents=True, exist_ok=True)
         count = write_squad(chosen.to, drawn(examples, chosen.limit), style=chosen.style)
-    except (OSError, RecordError) as error:
+    except (OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     print(f"{chosen.file}: {stream.report}", file=sys.stderr)

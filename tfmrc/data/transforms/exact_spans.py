@@ -9,7 +9,9 @@ from tfmrc.data.transforms.sentences import words
 _ENDS = frozenset(".!?,;:")
 
 
-def with_exact_spans(examples: Iterable[Example], style: str) -> Iterator[Example]:
+def with_exact_spans(
+    examples: Iterable[Example], style: str, *, new_style: str | None = None
+) -> Iterator[Example]:
     """Examples whose answer is a part of a passage: that passage alone, with the answer's span.
 
     Words are compared in lower case; a mark at the end of the answer may be missing in the
@@ -19,17 +21,18 @@ def with_exact_spans(examples: Iterable[Example], style: str) -> Iterator[Exampl
     Args:
         examples: with free answers, as those of MS MARCO.
         style: whose answers are looked for.
+        new_style: the style's name in the result; None keeps it.
 
     Yields:
-        The examples that have such an answer: one passage, ``answers`` ``{"span": (text,)}`` as the
-        passage writes it, and its span. The others are left out.
+        The examples that have such an answer: one passage, the answer as the passage writes it
+        (its style has no other), and its span. The others are left out.
 
     Example:
 
     >>> example = Example("1", "who flew", ("It was late.", "An owl flew."), {"qa": ("an owl.",)})
     >>> [found] = with_exact_spans([example], "qa")
     >>> found.passages, found.answers
-    (('An owl flew.',), {'span': ('An owl',)})
+    (('An owl flew.',), {'qa': ('An owl',)})
 
     Reference: Zhao et al. 2018, section 3.1 (the part of MS MARCO whose answers are spans).
     """
@@ -42,7 +45,7 @@ def with_exact_spans(examples: Iterable[Example], style: str) -> Iterator[Exampl
         yield replace(
             example,
             passages=(passage,),
-            answers={"span": (passage[start:end],)},
+            answers={new_style or style: (passage[start:end],)},
             relevance=None if example.relevance is None else (example.relevance[number],),
             spans=(Span(0, start, end),),
         )

@@ -9,11 +9,11 @@ _WORD = re.compile(
 )
 
 # Marks that end a sentence, closing marks, spaces; then the next sentence, not in lower case.
+# The first set begins only where a run of marks begins, so that a long run is tried once.
 _END = re.compile(
-    r"""(?:[.!?…]+(?:\s?["'”’)\]]+)*\s+|[。！？]+[」』”’]*\s*)(?=["'“‘(\[]*\s?[^\sa-z,;:)\]])|\n\s*"""
+    r"""(?:(?<![.!?…])[.!?…]++(?:\s?["'”’)\]])*\s+|[。！？]+[」』”’]*\s*)(?=["'“‘(\[]*\s?[^\sa-z,;:)\]])|\n\s*"""
 )
 
-_BEFORE = re.compile(r"(\S+)\s*$")
 _ABBREVIATIONS = frozenset(
     "adm al approx ave blvd brig bros ca capt cf cmdr co col corp cpl dept dr e.g ed eds est etc "
     "fig figs ft gen gov hon i.e inc jr lt ltd maj messrs mr mrs ms mt no nos op pp pres prof "
@@ -21,6 +21,7 @@ _ABBREVIATIONS = frozenset(
 )
 # Of these, the ones that may also end a sentence.
 _MAY_END = frozenset("al bros co corp etc inc jr ltd sr".split())
+_LONGEST = 40  # characters before a period that can be an abbreviation with opening marks
 
 
 def words(text: str) -> list[tuple[int, int]]:
@@ -50,7 +51,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     """
     found, start = [], 0
     for end in _END.finditer(text):
-        if _is_abbreviation(text[start : end.start()], end.group()):
+        if _is_abbreviation(text[max(start, end.start() - _LONGEST) : end.start()], end.group()):
             continue
         found.append((start, end.end()))
         start = end.end()
@@ -61,10 +62,10 @@ def sentences(text: str) -> list[tuple[int, int]]:
 def _is_abbreviation(before: str, end: str) -> bool:
     if not end.startswith(".") or end.rstrip() != ".":
         return False
-    last = _BEFORE.search(before)
-    if last is None:
+    parts = before.split()
+    if not parts:
         return False
-    word = last.group(1).lstrip("\"'“‘([")
+    word = parts[-1].lstrip("\"'“‘([")
     if len(word) == 1 and word.isupper():
         return True
     word = word.lower()

@@ -1,6 +1,6 @@
 """Long texts cut into passages of whole sentences."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
@@ -148,7 +148,8 @@ def _choose(counts: list[int], size: int, most: int, overlap: bool) -> list[Plac
             chosen.append((first, reach(first)))
             first = reach(first)
         return chosen
-    earliest = [next(i for i in range(total + 1) if needed[i] <= n) for n in range(number + 1)]
+    # The first piece from which n passages suffice; the numbers that are needed fall.
+    earliest = [bisect_left(needed, -n, key=lambda count: -count) for n in range(number + 1)]
     step = before[earliest[1]] / max(1, number - 1)
     chosen.append((0, reach(0)))
     while chosen[-1][1] < total:

@@ -50,7 +50,7 @@ def test_five_million_characters_of_addresses():
     assert [len(word) for word in tokens] == [5_000_001, 1]
 
 
-@pytest.mark.parametrize("size", [1, 5, 29])
+@pytest.mark.parametrize("size", [1, 5, 28])
 def test_marks_in_any_order_are_compared_as_equal(size):
     words = ["é" + "\u0323" * size, "e" + "\u0323" * size + "\u0301", "É" + "\u0323" * size]
     compared = Tokenizer().tokenize(words).compared.values.numpy()

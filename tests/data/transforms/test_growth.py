@@ -1,4 +1,4 @@
-"""Words, sentences and windows of pathological texts: with quadratic time none of these would end."""
+"""Words, sentences and windows of pathological texts; in quadratic time they would not end."""
 
 import pytest
 

@@ -40,9 +40,7 @@ def test_the_relevant_passage_and_the_first_reference_that_is_there():
     assert first.passages == texts[:1]
 
 
-def test_the_style_keeps_its_name_or_gets_a_new_one():
+def test_the_style_keeps_its_name():
     given = Example("1", "Who?", ("An owl flew.",), {"short": ("an owl",), "long": ("It was.",)})
-    [kept] = with_exact_spans([given], "short")
-    assert kept.answers == {"short": ("An owl",)}
-    [renamed] = with_exact_spans([given], "short", new_style="span")
-    assert renamed.answers == {"span": ("An owl",)}
+    [example] = with_exact_spans([given], "short")
+    assert example.answers == {"short": ("An owl",)}

@@ -9,9 +9,7 @@ from tfmrc.data.transforms.sentences import words
 _ENDS = frozenset(".!?,;:")
 
 
-def with_exact_spans(
-    examples: Iterable[Example], style: str, *, new_style: str | None = None
-) -> Iterator[Example]:
+def with_exact_spans(examples: Iterable[Example], style: str) -> Iterator[Example]:
     """Examples whose answer is a part of a passage: that passage alone, with the answer's span.
 
     Words are compared in lower case; a mark at the end of the answer may be missing in the
@@ -21,7 +19,6 @@ def with_exact_spans(
     Args:
         examples: with free answers, as those of MS MARCO.
         style: whose answers are looked for.
-        new_style: the style's name in the result; None keeps it.
 
     Yields:
         The examples that have such an answer: one passage, the answer as the passage writes it
@@ -45,7 +42,7 @@ def with_exact_spans(
         yield replace(
             example,
             passages=(passage,),
-            answers={new_style or style: (passage[start:end],)},
+            answers={style: (passage[start:end],)},
             relevance=None if example.relevance is None else (example.relevance[number],),
             spans=(Span(0, start, end),),
         )

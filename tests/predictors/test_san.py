@@ -29,18 +29,15 @@ def make_reader(seed=1, tagger=None, model=None, **options):
     keras.utils.set_random_seed(seed)
     sizes = {"passage_length": 20, "stride": 10, "answer_length": 5, **options}
     preprocessor = preprocessing.SANPreprocessor(text.Vocabulary(WORDS, num_oov_buckets=4), **sizes)
-    tags = preprocessor.num_tags
     arguments = {
+        **preprocessor.model_kwargs(),
         "word_dim": 8,
         "units": 4,
         "align_dim": 4,
         "num_steps": 3,
-        "num_exact_match": preprocessor.num_exact_match,
-        "num_pos": tags["pos"],
-        "num_ner": tags["ner"],
         "tagger": "rules 1" if preprocessor.annotations else None,
     }
-    made = models.SAN(vocabulary_size=len(preprocessor.vocabulary), **(arguments | (model or {})))
+    made = models.SAN(**(arguments | (model or {})))
     random = np.random.default_rng(seed)
     for weight in made.trainable_weights:  # clear probabilities
         weight.assign(random.normal(scale=0.7, size=weight.shape))

@@ -154,3 +154,24 @@ def test_registered_names():
     for name in SMALL:
         kind = getattr(preprocessing, f"{name}Preprocessor")
         assert keras.saving.get_registered_name(kind) == f"tfmrc>{name}Preprocessor"
+
+
+def test_strings_of_another_shape_are_named():
+    vocabulary = Vocabulary(["a"])
+    masque = preprocessing.MasquePreprocessor(vocabulary)
+    for arguments, name in (
+        (("Who?", [["a"]], ["qa"]), "question"),
+        ((["Who?"], ["a"], ["qa"]), "passages"),
+        ((["Who?"], [["a"]], "qa"), "style"),
+    ):
+        with pytest.raises(ValueError, match=f"`{name}` has one .* per example.*{name} of shape"):
+            masque.source(*arguments)
+    with pytest.raises(ValueError, match=r"`passage` has one string .*passage of shape \(1, 1\)"):
+        preprocessing.SANPreprocessor(vocabulary).source(["Who?"], [["a"]])
+    with pytest.raises(ValueError, match=r"`answer` has one string .*answer of shape \(\)"):
+        preprocessing.MaxoutPointerQGPreprocessor(vocabulary).source(["a"], "a")
+    dual = preprocessing.DAANetPreprocessor(vocabulary)
+    with pytest.raises(ValueError, match="`passage` has one string"):
+        dual.source("a")
+    with pytest.raises(ValueError, match="`question` has one string"):
+        dual.given("a", "question")

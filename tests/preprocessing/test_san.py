@@ -49,7 +49,8 @@ def test_exact_match_in_three_forms():
 
 def test_tags_are_those_of_the_words():
     preprocessor = made(pos_tags=TAGS, ner_tags=("BIRD",), passage_length=4, stride=4)
-    assert preprocessor.num_tags == {"pos": 2, "ner": 1}
+    assert preprocessor.model_kwargs()["num_pos"] == 2
+    assert preprocessor.model_kwargs()["num_ner"] == 1
     source = preprocessor.source(
         QUESTIONS,
         PASSAGES,

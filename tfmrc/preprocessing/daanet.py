@@ -8,7 +8,7 @@ import tensorflow as tf
 from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.text.extended_ids import source_extended_ids, target_extended_ids
-from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread
+from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread, strings
 from tfmrc.text.spelling import character_ids
 from tfmrc.text.vocabulary import Vocabulary
 
@@ -101,7 +101,7 @@ class DAANetPreprocessor(Preprocessor):
             passage); and `truncated` bool `[B]`: words of the passage were cut.
         """
         with tf.device(DEVICE):
-            tokens = self._tokens(passage, self.passage_length)
+            tokens = self._tokens(strings("passage", passage), self.passage_length)
             shape = (tf.size(tokens.lengths), longest(tokens.lengths))
             input_ids = self.vocabulary.lookup(tokens.compared)
             columns = {
@@ -136,7 +136,8 @@ class DAANetPreprocessor(Preprocessor):
             `{name}_ids` int32 `[B, m]`, `BOS` first, and `{name}_characters` `[B, m, c]`.
         """
         with tf.device(DEVICE):
-            return self._read(self._tokens(text, getattr(self, f"{name}_length")), name)
+            tokens = self._tokens(strings(name, text), getattr(self, f"{name}_length"))
+            return self._read(tokens, name)
 
     def written(self, text: Any, name: str, source: Tensors) -> Tensors:
         """What a task is given, or writes, in training.
@@ -151,7 +152,7 @@ class DAANetPreprocessor(Preprocessor):
             (`UNK` for a word that can be neither generated nor copied), then `EOS`.
         """
         with tf.device(DEVICE):
-            tokens = self._tokens(text, getattr(self, f"{name}_length"))
+            tokens = self._tokens(strings(name, text), getattr(self, f"{name}_length"))
             found = self._read(tokens, name)
             shape = tuple(tf.unstack(tf.shape(found[f"{name}_ids"])))
             extended_ids = target_extended_ids(

@@ -11,7 +11,7 @@ from tfmrc.preprocessing.labels import UNKNOWN, masque_labels
 from tfmrc.preprocessing.source import lay_out
 from tfmrc.preprocessing.targets import decoder_targets
 from tfmrc.text.extended_ids import source_extended_ids
-from tfmrc.text.layout import exactly, same_batch
+from tfmrc.text.layout import exactly, same_batch, strings
 from tfmrc.text.vocabulary import Vocabulary
 
 MODEL_INPUTS = ("question_ids", "passage_ids", "extended_ids", "style_ids")
@@ -117,9 +117,9 @@ class MasquePreprocessor(Preprocessor):
             tf.errors.InvalidArgumentError: a style is unknown, or the batch sizes differ.
         """
         with tf.device(DEVICE):
-            question = tf.convert_to_tensor(question, tf.string)
-            passages = tf.convert_to_tensor(passages, tf.string)
-            style_ids = self._style_ids.lookup(style)
+            question = strings("question", question)
+            passages = strings("passages", passages, rank=2)
+            style_ids = self._style_ids.lookup(strings("style", style))
             question = same_batch(
                 "questions, rows of passages and styles", question, passages, style_ids
             )

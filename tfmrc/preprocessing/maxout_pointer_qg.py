@@ -8,7 +8,7 @@ import tensorflow as tf
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.targets import decoder_targets
 from tfmrc.text.extended_ids import source_extended_ids
-from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread
+from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread, strings
 from tfmrc.text.occurrence import first_occurrence, stands_at
 from tfmrc.text.rows import row_of_values
 from tfmrc.text.sentences import sentence_numbers
@@ -111,8 +111,8 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
                 or not where `answer_start` says; or the batch sizes differ.
         """
         with tf.device(DEVICE):
-            passage = tf.convert_to_tensor(passage, tf.string)
-            answer = tf.convert_to_tensor(answer, tf.string)
+            passage = strings("passage", passage)
+            answer = strings("answer", answer)
             start = tf.fill(tf.shape(passage), UNKNOWN)
             if self.with_answers:
                 start = _answer_start(passage, answer, answer_start)

@@ -8,7 +8,7 @@ import tensorflow as tf
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.labels import mean_of_counted
 from tfmrc.preprocessing.source import lay_out
-from tfmrc.text.layout import FlatTokens, every_nth, same_batch
+from tfmrc.text.layout import FlatTokens, every_nth, same_batch, strings
 from tfmrc.text.matching import stands_in
 from tfmrc.text.tags import TagSet, tags_of_words
 from tfmrc.text.vocabulary import Vocabulary
@@ -102,20 +102,11 @@ class SANPreprocessor(Preprocessor):
         """Forms in which a word may match the question."""
         return 3 if self.lemmas else 2
 
-    @property
-    def num_tags(self) -> dict[str, int]:
-        """Number of tags of each kind; 0 where none are given."""
-        return {
-            name: len(self._tags[name].names) if name in self._tags else 0
-            for name in ("pos", "ner")
-        }
-
     def model_kwargs(self) -> dict[str, Any]:
         """The sizes that a `tfmrc.models.SAN` must have."""
-        return super().model_kwargs() | {
-            "num_exact_match": self.num_exact_match,
-            **{f"num_{name}": count for name, count in self.num_tags.items()},
-        }
+        tags = {f"num_{name}": 0 for name in ("pos", "ner")}
+        tags |= {f"num_{name}": len(table.names) for name, table in self._tags.items()}
+        return super().model_kwargs() | {"num_exact_match": self.num_exact_match} | tags
 
     @property
     def model_inputs(self) -> tuple[str, ...]:
@@ -150,8 +141,8 @@ class SANPreprocessor(Preprocessor):
                 f"Received: {sorted(annotations)}"
             )
         with tf.device(DEVICE):
-            question = tf.convert_to_tensor(question, tf.string)
-            passage = tf.convert_to_tensor(passage, tf.string)
+            question = strings("question", question)
+            passage = strings("passage", passage)
             question = same_batch("questions and passages", question, passage)
             source = lay_out(
                 self.tokenizer,

@@ -120,6 +120,33 @@ def exactly(values: Any, count: int, fill: Any = "") -> tf.Tensor:
     return tf.ensure_shape(tf.concat([values[:, :count], filling], axis=1), [None, count])
 
 
+def strings(name: str, values: Any, rank: int = 1) -> tf.Tensor:
+    """Strings as a tensor of a rank, or an error that names them.
+
+    Args:
+        name: Name of the argument, for the error.
+        values: A string, list or tensor.
+        rank: 1 for one string per example, 2 for several.
+
+    Raises:
+        ValueError: The values have another rank.
+
+    Example:
+        >>> from tfmrc.text.layout import strings
+        >>> strings("passages", ["an owl"], rank=2)
+        Traceback (most recent call last):
+        ...
+        ValueError: `passages` has one list of strings per example, shape [B, K]. \
+Received: passages of shape (1,)
+    """
+    tensor = tf.convert_to_tensor(values, tf.string)
+    if tensor.shape.rank not in (None, rank):
+        form = "one string per example, shape [B]"
+        form = form if rank == 1 else "one list of strings per example, shape [B, K]"
+        raise ValueError(f"`{name}` has {form}. Received: {name} of shape {tensor.shape}")
+    return tensor
+
+
 def same_batch(what: str, first: tf.Tensor, *others: tf.Tensor) -> tf.Tensor:
     """The first tensor, once it is sure that the others have as many rows.
 

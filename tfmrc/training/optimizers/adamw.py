@@ -27,20 +27,19 @@ class AdamW(LearningRateMultipliers, keras.optimizers.Adam):
         p = p - lr * sqrt(1 - beta_2^t) / (1 - beta_1^t) * m / (sqrt(v) + epsilon)
         a = ema_momentum * a + (1 - ema_momentum) * p       a = p after the first update
 
-    What differs from Keras' Adam with the same arguments:
+    Differences from Keras' Adam with the same arguments:
 
     - `clip_norm` instead of `global_clipnorm`. Keras clips each replica's gradient before the
-      sum, so that two replicas train otherwise than one, and takes an embedding's gradient as the
+      sum, so that two replicas train differently from one, and takes an embedding's gradient as the
       rows of its look-ups: a word that occurs twice counts as two rows, not as their sum. Here
       gradients are made dense and summed over the replicas, then clipped, then divided by the
       number of replicas, because Keras sums them once more.
     - Biases and the parameters of normalisation layers are never decayed. They are known by name:
-      the last part of the variable's path matches `no_decay` (as it stands: `bias`, `gamma`,
+      the last part of the variable's path matches `no_decay` (by default `bias`, `gamma`,
       `beta`, `scale`, alone or after an underscore, `attention_bias` for instance). This is part
       of the configuration, so that it survives saving and loading.
     - The moving average is on by default. `model.fit` leaves the averaged weights in the model
       when it ends; `tfmrc.training.ema_weights` swaps them in before that.
-
     - `learning_rate_multipliers` gives some variables a learning rate of their own, those of a
       pretrained encoder for instance (`tfmrc.encoders.learning_rate_multipliers`): `lr` above is
       then the learning rate times the variable's factor, in the weight decay too.

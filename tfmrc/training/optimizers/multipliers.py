@@ -1,4 +1,4 @@
-"""Learning rates that differ from variable to variable."""
+"""Factors of the learning rate per variable."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,8 +7,9 @@ from typing import Any
 import keras
 
 
+@keras.saving.register_keras_serializable(package="tfmrc")
 class LearningRateMultipliers(keras.optimizers.Optimizer):
-    """Mixin of an optimizer: factors of the learning rate for some of the variables.
+    """Mixin of an optimizer that multiplies the learning rate of some variables.
 
     A factor scales the whole update of its variables, weight decay included. With the factor 0 a
     variable stays as it is, though its gradient still counts in the clipped norm.
@@ -20,14 +21,14 @@ class LearningRateMultipliers(keras.optimizers.Optimizer):
     weight_decay: Any
 
     def set_multipliers(self, multipliers: Mapping[str, float] | None) -> None:
-        """Keeps the factors.
+        """Sets the factors.
 
         Args:
-            multipliers: regular expressions, searched in a variable's path, and factors; the
-                first that is found counts, and 1 where none is. None for no factors.
+            multipliers: Regular expressions, searched in the path of a variable, and factors; the
+                first match counts, and the factor is 1 without one. None for no factors.
 
         Raises:
-            ValueError: a factor is negative, or an expression is not one.
+            ValueError: A factor is negative, or a regular expression is not valid.
         """
         for pattern, factor in (multipliers or {}).items():
             try:
@@ -47,7 +48,7 @@ class LearningRateMultipliers(keras.optimizers.Optimizer):
         self._full_weight_decay = self.weight_decay
 
     def multiplier(self, variable: Any) -> float:
-        """The factor of a variable of the model."""
+        """Returns the factor of a variable of the model."""
         known = self._trainable_variables[self._get_variable_index(variable)]
         for pattern, factor in self.learning_rate_multipliers.items():
             if re.search(pattern, known.path):

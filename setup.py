@@ -16,7 +16,6 @@ RUNTIME = [
     "tensorflow>=2.21,<2.22",
     "tensorflow-text>=2.21,<2.22",
     "ijson>=3.3",
-    "jsonargparse[signatures]>=4.40",
     "matplotlib>=3.9",
     "pycocoevalcap>=1.2",
     "PyYAML>=6.0",

@@ -13,7 +13,7 @@ from tfmrc.data.stream import ExampleStream
 from tfmrc.experiments import inputs
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.building import check_experiment
-from tfmrc.experiments.formats import read
+from tfmrc.experiments.formats import formats, read
 from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.experiments.sources import (
     Filtered,
@@ -28,6 +28,8 @@ from tfmrc.experiments.sources import (
 from tfmrc.experiments.spans import MAX_LENGTH, write_spans
 from tfmrc.experiments.tags import Tags
 
+FEW = 50  # validation examples below which the choice of the best weights is doubtful
+
 
 @dataclass
 class Count:
@@ -36,6 +38,7 @@ class Count:
     examples: int = 0
     answerable: int = 0
     records: int = 0
+    without_group: int = 0
     groups: set[str] = field(default_factory=set)
 
     def of(self, examples: Iterable[Example], styles: tuple[str, ...]) -> Iterator[Example]:
@@ -45,6 +48,7 @@ class Count:
             self.answerable += bool(example.answers)
             given = sum(style in example.answers for style in styles)
             self.records += given if example.answers else len(styles)
+            self.without_group += example.group is None
             self.groups.add(example.id if example.group is None else example.group)
             yield example
 
@@ -53,6 +57,7 @@ class Count:
             "examples": self.examples,
             "answerable": self.answerable,
             "training_targets": self.records,
+            "without_group": self.without_group,
             "groups": len(self.groups),
         }
 
@@ -149,7 +154,45 @@ def prepare_in(folder: Path, experiment: Experiment, data: Path) -> Prepared:
     folders.write_json(folder / folders.INPUTS, noted)
     folders.write_json(done, found)
     _show(found)
+    for warning in warnings_of(experiment, found, data):
+        print(f"Warning: {warning}", flush=True)
     return prepared
+
+
+def warnings_of(experiment: Experiment, found: dict[str, Any], data: Path) -> list[str]:
+    """What makes the figures of a run doubtful, in a sentence each.
+
+    Args:
+        experiment: The experiment.
+        found: The content of `data.json`.
+        data: The data folder.
+    """
+    warnings = []
+    size = sum(facts.get("validation", {}).get("examples", 0) for facts in found["sources"])
+    if size < FEW:
+        warnings.append(
+            f"The best weights are chosen on {size} validation examples. Raise "
+            f"split.validation_share ({experiment.split.validation_share:g})."
+        )
+    for number, (source, facts) in enumerate(
+        zip(experiment.sources, found["sources"], strict=True)
+    ):
+        alone = facts.get("train", {}).get("without_group", 0)
+        if alone and experiment.split.by == "group":
+            warnings.append(
+                f"{alone:,} training examples of {source.train} have no group (article, document), "
+                "so that a document may have examples both in training and in validation."
+            )
+        if source.train is None or source.test is None or not formats()[source.format].is_file:
+            continue
+        if source.train_options == source.test_options:
+            same = inputs.describe_inputs([data / source.train])
+            other = inputs.describe_inputs([data / source.test])
+            if list(same.values()) == list(other.values()):
+                warnings.append(
+                    f"sources.{number} is trained on the file that it is tested on: {source.test}."
+                )
+    return warnings
 
 
 def _find_spans(experiment: Experiment, data: Path, folder: Path) -> dict[int, dict[str, Any]]:

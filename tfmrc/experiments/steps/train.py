@@ -88,6 +88,7 @@ def train(
                 train_run(member, _prepared_for(member, prepared))
         except folders.RunLockedError as error:
             print(f"Passing over {member.folder.name}: {error}", flush=True)
+        keras.utils.clear_session()  # graphs of the run that ended
     return folder
 
 

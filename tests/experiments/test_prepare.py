@@ -1,0 +1,72 @@
+"""Preparing: what is counted, warned of, and kept when nothing has changed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tfmrc.data import Example, write_examples
+from tfmrc.experiments import loading, prepare
+from tfmrc.experiments.settings import Experiment
+
+
+def experiment(
+    train: str = "train.jsonl", test: str = "test.jsonl", share: float = 0.3
+) -> Experiment:
+    source = {"format": "examples", "styles": ["short"], "train": train, "test": test}
+    return loading.from_mapping(
+        {
+            "name": "x",
+            "sources": [source],
+            "model": {"name": "Masque"},
+            "split": {"validation_share": share},
+        }
+    )
+
+
+def examples(count: int, grouped: bool = True, first: int = 0) -> list[Example]:
+    return [
+        Example(
+            f"q{n}",
+            f"Who {n}?",
+            ("Ann ran.",),
+            {"short": ("Ann",)} if n % 4 else {},
+            group=f"g{n}" if grouped else None,
+        )
+        for n in range(first, first + count)
+    ]
+
+
+def test_counts_words_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_examples(tmp_path / "train.jsonl", examples(400))
+    write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
+    run = tmp_path / "run"
+    found = prepare(experiment(), tmp_path, run)
+    assert found == json.loads((run / "data.json").read_text())
+    [facts] = found["sources"]
+    assert facts["train"]["examples"] + facts["validation"]["examples"] == 400
+    assert facts["train"]["training_targets"] == facts["train"]["examples"]
+    assert facts["test"] == {
+        "examples": 8, "answerable": 6, "training_targets": 8, "without_group": 0, "groups": 8,
+    }  # fmt: skip
+    noted = json.loads((run / "inputs.json").read_text())
+    assert noted["folder"] == str(tmp_path.resolve()) and list(noted["files"]) == ["train.jsonl"]
+    assert "ann" in (run / "vocabulary.txt").read_text()
+    said = capsys.readouterr().out
+    assert "words with a row of their own" in said and "Warning" not in said
+    stamp = (run / "data.json").stat().st_mtime_ns
+    assert prepare(experiment(), tmp_path, run) == found
+    assert (run / "data.json").stat().st_mtime_ns == stamp
+
+
+def test_doubtful_data_get_a_warning_with_the_number(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_examples(tmp_path / "train.jsonl", examples(100, grouped=False))
+    found = prepare(experiment(test="train.jsonl", share=0.05), tmp_path, tmp_path / "run")
+    [facts] = found["sources"]
+    said = " ".join(capsys.readouterr().out.split())
+    size, alone = facts["validation"]["examples"], facts["train"]["without_group"]
+    assert f"chosen on {size} validation examples. Raise split.validation_share (0.05)" in said
+    assert f"{alone} training examples of train.jsonl have no group" in said
+    assert "sources.0 is trained on the file that it is tested on: train.jsonl" in said

@@ -155,4 +155,4 @@ def test_unknown_inputs_of_an_export_are_named(
         capsys, "answer", str(tmp_path), "--question=q", "--passage=p", "--style=s"
     )
     assert status == 1
-    assert "takes passage, question. Received: passage, question, style" in error
+    assert "takes passage, question. `style` is unknown" in error

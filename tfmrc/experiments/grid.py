@@ -85,6 +85,21 @@ def members(
     return found
 
 
+def single_run(experiment: Experiment, folder: Path) -> Member:
+    """The one run of a folder.
+
+    Raises:
+        ValueError: The folder holds a grid, of which one run must be named.
+    """
+    if is_grid(experiment):
+        names = [member.folder for member in members(experiment, folder) if member.is_trained]
+        raise ValueError(
+            f"{folder} holds the runs of a grid; name one of them"
+            + (f": {', '.join(map(str, names))}." if names else ", none of which is trained.")
+        )
+    return Member(experiment, folder, "", experiment.seed)
+
+
 def base_of(experiment: Experiment) -> Experiment:
     """The experiment as it is prepared: without a grid."""
     return replace(experiment, grid=Grid())

@@ -47,6 +47,9 @@ def draw_run(
         if labels:
             curve = evaluation.precision_recall_curve(chances, labels)
             evaluation.plot_precision_recall(curve, target / "answer_possibility")
+    if not getattr(predictor.model, "has_decoder", True):
+        return  # it ranks and tells what can be answered, but writes no text
+    if answers:
         draw_attributions(examples, answers[-1].predictions, target)
         lengths = [row for each in answers for row in lengths_of(each)]
         if lengths:

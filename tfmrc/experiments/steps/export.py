@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.grid import Member
+from tfmrc.experiments.grid import single_run
 from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.settings import Experiment
 
@@ -34,7 +34,7 @@ def export(
         FileExistsError: The version exists.
     """
     folder = folders.run_folder(experiment, run)
-    predictor = load_run(Member(experiment, folder, "", experiment.seed))
+    predictor = load_run(single_run(experiment, folder))
     scores = {
         path.parent.name: folders.read_json(path, "evaluate")
         for path in sorted((folder / folders.EVALUATION).glob("*/metrics.json"))

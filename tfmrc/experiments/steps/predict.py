@@ -10,7 +10,7 @@ from tfmrc import data
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import answer_all, model_digest, prediction_of
-from tfmrc.experiments.grid import Member
+from tfmrc.experiments.grid import single_run
 from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import unique
@@ -53,7 +53,7 @@ def predict(
     if output is not None:
         _check_output(Path(output), Path(questions))
     examples = list(unique(data.read_examples(questions), str(questions)))
-    predictor = load_run(Member(experiment, folder, "", experiment.seed))
+    predictor = load_run(single_run(experiment, folder))
     name = predictor.task(task).name
     chosen = experiment.evaluation
     if output is not None:

@@ -124,7 +124,7 @@ def _our_san(batch: dict[str, np.ndarray]) -> tuple[Step, int]:
     from tfmrc import models, training
 
     model = models.SAN(
-        SAN_SIZES["words"],
+        vocabulary_size=SAN_SIZES["words"],
         word_dim=SAN_SIZES["word_dim"],
         units=SAN_SIZES["units"],
         num_steps=SAN_SIZES["steps"],
@@ -267,7 +267,7 @@ def _our_qg(batch: dict[str, np.ndarray], width: int) -> tuple[Step, int]:
     from tfmrc import models, training
 
     model = models.MaxoutPointerQG(
-        QG_SIZES["words"],
+        vocabulary_size=QG_SIZES["words"],
         word_dim=QG_SIZES["word_dim"],
         hidden_dim=width,
         generation_vocabulary_size=QG_SIZES["words"],

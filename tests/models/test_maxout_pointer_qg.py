@@ -12,13 +12,13 @@ from tests.models.questions import FOUR
 from tests.reference import question_generation as reference
 from tfmrc.losses import SequenceMean, SequenceNLL
 from tfmrc.models import MaxoutPointerQG
-from tfmrc.models.maxout_pointer_qg import VARIANTS
 from tfmrc.ops.ids import PAD, UNK
 from tfmrc.testing import run_model_test
 
 X = questions.batch(FOUR)
 TARGETS = X["target_ids"]
-FULL = "s2s-a-at-mp-gsa"
+VARIANTS = [name for name in MaxoutPointerQG.presets if "s2s" in name]
+FULL = "maxout_pointer_qg_s2s_a_at_mp_gsa"
 
 
 @pytest.fixture(scope="module", params=VARIANTS)
@@ -27,7 +27,7 @@ def variant(request):
 
 
 def drawn(name):
-    model = questions.small(**VARIANTS[name])
+    model = questions.small(**MaxoutPointerQG.PRESETS[name].arguments)
     randomise(model, seed=3, scale=0.5)
     return model
 
@@ -205,7 +205,7 @@ def test_coverage_is_that_of_the_attention():
 @pytest.mark.equation("qg-02")
 @pytest.mark.parametrize("in_graph", [False, True])
 def test_a_coverage_penalty_is_what_the_attention_says(in_graph):
-    model = drawn("s2s-a-at-mp")
+    model = drawn("maxout_pointer_qg_s2s_a_at_mp")
     memory = model.encode(questions.source_only(X))
 
     def search(memory, **options):
@@ -228,7 +228,7 @@ def test_a_coverage_penalty_is_what_the_attention_says(in_graph):
 
 
 def test_samples_of_questions_and_options_that_cannot_be():
-    model = drawn("s2s-a-at-mp")
+    model = drawn("maxout_pointer_qg_s2s_a_at_mp")
     memory = model.encode(questions.source_only(X))
     found = model.generate(
         memory, 4, num_beams=5, num_return_sequences=3, sampling={"temperature": 2.0}
@@ -239,7 +239,7 @@ def test_samples_of_questions_and_options_that_cannot_be():
         np.testing.assert_allclose(found.log_probability[:, n], explained, rtol=1e-4)
     with pytest.raises(ValueError, match="length_penalty=1.0"):
         model.generate(memory, 4, length_penalty=1.0, sampling={})
-    blind = drawn("s2s")
+    blind = drawn("maxout_pointer_qg_s2s")
     with pytest.raises(ValueError, match="tells its attention"):
         blind.generate(blind.encode(questions.source_only(X)), 4, coverage_penalty=1.0)
 

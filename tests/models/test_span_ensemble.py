@@ -19,7 +19,7 @@ INPUTS = {
 
 def member(seed, **options):
     keras.utils.set_random_seed(seed)
-    made = SAN(10, seed=seed, **(SIZES | options))
+    made = SAN(vocabulary_size=10, seed=seed, **(SIZES | options))
     random = np.random.default_rng(seed)
     for weight in made.trainable_weights:  # clear probabilities
         weight.assign(random.normal(scale=0.8, size=weight.shape))

@@ -27,8 +27,8 @@ def made(**options):
         vocabulary, word_length=6, generation_vocabulary_size=14
     )
     model = models.DAANet(
-        len(vocabulary), word_dim=8, character_dim=6, hidden_dim=8, num_lstm_layers=1, inner_dim=8,
-        num_oov_buckets=3, generation_vocabulary_size=14, **options,
+        vocabulary_size=len(vocabulary), word_dim=8, character_dim=6, hidden_dim=8,
+        num_lstm_layers=1, inner_dim=8, num_oov_buckets=3, generation_vocabulary_size=14, **options,
     )  # fmt: skip
     return DAANetPredictor(model, preprocessor)
 

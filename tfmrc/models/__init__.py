@@ -1,9 +1,23 @@
 """The models of the papers: functional Keras models, one file each."""
 
+from tfmrc.models.base import Model
 from tfmrc.models.daanet import DAANet
+from tfmrc.models.generation import GenerationMixin
 from tfmrc.models.masque import Masque
+from tfmrc.models.masque_decoder import MasqueDecoder
+from tfmrc.models.masque_reader import MasqueReader
 from tfmrc.models.maxout_pointer_qg import MaxoutPointerQG
 from tfmrc.models.san import SAN
 from tfmrc.models.span_ensemble import SpanEnsemble
 
-__all__ = ["SAN", "DAANet", "Masque", "MaxoutPointerQG", "SpanEnsemble"]
+__all__ = [
+    "SAN",
+    "DAANet",
+    "GenerationMixin",
+    "Masque",
+    "MasqueDecoder",
+    "MasqueReader",
+    "MaxoutPointerQG",
+    "Model",
+    "SpanEnsemble",
+]

@@ -1,28 +1,180 @@
-"""What all models have in common: how they are configured, and a training step traced once."""
+"""The base of all models: arguments, configuration, freezing, presets, replaceable parts."""
 
+import functools
+import inspect
+from collections.abc import Callable, Mapping
 from itertools import chain
-from typing import Any
+from os import PathLike, fspath
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
 
 import keras
+
+from tfmrc import keras_private
+from tfmrc.arguments import check_arguments, nearest
+from tfmrc.models.configuration import deserialized, holds_layers, serialized
+from tfmrc.models.folder import load_model
+from tfmrc.models.freezing import set_trainable_flags, trainable_flags
+from tfmrc.models.presets import Preset
+
+FLAGS = "trainable_flags"  # in a configuration: which layers are frozen
+
+
+class _Presets:
+    """`Model.presets`: names and descriptions, also of a class without an instance."""
+
+    def __get__(self, model: Any, owner: type["Model"]) -> dict[str, str]:
+        return {name: preset.description for name, (_, preset) in owner._all_presets().items()}
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class Model(keras.Model):
-    """A Keras model whose arguments are plain but for a few.
+    """A functional Keras model whose arguments are captured, checked and saved by this base class.
 
-    A model keeps its plain arguments in `_config`; name, precision and, where it has one, the
-    contextual embedding are written as Keras writes its objects.
+    A subclass defines `__init__` with keyword-only arguments of plain values or Keras objects,
+    makes its layers and calls `super().__init__(inputs=inputs, outputs=outputs, name=name)`. The
+    base class does the rest:
+
+    - An unknown argument is an error that names the nearest known one.
+    - `self.arguments` holds all values, from the first line of `__init__` on; `arguments.dtype` is
+      the policy.
+    - `get_config` and `from_config` need no code. Layers among the arguments, such as a contextual
+      embedding, are saved as Keras saves them.
+    - `trainable` of every layer survives `get_config`, `.keras` files and predictor folders.
+    - A part of the model is made by a method `build_*`, so that a registered subclass can replace
+      it. Assigning a layer to a finished model is an error, because the graph would not use it.
+
+    Register a subclass with `keras.saving.register_keras_serializable`, and whatever is saved with
+    it can be loaded.
+
+    Example:
+        >>> import keras
+        >>> from tfmrc.models import SAN
+        >>> @keras.saving.register_keras_serializable(package="mine")
+        ... class NarrowSAN(SAN):
+        ...     def __init__(self, *, width=4, **kwargs):
+        ...         super().__init__(units=width, align_dim=width, **kwargs)
+        >>> model = NarrowSAN(vocabulary_size=9, word_dim=4, width=2)
+        >>> model.arguments.units, model.get_config()["width"], "units" in model.get_config()
+        (2, 2, False)
+        >>> NarrowSAN(vocabulary_size=9, word_dimm=4)
+        Traceback (most recent call last):
+        ...
+        TypeError: NarrowSAN has no argument `word_dimm`; did you mean `word_dim`? \
+Received: word_dimm=4
     """
 
-    _config: dict[str, Any]
+    PRESETS: ClassVar[Mapping[str, Preset]] = {}
+    """Presets of this class; a subclass has those of its base classes too."""
+
+    presets = _Presets()
+    """A dict from the names of the presets that `from_preset` takes to their descriptions."""
+
+    BUILT_BY: ClassVar[Mapping[str, str]] = {}
+    """The method that makes an attribute's layers, where it is not `build_` and the attribute."""
+
+    arguments: SimpleNamespace
+    """All arguments of the constructor and their values, those that a subclass fixes included."""
+
+    _captured: SimpleNamespace  # the arguments that `get_config` returns; no dict, which is saved
     train_function: Any
 
-    def make_train_function(self, force=False):
-        """The function of a training step, before whose first trace all variables are made.
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in cls.__dict__:
+            cls.__init__ = _capturing(cls.__init__)  # type: ignore[method-assign]
 
-        Keras leaves those of optimizer, losses and metrics to the first step, and TensorFlow
-        throws away a trace that has made variables to trace again: a large model would begin to
-        train in twice the time.
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self.__dict__.get("_is_complete") and (
+            hasattr(type(self), f"build_{name}") or holds_layers(self.__dict__.get(name))
+        ):
+            raise AttributeError(_refusal(type(self), name, value))
+        super().__setattr__(name, value)
+
+    # === Configuration ===
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns all arguments of the constructor, and which layers are frozen."""
+        config = {name: serialized(value) for name, value in vars(self._captured).items()}
+        current = {"name": self.name, "dtype": serialized(self.dtype_policy)}
+        config |= {name: value for name, value in current.items() if name in config}
+        flags = trainable_flags(self)
+        return config | ({FLAGS: flags} if flags else {})
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None) -> Self:
+        """Makes a model from what `get_config` returned."""
+        arguments = dict(config)
+        flags = arguments.pop(FLAGS, {})
+        model = cls(**{n: deserialized(v, custom_objects) for n, v in arguments.items()})
+        set_trainable_flags(model, flags)
+        return model
+
+    # === Presets ===
+
+    @classmethod
+    def from_preset(cls, preset: str | PathLike[str], **overrides: Any) -> Self:
+        """Makes a model from a preset's configuration, or loads it from a predictor's folder.
+
+        Args:
+            preset: A name of `presets` (a configuration without weights), or the path of a folder
+                that `Predictor.save` wrote (with its weights).
+            **overrides: Arguments of the constructor. The sizes that the data decides are required
+                with a name: `preprocessor.model_kwargs()` gives them.
+
+        Returns:
+            The model, of the class that the preset or the folder names.
+
+        Raises:
+            ValueError: There is neither such a preset nor such a folder, or the folder holds a
+                model of another class.
+
+        Example:
+            >>> from tfmrc.models import Masque
+            >>> model = Masque.from_preset("masque_demo", vocabulary_size=20, num_styles=1,
+            ...                            num_passages=2, num_decoder_blocks=1)
+            >>> model.arguments.hidden_dim, model.arguments.num_decoder_blocks
+            (64, 1)
+        """
+        known = cls._all_presets()
+        name = fspath(preset)
+        if name in known:
+            owner, found = known[name]
+            return owner(**{**found.arguments, **overrides})
+        if Path(preset).is_dir():
+            return load_model(preset, cls, **overrides)
+        similar = nearest(name, known)
+        hint = f"Did you mean {similar!r}? " if similar else ""
+        raise ValueError(
+            f"{cls.__name__} has no preset of this name, and there is no folder of this path. "
+            f"{hint}The presets are {', '.join(known)}. Received: preset={name!r}"
+        )
+
+    @classmethod
+    def _all_presets(cls) -> dict[str, tuple[type[Self], Preset]]:
+        """The presets of a class: of the class itself, its base classes and its subclasses."""
+        inherited = [base for base in cls.__mro__ if issubclass(base, Model)]
+        found = {n: (cls, p) for base in reversed(inherited) for n, p in base.PRESETS.items()}
+        for subclass in cls.__subclasses__():
+            found = subclass._own_presets() | found
+        return found
+
+    @classmethod
+    def _own_presets(cls) -> dict[str, tuple[type[Self], Preset]]:
+        found = {n: (cls, p) for n, p in cls.__dict__.get("PRESETS", {}).items()}
+        for subclass in cls.__subclasses__():
+            found = subclass._own_presets() | found
+        return found
+
+    # === Training ===
+
+    def make_train_function(self, force: bool = False) -> None:
+        """Makes the function of a training step, before whose first trace all variables exist.
+
+        Keras creates the variables of optimizer, losses and metrics in the first step, and
+        TensorFlow discards a trace that has created variables and traces again: a large model
+        would need twice the time to start training.
         """
         known = self.train_function
         super().make_train_function(force)
@@ -34,35 +186,81 @@ class Model(keras.Model):
                 nonlocal is_first
                 if is_first:
                     is_first = False
-                    # Of a dataset the shapes are known; what `train_on_batch` gives is looked at.
+                    # A dataset declares its shapes; of `train_on_batch` the batch itself is read.
                     spec = getattr(batches, "element_spec", None)
                     if spec is None:
                         spec = next(batches)
                         batches = chain([spec], batches)
-                    self._symbolic_build(data_batch=spec)
+                    keras_private.symbolic_build(self, spec)
                 return step(batches)
 
             self.train_function = train_function
 
-    def get_config(self):
-        config = {
-            **self._config,
-            "name": self.name,
-            "dtype": keras.dtype_policies.serialize(self.dtype_policy),
-        }
-        if hasattr(self, "contextual_embedding"):
-            contextual = self.contextual_embedding
-            written = contextual and keras.saving.serialize_keras_object(contextual)
-            config["contextual_embedding"] = written
-        return config
 
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        config = dict(config)
-        if isinstance(config.get("contextual_embedding"), dict):
-            config["contextual_embedding"] = keras.saving.deserialize_keras_object(
-                config["contextual_embedding"], custom_objects=custom_objects
+def _capturing(init: Callable[..., None]) -> Callable[..., None]:
+    """A constructor that checks the names of its arguments and keeps their values."""
+    signature = inspect.signature(init)
+    parameters = list(signature.parameters.values())[1:]  # without self
+    passes_on = [p.name for p in parameters if p.kind is p.VAR_KEYWORD]
+
+    @functools.wraps(init)
+    def captured(self: Model, *positional: Any, **given: Any) -> None:
+        name = type(self).__name__
+        is_outermost = "_captured" not in self.__dict__
+        trainable = given.pop("trainable", True) if is_outermost else True
+        check_arguments(init, given, name)
+        if positional and not any(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters):
+            raise TypeError(
+                f"{name} takes keyword arguments alone: {name}({parameters[0].name}=...). "
+                f"Received: {', '.join(map(repr, positional))[:80]}"
             )
-        if isinstance(config.get("dtype"), dict):
-            config["dtype"] = keras.dtype_policies.deserialize(config["dtype"])
-        return cls(**config)
+        required = [p.name for p in parameters if p.default is p.empty and p.kind is p.KEYWORD_ONLY]
+        missing = [argument for argument in required if argument not in given]
+        if missing:
+            raise TypeError(
+                f"{name} needs {', '.join(f'`{argument}`' for argument in missing)}, which a "
+                f"preprocessor gives: {name}(**preprocessor.model_kwargs()). "
+                f"Received: {', '.join(sorted(given)) or 'no argument'}"
+            )
+        bound = signature.bind(self, *positional, **given)
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        del values[next(iter(signature.parameters))]
+        for rest in passes_on:
+            values |= values.pop(rest)
+        if is_outermost:
+            _put(self, "_captured", SimpleNamespace(**values))
+            _put(self, "_passes_on", bool(passes_on))
+            _put(self, "arguments", SimpleNamespace())
+        elif self.__dict__["_passes_on"]:
+            # A subclass hands its further arguments on: those that it did not give, and did not
+            # fix, have the default of the class below.
+            defaults = {n: value for n, value in values.items() if n not in given}
+            _put(self, "_captured", SimpleNamespace(**(defaults | vars(self._captured))))
+            _put(self, "_passes_on", bool(passes_on))
+        self.arguments.__dict__.update(values)
+        self.arguments.dtype = keras.dtype_policies.get(
+            values.get("dtype") or keras.config.dtype_policy()
+        )
+        init(self, *positional, **given)
+        if is_outermost:
+            _put(self, "_is_complete", True)
+            if not trainable:
+                self.trainable = False
+
+    captured.__signature__ = signature  # type: ignore[attr-defined]
+    return captured
+
+
+def _put(model: Model, name: str, value: Any) -> None:
+    """Sets an attribute that Keras does not track."""
+    object.__setattr__(model, name, value)
+
+
+def _refusal(cls: type[Model], name: str, value: Any) -> str:
+    method = cls.BUILT_BY.get(name, f"build_{name}")
+    return (
+        f"`{name}` is part of the graph of a finished {cls.__name__}, which would go on without "
+        f"the assigned one. Override `{method}` in a subclass that is registered with "
+        f"`keras.saving.register_keras_serializable`. Received: {name}={value!r:.80}"
+    )

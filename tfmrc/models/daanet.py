@@ -1,5 +1,8 @@
 """DAANET: one model that answers and asks."""
 
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
 import keras
 from keras import ops
 
@@ -13,26 +16,13 @@ from tfmrc.layers import (
     linear,
 )
 from tfmrc.layers.encoders.concatenated_encoder import BLOCKS
+from tfmrc.models import presets
 from tfmrc.models.base import Model
 from tfmrc.models.daanet_task import GIVEN, MADE, Direction
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import PAD
 
 TASKS = ("answer", "ask")
-
-# Table 3 of the paper, and `mono`, as arguments of `DAANet`.
-VARIANTS = {
-    "daanet": {},
-    "no_lstm": {"blocks": ("feed_forward", "self_attention")},
-    "no_self_attention": {"blocks": ("feed_forward", "lstm")},
-    "no_context_attention": {"context_attention": False},
-    "no_copy": {"copy": False},
-    "unshared_encoders": {"share_encoders": False},
-    "unshared_context_encoder": {"share_context_encoder": False},
-    "unshared_output": {"share_output": False},
-    "mono_answer": {"tasks": ("answer",)},
-    "mono_ask": {"tasks": ("ask",)},
-}
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -60,6 +50,9 @@ class DAANet(Model):
 
     An example whose passage has no word generates alone; what is given is never without a word.
 
+    Each part is made by a method `build_*`. A subclass that is registered with Keras replaces a
+    part by overriding its method, and is saved, loaded and exported like any other model.
+
     Args:
         vocabulary_size: rows of the word embedding: special rows, words, unknown-word buckets.
         num_characters: rows of the character table, 0 for padding.
@@ -85,7 +78,7 @@ class DAANet(Model):
         embeddings_trainable: whether the words' rows are trained (the paper: no).
         initializer_stddev: standard deviation of the initial word and character vectors.
 
-    Call arguments (a dict; what `tfmrc.preprocessing.DAANetPreprocessor` makes):
+    Call arguments (a dict, made by `tfmrc.preprocessing.DAANetPreprocessor`):
         passage_ids: int `[B, n]` input ids; passage_characters: int `[B, n, c]`.
         extended_ids: int `[B, n]` extended ids of the passage, PAD at padding.
         question_ids: int `[B, m]` input ids, BOS first; question_characters: int `[B, m, c]`.
@@ -120,111 +113,77 @@ class DAANet(Model):
     daanet-01 to daanet-16.
     """
 
+    PRESETS = presets.DAANET
+    BUILT_BY: ClassVar[dict[str, str]] = {
+        "encoder": "build_context_encoder` or `build_causal_encoder",
+        "first_fold": "build_fold",
+        "second_fold": "build_fold",
+    }
+
     def __init__(
         self,
-        vocabulary_size,
-        num_characters=256,
-        word_dim=256,
-        character_dim=200,
-        hidden_dim=300,
-        num_lstm_layers=3,
-        num_heads=4,
-        attention_dim=None,
-        inner_dim=1024,
-        generation_vocabulary_size=90_000,
-        num_oov_buckets=0,
-        dropout=0.1,
-        tasks=TASKS,
-        blocks=BLOCKS,
-        in_series=False,
-        context_attention=True,
-        copy=True,
-        share_encoders=True,
-        share_context_encoder=True,
-        share_output=True,
-        embeddings_trainable=False,
-        initializer_stddev=0.1,
-        name="daanet",
-        dtype=None,
-        **kwargs,
+        *,
+        vocabulary_size: int,
+        num_characters: int = 256,
+        word_dim: int = 256,
+        character_dim: int = 200,
+        hidden_dim: int = 300,
+        num_lstm_layers: int = 3,
+        num_heads: int = 4,
+        attention_dim: int | None = None,
+        inner_dim: int = 1024,
+        generation_vocabulary_size: int = 90_000,
+        num_oov_buckets: int = 0,
+        dropout: float = 0.1,
+        tasks: Sequence[str] = TASKS,
+        blocks: Sequence[str] = BLOCKS,
+        in_series: bool = False,
+        context_attention: bool = True,
+        copy: bool = True,
+        share_encoders: bool = True,
+        share_context_encoder: bool = True,
+        share_output: bool = True,
+        embeddings_trainable: bool = False,
+        initializer_stddev: float = 0.1,
+        name: str = "daanet",
+        dtype: Any = None,
     ):
         if not tasks or not set(tasks) <= set(TASKS):
             raise ValueError(f"`tasks` holds some of {TASKS}. Received: tasks={tasks!r}")
-        dtype = keras.dtype_policies.get(dtype or keras.config.dtype_policy())
-        self._config = {
-            "vocabulary_size": vocabulary_size,
-            "num_characters": num_characters,
-            "word_dim": word_dim,
-            "character_dim": character_dim,
-            "hidden_dim": hidden_dim,
-            "num_lstm_layers": num_lstm_layers,
-            "num_heads": num_heads,
-            "attention_dim": attention_dim,
-            "inner_dim": inner_dim,
-            "generation_vocabulary_size": generation_vocabulary_size,
-            "num_oov_buckets": num_oov_buckets,
-            "dropout": dropout,
-            "tasks": list(tasks),
-            "blocks": list(blocks),
-            "in_series": in_series,
-            "context_attention": context_attention,
-            "copy": copy,
-            "share_encoders": share_encoders,
-            "share_context_encoder": share_context_encoder,
-            "share_output": share_output,
-            "embeddings_trainable": embeddings_trainable,
-            "initializer_stddev": initializer_stddev,
-        }
         self.tasks = tuple(task for task in TASKS if task in tasks)
         self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.context_attention = context_attention
 
-        def of_tasks(make, name, shared=False, **options):
+        def of_tasks(build, name, shared=False):
             """A layer for each task: the same one, or one of its own."""
             if shared:
-                layer = make(name=name, **options)
+                layer = build(name=name)
                 return {task: layer for task in self.tasks}
-            return {task: make(name=f"{name}_{task}", **options) for task in self.tasks}
+            return {task: build(name=f"{name}_{task}") for task in self.tasks}
 
-        def encoder(causal, **options):
-            return ConcatenatedEncoder(
-                hidden_dim, num_lstm_layers, num_heads, causal, blocks, in_series, dropout,
-                dtype=dtype, **options,
-            )  # fmt: skip
-
-        def glorot(units, **options):
-            return linear(units, stddev=None, dtype=dtype, **options)
-
-        # === Shared by both tasks, unless an argument says otherwise ===
-        self.word_embedding = WordEmbedding(
-            vocabulary_size, word_dim, embeddings_trainable, initializer_stddev,
-            name="word_embedding", dtype=dtype,
-        )  # fmt: skip
-        self.character_embedding = CharacterEmbedding(
-            num_characters, character_dim, character_dim, stddev=initializer_stddev,
-            name="character_embedding", dtype=dtype,
-        )  # fmt: skip
-        self.projection = glorot(hidden_dim, name="projection")
-        self.highway = Highway(1, stddev=None, activation="linear", name="highway", dtype=dtype)
+        # === Parts, in an order that decides the seeds of their initial weights ===
+        # Both tasks share these, unless an argument says otherwise:
+        self.word_embedding = self.build_word_embedding()
+        self.character_embedding = self.build_character_embedding()
+        self.projection = self.build_projection()
+        self.highway = self.build_highway()
         self.encoder = {
             "passage": of_tasks(
-                encoder, "context_encoder", shared=share_context_encoder, causal=False
+                self.build_context_encoder, "context_encoder", shared=share_context_encoder
             ),
-            "question": of_tasks(encoder, "question_encoder", shared=share_encoders, causal=True),
-            "answer": of_tasks(encoder, "answer_encoder", shared=share_encoders, causal=True),
+            "question": of_tasks(
+                self.build_causal_encoder, "question_encoder", shared=share_encoders
+            ),
+            "answer": of_tasks(self.build_causal_encoder, "answer_encoder", shared=share_encoders),
         }
         self.output_projection = of_tasks(
-            glorot, "output_projection", shared=share_output, units=self.num_generable
+            self.build_output_projection, "output_projection", shared=share_output
         )
-
-        # === Of one task each ===
-        fold = {"attention_dim": attention_dim or hidden_dim, "dtype": dtype}
-        self.first_fold = (
-            of_tasks(MultiplicativeAttention, "first_fold", **fold) if context_attention else {}
-        )
-        self.second_fold = of_tasks(MultiplicativeAttention, "second_fold", **fold)
-        self.inner = of_tasks(glorot, "inner", units=inner_dim, activation="tanh")
-        self.switch = of_tasks(CopySwitch, "switch", copy=copy, dtype=dtype)
+        # Each task has its own:
+        self.first_fold = of_tasks(self.build_fold, "first_fold") if context_attention else {}
+        self.second_fold = of_tasks(self.build_fold, "second_fold")
+        self.inner = of_tasks(self.build_inner, "inner")
+        self.switch = of_tasks(self.build_switch, "switch")
 
         # === Functional model ===
         inputs = {
@@ -245,8 +204,72 @@ class DAANet(Model):
             parts = self.distribute(task, memory, written, targets)
             outputs[task] = parts["log_probability"]
             outputs[f"{task}_coverage"] = coverage_overlap(ops.exp(parts["log_attentions"][0]))
-        super().__init__(inputs=inputs, outputs=outputs, name=name, **kwargs)
-        self.dtype_policy = dtype
+        super().__init__(inputs=inputs, outputs=outputs, name=name)
+        self.dtype_policy = self.arguments.dtype
+
+    # === Parts: a subclass overrides these ===
+
+    def build_word_embedding(self):
+        """Returns the layer from ids to word vectors."""
+        a = self.arguments
+        return WordEmbedding(
+            a.vocabulary_size, a.word_dim, a.embeddings_trainable, a.initializer_stddev,
+            name="word_embedding", dtype=a.dtype,
+        )  # fmt: skip
+
+    def build_character_embedding(self):
+        """Returns the layer from characters `[B, n, c]` to a vector per word (daanet-04)."""
+        a = self.arguments
+        return CharacterEmbedding(
+            a.num_characters, a.character_dim, a.character_dim, stddev=a.initializer_stddev,
+            name="character_embedding", dtype=a.dtype,
+        )  # fmt: skip
+
+    def build_projection(self):
+        """Returns the map from word and character vectors to `hidden_dim`."""
+        a = self.arguments
+        return linear(a.hidden_dim, stddev=None, name="projection", dtype=a.dtype)
+
+    def build_highway(self):
+        """Returns the highway network of the embedding."""
+        return Highway(
+            1, stddev=None, activation="linear", name="highway", dtype=self.arguments.dtype
+        )
+
+    def build_context_encoder(self, name):
+        """Returns the encoder of the passage."""
+        return self._build_encoder(name, causal=False)
+
+    def build_causal_encoder(self, name):
+        """Returns the encoder of the question or the answer, which looks back only."""
+        return self._build_encoder(name, causal=True)
+
+    def _build_encoder(self, name, causal):
+        a = self.arguments
+        return ConcatenatedEncoder(
+            a.hidden_dim, a.num_lstm_layers, a.num_heads, causal, a.blocks, a.in_series, a.dropout,
+            name=name, dtype=a.dtype,
+        )  # fmt: skip
+
+    def build_output_projection(self, name):
+        """Returns the map to logits of the generable words."""
+        return linear(self.num_generable, stddev=None, name=name, dtype=self.arguments.dtype)
+
+    def build_fold(self, name):
+        """Returns one fold of a task, see `tfmrc.layers.MultiplicativeAttention` for its call."""
+        a = self.arguments
+        return MultiplicativeAttention(a.attention_dim or a.hidden_dim, name=name, dtype=a.dtype)
+
+    def build_inner(self, name):
+        """Returns the hidden layer before the output projection."""
+        a = self.arguments
+        return linear(a.inner_dim, stddev=None, activation="tanh", name=name, dtype=a.dtype)
+
+    def build_switch(self, name):
+        """Returns the copy mechanism, see `tfmrc.layers.CopySwitch` for its calls."""
+        return CopySwitch(copy=self.arguments.copy, name=name, dtype=self.arguments.dtype)
+
+    # === From ids to probabilities ===
 
     @property
     def answering(self):
@@ -264,16 +287,17 @@ class DAANet(Model):
         return Direction(self, task)
 
     def embed(self, ids, characters):
-        """Words `[B, n]` and their characters `[B, n, c]` to `[B, n, hidden_dim]`."""
+        """Embeds words `[B, n]` and their characters `[B, n, c]`: `[B, n, hidden_dim]`."""
         words = [self.word_embedding(ids), self.character_embedding(characters)]
-        return self.highway(self.projection(ops.concatenate(words, axis=-1)))
+        projected = self.projection(ops.concatenate(words, axis=-1))  # daanet-01
+        return self.highway(projected)  # daanet-02, daanet-03
 
     def writer(self, task):
-        """The encoder that reads what the task has written so far."""
+        """Returns the encoder that reads what the task has written so far."""
         return self.encoder[MADE[task]][task]
 
     def _encode(self, task, text, inputs, encoded):
-        """The encoder's output for one of the three texts, computed once for all who share it."""
+        """Encodes one of the three texts, once for all tasks that share the encoder."""
         encoder, ids = self.encoder[text][task], inputs[f"{text}_ids"]
         if text not in encoded:
             encoded[text] = self.embed(ids, inputs[f"{text}_characters"])
@@ -283,7 +307,7 @@ class DAANet(Model):
         return encoded[encoder.name]
 
     def read(self, task, inputs, encoded):
-        """What the steps of a task read: the passage with what is given folded into it.
+        """Computes what the steps of a task read: the passage with the given text folded in.
 
         Args:
             task: "answer" or "ask".
@@ -294,6 +318,7 @@ class DAANet(Model):
         if self.context_attention:
             given = self._encode(task, GIVEN[task], inputs, encoded)
             given_mask = ops.not_equal(inputs[f"{GIVEN[task]}_ids"], PAD)
+            # daanet-07 (asking), daanet-08 (answering)
             _, folded = self.first_fold[task](folded, given, given_mask)
         return {
             "folded": folded,  # [B, n, d]
@@ -302,18 +327,18 @@ class DAANet(Model):
         }
 
     def distribute(self, task, memory, written, target_ids=None):
-        """The second fold of `written` `[B, T, d]`, and the parts of the next words' distribution.
+        """Computes the second fold and the parts of the next words' distribution.
 
         Args:
             task: "answer" or "ask".
-            memory: what `read` gave.
+            memory: dict. What `read` returned.
             written: the encoding of what was written before each word.
             target_ids: int `[B, T]` extended ids whose probability is asked for.
         """
-        log_attention, folded = self.second_fold[task](
+        log_attention, folded = self.second_fold[task](  # daanet-09, daanet-10
             written, memory["folded"], memory["mask"], projected=memory.get("keys")
         )
-        logits = self.output_projection[task](self.inner[task](folded))
-        return self.switch[task](
+        logits = self.output_projection[task](self.inner[task](folded))  # daanet-11
+        return self.switch[task](  # daanet-12 to daanet-14
             folded, written, logits, log_attention, memory["extended_ids"], target_ids=target_ids
         )

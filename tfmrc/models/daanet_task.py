@@ -1,8 +1,8 @@
-"""One of the two tasks of a dual model, as decoding and export see a model."""
+"""One of the two tasks of a dual model, in the form that decoding and export take a model."""
 
 from keras import ops
 
-from tfmrc.models.generation import GenerationMixin
+from tfmrc.models.generation import GenerationMixin, input_ids
 from tfmrc.ops.ids import BOS, PAD
 
 GIVEN = {"answer": "question", "ask": "answer"}  # what a task is given beside the passage
@@ -34,7 +34,7 @@ class Direction(GenerationMixin):
         self.num_generable = model.num_generable
 
     def encode(self, inputs):
-        """All that does not change from step to step, computed once.
+        """Computes once what does not change from step to step.
 
         Args:
             inputs: `passage_ids`, `passage_characters`, `extended_ids`; `{given}_ids` and
@@ -54,17 +54,17 @@ class Direction(GenerationMixin):
         }
 
     def init_cache(self, memory, num_beams, max_length):
-        """An empty cache for `max_length` steps of `num_beams` beams: leaves `[B, W, ...]`."""
+        """Returns an empty cache for `max_length` steps of `num_beams` beams: `[B, W, ...]`."""
         batch_size = ops.shape(memory["extended_ids"])[0]
         writer = self.model.writer(self.task)
         return writer.init_cache(batch_size, num_beams, max_length)
 
     def decode_step(self, memory, cache, ids, t):
-        """One step of decoding.
+        """Computes one step of decoding.
 
         Args:
-            memory: what `encode` gave.
-            cache: what `init_cache` or the step before gave.
+            memory: dict. What `encode` returned.
+            cache: What `init_cache` or the step before returned.
             ids: int `[B, W]` extended ids of each beam's previous word; anything at `t = 0`.
             t: the step, a scalar from 0.
 
@@ -72,7 +72,7 @@ class Direction(GenerationMixin):
             Log-probabilities `[B, W, G + n]` of all extended ids, and the new cache.
         """
         first = ops.equal(t, 0)
-        words = ops.where(first, BOS, self._input_ids(memory, ids))
+        words = ops.where(first, BOS, input_ids(memory, ids, self.num_generable))
         characters = ops.where(first, 0, self._spelled(memory, ids))
         embedded = self.model.embed(words, characters)  # [B, W, d]
         written, cache = self.model.writer(self.task).decode_step(embedded, cache, t)
@@ -80,18 +80,18 @@ class Direction(GenerationMixin):
         return self.model.switch[self.task].distribution(parts, memory["extended_ids"]), cache
 
     def attribute(self, memory, target_ids):
-        """Where each word comes from: one pass over given words.
+        """Tells where each word comes from, in one pass over given words.
 
         Args:
-            memory: what `encode` gave.
+            memory: dict. What `encode` returned.
             target_ids: int `[B, T]` extended ids, PAD after the end.
 
         Returns:
             A dict: `log_probability` `[B, T]`; `mixture` and `log_parts` `[B, T, 2]`, the shares
             of the vocabulary and the passage (daanet-13) and the log of each one's part in the
-            word's probability; `context_attention` `[B, T, n]` (daanet-12).
+            word's probability; `passage_attention` `[B, T, n]` (daanet-12).
         """
-        previous = self._input_ids(memory, target_ids)[:, :-1]
+        previous = input_ids(memory, target_ids, self.num_generable)[:, :-1]
         ids = ops.pad(previous, [[0, 0], [1, 0]], constant_values=BOS)
         spelled = self._spelled(memory, target_ids)[:, :-1]
         characters = ops.pad(spelled, [[0, 0], [1, 0], [0, 0]])
@@ -102,7 +102,7 @@ class Direction(GenerationMixin):
             "log_probability": parts["log_probability"],
             "mixture": ops.exp(parts["log_mixture"]),
             "log_parts": parts["log_parts"],
-            "context_attention": ops.exp(parts["log_attentions"][0]),
+            "passage_attention": ops.exp(parts["log_attentions"][0]),
         }
 
     def _spelled(self, memory, extended_ids):

@@ -1,4 +1,4 @@
-"""What models that write words have in common."""
+"""The common part of models that write words."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,14 +31,14 @@ class GenerationMixin:
         sampling=None,
         **options,
     ):
-        """Sequences of words: greedy search for one beam, else beam search (`tfmrc.decoding`).
+        """Generates words: greedy search for one beam, else beam search (`tfmrc.decoding`).
 
         With `coverage_penalty` a hypothesis pays for attention that goes back to where it has been
         (`tfmrc.ops.coverage.attended_again`); the model must have a
         `decode_step_with_attention`.
 
         Args:
-            memory: what `encode` gave.
+            memory: dict. What `encode` returned.
             max_length: most words of a sequence, its end included.
             num_beams: beams an example.
             num_return_sequences: sequences an example.
@@ -119,10 +119,20 @@ class GenerationMixin:
         coverage = ops.repeat(places[:, None], beams, axis=1)
         return step, {"model": cache, "coverage": coverage}, cost
 
-    def _input_ids(self, memory, extended_ids):
-        """Extended ids `[B, n]` of words to the input ids of the same words."""
-        source_ids = memory["source_ids"]
-        place = extended_ids - self.num_generable
-        place = ops.clip(place, 0, ops.shape(source_ids)[1] - 1)
-        copied = ops.take_along_axis(source_ids, place, axis=1)
-        return ops.where(extended_ids < self.num_generable, extended_ids, copied)
+
+def input_ids(memory, extended_ids, num_generable):
+    """Returns the input ids of words that are given by their extended ids.
+
+    Args:
+        memory: dict. `source_ids` `[B, S]`, the input ids of the words that can be copied.
+        extended_ids: int `[B, n]`. Extended ids; from `num_generable` on they are indices of the
+            source.
+        num_generable: int. The number of words that can be generated.
+
+    Returns:
+        int `[B, n]`.
+    """
+    source_ids = memory["source_ids"]
+    index = ops.clip(extended_ids - num_generable, 0, ops.shape(source_ids)[1] - 1)
+    copied = ops.take_along_axis(source_ids, index, axis=1)
+    return ops.where(extended_ids < num_generable, extended_ids, copied)

@@ -1,5 +1,7 @@
 """Masque: answers from several passages, in a chosen style."""
 
+from typing import Any, ClassVar
+
 import keras
 from keras import ops
 
@@ -20,13 +22,12 @@ from tfmrc.layers import (
     linear,
 )
 from tfmrc.layers.encoders.linear import normal
+from tfmrc.models import presets
 from tfmrc.models.base import Model
-from tfmrc.models.generation import GenerationMixin
-from tfmrc.ops.ids import BOS, PAD
-
-# The true relevance of a passage that does not matter, in place of 0: a reference word that only
-# such a passage holds stays possible, and where no passage matters all are read alike.
-GOLD_FLOOR = 1e-12
+from tfmrc.models.generation import GenerationMixin, input_ids
+from tfmrc.models.masque_decoder import MasqueDecoder
+from tfmrc.models.masque_reader import MasqueReader
+from tfmrc.ops.ids import BOS
 
 BLOCKS = {
     "transformer": (TransformerEncoderBlock, TransformerDecoderBlock),
@@ -53,6 +54,9 @@ class Masque(GenerationMixin, Model):
 
     Passages that are missing (all PAD) are never attended to or copied from, get a relevance of
     zero and give zeros to the classifier.
+
+    Each part is made by a method `build_*`. A subclass that is registered with Keras replaces a
+    part by overriding its method, and is saved, loaded and exported like any other model.
 
     Args:
         vocabulary_size: rows of the word embedding: special rows, words, unknown-word buckets.
@@ -132,36 +136,53 @@ class Masque(GenerationMixin, Model):
     masque-21.
     """
 
+    PRESETS = presets.MASQUE
+    BUILT_BY: ClassVar[dict[str, str]] = {
+        "shared_encoder": "build_encoder_block",
+        "passage_encoder": "build_encoder_block",
+        "question_encoder": "build_encoder_block",
+        "decoder_blocks": "build_decoder_block",
+        "reader_highway": "build_highway",
+        "decoder_highway": "build_highway",
+        "reader_projection": "build_projection",
+        "passage_projection": "build_projection",
+        "question_projection": "build_projection",
+        "decoder_projection": "build_projection",
+        "output_projection": "build_projection",
+        "reader_positions": "build_positions",
+        "decoder_positions": "build_positions",
+    }
+
     def __init__(
         self,
-        vocabulary_size,
-        num_styles,
-        num_passages=10,
-        word_dim=300,
-        hidden_dim=304,
-        num_heads=8,
-        intermediate_dim=256,
-        num_shared_blocks=3,
-        num_question_blocks=2,
-        num_passage_blocks=5,
-        num_decoder_blocks=8,
-        generation_vocabulary_size=5000,
-        num_oov_buckets=0,
-        dropout=0.3,
-        ranker=True,
-        classifier=True,
-        decoder=True,
-        combined_attention=True,
-        tie_output_embedding=True,
-        block="transformer",
-        embeddings_trainable=False,
-        similarity_init=0.0,
-        local_window=0,
-        contextual_embedding=None,
-        initializer_stddev=0.02,
-        name="masque",
-        dtype=None,
-        **kwargs,
+        *,
+        vocabulary_size: int,
+        num_styles: int,
+        num_passages: int = 10,
+        word_dim: int = 300,
+        hidden_dim: int = 304,
+        num_heads: int = 8,
+        intermediate_dim: int = 256,
+        num_shared_blocks: int = 3,
+        num_question_blocks: int = 2,
+        num_passage_blocks: int = 5,
+        num_decoder_blocks: int = 8,
+        generation_vocabulary_size: int = 5000,
+        num_oov_buckets: int = 0,
+        dropout: float = 0.3,
+        ranker: bool | str = True,
+        classifier: bool = True,
+        decoder: bool = True,
+        combined_attention: bool = True,
+        tie_output_embedding: bool = True,
+        block: str = "transformer",
+        embeddings_trainable: bool = False,
+        similarity_init: float = 0.0,
+        local_window: int = 0,
+        contextual_embedding: keras.layers.Layer | None = None,
+        initializer_stddev: float = 0.02,
+        name: str = "masque",
+        dtype: Any = None,
     ):
         if block not in BLOCKS:
             raise ValueError(f"`block` is one of {sorted(BLOCKS)}. Received: block={block!r}")
@@ -172,117 +193,95 @@ class Masque(GenerationMixin, Model):
                 "A model needs a ranker, a classifier or a decoder. Received: "
                 f"ranker={ranker!r}, classifier={classifier}, decoder={decoder}"
             )
-        dtype = keras.dtype_policies.get(dtype or keras.config.dtype_policy())
-        self._config = {
-            "vocabulary_size": vocabulary_size,
-            "num_styles": num_styles,
-            "num_passages": num_passages,
-            "word_dim": word_dim,
-            "hidden_dim": hidden_dim,
-            "num_heads": num_heads,
-            "intermediate_dim": intermediate_dim,
-            "num_shared_blocks": num_shared_blocks,
-            "num_question_blocks": num_question_blocks,
-            "num_passage_blocks": num_passage_blocks,
-            "num_decoder_blocks": num_decoder_blocks,
-            "generation_vocabulary_size": generation_vocabulary_size,
-            "num_oov_buckets": num_oov_buckets,
-            "dropout": dropout,
-            "ranker": ranker,
-            "classifier": classifier,
-            "decoder": decoder,
-            "combined_attention": combined_attention,
-            "tie_output_embedding": tie_output_embedding,
-            "block": block,
-            "embeddings_trainable": embeddings_trainable,
-            "similarity_init": similarity_init,
-            "local_window": local_window,
-            "initializer_stddev": initializer_stddev,
-        }
         self.num_passages = num_passages
         self.num_styles = num_styles
-        self.hidden_dim = hidden_dim
         # Extended ids begin after the generable words; a table cannot generate more than it has.
-        num_known = vocabulary_size - num_oov_buckets
-        self.num_generable = min(generation_vocabulary_size, num_known)
-        self.gold_ranker = ranker == "gold"
-        self.combined_attention = combined_attention and ranker is not False
-        self.tie_output_embedding = tie_output_embedding
-        self.contextual_embedding = contextual_embedding
-
-        # === Layers ===
-        options = {"stddev": initializer_stddev, "dtype": dtype}
-        encoder_block, decoder_block = BLOCKS[block]
-        block_sizes = (num_heads, intermediate_dim)
-
-        def encoders(count, name):
-            return [
-                encoder_block(*block_sizes, dropout=dropout, name=f"{name}_{i + 1}", **options)
-                for i in range(count)
-            ]
-
-        has_positions = contextual_embedding is None
-        self.word_embedding = WordEmbedding(
-            vocabulary_size, word_dim, embeddings_trainable, name="word_embedding", **options
-        )
-        self.reader_highway = Highway(2, dropout, name="reader_highway", **options)
-        self.reader_projection = linear(hidden_dim, name="reader_projection", **options)
-        self.reader_positions = (
-            PositionEmbedding(name="reader_positions", dtype=dtype) if has_positions else None
-        )
-        self.shared_encoder = encoders(num_shared_blocks, "shared_encoder")
-        self.dual_attention = DualAttention(
-            similarity_init=similarity_init, name="dual_attention", **options
-        )
-        self.passage_projection = linear(hidden_dim, name="passage_projection", **options)
-        self.local_context = (
-            LocalConvolution(local_window, name="local_context", **options)
-            if local_window
-            else None
-        )
-        self.passage_encoder = encoders(num_passage_blocks, "passage_modelling")
-        self.join_words = keras.layers.Reshape((-1,), name="join_words", dtype="float32")
-        self.join_passages = keras.layers.Reshape(
-            (-1, hidden_dim), name="join_passages", dtype=dtype
-        )
-        self.passage_ranker = (
-            PassageRanker(name="passage_ranker", **options) if ranker is True else None
-        )
-        self.answer_possibility = (
-            AnswerPossibility(name="answer_possibility", **options) if classifier else None
-        )
+        self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.has_decoder = decoder
+        self.contextual_embedding = contextual_embedding
+        combined_attention = combined_attention and ranker is not False
+
+        # === Parts, in an order that decides the seeds of their initial weights ===
+        self.word_embedding = self.build_word_embedding()
+        self.reader_highway = self.build_highway(name="reader_highway")
+        self.reader_projection = self.build_projection(hidden_dim, name="reader_projection")
+        self.reader_positions = self.build_positions(name="reader_positions")
+        self.shared_encoder = [
+            self.build_encoder_block(name=f"shared_encoder_{i + 1}")
+            for i in range(num_shared_blocks)
+        ]
+        self.dual_attention = self.build_dual_attention()
+        self.passage_projection = self.build_projection(hidden_dim, name="passage_projection")
+        self.local_context = self.build_local_context()
+        self.passage_encoder = [
+            self.build_encoder_block(name=f"passage_modelling_{i + 1}")
+            for i in range(num_passage_blocks)
+        ]
+        policy = self.arguments.dtype
+        join_words = keras.layers.Reshape((-1,), name="join_words", dtype="float32")
+        join_passages = keras.layers.Reshape((-1, hidden_dim), name="join_passages", dtype=policy)
+        self.passage_ranker = self.build_passage_ranker() if ranker is True else None
+        self.answer_possibility = self.build_answer_possibility() if classifier else None
+        self.question_projection, self.question_encoder = None, []
         if decoder:  # the ranker and the classifier read the passages alone
-            self.question_projection = linear(hidden_dim, name="question_projection", **options)
-            self.question_encoder = encoders(num_question_blocks, "question_modelling")
-            self.style_embedding = keras.layers.Embedding(
-                num_styles,
-                word_dim + (contextual_embedding.forward_dim if contextual_embedding else 0),
-                embeddings_initializer=normal(initializer_stddev),
-                name="style_embedding",
-                dtype=dtype,
-            )
-            self.decoder_highway = Highway(2, dropout, name="decoder_highway", **options)
-            self.decoder_projection = linear(hidden_dim, name="decoder_projection", **options)
-            self.decoder_positions = (
-                PositionEmbedding(name="decoder_positions", dtype=dtype) if has_positions else None
-            )
+            self.question_projection = self.build_projection(hidden_dim, name="question_projection")
+            self.question_encoder = [
+                self.build_encoder_block(name=f"question_modelling_{i + 1}")
+                for i in range(num_question_blocks)
+            ]
+        self.reader = MasqueReader(
+            word_embedding=self.word_embedding,
+            contextual_embedding=contextual_embedding,
+            highway=self.reader_highway,
+            projection=self.reader_projection,
+            positions=self.reader_positions,
+            shared_encoder=self.shared_encoder,
+            dual_attention=self.dual_attention,
+            passage_projection=self.passage_projection,
+            local_context=self.local_context,
+            passage_encoder=self.passage_encoder,
+            join_words=join_words,
+            join_passages=join_passages,
+            passage_ranker=self.passage_ranker,
+            answer_possibility=self.answer_possibility,
+            question_projection=self.question_projection,
+            question_encoder=self.question_encoder,
+            combined_attention=combined_attention,
+            gold_relevance=ranker == "gold",
+            name="reader",
+            dtype=policy,
+        )
+        self.decoder: Any = None
+        if decoder:
+            self.style_embedding = self.build_style_embedding()
+            self.decoder_highway = self.build_highway(name="decoder_highway")
+            self.decoder_projection = self.build_projection(hidden_dim, name="decoder_projection")
+            self.decoder_positions = self.build_positions(name="decoder_positions")
             self.decoder_blocks = [
-                decoder_block(
-                    *block_sizes, num_memories=2, dropout=dropout, name=f"decoder_{i + 1}",
-                    **options,
-                )
-                for i in range(num_decoder_blocks)
-            ]  # fmt: skip
-            self.output_projection = linear(word_dim, name="output_projection", **options)
-            self.source_vocabulary = SourceVocabulary(
-                self.num_generable, num_known, name="source_vocabulary", dtype=dtype
+                self.build_decoder_block(name=f"decoder_{i + 1}") for i in range(num_decoder_blocks)
+            ]
+            self.output_projection = self.build_projection(word_dim, name="output_projection")
+            self.source_vocabulary = self.build_source_vocabulary()
+            self.output_embedding = self.build_output_embedding()
+            self.pointer_generator = self.build_pointer_generator()
+            self.decoder = MasqueDecoder(
+                word_embedding=self.word_embedding,
+                contextual_embedding=contextual_embedding,
+                style_embedding=self.style_embedding,
+                highway=self.decoder_highway,
+                projection=self.decoder_projection,
+                positions=self.decoder_positions,
+                blocks=self.decoder_blocks,
+                output_projection=self.output_projection,
+                source_vocabulary=self.source_vocabulary,
+                output_embedding=self.output_embedding,
+                pointer_generator=self.pointer_generator,
+                num_generable=self.num_generable,
+                hidden_dim=hidden_dim,
+                combined_attention=combined_attention,
+                name="decoder",
+                dtype=policy,
             )
-            if not tie_output_embedding:
-                self.output_embedding = linear(
-                    self.num_generable, use_bias=False, name="output_embedding", **options
-                )
-            self.pointer_generator = PointerGenerator(2, name="pointer_generator", **options)
 
         # === Functional model ===
         inputs = {
@@ -293,189 +292,152 @@ class Masque(GenerationMixin, Model):
             "answer_ids": keras.Input((None,), dtype="int32", name="answer_ids"),
             "target_ids": keras.Input((None,), dtype="int32", name="target_ids"),
         }
-        if self.gold_ranker:
+        if ranker == "gold":
             inputs["relevance_gold"] = keras.Input(
                 (num_passages,), dtype="float32", name="relevance_gold"
             )
-        memory = self._read(inputs)
+        # `call`, not `__call__`: the parts are the model's layers, by their names in the summary.
+        memory = self.reader.call(inputs)
         outputs = {part: memory[part] for part in ("ranker", "classifier") if part in memory}
-        if decoder:
-            parts = self._write(memory, inputs["answer_ids"], inputs["target_ids"])
+        if self.decoder is not None:
+            parts = self.decoder.call(memory, inputs["answer_ids"], inputs["target_ids"])
             outputs["decoder"] = parts["log_probability"]
-        super().__init__(inputs=inputs, outputs=outputs, name=name, **kwargs)
-        self.dtype_policy = dtype
+        super().__init__(inputs=inputs, outputs=outputs, name=name)
+        self.dtype_policy = policy
 
-    # === The reader, the ranker and the classifier ===
+    # === Parts: a subclass overrides these ===
 
-    def _read(self, inputs):
-        """From ids to the memory: all that the decoder reads."""
-        question_ids, passage_ids = inputs["question_ids"], inputs["passage_ids"]
-        question_mask = ops.not_equal(question_ids, PAD)  # [B, J]
-        passage_mask = ops.not_equal(passage_ids, PAD)  # [B, K, L]
-        question_words = self.word_embedding(question_ids)
-        passage_words = self.word_embedding(passage_ids)
-        question = self._embed(question_words, question_ids, question_mask)  # [B, J, d]
-        passages = self._embed(passage_words, passage_ids, passage_mask)  # [B, K, L, d]
-        for block in self.shared_encoder:
-            question = block(question, padding_mask=question_mask)
-            passages = block(passages, padding_mask=passage_mask)
-        passages, question = self.dual_attention(passages, question, passage_mask, question_mask)
-        passages = self.passage_projection(passages)
-        if self.local_context is not None:
-            passages = self.local_context(passages, passage_mask)
-        for block in self.passage_encoder:
-            passages = block(passages, padding_mask=passage_mask)
+    @property
+    def _options(self):
+        return {"stddev": self.arguments.initializer_stddev, "dtype": self.arguments.dtype}
 
-        memory = {"style_ids": inputs["style_ids"]}
-        if self.passage_ranker is not None:
-            memory["ranker"] = self.passage_ranker(passages, passage_mask)
-        if self.answer_possibility is not None:
-            memory["classifier"] = self.answer_possibility(passages, passage_mask)
-        if not self.has_decoder:
-            return memory
-        question = self.question_projection(question)
-        for block in self.question_encoder:
-            question = block(question, padding_mask=question_mask)
-        source_ids = ops.concatenate([question_ids, self.join_words(passage_ids)], axis=1)
-        memory |= {
-            "question": question,
-            "passages": self.join_passages(passages),  # [B, K L, d]
-            "question_mask": question_mask,
-            "passage_mask": self.join_words(passage_mask),  # [B, K L]
-            "extended_ids": inputs["extended_ids"],
-            "source_ids": source_ids,
-            "source_words": self.word_embedding(source_ids),  # [B, S, word_dim]
-        }
-        if self.combined_attention:
-            if self.gold_ranker:
-                log_relevance = ops.log(ops.maximum(inputs["relevance_gold"], GOLD_FLOOR))
-            else:
-                log_relevance = ops.log_sigmoid(memory["ranker"])
-            # Each word has its passage's relevance: [B, K] to [B, K L].
-            # A product, no sum: Keras takes a right side [1, K, 1] of `+` for a bias of K features.
-            words = ops.ones_like(passage_ids, dtype="float32") * log_relevance[..., None]
-            memory["log_relevance"] = self.join_words(words)
-        return memory
+    def build_word_embedding(self):
+        """Returns the layer from ids to word vectors, which also scores the generated words."""
+        a = self.arguments
+        return WordEmbedding(
+            a.vocabulary_size, a.word_dim, a.embeddings_trainable, name="word_embedding",
+            **self._options,
+        )  # fmt: skip
 
-    def _embed(self, words, ids, mask):
+    def build_highway(self, name):
+        """Returns the highway network of the reader or the decoder."""
+        return Highway(2, self.arguments.dropout, name=name, **self._options)
+
+    def build_projection(self, units, name):
+        """Returns one of the linear maps."""
+        return linear(units, name=name, **self._options)
+
+    def build_positions(self, name):
+        """Returns the positions of the reader or the decoder; None with a contextual embedding."""
         if self.contextual_embedding is not None:
-            words = ops.concatenate([words, self.contextual_embedding(ids, mask)], axis=-1)
-        x = self.reader_projection(self.reader_highway(words))
-        return x if self.reader_positions is None else self.reader_positions(x)
+            return None
+        return PositionEmbedding(name=name, dtype=self.arguments.dtype)
 
-    # === The decoder ===
-
-    def _write(self, memory, answer_ids, target_ids):
-        """All steps at once (teacher forcing): the parts of the targets' distribution."""
-        words = self.word_embedding(answer_ids)
-        if self.contextual_embedding is not None:
-            words = ops.concatenate([words, self.contextual_embedding.forward(answer_ids)], axis=-1)
-        style = self.style_embedding(memory["style_ids"])[:, None]
-        words = ops.concatenate([style, words[:, 1:]], axis=1)  # the style is the first word
-        x = self.decoder_projection(self.decoder_highway(words))
-        x = x if self.decoder_positions is None else self.decoder_positions(x)
-        memories = [memory["question"], memory["passages"]]
-        masks = [memory["question_mask"], memory["passage_mask"]]
-        for block in self.decoder_blocks:
-            x = block(x, memories, masks)
-        return self._distribute(memory, x, target_ids=target_ids)
-
-    def _distribute(self, memory, states, target_ids=None, projected=None):
-        extended_ids = memory["extended_ids"]
-        hidden = self.output_projection(states)
-        source_logits, source_generable = self.source_vocabulary(
-            hidden, memory["source_words"], memory["source_ids"], extended_ids
+    def build_encoder_block(self, name):
+        """Returns one block of the shared encoder, or of the question's or passages' modelling."""
+        a = self.arguments
+        encoder_block, _ = BLOCKS[a.block]
+        return encoder_block(
+            a.num_heads, a.intermediate_dim, dropout=a.dropout, name=name, **self._options
         )
-        if self.tie_output_embedding:
-            common_logits = self.word_embedding(hidden, num_rows=self.num_generable)
-        else:
-            common_logits = self.output_embedding(hidden)
-            source_generable = ops.zeros_like(source_generable)
-        log_priors = [None, memory["log_relevance"]] if self.combined_attention else None
-        return self.pointer_generator(
-            states,
-            [memory["question"], memory["passages"]],
-            source_ids=extended_ids,
-            common_logits=common_logits,
-            source_logits=source_logits,
-            source_generable=source_generable,
-            log_priors=log_priors,
-            target_ids=target_ids,
-            projected=projected,
+
+    def build_dual_attention(self):
+        """Returns the layer `(passages, question, passage_mask, question_mask)` to both again."""
+        return DualAttention(
+            similarity_init=self.arguments.similarity_init, name="dual_attention", **self._options
         )
+
+    def build_local_context(self):
+        """Returns the passages' convolution `layer(passages, mask)`, or None."""
+        width = self.arguments.local_window
+        return LocalConvolution(width, name="local_context", **self._options) if width else None
+
+    def build_passage_ranker(self):
+        """Returns the ranker: `layer(passages, passage_mask)` to logits `[B, K]`."""
+        return PassageRanker(name="passage_ranker", **self._options)
+
+    def build_answer_possibility(self):
+        """Returns the classifier: `layer(passages, passage_mask)` to logits `[B]`."""
+        return AnswerPossibility(name="answer_possibility", **self._options)
+
+    def build_style_embedding(self):
+        """Returns the layer from styles to vectors as wide as the decoder's embedded words."""
+        a, contextual = self.arguments, self.contextual_embedding
+        return keras.layers.Embedding(
+            a.num_styles,
+            a.word_dim + (contextual.forward_dim if contextual else 0),
+            embeddings_initializer=normal(a.initializer_stddev),
+            name="style_embedding",
+            dtype=a.dtype,
+        )
+
+    def build_decoder_block(self, name):
+        """Returns one block of the decoder."""
+        a = self.arguments
+        _, decoder_block = BLOCKS[a.block]
+        return decoder_block(
+            a.num_heads, a.intermediate_dim, num_memories=2, dropout=a.dropout, name=name,
+            **self._options,
+        )  # fmt: skip
+
+    def build_source_vocabulary(self):
+        """Returns the layer that finds the generable words of the sources."""
+        a = self.arguments
+        num_known = a.vocabulary_size - a.num_oov_buckets
+        return SourceVocabulary(
+            self.num_generable, num_known, name="source_vocabulary", dtype=a.dtype
+        )
+
+    def build_output_embedding(self):
+        """Returns the output weights of the generable words; None for the word embedding's."""
+        if self.arguments.tie_output_embedding:
+            return None
+        return linear(self.num_generable, use_bias=False, name="output_embedding", **self._options)
+
+    def build_pointer_generator(self):
+        """Returns the layer that mixes generation and the copying from question and passages."""
+        return PointerGenerator(2, name="pointer_generator", **self._options)
 
     # === Decoding step by step ===
 
     def encode(self, inputs):
-        """All that does not change from step to step, computed once.
+        """Computes once what does not change from step to step.
 
         Args:
-            inputs: the model's inputs but for `answer_ids` and `target_ids`.
+            inputs: dict. The model's inputs but for `answer_ids` and `target_ids`.
 
         Returns:
-            A dict whose tensors have the batch first; `ranker` and `classifier` among them.
+            A dict, the memory, whose tensors have the batch first; `ranker` and `classifier` among
+            them.
         """
-        memory = self._read(inputs)
-        if self.has_decoder:
-            memories = [memory["question"], memory["passages"]]
-            memory["projected"] = [block.project(memories) for block in self.decoder_blocks]
-            memory["copy_projected"] = self.pointer_generator.project(memories)
-        return memory
+        memory = self.reader.call(inputs)
+        return memory if self.decoder is None else self.decoder.project(memory)
 
     def init_cache(self, memory, num_beams, max_length):
-        """An empty cache for `max_length` steps of `num_beams` beams: leaves `[B, W, ...]`."""
-        batch_size = ops.shape(memory["style_ids"])[0]
-        cache = {
-            "blocks": [
-                block.init_cache(batch_size, num_beams, max_length, self.hidden_dim)
-                for block in self.decoder_blocks
-            ]
-        }
-        if self.contextual_embedding is not None:
-            cache["contextual"] = self.contextual_embedding.init_cache(batch_size, num_beams)
-        return cache
+        """Returns an empty cache for `max_length` steps of `num_beams` beams: `[B, W, ...]`."""
+        return self.decoder.init_cache(memory, num_beams, max_length)
 
     def decode_step(self, memory, cache, ids, t):
-        """One step of decoding.
+        """Computes one step of decoding.
 
         Args:
-            memory: what `encode` gave.
-            cache: what `init_cache` or the step before gave.
-            ids: int `[B, W]` extended ids of each beam's previous word; at `t = 0` the style's
+            memory: dict. What `encode` returned.
+            cache: What `init_cache` or the step before returned.
+            ids: int `[B, W]`. Extended ids of each beam's previous word; at `t = 0` the style's
                 token takes their place.
-            t: the step, a scalar from 0.
+            t: int scalar. The step, from 0.
 
         Returns:
             Log-probabilities `[B, W, G + S]` of all extended ids, and the new cache.
         """
-        cache = dict(cache)
-        ids = ops.where(ops.equal(t, 0), BOS, self._input_ids(memory, ids))
-        words = self.word_embedding(ids)  # [B, W, word_dim]
-        if self.contextual_embedding is not None:
-            contextual = self.contextual_embedding
-            forward, cache["contextual"] = contextual.decode_step(ids, cache["contextual"])
-            words = ops.concatenate([words, forward], axis=-1)
-        style = self.style_embedding(memory["style_ids"])[:, None]
-        words = ops.where(ops.equal(t, 0), style, words)
-        x = self.decoder_projection(self.decoder_highway(words))
-        x = x if self.decoder_positions is None else self.decoder_positions(x, position=t)
-        masks = [memory["question_mask"], memory["passage_mask"]]
-        block_caches = []
-        for block, block_cache, projected in zip(
-            self.decoder_blocks, cache["blocks"], memory["projected"], strict=True
-        ):
-            x, block_cache = block.decode_step(x, block_cache, t, projected, masks)
-            block_caches.append(block_cache)
-        cache["blocks"] = block_caches
-        parts = self._distribute(memory, x, projected=memory["copy_projected"])
-        return self.pointer_generator.distribution(parts, memory["extended_ids"]), cache
+        return self.decoder.decode_step(memory, cache, ids, t)
 
     def attribute(self, memory, target_ids):
-        """Where each word of an answer comes from: one pass over given words.
+        """Tells where each word of an answer comes from, in one pass over given words.
 
         Args:
-            memory: what `encode` gave.
-            target_ids: int `[B, T]` extended ids of the answer, PAD after its end.
+            memory: dict. What `encode` returned.
+            target_ids: int `[B, T]`. Extended ids of the answer, PAD after its end.
 
         Returns:
             A dict: `log_probability` `[B, T]`; `mixture` `[B, T, 3]`, the weights of the
@@ -483,9 +445,9 @@ class Masque(GenerationMixin, Model):
             of each one's share in the word's probability; `question_attention` `[B, T, J]` and
             `passage_attention` `[B, T, K L]`, the copy attention (masque-15, masque-21).
         """
-        previous = self._input_ids(memory, target_ids)[:, :-1]
+        previous = input_ids(memory, target_ids, self.num_generable)[:, :-1]
         answer_ids = ops.pad(previous, [[0, 0], [1, 0]], constant_values=BOS)
-        parts = self._write(memory, answer_ids, target_ids)
+        parts = self.decoder.call(memory, answer_ids, target_ids)
         question_attention, passage_attention = map(ops.exp, parts["log_attentions"])
         return {
             "log_probability": parts["log_probability"],

@@ -1,5 +1,7 @@
 """Questions about a given answer, asked from a passage."""
 
+from typing import Any, ClassVar
+
 import keras
 from keras import ops
 
@@ -12,28 +14,13 @@ from tfmrc.layers import (
     MaxoutPointer,
     WordEmbedding,
 )
+from tfmrc.models import presets
 from tfmrc.models.base import Model
-from tfmrc.models.generation import GenerationMixin
+from tfmrc.models.generation import GenerationMixin, input_ids
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import BOS, PAD, UNK
 from tfmrc.ops.masking import masked_softmax
 from tfmrc.ops.words import first_places
-
-# The six models of the paper's Table 1, as arguments of `MaxoutPointerQG`.
-VARIANTS = {
-    "s2s": {"attention": False, "answer_tagging": False, "copy": None, "self_attention": False},
-    "s2s-a": {"attention": True, "answer_tagging": False, "copy": None, "self_attention": False},
-    "s2s-a-at": {"attention": True, "answer_tagging": True, "copy": None, "self_attention": False},
-    "s2s-a-at-cp": {
-        "attention": True, "answer_tagging": True, "copy": "sum", "self_attention": False
-    },
-    "s2s-a-at-mp": {
-        "attention": True, "answer_tagging": True, "copy": "max", "self_attention": False
-    },
-    "s2s-a-at-mp-gsa": {
-        "attention": True, "answer_tagging": True, "copy": "max", "self_attention": True
-    },
-}  # fmt: skip
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -50,6 +37,9 @@ class MaxoutPointerQG(GenerationMixin, Model):
     and `c`. Weights begin as Keras' layers begin them; the paper does not say how.
 
     A passage without a word gives an example without attention; it disturbs no other one.
+
+    Each part is made by a method `build_*`. A subclass that is registered with Keras replaces a
+    part by overriding its method, and is saved, loaded and exported like any other model.
 
     Args:
         vocabulary_size: rows of the word embedding: special rows, words, unknown-word buckets.
@@ -71,7 +61,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         embeddings_trainable: whether the words' rows are trained (the paper: no).
         initializer_stddev: standard deviation of the initial word and tag vectors.
 
-    Call arguments (a dict; what `tfmrc.preprocessing.MaxoutPointerQGPreprocessor` makes):
+    Call arguments (a dict, made by `tfmrc.preprocessing.MaxoutPointerQGPreprocessor`):
         passage_ids: int `[B, M]` input ids, PAD after the end.
         answer_tags: int `[B, M]`, 1 at the answer's words and 0 elsewhere.
         extended_ids: int `[B, M]` extended ids, PAD where there is no word.
@@ -99,33 +89,36 @@ class MaxoutPointerQG(GenerationMixin, Model):
         ...     "question_ids": np.array([[2, 12]]),
         ...     "target_ids": np.array([[11, 3]]),
         ... }
-        >>> model(batch)["decoder"].shape
-        TensorShape([1, 2])
+        >>> tuple(model(batch)["decoder"].shape)
+        (1, 2)
 
     Reference: Zhao et al. 2018, "Paragraph-level Neural Question Generation with Maxout Pointer
     and Gated Self-attention Networks", qg-01 to qg-14.
     """
 
+    PRESETS = presets.MAXOUT_POINTER_QG
+    BUILT_BY: ClassVar[dict[str, str]] = {"encoder": "build_encoder_layer"}
+
     def __init__(
         self,
-        vocabulary_size,
-        word_dim=300,
-        tag_dim=3,
-        hidden_dim=600,
-        num_layers=2,
-        generation_vocabulary_size=45_000,
-        num_oov_buckets=0,
-        dropout=0.3,
-        attention=True,
-        answer_tagging=True,
-        copy="max",
-        self_attention=True,
-        coverage=False,
-        embeddings_trainable=False,
-        initializer_stddev=0.1,
-        name="maxout_pointer_qg",
-        dtype=None,
-        **kwargs,
+        *,
+        vocabulary_size: int,
+        word_dim: int = 300,
+        tag_dim: int = 3,
+        hidden_dim: int = 600,
+        num_layers: int = 2,
+        generation_vocabulary_size: int = 45_000,
+        num_oov_buckets: int = 0,
+        dropout: float = 0.3,
+        attention: bool = True,
+        answer_tagging: bool = True,
+        copy: str | None = "max",
+        self_attention: bool = True,
+        coverage: bool = False,
+        embeddings_trainable: bool = False,
+        initializer_stddev: float = 0.1,
+        name: str = "maxout_pointer_qg",
+        dtype: Any = None,
     ):
         if not attention and (copy or self_attention or coverage):
             raise ValueError(
@@ -133,24 +126,6 @@ class MaxoutPointerQG(GenerationMixin, Model):
                 f"attention={attention}, copy={copy!r}, self_attention={self_attention}, "
                 f"coverage={coverage}"
             )
-        dtype = keras.dtype_policies.get(dtype or keras.config.dtype_policy())
-        self._config = {
-            "vocabulary_size": vocabulary_size,
-            "word_dim": word_dim,
-            "tag_dim": tag_dim,
-            "hidden_dim": hidden_dim,
-            "num_layers": num_layers,
-            "generation_vocabulary_size": generation_vocabulary_size,
-            "num_oov_buckets": num_oov_buckets,
-            "dropout": dropout,
-            "attention": attention,
-            "answer_tagging": answer_tagging,
-            "copy": copy,
-            "self_attention": self_attention,
-            "coverage": coverage,
-            "embeddings_trainable": embeddings_trainable,
-            "initializer_stddev": initializer_stddev,
-        }
         # Extended ids begin after the generable words; a table cannot generate more than it has.
         self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.has_attention = attention
@@ -158,37 +133,22 @@ class MaxoutPointerQG(GenerationMixin, Model):
         self.copy = copy
         self.has_coverage = coverage
 
-        # === Layers ===
-        stddev = initializer_stddev
-        self.word_embedding = WordEmbedding(
-            vocabulary_size, word_dim, embeddings_trainable, stddev, name="word_embedding",
-            dtype=dtype,
-        )  # fmt: skip
-        self.answer_tags = (
-            AnswerTagEmbedding(tag_dim, stddev, name="answer_tagging", dtype=dtype)
-            if answer_tagging
-            else None
-        )
+        # === Parts, in an order that decides the seeds of their initial weights ===
+        self.word_embedding = self.build_word_embedding()
+        self.answer_tags = self.build_answer_tags() if answer_tagging else None
         self.encoder = [
-            BidirectionalLSTM(
-                hidden_dim, return_state=True, name=f"encoder_{i + 1}", dtype=dtype
-            )
-            for i in range(num_layers)
-        ]  # fmt: skip
-        self.between = Dropout(dropout, name="between_encoders", dtype=dtype)
+            self.build_encoder_layer(name=f"encoder_{i + 1}") for i in range(num_layers)
+        ]
+        self.between = Dropout(dropout, name="between_encoders", dtype=self.arguments.dtype)
         self.bridge = [
-            keras.layers.Dense(hidden_dim, name=f"bridge_{state}_{i + 1}", dtype=dtype)
+            self.build_bridge(name=f"bridge_{state}_{i + 1}")
             for i in range(num_layers)
             for state in ("hidden", "cell")
         ]
-        self.gated_self_attention = (
-            GatedSelfAttention(name="gated_self_attention", dtype=dtype) if self_attention else None
-        )
-        self.decoder = InputFeedingDecoder(
-            hidden_dim, num_layers, dropout, attention, name="decoder", dtype=dtype
-        )
-        self.generator = keras.layers.Dense(self.num_generable, name="generator", dtype=dtype)
-        self.pointer = MaxoutPointer(copy, name="pointer", dtype=dtype)
+        self.gated_self_attention = self.build_gated_self_attention() if self_attention else None
+        self.decoder = self.build_decoder()
+        self.generator = self.build_generator()
+        self.pointer = self.build_pointer()
 
         # === Functional model ===
         names = ("passage_ids", "answer_tags", "extended_ids", "question_ids", "target_ids")
@@ -197,13 +157,58 @@ class MaxoutPointerQG(GenerationMixin, Model):
         outputs = {"decoder": parts["log_probability"]}
         if coverage:
             outputs["coverage"] = coverage_overlap(parts["attention"])
-        super().__init__(inputs=inputs, outputs=outputs, name=name, **kwargs)
-        self.dtype_policy = dtype
+        super().__init__(inputs=inputs, outputs=outputs, name=name)
+        self.dtype_policy = self.arguments.dtype
+
+    # === Parts: a subclass overrides these ===
+
+    def build_word_embedding(self):
+        """Returns the layer from ids to word vectors."""
+        a = self.arguments
+        return WordEmbedding(
+            a.vocabulary_size, a.word_dim, a.embeddings_trainable, a.initializer_stddev,
+            name="word_embedding", dtype=a.dtype,
+        )  # fmt: skip
+
+    def build_answer_tags(self):
+        """Returns the layer `(words, answer_tags)` to words that know the answer."""
+        a = self.arguments
+        return AnswerTagEmbedding(
+            a.tag_dim, a.initializer_stddev, name="answer_tagging", dtype=a.dtype
+        )
+
+    def build_encoder_layer(self, name):
+        """Returns one layer of the encoder: words and padding mask to words and last states."""
+        a = self.arguments
+        return BidirectionalLSTM(a.hidden_dim, return_state=True, name=name, dtype=a.dtype)
+
+    def build_bridge(self, name):
+        """Returns a map from the last state of an encoder layer to a decoder layer's first."""
+        return keras.layers.Dense(self.arguments.hidden_dim, name=name, dtype=self.arguments.dtype)
+
+    def build_gated_self_attention(self):
+        """Returns the layer `(words, mask)` to words that have seen the whole passage."""
+        return GatedSelfAttention(name="gated_self_attention", dtype=self.arguments.dtype)
+
+    def build_decoder(self):
+        """Returns the decoder, see `tfmrc.layers.InputFeedingDecoder` for its calls."""
+        a = self.arguments
+        return InputFeedingDecoder(
+            a.hidden_dim, a.num_layers, a.dropout, a.attention, name="decoder", dtype=a.dtype
+        )
+
+    def build_generator(self):
+        """Returns the layer from the decoder's states to logits of the generable words."""
+        return keras.layers.Dense(self.num_generable, name="generator", dtype=self.arguments.dtype)
+
+    def build_pointer(self):
+        """Returns the copy mechanism, see `tfmrc.layers.MaxoutPointer` for its calls."""
+        return MaxoutPointer(self.arguments.copy, name="pointer", dtype=self.arguments.dtype)
 
     # === The encoder ===
 
     def _read(self, inputs):
-        """From ids to the memory: all that the decoder reads."""
+        """Computes the memory, which the decoder reads, from ids."""
         passage_ids, extended_ids = inputs["passage_ids"], inputs["extended_ids"]
         mask = ops.not_equal(passage_ids, PAD)
         words, state = self._encode_words(passage_ids, inputs["answer_tags"], mask)
@@ -222,19 +227,19 @@ class MaxoutPointerQG(GenerationMixin, Model):
         return memory
 
     def _encode_words(self, passage_ids, answer_tags, mask):
-        """The words in their context `[B, M, 2 d]`, and the decoder's initial state."""
+        """Encodes the words, `[B, M, 2 d]`, and computes the decoder's initial state."""
         words, state = self.word_embedding(passage_ids), []
         if self.answer_tags is not None:
             words = self.answer_tags(words, answer_tags)
         for number, layer in enumerate(self.encoder):
             words = self.between(words) if number else words
-            words, hidden, cell = layer(words, padding_mask=mask)
+            words, hidden, cell = layer(words, padding_mask=mask)  # qg-01
             to_hidden, to_cell = self.bridge[2 * number : 2 * number + 2]
             state += [to_hidden(hidden), to_cell(cell)]
         return words, state
 
     def self_attention_weights(self, inputs):
-        """How each word of the passage sees the others: the paper's Figure 5.
+        """Computes how each word of the passage attends to the others: the paper's Figure 5.
 
         Args:
             inputs: a dict with `passage_ids` and `answer_tags`.
@@ -254,7 +259,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
     # === The decoder ===
 
     def _write(self, memory, question_ids, target_ids):
-        """All steps at once (teacher forcing): the parts of the targets' distribution."""
+        """Computes all steps at once (teacher forcing): the parts of the distribution."""
         words = self.word_embedding(question_ids)
         outputs = self.decoder(words, memory["state"], **self._attended(memory))
         if not self.copy:  # what can only be copied is unknown
@@ -275,7 +280,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         }
 
     def _distribute(self, memory, outputs, target_ids=None):
-        logits = self.generator(outputs["states"])
+        logits = self.generator(outputs["states"])  # qg-08
         if not self.copy:
             return self.pointer(logits, target_ids=target_ids)
         scores, places = outputs["scores"], memory["places"]
@@ -284,7 +289,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
     # === Decoding step by step ===
 
     def encode(self, inputs):
-        """All that does not change from step to step, computed once.
+        """Computes once what does not change from step to step.
 
         Args:
             inputs: the model's inputs but for `question_ids` and `target_ids`.
@@ -298,16 +303,16 @@ class MaxoutPointerQG(GenerationMixin, Model):
         return memory
 
     def init_cache(self, memory, num_beams, max_length):
-        """The state before the first word of `num_beams` beams: a list of `[B, W, d]`."""
+        """Returns the state before the first word of `num_beams` beams: `[B, W, d]` each."""
         beams = [ops.repeat(x[:, None], num_beams, axis=1) for x in memory["state"]]
         return self.decoder.init_cache(beams)
 
     def decode_step(self, memory, cache, ids, t):
-        """One step of decoding.
+        """Computes one step of decoding.
 
         Args:
-            memory: what `encode` gave.
-            cache: what `init_cache` or the step before gave.
+            memory: dict. What `encode` returned.
+            cache: What `init_cache` or the step before returned.
             ids: int `[B, W]` extended ids of each beam's previous word; anything at `t = 0`.
             t: the step, a scalar from 0.
 
@@ -318,7 +323,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         return self._log_probabilities(memory, outputs), cache
 
     def decode_step_with_attention(self, memory, cache, ids, t):
-        """The same step, and where it looked.
+        """Computes one step of decoding and its attention.
 
         Returns:
             Log-probabilities `[B, W, G + M]`, attention weights `[B, W, M]`, and the new cache.
@@ -328,7 +333,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         return self._log_probabilities(memory, outputs), attention, cache
 
     def _advance(self, memory, cache, ids, t):
-        ids = ops.where(ops.equal(t, 0), BOS, self._input_ids(memory, ids))
+        ids = ops.where(ops.equal(t, 0), BOS, input_ids(memory, ids, self.num_generable))
         return self.decoder.decode_step(self.word_embedding(ids), cache, **self._attended(memory))
 
     def _log_probabilities(self, memory, outputs):
@@ -336,17 +341,17 @@ class MaxoutPointerQG(GenerationMixin, Model):
         return self.pointer.distribution(parts, memory["extended_ids"], memory.get("places"))
 
     def attribute(self, memory, target_ids):
-        """Where each word of a question comes from: one pass over given words.
+        """Tells where each word of a question comes from, in one pass over given words.
 
         Args:
-            memory: what `encode` gave.
+            memory: dict. What `encode` returned.
             target_ids: int `[B, T]` extended ids of the question, PAD after its end.
 
         Returns:
             A dict: `log_probability` `[B, T]`; `log_parts` `[B, T, 2]`, the log-probabilities of
             generating and of copying the word; with attention also `attention` `[B, T, M]`.
         """
-        previous = self._input_ids(memory, target_ids)[:, :-1]
+        previous = input_ids(memory, target_ids, self.num_generable)[:, :-1]
         question_ids = ops.pad(previous, [[0, 0], [1, 0]], constant_values=BOS)
         parts = self._write(memory, question_ids, target_ids)
         names = ("log_probability", "log_parts", "attention")

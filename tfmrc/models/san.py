@@ -1,5 +1,7 @@
 """SAN: the answer as a span of one passage, predicted in several steps."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -14,6 +16,7 @@ from tfmrc.layers import (
     StochasticAnswer,
     WordEmbedding,
 )
+from tfmrc.models import presets
 from tfmrc.models.base import Model
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.spans import best_spans
@@ -42,6 +45,9 @@ class SAN(Model):
     The paper does not say how the two sides' inner networks are sized: they have `units`, as their
     outputs. Words' rows are trained or not by `embeddings_trainable`; the paper does not say.
 
+    Each part is made by a method `build_*`. A subclass that is registered with Keras replaces a
+    part by overriding its method, and is saved, loaded and exported like any other model.
+
     Args:
         vocabulary_size: rows of the word embedding.
         word_dim: width of the word vectors.
@@ -63,7 +69,7 @@ class SAN(Model):
             the model so that nobody feeds it another one's.
         seed: of all dropout.
 
-    Call arguments (a dict; what `tfmrc.preprocessing.SANPreprocessor` makes):
+    Call arguments (a dict, made by `tfmrc.preprocessing.SANPreprocessor`):
         question_ids: int `[B, m]`.
         passage_ids: int `[B, n]`.
         exact_match: float32 `[B, n, num_exact_match]`, if there is one.
@@ -94,27 +100,29 @@ class SAN(Model):
     san-01 to san-16.
     """
 
+    PRESETS = presets.SAN
+
     def __init__(
         self,
-        vocabulary_size,
-        word_dim=300,
-        units=128,
-        num_layers=2,
-        align_dim=280,
-        num_exact_match=2,
-        num_pos=0,
-        num_ner=0,
-        answer="stochastic",
-        num_steps=5,
-        prediction_dropout=0.4,
-        dropout=0.4,
-        embeddings_trainable=False,
-        contextual_embedding=None,
-        tagger=None,
-        seed=None,
-        name="san",
-        dtype=None,
-        **kwargs,
+        *,
+        vocabulary_size: int,
+        word_dim: int = 300,
+        units: int = 128,
+        num_layers: int = 2,
+        align_dim: int = 280,
+        num_exact_match: int = 2,
+        num_pos: int = 0,
+        num_ner: int = 0,
+        answer: str = "stochastic",
+        num_steps: int = 5,
+        prediction_dropout: float = 0.4,
+        dropout: float = 0.4,
+        embeddings_trainable: bool = False,
+        contextual_embedding: keras.layers.Layer | None = None,
+        tagger: str | None = None,
+        seed: int | None = None,
+        name: str = "san",
+        dtype: Any = None,
     ):
         if answer not in ANSWERS:
             raise ValueError(f"`answer` is one of {sorted(ANSWERS)}. Received: answer={answer!r}")
@@ -123,58 +131,18 @@ class SAN(Model):
                 "`num_exact_match` is 0, 2 (as it stands, lower case) or 3 (also lemma). "
                 f"Received: num_exact_match={num_exact_match}"
             )
-        dtype = keras.dtype_policies.get(dtype or keras.config.dtype_policy())
-        self._config = {
-            "vocabulary_size": vocabulary_size,
-            "word_dim": word_dim,
-            "units": units,
-            "num_layers": num_layers,
-            "align_dim": align_dim,
-            "num_exact_match": num_exact_match,
-            "num_pos": num_pos,
-            "num_ner": num_ner,
-            "answer": answer,
-            "num_steps": num_steps,
-            "prediction_dropout": prediction_dropout,
-            "dropout": dropout,
-            "embeddings_trainable": embeddings_trainable,
-            "tagger": tagger,
-            "seed": seed,
-        }
         self.num_exact_match = num_exact_match
         self.num_pos = num_pos
         self.num_ner = num_ner
         self.tagger = tagger
         self.contextual_embedding = contextual_embedding
 
-        def seeded(number):
-            return None if seed is None else seed + 100 * number
-
-        # === Layers ===
-        options = {"dtype": dtype}
-        self.word_embedding = WordEmbedding(
-            vocabulary_size, word_dim, embeddings_trainable, 0.1, name="word_embedding", **options
-        )
-        self.lexicon_encoding = LexiconEncoding(
-            units,
-            align_dim=align_dim,
-            num_pos=num_pos,
-            num_ner=num_ner,
-            name="lexicon_encoding",
-            **options,
-        )
-        self.contextual_encoding = StackedBiLSTM(
-            units, num_layers, dropout, seed=seeded(1), name="contextual_encoding", **options
-        )
-        self.memory_generation = MemoryGeneration(
-            units, dropout=dropout, seed=seeded(2), name="memory_generation", **options
-        )
-        steps = {} if answer == "one_step" else {"num_steps": num_steps}
-        if answer == "stochastic":
-            steps["prediction_dropout"] = prediction_dropout
-        self.answer_module = ANSWERS[answer](
-            dropout=dropout, seed=seeded(3), name="answer_module", **steps, **options
-        )
+        # === Parts, in an order that decides the seeds of their initial weights ===
+        self.word_embedding = self.build_word_embedding()
+        self.lexicon_encoding = self.build_lexicon_encoding()
+        self.contextual_encoding = self.build_contextual_encoding()
+        self.memory_generation = self.build_memory_generation()
+        self.answer_module = self.build_answer_module()
 
         # === Functional model ===
         inputs = {
@@ -187,11 +155,60 @@ class SAN(Model):
             if count:
                 inputs[part] = keras.Input((None,), dtype="int32", name=part)
         outputs = self._answer(self._read(inputs))
-        super().__init__(inputs=inputs, outputs=outputs, name=name, **kwargs)
-        self.dtype_policy = dtype
+        super().__init__(inputs=inputs, outputs=outputs, name=name)
+        self.dtype_policy = self.arguments.dtype
+
+    # === Parts: a subclass overrides these ===
+
+    def _seed(self, number):
+        seed = self.arguments.seed
+        return None if seed is None else seed + 100 * number
+
+    def build_word_embedding(self):
+        """Returns the layer from ids to word vectors."""
+        a = self.arguments
+        return WordEmbedding(
+            a.vocabulary_size, a.word_dim, a.embeddings_trainable, 0.1, name="word_embedding",
+            dtype=a.dtype,
+        )  # fmt: skip
+
+    def build_lexicon_encoding(self):
+        """Returns the layer from word vectors and features to `(passage, question)`."""
+        a = self.arguments
+        return LexiconEncoding(
+            a.units, align_dim=a.align_dim, num_pos=a.num_pos, num_ner=a.num_ner,
+            name="lexicon_encoding", dtype=a.dtype,
+        )  # fmt: skip
+
+    def build_contextual_encoding(self):
+        """Returns the encoder that question and passage share."""
+        a = self.arguments
+        return StackedBiLSTM(
+            a.units, a.num_layers, a.dropout, seed=self._seed(1), name="contextual_encoding",
+            dtype=a.dtype,
+        )  # fmt: skip
+
+    def build_memory_generation(self):
+        """Returns the layer `(passage, question, passage_mask, question_mask)` to the memory."""
+        a = self.arguments
+        return MemoryGeneration(
+            a.units, dropout=a.dropout, seed=self._seed(2), name="memory_generation", dtype=a.dtype
+        )
+
+    def build_answer_module(self):
+        """Returns the answer module, see `tfmrc.layers.AnswerModule` for its call."""
+        a = self.arguments
+        options = {} if a.answer == "one_step" else {"num_steps": a.num_steps}
+        if a.answer == "stochastic":
+            options["prediction_dropout"] = a.prediction_dropout
+        return ANSWERS[a.answer](
+            dropout=a.dropout, seed=self._seed(3), name="answer_module", **options, dtype=a.dtype
+        )
+
+    # === From ids to probabilities ===
 
     def _read(self, inputs):
-        """From ids to what the answer module reads."""
+        """Computes what the answer module reads, from ids."""
         question_ids, passage_ids = inputs["question_ids"], inputs["passage_ids"]
         question_mask = ops.not_equal(question_ids, PAD)
         passage_mask = ops.not_equal(passage_ids, PAD)
@@ -230,7 +247,7 @@ class SAN(Model):
         )
 
     def find(self, inputs, num_steps=None, return_steps=False):
-        """The model's outputs outside training, by as many steps as one likes.
+        """Computes the model's outputs outside training, with any number of steps.
 
         Args:
             inputs: the model's inputs.
@@ -247,5 +264,5 @@ class SAN(Model):
         )
 
     def spans(self, outputs, max_length=15, num_spans=1):
-        """The best spans of what the model or `find` gave: see `tfmrc.ops.best_spans`."""
+        """Returns the best spans of the outputs; see `tfmrc.ops.best_spans`."""
         return best_spans(outputs["begin"], outputs["end"], max_length, num_spans)

@@ -1,6 +1,7 @@
 """Several readers of spans as one: the mean of their distributions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import keras
 from keras import ops
@@ -14,7 +15,7 @@ SHARED = ("num_exact_match", "num_pos", "num_ner", "tagger")
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SpanEnsemble(Model):
-    """The mean of several models' probabilities of where an answer begins and ends.
+    """Averages several models' probabilities of where an answer begins and ends.
 
     `P_begin = 1/N sum_n P_begin,n`, likewise `P_end`; the span is then searched for as in one
     model. The members are rebuilt with their weights, so that they can be used elsewhere; all read
@@ -35,8 +36,8 @@ class SpanEnsemble(Model):
     Example:
         >>> import numpy as np
         >>> from tfmrc.models import SAN, SpanEnsemble
-        >>> one, two = (SAN(9, word_dim=4, units=2, align_dim=2, num_exact_match=0, seed=n)
-        ...             for n in (1, 2))
+        >>> sizes = {"vocabulary_size": 9, "word_dim": 4, "units": 2, "align_dim": 2}
+        >>> one, two = (SAN(**sizes, num_exact_match=0, seed=n) for n in (1, 2))
         >>> model = SpanEnsemble([one, two])
         >>> batch = {"question_ids": np.array([[5, 6]]), "passage_ids": np.array([[6, 7, 8]])}
         >>> mean = (np.exp(one(batch)["end"]) + np.exp(two(batch)["end"])) / 2
@@ -46,7 +47,13 @@ class SpanEnsemble(Model):
     Reference: Liu et al. 2018 (SAN), Table 2.
     """
 
-    def __init__(self, members, name="span_ensemble", dtype=None, **kwargs):
+    def __init__(
+        self,
+        members: Sequence[SAN | Mapping[str, Any]],
+        *,
+        name: str = "span_ensemble",
+        dtype: Any = None,
+    ):
         given = list(members)
         self.members = [_rebuilt(member, number) for number, member in enumerate(given, 1)]
         if not self.members:
@@ -54,13 +61,14 @@ class SpanEnsemble(Model):
         first = self.members[0]
         for member in self.members[1:]:
             for option in ("vocabulary_size", *SHARED):
-                found = [m.get_config()[option] for m in (first, member)]
-                if found[0] != found[1]:
+                values = [getattr(m.arguments, option) for m in (first, member)]
+                if values[0] != values[1]:
                     raise ValueError(
                         "Members read the same ids and tags. "
-                        f"Received: {option}={found[0]!r} and {found[1]!r}"
+                        f"Received: {option}={values[0]!r} and {values[1]!r}"
                     )
-        self._config = {}
+        self._captured.members = self.members  # saved, and the given ones are let go
+        self.arguments.members = self.members
         for option in SHARED:
             setattr(self, option, getattr(first, option))
         inputs = {
@@ -68,11 +76,11 @@ class SpanEnsemble(Model):
             for key, tensor in first.input.items()
         }
         outputs = _mean([member(inputs) for member in self.members])
-        super().__init__(inputs=inputs, outputs=outputs, name=name, **kwargs)
+        super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = keras.dtype_policies.get(dtype or first.dtype_policy)
 
     def find(self, inputs, num_steps=None, return_steps=False):
-        """As `tfmrc.models.SAN.find`; the steps of all members stand side by side."""
+        """Computes what `tfmrc.models.SAN.find` does; the members' steps are concatenated."""
         found = [
             member.find(inputs, num_steps=num_steps, return_steps=return_steps)
             for member in self.members
@@ -85,25 +93,21 @@ class SpanEnsemble(Model):
         return outputs
 
     def spans(self, outputs, max_length=15, num_spans=1):
-        """The best spans of what the model or `find` gave: see `tfmrc.ops.best_spans`."""
+        """Returns the best spans of the outputs; see `tfmrc.ops.best_spans`."""
         return best_spans(outputs["begin"], outputs["end"], max_length, num_spans)
-
-    def get_config(self):
-        members = [member.get_config() for member in self.members]
-        return {**super().get_config(), "members": members}
 
 
 def _rebuilt(member, number):
     """A model of its own under a name of its own, with the member's weights if it has any."""
-    config = member if isinstance(member, Mapping) else member.get_config()
-    made = SAN.from_config({**config, "name": f"member_{number}"})
-    if not isinstance(member, Mapping):
-        made.set_weights(member.get_weights())
-    return made
+    if isinstance(member, Mapping):
+        return SAN.from_config({**member, "name": f"member_{number}"})
+    rebuilt = type(member).from_config({**member.get_config(), "name": f"member_{number}"})
+    rebuilt.set_weights(member.get_weights())
+    return rebuilt
 
 
 def _mean(found):
-    """The mean of probabilities, of their logarithms."""
+    """Returns the log of the mean of probabilities, given as logs."""
     count = float(len(found))
     return {
         name: ops.logsumexp(ops.stack([one[name] for one in found]), axis=0) - ops.log(count)

@@ -1,0 +1,210 @@
+"""What the base class gives every model: arguments, configuration, freezing, presets."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+
+from tests.models import duals, examples, questions
+from tests.models.test_san import SMALL, batch
+from tfmrc.models import SAN, DAANet, Masque, MaxoutPointerQG, Model
+from tfmrc.models.freezing import set_trainable_flags, trainable_flags
+
+CLASSES = (Masque, SAN, MaxoutPointerQG, DAANet)
+MISSPELLED = [
+    (Masque, "hidden_dimm", "hidden_dim"),
+    (SAN, "wrod_dim", "word_dim"),
+    (MaxoutPointerQG, "answer_taging", "answer_tagging"),
+    (DAANet, "num_hedas", "num_heads"),
+]
+X = batch()
+Y = {name: np.array([1, 2, 3]) for name in ("begin", "end")}
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class NarrowSAN(SAN):
+    """A subclass with an argument of its own, which fixes two of its base class."""
+
+    def __init__(self, *, width=4, **kwargs):
+        super().__init__(units=width, align_dim=width, **kwargs)
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class FixedSAN(SAN):
+    """A subclass that takes one argument and hands none on."""
+
+    def __init__(self, *, vocabulary_size):
+        super().__init__(**{**SMALL, "vocabulary_size": vocabulary_size}, name="fixed")
+
+
+def array(x):
+    return keras.ops.convert_to_numpy(x)
+
+
+def compiled(model):
+    loss = keras.losses.MeanSquaredError()
+    model.compile(keras.optimizers.Adam(0.01), loss={"begin": loss, "end": loss})
+    return model
+
+
+def targets():
+    return {name: np.zeros_like(X["passage_ids"], "float32") for name in ("begin", "end")}
+
+
+@pytest.mark.parametrize(("cls", "wrong", "right"), MISSPELLED)
+def test_a_misspelled_argument_names_the_nearest(cls, wrong, right):
+    message = f"{cls.__name__} has no argument `{wrong}`; did you mean `{right}`.*{wrong}=3"
+    with pytest.raises(TypeError, match=message):
+        cls(vocabulary_size=9, **{wrong: 3})
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_arguments_are_given_by_name_and_the_missing_are_named(cls):
+    with pytest.raises(TypeError, match=r"keyword arguments alone.*vocabulary_size=.*Received: 9"):
+        cls(9)
+    with pytest.raises(TypeError, match=r"needs `vocabulary_size`.*preprocessor.model_kwargs\(\)"):
+        cls(dropout=0.1)
+
+
+def test_the_configuration_is_complete_plain_and_makes_the_same_model():
+    keras.utils.set_random_seed(1)
+    model = duals.small(blocks=("lstm",), tasks=("ask",), num_lstm_layers=np.int64(1), name="one")
+    config = json.loads(json.dumps(model.get_config()))
+    assert config["blocks"] == ["lstm"] and config["num_lstm_layers"] == 1
+    assert config["name"] == "one" and config["share_output"] is True
+    again = DAANet.from_config(config)
+    assert again.get_config() == model.get_config() and again.tasks == ("ask",)
+    assert [v.shape for v in again.weights] == [v.shape for v in model.weights]
+    assert model.arguments.blocks == ("lstm",) and model.arguments.dtype.name == "float32"
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", keras.DTypePolicy("float64")])
+def test_the_precision_is_configured(policy):
+    model = SAN(**SMALL, dtype=policy)
+    again = SAN.from_config(model.get_config())
+    assert again.dtype_policy == model.dtype_policy == keras.dtype_policies.get(policy)
+    assert again.word_embedding.dtype_policy == model.dtype_policy
+
+
+def test_a_subclass_keeps_its_own_arguments_and_hands_the_others_on(tmp_path):
+    sizes = {"vocabulary_size": 12, "word_dim": 6, "dropout": 0.0}
+    model = NarrowSAN(width=3, **sizes)
+    config = model.get_config()
+    assert config["width"] == 3 and not {"units", "align_dim", "kwargs"} & set(config)
+    assert config["num_steps"] == 5 and model.arguments.units == 3
+    with pytest.raises(TypeError, match="NarrowSAN has no argument `word_dimm`"):
+        NarrowSAN(vocabulary_size=9, word_dimm=3)
+    model.save(tmp_path / "narrow.keras")
+    again = keras.models.load_model(tmp_path / "narrow.keras")
+    assert type(again) is NarrowSAN and again.get_config() == config
+    np.testing.assert_allclose(array(again(X)["end"]), array(model(X)["end"]), rtol=1e-6)
+    fixed = FixedSAN(vocabulary_size=12)
+    assert fixed.get_config() == {"vocabulary_size": 12}
+    assert FixedSAN.from_config(fixed.get_config()).arguments.units == SMALL["units"]
+
+
+def test_frozen_layers_and_the_optimizers_state_survive_a_keras_file(tmp_path):
+    keras.utils.set_random_seed(2)
+    model = SAN(**SMALL)
+    for part in (model.contextual_encoding, model.memory_generation, model.lexicon_encoding):
+        part.trainable = False
+    compiled(model).fit(X, targets(), epochs=2, verbose=0)
+    model.save(tmp_path / "frozen.keras")
+    again = keras.models.load_model(tmp_path / "frozen.keras")
+    assert again.get_config() == model.get_config()
+    assert len(again.trainable_weights) == len(model.trainable_weights) < len(model.weights)
+    assert len(again.optimizer.variables) == len(model.optimizer.variables)
+    for found, right in zip(again.optimizer.variables, model.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(array(found), array(right))
+    before = [array(v).copy() for v in again.memory_generation.weights]
+    for one in (model, again):
+        one.fit(X, targets(), epochs=2, verbose=0)
+    for found, right in zip(again.weights, model.weights, strict=True):
+        np.testing.assert_allclose(array(found), array(right), rtol=1e-5, atol=1e-6)
+    for found, right in zip(again.memory_generation.weights, before, strict=True):
+        np.testing.assert_array_equal(array(found), right)
+    again.memory_generation.trainable = True  # thawed, it is saved as trainable
+    assert "memory_generation" not in trainable_flags(again)
+    assert len(SAN.from_config(again.get_config()).trainable_weights) == len(
+        again.trainable_weights
+    )
+
+
+def test_flags_of_a_layer_inside_a_frozen_one_and_of_the_whole_model():
+    model = examples.small()
+    model.shared_encoder[0].trainable = False
+    inner = next(layer for layer in model.shared_encoder[0]._layers if layer.weights)
+    inner.trainable = True
+    flags = json.loads(json.dumps(trainable_flags(model), sort_keys=True))
+    again = Masque.from_config({**model.get_config(), "trainable_flags": flags})
+    assert trainable_flags(again) == trainable_flags(model)
+    assert [v.shape for v in again.trainable_weights] == [v.shape for v in model.trainable_weights]
+    whole = SAN(**SMALL, trainable=False)
+    assert not whole.trainable_weights and not SAN.from_config(whole.get_config()).trainable_weights
+    with pytest.raises(ValueError, match="no layer of the frozen.*nothing"):
+        set_trainable_flags(model, {"nothing": False})
+
+
+SIZES = {
+    Masque: {**examples.SIZES, "num_shared_blocks": 1, "num_passage_blocks": 1},
+    SAN: {n: size for n, size in SMALL.items() if n != "num_steps"},
+    MaxoutPointerQG: questions.SIZES,
+    DAANet: duals.SIZES,
+}
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_every_preset_makes_a_model_and_has_a_description(cls):
+    assert set(cls.presets) == set(cls.PRESETS) <= set(Model.presets)
+    for name, description in cls.presets.items():
+        assert description.endswith(".")
+        fixed = cls.PRESETS[name].arguments
+        sizes = {n: size for n, size in SIZES[cls].items() if n not in fixed}
+        small = sizes if not name.endswith("_demo") else SIZES[cls]
+        model = Model.from_preset(name, **small)
+        assert type(model) is cls
+        for argument, value in fixed.items():
+            if argument not in small:
+                assert model.get_config()[argument] == value
+    with pytest.raises(TypeError, match="needs `vocabulary_size`"):
+        cls.from_preset(next(iter(cls.presets)))
+
+
+def test_a_preset_of_a_subclass_and_an_unknown_one(tmp_path):
+    model = NarrowSAN.from_preset("san_average", vocabulary_size=12, word_dim=6, width=2)
+    assert type(model) is NarrowSAN and model.get_config()["answer"] == "average"
+    with pytest.raises(ValueError, match="Did you mean 'san_average'.*preset='san_averag'"):
+        SAN.from_preset("san_averag")
+    with pytest.raises(ValueError, match="SAN has no preset of this name"):
+        SAN.from_preset("masque_paper", vocabulary_size=12)
+    with pytest.raises(FileNotFoundError, match=r"config.json is missing"):
+        SAN.from_preset(tmp_path)
+
+
+def folder_of(model, path):
+    """A predictor's folder, as far as the model goes."""
+    path.mkdir()
+    name = keras.saving.get_registered_name(type(model))
+    entry = {"class": name, "config": model.get_config()}
+    (path / "config.json").write_text(json.dumps({"model": entry}, sort_keys=True))
+    model.save_weights(path / "model.weights.h5")
+    return path
+
+
+def test_a_folder_with_weights_loads_through_the_same_call(tmp_path):
+    keras.utils.set_random_seed(3)
+    model = NarrowSAN(width=3, vocabulary_size=12, word_dim=6, dropout=0.3)
+    model.lexicon_encoding.trainable = False
+    folder = folder_of(model, tmp_path / "saved")
+    again = SAN.from_preset(folder, dropout=0.0)
+    assert type(again) is NarrowSAN and again.arguments.dropout == 0.0
+    np.testing.assert_allclose(array(again(X)["end"]), array(model(X)["end"]), rtol=1e-6)
+    assert not again.lexicon_encoding.trainable
+    with pytest.raises(ValueError, match="holds a NarrowSAN, not a Masque"):
+        Masque.from_preset(folder)
+    with pytest.raises(ValueError, match="does not fit the model"):
+        SAN.from_preset(folder, width=5)
+    (folder / "config.json").write_text('{"model": {"class": "mine>Gone", "config": {}}}')
+    with pytest.raises(ValueError, match="Import the module.*mine>Gone"):
+        SAN.from_preset(folder)

@@ -1,0 +1,131 @@
+"""A registered subclass replaces a part of a model; it trains, saves and loads like the model."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from tests.models import examples, questions
+from tests.models.test_san import SMALL, batch
+from tfmrc.layers import DualAttention, MaxoutPointer, OneStepAnswer, PointerGenerator
+from tfmrc.models import SAN, Masque, MaxoutPointerQG
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class ScaledDualAttention(DualAttention):
+    """Dual attention whose outputs have a learned scale."""
+
+    def build(self, passages_shape, question_shape):
+        super().build(passages_shape, question_shape)
+        self.scale = self.add_weight(shape=(), initializer="ones", name="scale")
+
+    def call(self, passages, question, passage_mask, question_mask):
+        both = super().call(passages, question, passage_mask, question_mask)
+        return tuple(self.scale * x for x in both)
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class SharpPointerGenerator(PointerGenerator):
+    """A mixture that reads doubled states."""
+
+    def call(
+        self, states, memories, source_ids, common_logits, source_logits, source_generable,
+        log_priors=None, target_ids=None, projected=None,
+    ):  # fmt: skip
+        return super().call(
+            2.0 * states, memories, source_ids, common_logits, source_logits, source_generable,
+            log_priors, target_ids, projected,
+        )  # fmt: skip
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class ScaledMasque(Masque):
+    def build_dual_attention(self):
+        return ScaledDualAttention(name="dual_attention", dtype=self.arguments.dtype)
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class SharpMasque(Masque):
+    def build_pointer_generator(self):
+        return SharpPointerGenerator(2, name="pointer_generator", dtype=self.arguments.dtype)
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class ShortSAN(SAN):
+    def build_answer_module(self):
+        return OneStepAnswer(dropout=0.0, name="answer_module", dtype=self.arguments.dtype)
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class SummingQG(MaxoutPointerQG):
+    def build_pointer(self):
+        return MaxoutPointer("sum", name="pointer", dtype=self.arguments.dtype)
+
+
+CASES = {
+    "dual attention": (ScaledMasque, Masque, examples.SIZES, examples.batch(examples.FOUR)),
+    "copying from several": (SharpMasque, Masque, examples.SIZES, examples.batch(examples.FOUR)),
+    "answer module": (ShortSAN, SAN, SMALL, batch()),
+    "copy mechanism": (
+        SummingQG, MaxoutPointerQG, questions.SIZES, questions.batch(questions.FOUR)
+    ),
+}  # fmt: skip
+
+
+def array(x):
+    return ops.convert_to_numpy(x)
+
+
+def soft(y_true, y_pred):
+    return -ops.mean(ops.tanh(0.1 * y_pred))
+
+
+def small(cls, sizes):
+    keras.utils.set_random_seed(4)
+    return cls(**sizes)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_replaced_part_trains_saves_and_loads(name, tmp_path):
+    cls, base, sizes, x = CASES[name]
+    model = small(cls, sizes)
+    assert type(model).__mro__[1] is base
+    before = {k: array(o) for k, o in model(x).items()}
+    y = {k: np.zeros([len(o)] + [1] * (o.ndim - 1), "float32") for k, o in before.items()}
+    if name != "dual attention":  # whose scale begins at 1
+        usual = small(base, sizes)
+        if [v.shape for v in usual.weights] == [v.shape for v in model.weights]:
+            usual.set_weights(model.get_weights())
+        assert any(np.abs(array(o) - before[k]).max() > 1e-5 for k, o in usual(x).items())
+    model.compile(keras.optimizers.Adam(0.01), loss={k: soft for k in y})
+    model.train_on_batch(x, y)
+    after = {k: array(o) for k, o in model(x).items()}
+    assert any(np.abs(after[k] - before[k]).max() > 1e-4 for k in after)
+    model.save(tmp_path / "replaced.keras")
+    again = keras.models.load_model(tmp_path / "replaced.keras", compile=False)
+    assert type(again) is cls
+    for k, o in again(x).items():
+        np.testing.assert_allclose(array(o), after[k], rtol=1e-5, atol=1e-6)
+
+
+def test_the_replacing_layer_is_the_models_own_and_its_weights_train():
+    model = small(ScaledMasque, examples.SIZES)
+    assert type(model.dual_attention) is ScaledDualAttention
+    assert model.get_layer("dual_attention") is model.dual_attention is model.reader.dual_attention
+    assert any(v is model.dual_attention.scale for v in model.trainable_weights)
+
+
+def test_an_assigned_layer_is_refused_with_the_method_to_override():
+    model = small(Masque, examples.SIZES)
+    with pytest.raises(AttributeError, match=r"Override `build_dual_attention`.*registered"):
+        model.dual_attention = DualAttention()
+    with pytest.raises(AttributeError, match=r"Override `build_pointer_generator`"):
+        model.pointer_generator = PointerGenerator(2)
+    with pytest.raises(AttributeError, match=r"`shared_encoder`.*Override `build_encoder_block`"):
+        model.shared_encoder = []
+    with pytest.raises(AttributeError, match="finished MasqueReader.*`build_dual_attention`"):
+        model.reader.dual_attention = DualAttention()
+    model.note = "anything else is free"
+    san = SAN(**SMALL)
+    with pytest.raises(AttributeError, match=r"Override `build_answer_module`"):
+        san.answer_module = OneStepAnswer()

@@ -1,0 +1,46 @@
+"""A layer made of given layers."""
+
+import inspect
+
+import keras
+
+from tfmrc.models.configuration import deserialized, holds_layers, serialized
+
+
+class Composite(keras.layers.Layer):
+    """A layer whose parts are arguments, made by the model that it belongs to.
+
+    A model calls its composites' methods directly, so that each part is a layer of the model: part
+    of `model.summary()`, found by `model.get_layer`, and frozen alone. The parts build themselves
+    when they are called, in the order of the calls.
+
+    A subclass takes its parts and plain values keyword-only, and keeps each as the attribute of the
+    same name.
+
+    Args:
+        **options: `name` and `dtype`, as of any layer.
+    """
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.built = True
+
+    def __setattr__(self, name, value):
+        if holds_layers(self.__dict__.get(name)):
+            raise AttributeError(
+                f"`{name}` is part of a finished {type(self).__name__}. Override the `build_*` "
+                "method of the model that makes it, as `build_dual_attention`, in a subclass that "
+                "is registered with `keras.saving.register_keras_serializable`. "
+                f"Received: {name}={value!r:.80}"
+            )
+        super().__setattr__(name, value)
+
+    def get_config(self):
+        """Returns the parts, as Keras writes layers, and the plain values."""
+        names = [n for n in inspect.signature(type(self)).parameters if n != "options"]
+        return {**super().get_config(), **{name: serialized(getattr(self, name)) for name in names}}
+
+    @classmethod
+    def from_config(cls, config):
+        """Makes a composite of new parts."""
+        return cls(**{name: deserialized(value) for name, value in config.items()})

@@ -1,0 +1,45 @@
+"""Constructor arguments as JSON can hold them, and back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+
+__all__ = ["deserialized", "holds_layers", "serialized"]
+
+
+def serialized(value: Any) -> Any:
+    """Returns a value that JSON can hold.
+
+    Keras objects become what Keras writes for them, tuples become lists, and NumPy scalars numbers.
+
+    Example:
+        >>> import numpy as np
+        >>> serialized({"blocks": ("lstm",), "units": np.int64(3)})
+        {'blocks': ['lstm'], 'units': 3}
+    """
+    if isinstance(value, tuple | list):
+        return [serialized(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: serialized(item) for key, item in value.items()}
+    if hasattr(value, "get_config"):
+        return keras.saving.serialize_keras_object(value)
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
+
+
+def deserialized(value: Any, custom_objects: Any = None) -> Any:
+    """Returns what `serialized` was given, but for tuples, which stay lists."""
+    if isinstance(value, list):
+        return [deserialized(item, custom_objects) for item in value]
+    if isinstance(value, Mapping) and {"class_name", "config"} <= set(value):
+        return keras.saving.deserialize_keras_object(value, custom_objects=custom_objects)
+    return value
+
+
+def holds_layers(value: Any) -> bool:
+    """Returns whether a value is a layer, or a list or dict with one inside."""
+    if isinstance(value, Mapping):
+        return any(holds_layers(item) for item in value.values())
+    if isinstance(value, list | tuple):
+        return any(holds_layers(item) for item in value)
+    return isinstance(value, keras.layers.Layer)

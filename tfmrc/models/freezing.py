@@ -1,0 +1,80 @@
+"""Which layers of a model are frozen, as a plain dict that can be saved."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tfmrc import keras_private
+
+__all__ = ["set_trainable_flags", "trainable_flags"]
+
+
+def trainable_flags(model: Any) -> dict[str, bool]:
+    """Returns `trainable` of every layer for which it differs from the layer that holds it.
+
+    Args:
+        model: A `keras.Model` or layer.
+
+    Returns:
+        A dict from a layer's path to its flag; empty if everything is trainable. A path joins
+        names by `/`, from the outside in; the model's own is `""`. A sublayer whose name Keras
+        chose is called after its class; `:1` marks the second of the same name.
+
+    Example:
+        >>> import keras
+        >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3, name="inner"),
+        ...                           keras.layers.Dense(1, name="outer")])
+        >>> model.get_layer("inner").trainable = False
+        >>> trainable_flags(model)
+        {'inner': False}
+    """
+    flags: dict[str, bool] = {}
+
+    def visit(layer: Any, path: str, inherited: bool) -> None:
+        if layer.trainable != inherited:
+            flags[path] = layer.trainable
+        for name, sublayer in _named(layer):
+            visit(sublayer, f"{path}/{name}" if path else name, layer.trainable)
+
+    visit(model, "", True)
+    return flags
+
+
+def set_trainable_flags(model: Any, flags: Mapping[str, bool]) -> None:
+    """Freezes and thaws the layers of a model as `trainable_flags` found them.
+
+    Args:
+        model: A `keras.Model` or layer, built like the one that the flags are from.
+        flags: What `trainable_flags` returned.
+
+    Raises:
+        ValueError: The model has no layer of one of the paths.
+    """
+    unknown = set(flags)
+
+    def visit(layer: Any, path: str) -> None:
+        if path in flags:
+            layer.trainable = flags[path]  # Keras sets its sublayers too, which come afterwards
+            unknown.discard(path)
+        for name, sublayer in _named(layer):
+            visit(sublayer, f"{path}/{name}" if path else name)
+
+    visit(model, "")
+    if unknown:
+        raise ValueError(
+            f"{type(model).__name__} has no layer of the frozen or thawed paths. "
+            f"Received: trainable_flags={sorted(unknown)}"
+        )
+
+
+def _named(layer: Any) -> Iterator[tuple[str, Any]]:
+    """The layers that a layer holds, under names that are the same in every process."""
+    counts: dict[str, int] = {}
+    for sublayer in keras_private.sublayers(layer):
+        of_class = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_",
+                          type(sublayer).__name__).lower()  # fmt: skip
+        automatic = re.fullmatch(rf"{of_class}(_\d+)?", sublayer.name)
+        name = of_class if automatic else sublayer.name
+        number = counts.get(name, 0)
+        counts[name] = number + 1
+        yield (f"{name}:{number}" if number else name), sublayer

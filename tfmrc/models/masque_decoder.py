@@ -1,0 +1,171 @@
+"""Masque's decoder: writes an answer in a style, generating and copying words."""
+
+import keras
+from keras import ops
+
+from tfmrc.models.composite import Composite
+from tfmrc.models.generation import input_ids
+from tfmrc.ops.ids import BOS
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class MasqueDecoder(Composite):
+    """Writes an answer word by word, with attention to what `MasqueReader` read.
+
+    The first word is the style. Each word is generated or copied from the question or the passages.
+
+    Args:
+        word_embedding: Layer. Ids to `[..., word_dim]`; scores the generated words too unless there
+            is an `output_embedding`.
+        contextual_embedding: Layer or None, see `tfmrc.models.Masque`.
+        style_embedding: Layer. Styles `[B]` to vectors as wide as the embedded words.
+        highway: Layer on the embedded words.
+        projection: Layer to `hidden_dim`.
+        positions: Layer or None. Adds positions after the projection.
+        blocks: Decoder blocks, see `tfmrc.layers.TransformerDecoderBlock`.
+        output_projection: Layer to `word_dim`.
+        source_vocabulary: Layer, see `tfmrc.layers.SourceVocabulary`.
+        output_embedding: Layer or None. `[..., word_dim]` to logits of the generable words.
+        pointer_generator: Layer, see `tfmrc.layers.PointerGenerator`.
+        num_generable: int. The number of words that can be generated.
+        hidden_dim: int. Width of the blocks.
+        combined_attention: bool. Whether the passages' relevance weighs the copy attention.
+
+    Call arguments:
+        memory: dict. What the reader returned.
+        answer_ids: int `[B, T]`. Input ids of the words before each target.
+        target_ids: int `[B, T]`. Extended ids of the targets.
+
+    Returns:
+        A dict: `log_probability` `[B, T]` of the targets and the other parts of
+        `tfmrc.layers.PointerGenerator`.
+
+    Reference: Nishida et al. 2019, section 3.4, masque-13 to masque-21.
+    """
+
+    def __init__(
+        self,
+        *,
+        word_embedding,
+        contextual_embedding,
+        style_embedding,
+        highway,
+        projection,
+        positions,
+        blocks,
+        output_projection,
+        source_vocabulary,
+        output_embedding,
+        pointer_generator,
+        num_generable,
+        hidden_dim,
+        combined_attention=True,
+        **options,
+    ):
+        super().__init__(**options)
+        self.word_embedding = word_embedding
+        self.contextual_embedding = contextual_embedding
+        self.style_embedding = style_embedding
+        self.highway = highway
+        self.projection = projection
+        self.positions = positions
+        self.blocks = blocks
+        self.output_projection = output_projection
+        self.source_vocabulary = source_vocabulary
+        self.output_embedding = output_embedding
+        self.pointer_generator = pointer_generator
+        self.num_generable = num_generable
+        self.hidden_dim = hidden_dim
+        self.combined_attention = combined_attention
+
+    def call(self, memory, answer_ids, target_ids):
+        words = self.word_embedding(answer_ids)
+        if self.contextual_embedding is not None:
+            words = ops.concatenate([words, self.contextual_embedding.forward(answer_ids)], axis=-1)
+        style = self.style_embedding(memory["style_ids"])[:, None]
+        words = ops.concatenate([style, words[:, 1:]], axis=1)  # the style is the first word
+        x = self.projection(self.highway(words))
+        x = x if self.positions is None else self.positions(x)
+        memories = [memory["question"], memory["passages"]]
+        masks = [memory["question_mask"], memory["passage_mask"]]
+        for block in self.blocks:
+            x = block(x, memories, masks)
+        return self.distribute(memory, x, target_ids=target_ids)
+
+    def distribute(self, memory, states, target_ids=None, projected=None):
+        """Decoder states `[B, T, d]` to the parts of the next words' distribution."""
+        extended_ids = memory["extended_ids"]
+        hidden = self.output_projection(states)
+        source_logits, source_generable = self.source_vocabulary(
+            hidden, memory["source_words"], memory["source_ids"], extended_ids
+        )
+        if self.output_embedding is None:
+            # masque-13: the word embedding scores the generated words
+            common_logits = self.word_embedding(hidden, num_rows=self.num_generable)
+        else:
+            common_logits = self.output_embedding(hidden)
+            source_generable = ops.zeros_like(source_generable)
+        log_priors = [None, memory["log_relevance"]] if self.combined_attention else None
+        return self.pointer_generator(  # masque-14 to masque-21
+            states,
+            [memory["question"], memory["passages"]],
+            source_ids=extended_ids,
+            common_logits=common_logits,
+            source_logits=source_logits,
+            source_generable=source_generable,
+            log_priors=log_priors,
+            target_ids=target_ids,
+            projected=projected,
+        )
+
+    # === Decoding step by step ===
+
+    def project(self, memory):
+        """What the steps of decoding read of the memory, computed once.
+
+        Returns:
+            A dict: the memory, `projected` for the blocks and `copy_projected` for the copying.
+        """
+        memories = [memory["question"], memory["passages"]]
+        return {
+            **memory,
+            "projected": [block.project(memories) for block in self.blocks],
+            "copy_projected": self.pointer_generator.project(memories),
+        }
+
+    def init_cache(self, memory, num_beams, max_length):
+        """Returns an empty cache for `max_length` steps of `num_beams` beams."""
+        batch_size = ops.shape(memory["style_ids"])[0]
+        cache = {
+            "blocks": [
+                block.init_cache(batch_size, num_beams, max_length, self.hidden_dim)
+                for block in self.blocks
+            ]
+        }
+        if self.contextual_embedding is not None:
+            cache["contextual"] = self.contextual_embedding.init_cache(batch_size, num_beams)
+        return cache
+
+    def decode_step(self, memory, cache, ids, t):
+        """Computes one step of decoding, see `tfmrc.models.Masque.decode_step`."""
+        cache = dict(cache)
+        ids = ops.where(ops.equal(t, 0), BOS, input_ids(memory, ids, self.num_generable))
+        words = self.word_embedding(ids)  # [B, W, word_dim]
+        if self.contextual_embedding is not None:
+            contextual = self.contextual_embedding
+            forward, cache["contextual"] = contextual.decode_step(ids, cache["contextual"])
+            words = ops.concatenate([words, forward], axis=-1)
+        style = self.style_embedding(memory["style_ids"])[:, None]
+        words = ops.where(ops.equal(t, 0), style, words)
+        x = self.projection(self.highway(words))
+        x = x if self.positions is None else self.positions(x, position=t)
+        masks = [memory["question_mask"], memory["passage_mask"]]
+        block_caches = []
+        for block, block_cache, projected in zip(
+            self.blocks, cache["blocks"], memory["projected"], strict=True
+        ):
+            x, block_cache = block.decode_step(x, block_cache, t, projected, masks)
+            block_caches.append(block_cache)
+        cache["blocks"] = block_caches
+        parts = self.distribute(memory, x, projected=memory["copy_projected"])
+        return self.pointer_generator.distribution(parts, memory["extended_ids"]), cache

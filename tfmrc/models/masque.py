@@ -198,6 +198,7 @@ class Masque(GenerationMixin, Model):
         # Extended ids begin after the generable words; a table cannot generate more than it has.
         self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.has_decoder = decoder
+        self.gold_ranker = ranker == "gold"
         self.contextual_embedding = contextual_embedding
         combined_attention = combined_attention and ranker is not False
 
@@ -247,7 +248,7 @@ class Masque(GenerationMixin, Model):
             question_projection=self.question_projection,
             question_encoder=self.question_encoder,
             combined_attention=combined_attention,
-            gold_relevance=ranker == "gold",
+            gold_relevance=self.gold_ranker,
             name="reader",
             dtype=policy,
         )
@@ -292,7 +293,7 @@ class Masque(GenerationMixin, Model):
             "answer_ids": keras.Input((None,), dtype="int32", name="answer_ids"),
             "target_ids": keras.Input((None,), dtype="int32", name="target_ids"),
         }
-        if ranker == "gold":
+        if self.gold_ranker:
             inputs["relevance_gold"] = keras.Input(
                 (num_passages,), dtype="float32", name="relevance_gold"
             )

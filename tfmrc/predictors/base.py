@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
 from tfmrc.arguments import check_arguments
@@ -333,7 +334,8 @@ class Predictor(Generic[R]):
 
     def check_agreement(self) -> None:
         """Raises a ValueError if model and preprocessor were not made for each other."""
-        model, config = self.model, self.model.get_config()
+        model = self.model
+        config = vars(getattr(model, "arguments", None) or SimpleNamespace(**model.get_config()))
         for name, wanted in self.preprocessor.model_kwargs().items():
             size = config.get(name, getattr(model, name, None))
             if name == "generation_vocabulary_size":  # at most the vocabulary

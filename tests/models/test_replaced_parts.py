@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from keras import ops
 
+from tests.layers.weights import randomise
 from tests.models import examples, questions
 from tests.models.test_san import SMALL, batch
-from tests.models.weights import randomise
 from tfmrc.layers import DualAttention, MaxoutPointer, OneStepAnswer, PointerGenerator
 from tfmrc.models import SAN, Masque, MaxoutPointerQG
 

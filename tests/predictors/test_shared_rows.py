@@ -34,7 +34,7 @@ def predictor():
 
 @pytest.fixture(scope="module")
 def arrays(predictor):
-    return predictor.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+    return predictor.run("serving_default", REQUEST, **OPTIONS)
 
 
 def test_words_without_training_have_their_vectors(predictor):
@@ -49,11 +49,11 @@ def test_words_without_training_have_their_vectors(predictor):
 
 
 def test_saved_and_loaded(predictor, arrays, tmp_path):
-    predictor.save_to(tmp_path / "saved")
+    predictor.save(tmp_path / "saved")
     again = SANPredictor.load(tmp_path / "saved")
     vocabulary = predictor.preprocessor.vocabulary
     assert again.preprocessor.vocabulary.shared_words == vocabulary.shared_words
-    found = again.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+    found = again.run("serving_default", REQUEST, **OPTIONS)
     assert set(found) == set(arrays)
     for name, value in arrays.items():
         np.testing.assert_array_equal(found[name], value, err_msg=name)
@@ -65,5 +65,5 @@ def test_a_process_without_tfmrc_finds_the_same(predictor, tmp_path, loader):
     assert (exported / "assets" / "vocabulary.ids.tsv").is_file()
     (reply,) = run_loader(loader, exported, [REQUEST])
     with eagerly():
-        found = predictor.read(REQUEST["question"], REQUEST["passage"], **OPTIONS)
+        found = predictor.run("serving_default", REQUEST, **OPTIONS)
     assert_same_outputs(reply["outputs"], found, rtol=1e-3)

@@ -1,17 +1,21 @@
 import base64
 import http.client
 import json
+import shutil
+import socket
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 
 from tests.serving.predictors import EXPORT_OPTIONS, REQUEST, assert_same_outputs
+from tfmrc.predictors import DamagedError, verify
 from tfmrc.serving import Client, Server
 from tfmrc.serving.signature import SavedModel, newest_version
 
 INSTANCE = {"question": "How high?", "passages": ["It is 7 metres high."], "style": "qa"}
 VERSE = {**INSTANCE, "style": "limerick"}
+ASKED = {"question": "How high?", "passages": ["It is 7 metres high."], "style": "qa"}
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +90,7 @@ def test_state_and_signature_are_told(server):
         (400, "is empty", {"instances": []}),
         (400, "list of objects", {"instances": ["x"]}),
         (400, "same inputs", {"instances": [INSTANCE, {"question": "x"}]}),
-        (400, "passages, question, style", {"instances": [{"question": "x"}]}),
+        (400, "`passages` is missing. `style` is missing.", {"instances": [{"question": "x"}]}),
         (400, "hold strings", {"instances": [{**INSTANCE, "question": 7}]}),
         (400, "2 lists deep", {"instances": [{**INSTANCE, "passages": "x"}]}),
         (400, "base64", {"instances": [{**INSTANCE, "question": {"b64": "?"}}]}),
@@ -120,6 +124,91 @@ def test_wrong_paths(server, method, path, status):
     found, reply = send(server, method, path, body=b"{}" if method == "POST" else None)
     assert found == status
     assert reply["error"]
+
+
+def raw(server, head, body=b""):
+    """The status of a request as it is written, and whether the connection was closed."""
+    address = urlsplit(server.url)
+    with socket.create_connection((address.hostname, address.port), timeout=3600) as connection:
+        connection.sendall(head.encode() + b"\r\n\r\n" + body)
+        reply = http.client.HTTPResponse(connection)
+        reply.begin()
+        json.loads(reply.read())
+        return reply.status, reply.getheader("Connection")
+
+
+POST = "POST /v1/models/hills:predict HTTP/1.1\r\nHost: x\r\n"
+GET = "GET /v1/models/hills HTTP/1.1\r\nHost: x\r\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "head"),
+    [
+        (400, POST + "Content-Length: 2\r\nContent-Length: 2"),
+        (400, POST + "Content-Length: 2\r\nTransfer-Encoding: chunked"),
+        (400, POST + "Transfer-Encoding: chunked"),
+        (400, POST + "Content-Length: -2"),
+        (400, POST + "Content-Length: \u0662"),
+        (411, POST + "Accept: */*"),
+        (413, POST + "Content-Length: " + "9" * 5000),
+        (413, POST + "Content-Length: 67108865"),
+        (400, GET + "Content-Length: 2"),
+        (400, GET + "Transfer-Encoding: chunked"),
+    ],
+)
+def test_an_ambiguous_body_is_refused_and_the_connection_closed(server, status, head):
+    assert raw(server, head, b"{}") == (status, "close")
+    assert raw(server, GET + "Accept: */*") == (200, None)
+
+
+def test_json_that_is_nested_too_deeply_is_a_bad_request(server):
+    status, reply = send(
+        server, "POST", "/v1/models/hills:predict", body=b"[" * 100_000 + b"]" * 100_000
+    )
+    assert status == 400
+    assert "not JSON" in reply["error"]
+
+
+def test_a_long_row_of_passages_does_not_lengthen_the_others(server):
+    rows = [{**INSTANCE, "passages": ["It is 7 metres high."] + [""] * 100_000}]
+    rows += [{**INSTANCE, "passages": ["x"] * 100_000}, *[INSTANCE] * 50]
+    status, reply = predict(server, {"instances": rows})
+    assert status == 200
+    first, long, *others = reply["predictions"]
+    alone = predict(server, {"instances": [INSTANCE]})[1]["predictions"][0]
+    assert (first["answer"], first["truncated"]) == (alone["answer"], False)
+    assert long["truncated"] is True
+    assert all(row["answer"] == alone["answer"] for row in others)
+
+
+def test_names_with_spaces_and_unicode_are_served(exported):
+    with Server({"les collines é": exported}, port=0) as running:
+        client = Client("les collines é", running.url)
+        assert client.status()["model_version_status"][0]["state"] == "AVAILABLE"
+        assert client.answer(**ASKED).text is not None
+        port = urlsplit(running.url).port
+        with pytest.raises(OSError, match=f"Cannot listen on 127.0.0.1:{port} .* Choose another"):
+            Server({"hills": exported}, port=port)
+    with pytest.raises(ValueError, match="must be a dict .* Received: models="):
+        Server(str(exported))
+
+
+def test_a_damaged_export_is_not_served(exported, tmp_path):
+    damaged = shutil.copytree(exported, tmp_path / "7")
+    random = np.random.default_rng(0)
+    for path in sorted(p for p in damaged.rglob("*") if p.is_file()):
+        content = path.read_bytes()
+        for bit in random.integers(8 * len(content), size=20):
+            flipped = bytearray(content)
+            flipped[bit // 8] ^= 1 << bit % 8
+            path.write_bytes(flipped)
+            with pytest.raises(DamagedError, match="is damaged"):
+                verify(damaged)
+        with pytest.raises(DamagedError, match="is damaged"):
+            Server({"hills": damaged}, port=0)
+        path.write_bytes(content)
+    (result,) = verify(damaged.parent)
+    assert result.files == sum(p.is_file() for p in damaged.rglob("*")) - 1
 
 
 def test_the_client_gives_the_reader_s_answers(server, predictor):

@@ -5,6 +5,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from tfmrc.predictors.answer import Answer
 
@@ -34,7 +35,7 @@ class Client:
         version: int | None = None,
         timeout: float = 60.0,
     ):
-        self.url = f"{url.rstrip('/')}/v1/models/{name}"
+        self.url = f"{url.rstrip('/')}/v1/models/{quote(name, safe='')}"
         if version is not None:
             self.url += f"/versions/{version}"
         self.timeout = timeout

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from os import PathLike
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 from tensorflow.core.framework.types_pb2 import DataType
@@ -16,6 +17,7 @@ from tfmrc.serving.signature import RequestError, SavedModel
 __all__ = ["Server"]
 
 MAX_BODY = 64 * 2**20
+MAX_DIGITS = 18  # of Content-Length
 ROUTE = re.compile(
     r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d+))?(?P<action>:\w+|/metadata)?/?"
 )
@@ -27,21 +29,22 @@ class Server:
 
     `POST /v1/models/NAME:predict` takes `{"instances": [{"question": ..., "passages": [...],
     "style": ...}, ...]}` (answered by `predictions`) or `{"inputs": {"question": [...], ...}}`
-    (answered by `outputs`), and `"signature_name"` beside it where another signature than
-    `serving_default` is meant. `GET /v1/models/NAME` tells the state, and
-    `GET /v1/models/NAME/metadata` the signatures. Bytes are written `{"b64": "..."}`. Unlike
-    TensorFlow Serving it accepts rows of different numbers of passages. One request is computed at
-    a time; for more, use TensorFlow Serving, which reads the same folders.
+    (answered by `outputs`), and `"signature_name"` beside it for another signature than
+    `serving_default`. `GET /v1/models/NAME` returns the state, and `GET /v1/models/NAME/metadata`
+    the signatures. Bytes are written `{"b64": "..."}`. Unlike TensorFlow Serving it accepts rows
+    with different numbers of passages. One request is computed at a time; for more, use TensorFlow
+    Serving, which reads the same folders.
 
     Args:
-        models: for each name the folder of an export (`<name>` for its newest version, or
+        models: dict. For each name the folder of an export (`<name>` for its newest version, or
             `<name>/<version>`).
-        host: address to listen on; by default this machine alone is answered.
-        port: 0 for any that is free.
+        host: str. Address to listen on; by default only this machine is answered.
+        port: int. 0 for any that is free.
 
     Raises:
-        FileNotFoundError: if a folder holds no SavedModel.
-        OSError: if the port is in use.
+        FileNotFoundError: A folder holds no SavedModel.
+        ValueError: An export is damaged, or `models` is no dict.
+        OSError: The port is in use.
 
     Use it as a context manager to serve in the background, or call `serve_forever`.
     """
@@ -52,15 +55,27 @@ class Server:
         host: str = "127.0.0.1",
         port: int = 8501,
     ):
+        if not isinstance(models, Mapping):
+            raise ValueError(
+                "`models` must be a dict with the folder of an export for each name, as in "
+                f'Server({{"hills": "savedmodels/hills"}}). Received: models={models!r}'
+            )
         self.models = {name: SavedModel(path) for name, path in models.items()}
         handler = type("Handler", (_Handler,), {"answer": staticmethod(self._answer)})
-        self._http = ThreadingHTTPServer((host, port), handler)
+        try:
+            self._http = ThreadingHTTPServer((host, port), handler)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"Cannot listen on {host}:{port} ({error.strerror}). Choose another port, or 0 for "
+                "any that is free",
+            ) from error
         self._http.daemon_threads = True
         self._thread: threading.Thread | None = None
 
     @property
     def url(self) -> str:
-        """Where it listens: `http://host:port`."""
+        """The address: `http://host:port`."""
         host, port = self._http.server_address[:2]
         return f"http://{host!s}:{port}"
 
@@ -88,7 +103,7 @@ class Server:
             self._thread.join()
 
     def _answer(self, method: str, path: str, body: bytes) -> Status:
-        route = ROUTE.fullmatch(path.partition("?")[0])
+        route = ROUTE.fullmatch(unquote(path.partition("?")[0]))
         if not route:
             return 404, {"error": "The paths are /v1/models/NAME, .../metadata and ...:predict."}
         name, action = route["name"], route["action"]
@@ -111,18 +126,43 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "tfmrc"
 
     def do_GET(self) -> None:
-        self._handle(b"")
+        size = self._size()
+        if size == 0:
+            self._handle(b"")
+        elif size is not None:
+            self._refuse(400, "A GET request must have no body.")
 
     def do_POST(self) -> None:
-        size = self.headers.get("Content-Length", "")
-        if not size.isdecimal() or int(size) > MAX_BODY:
-            self.close_connection = True
-            status = 413 if size.isdecimal() else 411
-            self._reply(
-                status, {"error": f"The body may have {MAX_BODY} bytes and must say how many."}
-            )
+        size = self._size()
+        if size is None:
             return
-        self._handle(self.rfile.read(int(size)))
+        if size > MAX_BODY:
+            self._refuse(413, f"The body must not have more than {MAX_BODY:,} bytes.")
+        elif not self.headers.get_all("Content-Length"):
+            self._refuse(411, "The request must give its length (Content-Length).")
+        else:
+            self._handle(self.rfile.read(size))
+
+    def _size(self) -> int | None:
+        """Returns the bytes of the body; None after refusing a request that is ambiguous.
+
+        A proxy could read an ambiguous length in another way and take a part of the body for the
+        next request.
+        """
+        sizes = self.headers.get_all("Content-Length") or []
+        if "Transfer-Encoding" in self.headers or len(sizes) > 1:
+            self._refuse(400, "The request must give its length once (Content-Length).")
+            return None
+        size = sizes[0] if sizes else "0"
+        if not (size.isascii() and size.isdecimal()):
+            self._refuse(400, f"Content-Length must be a number. Received: {size!r:.80}")
+            return None
+        return int(size) if len(size) <= MAX_DIGITS else MAX_BODY + 1
+
+    def _refuse(self, status: int, message: str) -> None:
+        """Replies and closes the connection, whose remaining bytes are not read."""
+        self.close_connection = True
+        self._reply(status, {"error": message})
 
     def _handle(self, body: bytes) -> None:
         try:
@@ -135,19 +175,21 @@ class _Handler(BaseHTTPRequestHandler):
     def _reply(self, status: int, value: Mapping[str, Any]) -> None:
         body = json.dumps(value).encode()
         self.send_response(status)
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Silent: requests may hold what their senders do not want in a log."""
+        """Writes no log: requests may hold what their senders do not want in one."""
 
 
 def _predict(model: SavedModel, body: bytes) -> dict[str, Any]:
     try:
         request = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RequestError(f"The body is not JSON: {error}") from error
     if not isinstance(request, dict):
         raise RequestError('The body must be an object with "instances" or "inputs".')

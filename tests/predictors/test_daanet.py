@@ -100,7 +100,7 @@ def test_an_export_answers_and_asks_by_one_call(predictor, exported):
 
 def test_a_server_has_both_signatures(predictor, exported):
     with Server({"dual": exported.parent}, port=0) as server:
-        client = Client("dual", server.url)
+        client = Client("dual", server.url, timeout=3600)
         for task in ("answer", "ask"):
             outputs = client.run(REQUESTS[task], signature=task)
             given = list(REQUESTS[task].values())[0]

@@ -109,7 +109,7 @@ def run_loader(
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=3600,  # a guard against hanging; a busy machine is slow
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -26,7 +26,7 @@ def server(exported):
 
 def send(server, method, path, value=None, body=None):
     address = urlsplit(server.url)
-    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=60)
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=3600)
     try:
         body = body if body is not None else value is not None and json.dumps(value)
         connection.request(method, path, body or None)
@@ -183,7 +183,7 @@ def test_a_long_row_of_passages_does_not_lengthen_the_others(server):
 
 def test_names_with_spaces_and_unicode_are_served(exported):
     with Server({"les collines é": exported}, port=0) as running:
-        client = Client("les collines é", running.url)
+        client = Client("les collines é", running.url, timeout=3600)
         assert client.status()["model_version_status"][0]["state"] == "AVAILABLE"
         assert client.answer(**ASKED).text is not None
         port = urlsplit(running.url).port
@@ -207,12 +207,18 @@ def test_a_damaged_export_is_not_served(exported, tmp_path):
         with pytest.raises(DamagedError, match="is damaged"):
             Server({"hills": damaged}, port=0)
         path.write_bytes(content)
+    (variables,) = (damaged / "variables").glob("*.data-*")
+    content = variables.read_bytes()
+    variables.write_bytes(content[:100])
+    with pytest.raises(ValueError, match="cannot be loaded as a SavedModel; it is damaged"):
+        SavedModel(damaged, verify=False)
+    variables.write_bytes(content)
     (result,) = verify(damaged.parent)
     assert result.files == sum(p.is_file() for p in damaged.rglob("*")) - 1
 
 
 def test_the_client_gives_the_reader_s_answers(server, predictor):
-    client = Client("hills", server.url)
+    client = Client("hills", server.url, timeout=3600)
     passages = REQUEST["passages"][0][:2]
     served = client.answer(question=REQUEST["question"][0], passages=passages, style="qa")
     expected = predictor.answer(

@@ -44,8 +44,8 @@ def find_predictor_class(
         getattr(room, name)
     ranked = []
     for number, each in enumerate(_CLASSES):
-        model_distance = _distance(model_class, each.model_class)
-        distance = _distance(preprocessor_class, each.preprocessor_class)
+        model_distance = _distance(model_class, getattr(each, "model_class", None))
+        distance = _distance(preprocessor_class, getattr(each, "preprocessor_class", None))
         fits = distance is not None if preprocessor_class else model_distance is not None
         if fits:
             far = len(getattr(model_class, "__mro__", ())) + 1
@@ -61,8 +61,8 @@ def find_predictor_class(
     return min(ranked)[-1]
 
 
-def _distance(wanted: type | None, declared: type) -> int | None:
+def _distance(wanted: type | None, declared: type | None) -> int | None:
     """Returns how many steps up `wanted` the declared class is; None if it is no base of it."""
-    if wanted is None:
+    if wanted is None or declared is None or declared not in wanted.__mro__:
         return None
-    return wanted.__mro__.index(declared) if declared in wanted.__mro__ else None
+    return wanted.__mro__.index(declared)

@@ -21,6 +21,19 @@ from tfmrc.predictors.manifest import manifest_of, verify_files
 __all__ = ["RequestError", "SavedModel", "SavedSignature", "newest_version", "status_message"]
 
 
+#: Exceptions of TensorFlow for files that are damaged or that it does not understand.
+LOADING_ERRORS = (
+    tf.errors.OpError,
+    AssertionError,
+    AttributeError,
+    KeyError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
+
 class RequestError(ValueError):
     """A request that cannot be answered; `status` is the HTTP status of the reply."""
 
@@ -72,15 +85,22 @@ class SavedModel:
     Raises:
         FileNotFoundError: There is no SavedModel.
         tfmrc.predictors.DamagedError: A file differs from what was written.
+        ValueError: TensorFlow cannot load it.
     """
 
     def __init__(self, path: str | PathLike[str], *, verify: bool = True):
         self.path = newest_version(path)
-        if verify and manifest_of(self.path) is not None:
-            verify_files(self.path)
         self.card = _card(self.path)
-        with _without_warnings():
-            self._model = tf.saved_model.load(str(self.path))
+        if verify and (self.card or manifest_of(self.path) is not None):
+            verify_files(self.path)
+        try:
+            with _without_warnings():
+                self._model = tf.saved_model.load(str(self.path))
+        except LOADING_ERRORS as error:
+            raise ValueError(
+                f"{self.path} cannot be loaded as a SavedModel; it is damaged, or uses operations "
+                f"that are not installed: {error}"
+            ) from error
         lock = threading.Lock()  # one request at a time: each already uses all cores
         max_passages = self.card.get("max_passages")
         self.signatures = {

@@ -12,9 +12,9 @@ import pytest
 @pytest.fixture(scope="session")
 def predictor():
     """A Masque predictor that gives `tests.serving.predictors.ANSWERS`."""
-    from tests.serving.predictors import make_reader, train
+    from tests.serving.predictors import make_predictor, train
 
-    return train(make_reader())
+    return train(make_predictor())
 
 
 @pytest.fixture(scope="session")

@@ -149,5 +149,7 @@ def test_saved_and_loaded_and_a_task_that_is_missing(tmp_path, predictor):
     with pytest.raises(ValueError, match="num_characters"):
         DAANetPredictor(
             predictor.model,
-            preprocessing.DAANetPreprocessor(predictor.preprocessor.vocabulary, num_characters=9),
+            preprocessing.DAANetPreprocessor(
+                predictor.preprocessor.vocabulary, num_characters=9, generation_vocabulary_size=14
+            ),
         )

@@ -8,7 +8,13 @@ import tensorflow as tf
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from tensorflow.core.protobuf import saved_model_pb2
 
-from tests.serving.predictors import REQUEST, STYLES, assert_same_outputs, make_reader, run_loader
+from tests.serving.predictors import (
+    REQUEST,
+    STYLES,
+    assert_same_outputs,
+    make_predictor,
+    run_loader,
+)
 from tfmrc.predictors.export import operations, python_operations
 from tfmrc.serving import write_serving_config
 
@@ -85,7 +91,7 @@ def test_the_signature_has_the_documented_names_and_types(exported):
 
 
 def test_a_version_is_replaced_only_on_request(tmp_path, monkeypatch):
-    predictor = make_reader(decoder=False)
+    predictor = make_predictor(decoder=False)
     with pytest.raises(ValueError, match="version number.*Received: path="):
         predictor.export(tmp_path / "hills" / "newest")
     path = predictor.export(tmp_path / "hills" / "1")

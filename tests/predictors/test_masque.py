@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.serving.predictors import ANSWERS, EXPORT_OPTIONS, REQUEST, STYLES, make_reader
+from tests.serving.predictors import ANSWERS, EXPORT_OPTIONS, REQUEST, STYLES, make_predictor
 from tfmrc import Predictor, data, preprocessing, text
 from tfmrc.predictors import DecodingOptions
 
@@ -119,7 +119,7 @@ def test_compiled_gives_the_same_answers(predictor):
     ],
 )
 def test_a_model_gives_what_it_has(parts, outputs):
-    predictor = make_reader(**parts)
+    predictor = make_predictor(**parts)
     passages = ["It is 7 metres high.", "It is."]
     request = {"question": ["How high?"], "passages": [passages], "style": ["qa"]}
     assert set(predictor.run("serving_default", request)) == outputs
@@ -128,7 +128,7 @@ def test_a_model_gives_what_it_has(parts, outputs):
 
 
 def test_a_gold_ranker_reads_the_relevance_of_the_examples(tmp_path):
-    predictor = make_reader(ranker="gold", initializer_stddev=0.5)
+    predictor = make_predictor(ranker="gold", initializer_stddev=0.5)
     passages = ("the hill is 12 metres high", "of river Oro")
     first, second, both, unknown = predictor.predict(
         [
@@ -149,7 +149,7 @@ def test_a_gold_ranker_reads_the_relevance_of_the_examples(tmp_path):
 
 
 def test_a_model_without_ranker_and_classifier_answers():
-    predictor = make_reader(ranker=False, classifier=False, combined_attention=False)
+    predictor = make_predictor(ranker=False, classifier=False, combined_attention=False)
     passages = ["It is 7 metres high."]
     answer = predictor.answer(question="How high?", passages=passages, max_length=3, min_length=1)
     assert answer.words

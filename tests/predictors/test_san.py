@@ -25,7 +25,7 @@ REQUEST = {
 OPTIONS = {"num_return_sequences": 3, "max_length": 4}
 
 
-def make_reader(seed=1, tagger=None, model=None, **options):
+def make_predictor(seed=1, tagger=None, model=None, **options):
     keras.utils.set_random_seed(seed)
     sizes = {"passage_length": 20, "stride": 10, "answer_length": 5, **options}
     preprocessor = preprocessing.SANPreprocessor(text.Vocabulary(WORDS, num_oov_buckets=4), **sizes)
@@ -53,7 +53,7 @@ def run(predictor, questions, passages, **options):
 
 @pytest.fixture(scope="module")
 def predictor():
-    return make_reader()
+    return make_predictor()
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_a_passage_of_several_windows_is_that_of_its_best_window(predictor, arra
 
 
 def test_an_ensemble_reads_by_the_mean_of_its_members(tmp_path):
-    first, second = (make_reader(seed, model={"num_layers": 1}) for seed in (1, 2))
+    first, second = (make_predictor(seed, model={"num_layers": 1}) for seed in (1, 2))
     together = ensemble_predictor([first, second])
     asked = REQUEST["question"][1:2], [LONG]
     with eagerly():
@@ -184,7 +184,9 @@ def test_steps_on_request(predictor):
 
 
 def test_an_ensemble_is_exported_as_one_reader(tmp_path):
-    together = ensemble_predictor([make_reader(seed, model={"num_layers": 1}) for seed in (1, 2)])
+    together = ensemble_predictor(
+        [make_predictor(seed, model={"num_layers": 1}) for seed in (1, 2)]
+    )
     exported = together.export(tmp_path / "together" / "1", **OPTIONS)
     (reply,) = run_loader("tf_loader.py", exported, [REQUEST])
     with eagerly():
@@ -287,12 +289,12 @@ def tag(questions, passages):
 
 def test_a_model_with_tags_asks_for_them_everywhere(tmp_path):
     with pytest.raises(ValueError, match="tagger=None"):
-        make_reader(pos_tags=("NUM",), model={"tagger": None})
+        make_predictor(pos_tags=("NUM",), model={"tagger": None})
     with pytest.raises(ValueError, match="num_pos"):
-        make_reader(pos_tags=("NUM",), model={"num_pos": 0})
+        make_predictor(pos_tags=("NUM",), model={"num_pos": 0})
     with pytest.raises(ValueError, match="'rules 1'"):
-        make_reader(pos_tags=("NUM",)).answer(question="How high?", passages=PASSAGE)
-    predictor = make_reader(pos_tags=("NUM",), tagger=tag)
+        make_predictor(pos_tags=("NUM",)).answer(question="How high?", passages=PASSAGE)
+    predictor = make_predictor(pos_tags=("NUM",), tagger=tag)
     with eagerly():
         answer = predictor.answer(question="How high?", passages=PASSAGE)
         given = {"question": ["How high?"], "passage": [PASSAGE], **tag(["How high?"], [PASSAGE])}

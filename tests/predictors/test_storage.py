@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tfmrc
-from tests.serving.predictors import REQUEST, make_reader
+from tests.serving.predictors import REQUEST, make_predictor
 from tfmrc import models, predictors, preprocessing, text
 from tfmrc.predictors import DamagedError, Predictor, verify
 
@@ -51,7 +51,7 @@ class Unregistered(predictors.SANPredictor):
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved") / "predictor"
-    return make_reader(decoder=False).save(folder, metrics={"mrr": 0.5})
+    return make_predictor(decoder=False).save(folder, metrics={"mrr": 0.5})
 
 
 @pytest.fixture
@@ -316,7 +316,7 @@ def test_a_forked_process_is_told_to_load_again(monkeypatch):
 
 
 def test_parts_that_were_never_trained_are_left_out(tmp_path):
-    predictor = make_reader(num_decoder_blocks=1)
+    predictor = make_predictor(num_decoder_blocks=1)
     request = {name: values[:1] for name, values in REQUEST.items()}
     assert {"relevance", "answerable_probability"} <= set(predictor.run("serving_default", request))
     predictor.trained_parts = ("decoder", "ranker")

@@ -36,7 +36,7 @@ ANSWERS = ["1,310.5 metres", "Tamsin named the WHY.", "12 metres high", "川 hig
 RELEVANCE = [[1, 0, 0], [1, 0, -1], [1, 0, -1], [1, 0, 0]]
 
 
-def make_reader(seed: int = 3, **sizes) -> Predictor:
+def make_predictor(seed: int = 3, **sizes) -> Predictor:
     """Small, with random weights."""
     keras.utils.set_random_seed(seed)
     preprocessor = preprocessing.MasquePreprocessor(

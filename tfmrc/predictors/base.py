@@ -239,13 +239,13 @@ class Predictor(Generic[R]):
         """
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"`batch_size` must be 1 or more. Received: batch_size={batch_size!r}")
-        chosen = self.task(task)
+        selected = self.task(task)
         self.options(**options)
         stream = iter(examples)
 
         def results() -> Iterator[R]:
-            while batch := [Query.of(each, chosen) for each in islice(stream, batch_size)]:
-                yield from self.predict_batch(batch, chosen, options)
+            while batch := [Query.of(each, selected) for each in islice(stream, batch_size)]:
+                yield from self.predict_batch(batch, selected, options)
 
         return results()
 
@@ -277,10 +277,10 @@ class Predictor(Generic[R]):
         Raises:
             ValueError: There is no such signature.
         """
-        chosen = self.options(**options)
-        if chosen not in self._signatures:
-            self._signatures[chosen] = self.build_signatures(chosen)
-        signatures = self._signatures[chosen]
+        key = self.options(**options)
+        if key not in self._signatures:
+            self._signatures[key] = self.build_signatures(key)
+        signatures = self._signatures[key]
         if name not in signatures:
             raise ValueError(
                 f"This predictor has the signatures {', '.join(sorted(signatures))}. "

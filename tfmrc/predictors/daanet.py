@@ -126,8 +126,10 @@ def daanet_signatures(
 
 
 def _signature(direction: Any, preprocessor: Any, options: DecodingOptions) -> Any:
-    given, made = direction.given, direction.made
-    longest = {"question": preprocessor.question_length, "answer": preprocessor.answer_length}[made]
+    given, target = direction.given, direction.made
+    longest = {"question": preprocessor.question_length, "answer": preprocessor.answer_length}[
+        target
+    ]
     max_length = options.max_length or longest + 1
 
     def search(numbers: dict[str, tf.Tensor]) -> Any:
@@ -149,8 +151,8 @@ def _signature(direction: Any, preprocessor: Any, options: DecodingOptions) -> A
         real = hypotheses.lengths > 0
         log_probabilities = tf.cast(hypotheses.log_probability, tf.float32)
         return {
-            made: texts[:, 0],
-            f"{made}s": texts,
+            target: texts[:, 0],
+            f"{target}s": texts,
             "probabilities": tf.where(real, tf.exp(log_probabilities), 0.0),
             "log_probabilities": log_probabilities,
             "finished": tf.reduce_any(hypotheses.ids == EOS, axis=-1) | ~real,

@@ -9,7 +9,7 @@ __all__ = ["ensemble_predictor"]
 
 
 def ensemble_predictor(predictors: Sequence[SANPredictor]) -> SANPredictor:
-    """Returns a predictor by the mean of several ones' probabilities, as of runs with other seeds.
+    """Returns one predictor by the mean of the probabilities of several, as of several seeds.
 
     It answers, is saved and exported like any other.
 

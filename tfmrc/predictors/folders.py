@@ -59,7 +59,7 @@ def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> 
 
 @contextmanager
 def new_folder(path: Path, size: int) -> Iterator[Path]:
-    """Gives a folder to write into, which then takes the place of `path`, with a manifest.
+    """Gives a folder to write into; it then replaces `path`, with a manifest.
 
     What was at `path` before stays complete until the new folder is, and is removed then.
 

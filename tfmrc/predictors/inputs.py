@@ -37,7 +37,7 @@ def check_names(where: str, names: Iterable[str], expected: Iterable[str]) -> No
 
 
 def cut_passages(passages: Sequence[Any], most: int | None) -> Sequence[Any]:
-    """Returns at most `most` passages of a row, and one more that stands for all that are cut.
+    """Returns at most `most` passages of a row, and one more that represents all that are cut.
 
     The further one lets the graph report `truncated`; it is left out if all that are cut are
     empty, which means missing.

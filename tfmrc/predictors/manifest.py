@@ -99,17 +99,17 @@ def verify_files(folder: str | PathLike[str]) -> Verification:
         path = folder / name
         if not path.is_file():
             raise DamagedError(f"{folder} is damaged: {name} is missing.")
-        found = path.stat().st_size
-        if found != entry["size"]:
+        length = path.stat().st_size
+        if length != entry["size"]:
             raise DamagedError(
-                f"{folder} is damaged: {name} has {found:,} bytes, but {entry['size']:,} were "
+                f"{folder} is damaged: {name} has {length:,} bytes, but {entry['size']:,} were "
                 "written."
             )
         if _digest(path) != entry["sha256"]:
             raise DamagedError(
                 f"{folder} is damaged: {name} differs from what was written (SHA-256)."
             )
-        size += found
+        size += length
     return Verification(folder, len(files), size)
 
 
@@ -140,11 +140,11 @@ def verify(folder: str | PathLike[str]) -> list[Verification]:
     [1]
     """
     folder = Path(folder)
-    found = {
+    folders = {
         path.parents[1] if path.parent.name == EXTRA else path.parent
         for path in folder.rglob(FILE_NAME)
     }
-    results = [verify_files(each) for each in sorted(found) if not _hidden(each, folder)]
+    results = [verify_files(each) for each in sorted(folders) if not _hidden(each, folder)]
     if not results:
         raise FileNotFoundError(f"There is no {FILE_NAME} in {folder} or below it.")
     return results

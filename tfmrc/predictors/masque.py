@@ -109,8 +109,8 @@ class MasquePredictor(Predictor[Answer]):
             inputs["relevance"] = _matrix([query.relevance for query in queries], passages)
         outputs = self.run("serving_default", inputs, **options)
         return [
-            Answer.from_outputs(outputs, row, num_passages=len(several))
-            for row, several in enumerate(passages)
+            Answer.from_outputs(outputs, row, num_passages=len(query.passages))
+            for row, query in enumerate(queries)
         ]
 
     def check_exportable(self) -> None:

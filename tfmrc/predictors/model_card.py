@@ -91,7 +91,7 @@ def write_model_card(
     card = {
         "name": path.parent.name,
         "version": int(path.name),
-        "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "exported": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "versions": tool_versions(),
         "requirements": REQUIREMENTS,
         "predictor": type(predictor).__name__,
@@ -116,12 +116,14 @@ def write_model_card(
     extra.mkdir(exist_ok=True)
     _write(extra / "model_card.json", card)
     _write(extra / "metrics.json", dict(metrics))
-    chosen = {
+    not_default = {
         each.name: getattr(options, each.name)
         for each in fields(options)
         if getattr(options, each.name) != each.default
     }
-    text = _markdown(card, {**chosen, "max_length": card["decoding"]["max_length"]}, bool(metrics))
+    text = _markdown(
+        card, {**not_default, "max_length": card["decoding"]["max_length"]}, bool(metrics)
+    )
     (extra / "model_card.md").write_text(text, encoding="utf-8")
 
 
@@ -142,13 +144,13 @@ def _described(meanings: Mapping[str, str], name: str, tensor: tf.Tensor) -> dic
     return {"dtype": tensor.dtype.name, "shape": shape, "meaning": meanings.get(name, "")}
 
 
-def _markdown(card: Mapping[str, Any], chosen: Mapping[str, Any], has_metrics: bool) -> str:
+def _markdown(card: Mapping[str, Any], options: Mapping[str, Any], has_metrics: bool) -> str:
     tasks = ", ".join(task["name"] for task in card["tasks"])
     lines = [
         f"# {card['name']}, version {card['version']}",
         "",
         f"{card['model']['class']} with {card['model']['parameters']:,} parameters and "
-        f"{card['words']:,} words (tasks: {tasks}), exported {card['made']} by "
+        f"{card['words']:,} words (tasks: {tasks}), exported {card['exported']} by "
         + ", ".join(f"{name} {version}" for name, version in card["versions"].items())
         + ".",
         "",
@@ -168,7 +170,7 @@ def _markdown(card: Mapping[str, Any], chosen: Mapping[str, Any], has_metrics: b
         url = f"http://localhost:8501/v1/models/{card['name']}:predict"
         lines += ["", "## Example request", "", f"    curl -d '{body}' \\", f"        {url}"]
     lines += ["", "## Decoding", ""]
-    lines += [f"- {name}: {value}" for name, value in chosen.items()]
+    lines += [f"- {name}: {value}" for name, value in options.items()]
     lines += ["", "## Metrics", ""]
     lines += ["In `metrics.json`." if has_metrics else "None were given."]
     return "\n".join(lines) + "\n"

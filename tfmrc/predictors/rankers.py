@@ -50,8 +50,8 @@ class TfIdfRanker:
             self._frequency.update(set(_words(passage)))
 
     def __call__(self, question: str, passages: Sequence[str]) -> list[float]:
-        asked = self._vector(question)
-        return [self._cosine(asked, self._vector(passage)) for passage in passages]
+        vector = self._vector(question)
+        return [self._cosine(vector, self._vector(passage)) for passage in passages]
 
     def _vector(self, text: str) -> dict[str, float]:
         return {

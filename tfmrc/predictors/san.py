@@ -102,11 +102,11 @@ class SANPredictor(Predictor[SpanAnswer]):
             for position, (row, number, _, _) in enumerate(part):
                 answer = SpanAnswer.from_outputs(outputs, position)
                 answers[row].append(replace(answer, passage=number))
-        for query, several in zip(queries, answers, strict=True):
-            relevance = [1.0] * len(several)
+        for query, of_passages in zip(queries, answers, strict=True):
+            relevance = [1.0] * len(of_passages)
             if self.ranker is not None and query.passages:
                 relevance = [float(value) for value in self.ranker(query.question, query.passages)]
-            yield best_of_passages(several, relevance)
+            yield best_of_passages(of_passages, relevance)
 
     def complete(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         """Adds the annotations of the tagger, unless they are given.
@@ -123,8 +123,8 @@ class SANPredictor(Predictor[SpanAnswer]):
                 f"{self.model.tagger!r}: pass them among the inputs, or set the predictor's "
                 "`tagger`. Received: tagger=None"
             )
-        made = self.tagger(inputs["question"], inputs["passage"])
-        return {**inputs, **{name: made[name] for name in missing}}
+        tags = self.tagger(inputs["question"], inputs["passage"])
+        return {**inputs, **{name: tags[name] for name in missing}}
 
     def check_agreement(self) -> None:
         """Raises a ValueError if model and preprocessor were not made for each other."""
@@ -136,7 +136,7 @@ class SANPredictor(Predictor[SpanAnswer]):
             )
 
     def warmup_request(self) -> dict[str, Any] | None:
-        """Returns a small question; None if tags are needed, which nobody has made."""
+        """Returns a small question; None if the model needs tags."""
         if self.preprocessor.annotations:
             return None
         return {"question": [QUESTION], "passage": [PASSAGES[0]]}

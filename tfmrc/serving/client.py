@@ -69,16 +69,16 @@ class Client:
             ValueError: The server refuses the request; the message is the server's.
             ConnectionError: There is no server.
         """
-        width = max((len(several) for several in passages), default=0)
+        width = max(map(len, passages), default=0)
         inputs: dict[str, list[Any]] = {
             "question": list(questions),
-            "passages": [[*several, *[""] * (width - len(several))] for several in passages],
+            "passages": [[*row, *[""] * (width - len(row))] for row in passages],
             "style": list(styles),
         }
         outputs = self.run(inputs)
         return [
-            Answer.from_outputs(outputs, row, num_passages=len(several))
-            for row, several in enumerate(passages)
+            Answer.from_outputs(outputs, row, num_passages=len(texts))
+            for row, texts in enumerate(passages)
         ]
 
     def run(

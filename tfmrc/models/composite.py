@@ -7,6 +7,7 @@ import keras
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 
 
+@keras.saving.register_keras_serializable(package="tfmrc")
 class Composite(keras.layers.Layer):
     """A layer whose parts are arguments, made by the model that it belongs to.
 

@@ -162,7 +162,7 @@ class _Group:
 
     def _aside(self) -> str:
         aside = self._rng.choice(_world()["asides"])
-        return re.sub(r"{(\w+)}", lambda found: self._draw(found[1]), aside)
+        return re.sub(r"{(\w+)}", lambda result: self._draw(result[1]), aside)
 
     def examples(self, group: str) -> Iterator[Example]:
         rng = self._rng
@@ -194,8 +194,8 @@ class _Group:
         rng = self._rng
         wording = rng.choice(_world()["relations"][relation]["questions"])
         relevance = tuple(p.thing == thing and relation in p.spans for p in passages)
-        found = [p for p, relevant in zip(passages, relevance, strict=True) if relevant]
-        sentences = tuple(dict.fromkeys(p.sentences[relation] for p in found))
+        result = [p for p, relevant in zip(passages, relevance, strict=True) if relevant]
+        sentences = tuple(dict.fromkeys(p.sentences[relation] for p in result))
         answers = {"concise": (thing.facts[relation],), "sentence": sentences}
         spans = tuple(
             Span(number, *passage.spans[relation])
@@ -206,8 +206,8 @@ class _Group:
             id=name,
             question=_capital(wording.replace("{s}", rng.choice(thing.forms()))),
             passages=tuple(p.text for p in passages),
-            answers=answers if found else {},
-            answerable=bool(found),
+            answers=answers if result else {},
+            answerable=bool(result),
             relevance=relevance,
             spans=spans,
             query_type=relation,
@@ -281,10 +281,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--out", type=Path, required=True, help="folder for the three files")
     parser.add_argument("--seed", type=int, default=1, help="another seed makes another world")
-    chosen = parser.parse_args(arguments)
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    for split, examples in generate_corpus(chosen.seed).items():
-        written = write_examples(chosen.out / f"{split}.jsonl.gz", examples)
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    for split, examples in generate_corpus(options.seed).items():
+        written = write_examples(options.out / f"{split}.jsonl.gz", examples)
         print(f"{split}: {written:,} examples")
 
 

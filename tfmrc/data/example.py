@@ -162,8 +162,10 @@ class Example:
             "group": self.group,
         }
         always = ("id", "question", "passages")
-        kept = {k: v for k, v in record.items() if k in always or not (v is None or v in ({}, []))}
-        return json.dumps(kept, ensure_ascii=False)
+        selected = {
+            k: v for k, v in record.items() if k in always or not (v is None or v in ({}, []))
+        }
+        return json.dumps(selected, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, line: str | bytes) -> "Example":

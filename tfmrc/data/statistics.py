@@ -132,14 +132,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--triplets", action="store_true", help="the sizes of DAANET's Table 1 instead"
     )
     parser.add_argument("--skip", action="store_true", help="skip broken records and say how many")
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     rows: list[tuple[str, Statistics]] = []
     try:
-        for path in chosen.files:
+        for path in options.files:
             splits = SPLITS if file_format(path) == "narrativeqa" else (None,)
             for split in splits:
-                stream = read_file(path, on_error="skip" if chosen.skip else "raise", split=split)
-                counts = Statistics.of(stream, passage_words=chosen.triplets)
+                stream = read_file(path, on_error="skip" if options.skip else "raise", split=split)
+                counts = Statistics.of(stream, passage_words=options.triplets)
                 name = f"{path} {split or ''}".strip()
                 print(f"{name}: {stream.report}", file=sys.stderr)
                 if counts.questions or split is None:
@@ -147,10 +147,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, RecordError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(triplets(rows) if chosen.triplets else table(rows))
-    if chosen.json:
-        found = {name: vars(counts) for name, counts in rows}
-        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(triplets(rows) if options.triplets else table(rows))
+    if options.json:
+        result = {name: vars(counts) for name, counts in rows}
+        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

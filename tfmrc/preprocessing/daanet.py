@@ -153,8 +153,8 @@ class DAANetPreprocessor(Preprocessor):
         """
         with tf.device(DEVICE):
             tokens = self._tokens(strings(name, text), getattr(self, f"{name}_length"))
-            found = self._read(tokens, name)
-            shape = tuple(tf.unstack(tf.shape(found[f"{name}_ids"])))
+            result = self._read(tokens, name)
+            shape = tuple(tf.unstack(tf.shape(result[f"{name}_ids"])))
             extended_ids = target_extended_ids(
                 self.vocabulary.lookup(tokens.compared),
                 tokens.compared,
@@ -165,7 +165,7 @@ class DAANetPreprocessor(Preprocessor):
             )
             ends = tf.one_hot(tokens.lengths, shape[1], dtype=tf.int32) * EOS
             target_ids = spread(extended_ids, tokens.row, tokens.place, shape) + ends
-            return found | {f"{name}_target_ids": target_ids}
+            return result | {f"{name}_target_ids": target_ids}
 
     def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
         """One batch for `model.fit`.
@@ -203,8 +203,8 @@ class DAANetPreprocessor(Preprocessor):
         return self._characters(tf.constant(words[: self.generation_vocabulary_size]))
 
     def _tokens(self, text: Any, length: int) -> FlatTokens:
-        found = self.tokenizer.tokenize(text)
-        return cut_rows(found, tf.fill([found.starts.nrows(tf.int32)], length))
+        result = self.tokenizer.tokenize(text)
+        return cut_rows(result, tf.fill([result.starts.nrows(tf.int32)], length))
 
     def _read(self, tokens: FlatTokens, name: str) -> Tensors:
         """Ids and characters, one place further on, behind `BOS`."""

@@ -149,8 +149,8 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
             if self.context == "sentence":
                 numbers = sentence_numbers(passage, tokens)
                 first, last = _range(numbers, inside, row, start)
-                chosen = (numbers >= tf.gather(first, row)) & (numbers <= tf.gather(last, row))
-                begin, last_place = _range(place, chosen, row, start)
+                selected = (numbers >= tf.gather(first, row)) & (numbers <= tf.gather(last, row))
+                begin, last_place = _range(place, selected, row, start)
                 behind = last_place + 1
             first, last = _range(place, inside, row, start)
             room = tf.maximum(behind - begin - self.passage_length, 0)
@@ -175,7 +175,7 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
             generated nor copied), then `EOS`; `PAD` after that in both.
         """
         with tf.device(DEVICE):
-            made = decoder_targets(
+            built = decoder_targets(
                 self.tokenizer,
                 self.vocabulary,
                 question,
@@ -184,7 +184,7 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
                 self.question_length,
                 self.generation_vocabulary_size,
             )
-            return {"question_ids": made["answer_ids"], "target_ids": made["target_ids"]}
+            return {"question_ids": built["answer_ids"], "target_ids": built["target_ids"]}
 
     def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
         """One batch for `model.fit`.

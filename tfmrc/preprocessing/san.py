@@ -162,7 +162,7 @@ class SANPreprocessor(Preprocessor):
             if self.lemmas:
                 forms.append(self._annotation(annotations, "lemmas", tokens))
             ids = source.spread(self.vocabulary.lookup(tokens.compared))
-            found = {
+            result = {
                 "question_ids": source.question_part(ids),
                 "passage_ids": source.passage_part(ids)[:, 0],
                 "exact_match": tf.stack(
@@ -181,18 +181,18 @@ class SANPreprocessor(Preprocessor):
             }
             for name, table in self._tags.items():
                 tags = self._annotation(annotations, name, tokens)
-                found[f"{name}_ids"] = of_passage(table.lookup(tags))
-            return found
+                result[f"{name}_ids"] = of_passage(table.lookup(tags))
+            return result
 
     def _annotation(self, annotations: Tensors, name: str, tokens: FlatTokens) -> tf.Tensor:
         """The tag of each word, of questions and passages; "" where none are given."""
-        found = tf.fill(tf.shape(tokens.row), "")
+        result = tf.fill(tf.shape(tokens.row), "")
         for offset, text in enumerate(("question", "passage")):
             if f"{text}_{name}" in self.annotations:
                 own, places = every_nth(tokens, 2, offset)
                 tags = tags_of_words(annotations[f"{text}_{name}"], own, f"{text}_{name}")
-                found = tf.tensor_scatter_nd_update(found, places, tags)
-        return found
+                result = tf.tensor_scatter_nd_update(result, places, tags)
+        return result
 
     def align(self, source: Tensors, start: Any, end: Any) -> tuple[tf.Tensor, ...]:
         """The words that hold the characters of an answer.
@@ -217,9 +217,9 @@ class SANPreprocessor(Preprocessor):
         stops = tf.gather(ends, last, batch_dims=1)
         # What was cut may have held the answer's end.
         whole = ~source["truncated"] | (stops >= end[:, 0])
-        found = tf.reduce_any(within, axis=1) & whole
-        exact = found & (begins == start[:, 0]) & (stops == end[:, 0])
-        return tf.where(found, first, -1), tf.where(found, last, -1), exact
+        result = tf.reduce_any(within, axis=1) & whole
+        exact = result & (begins == start[:, 0]) & (stops == end[:, 0])
+        return tf.where(result, first, -1), tf.where(result, last, -1), exact
 
     def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
         """One batch for `model.fit`.
@@ -270,12 +270,12 @@ class SANPreprocessor(Preprocessor):
         place = first[:, None] + tf.range(size)
         inside = place < tf.shape(ids)[1]
         place = tf.minimum(place, tf.shape(ids)[1] - 1)
-        found = {"row": row, "first": first}
+        result = {"row": row, "first": first}
         for name in self.model_inputs:
             values = tf.gather(source[name], row)
             if name != "question_ids":
                 values = tf.gather(values, place, batch_dims=1)
                 mask = inside[..., None] if name == "exact_match" else inside
                 values = tf.where(mask, values, tf.zeros([], values.dtype))
-            found[name] = values
-        return found
+            result[name] = values
+        return result

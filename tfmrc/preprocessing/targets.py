@@ -34,8 +34,8 @@ def decoder_targets(
     Returns:
         `answer_ids` and `target_ids`, int32 `[B, T]`; see `MasquePreprocessor.target`.
     """
-    found = tokenizer.tokenize(text)
-    tokens = cut_rows(found, tf.fill([found.starts.nrows(tf.int32)], length))
+    result = tokenizer.tokenize(text)
+    tokens = cut_rows(result, tf.fill([result.starts.nrows(tf.int32)], length))
     rows = tf.range(tf.size(tokens.lengths))
     shape = (tf.size(rows), longest(tokens.lengths + 1))
     input_ids = vocabulary.lookup(tokens.compared)

@@ -59,10 +59,10 @@ def answer_candidates(tokenizer: Tokenizer, passages: Any, limit: int) -> Answer
     name = tf.strings.regex_full_match(surface, _NAME)
     number = tf.strings.regex_full_match(surface, _NUMBER)
     name_follows = tf.pad(name & ~begins, [[0, 1]])[1:]
-    chosen = number | (name & (~begins | name_follows))
-    first = chosen & (begins | ~tf.pad(chosen, [[1, 0]])[:-1])
+    selected = number | (name & (~begins | name_follows))
+    first = selected & (begins | ~tf.pad(selected, [[1, 0]])[:-1])
     run = tf.cumsum(tf.cast(first, tf.int32)) - 1
-    places = tf.where(chosen)[:, 0]
+    places = tf.where(selected)[:, 0]
     run, count = tf.gather(run, places), tf.reduce_sum(tf.cast(first, tf.int32))
     starts = tf.math.unsorted_segment_min(tf.gather(tokens.starts.values, places), run, count)
     ends = tf.math.unsorted_segment_max(tf.gather(tokens.ends.values, places), run, count)

@@ -136,13 +136,13 @@ def _contractions(text: _Neighbourhood) -> tf.Tensor:
 
 def _clitics(text: _Neighbourhood) -> tf.Tensor:
     """Apostrophes that 's, 're and their like follow."""
-    found = tf.zeros_like(text.spaces)
+    result = tf.zeros_like(text.spaces)
     for ending in CLITICS:
         follows = text.after(~text.words, len(ending) + 1)
         for place, letter in enumerate(ending, 1):
             follows &= text.after(text.lowered == ord(letter), place)
-        found |= follows
-    return text.apostrophes & found
+        result |= follows
+    return text.apostrophes & result
 
 
 def _join_flags(classes: tf.Tensor, joined: tf.Tensor) -> tf.Tensor:
@@ -193,16 +193,16 @@ def _join_addresses(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
     scheme &= after(points == ord("/"), 1) & after(points == ord("/"), 2)
     web = (points == ord("w")) & ~text.before(text.words) & after(text.periods, 3)
     web &= after(points == ord("w"), 1) & after(points == ord("w"), 2)
-    found = tf.where(scheme | web)[:, 0]
+    result = tf.where(scheme | web)[:, 0]
     # All addresses between two spaces end at the same character, so that the first one covers the
     # others: the ranges do not overlap, and their length is at most that of the text.
     spaces = tf.where(text.spaces)[:, 0]
-    space = tf.searchsorted(spaces, found)
+    space = tf.searchsorted(spaces, result)
     is_first = space != tf.pad(space, [[1, 0]], constant_values=-1)[:-1]
-    found, space = tf.boolean_mask(found, is_first), tf.boolean_mask(space, is_first)
-    kept = tf.where(text.words | (points == ord("/")))[:, 0]
-    last = tf.gather(kept, tf.searchsorted(kept, tf.gather(spaces, space)) - 1)
-    first = found + tf.cast(tf.gather(web, found), tf.int64)
+    result, space = tf.boolean_mask(result, is_first), tf.boolean_mask(space, is_first)
+    selected = tf.where(text.words | (points == ord("/")))[:, 0]
+    last = tf.gather(selected, tf.searchsorted(selected, tf.gather(spaces, space)) - 1)
+    first = result + tf.cast(tf.gather(web, result), tf.int64)
     return _set(joined, tf.ragged.range(first, last + 1).values, True)
 
 

@@ -114,10 +114,10 @@ def character_class(character: str) -> int:
         return EXTEND
     if _FLAGS[0] <= code <= _FLAGS[1]:
         return FLAG
-    found = _BY_CATEGORY.get(unicodedata.category(character), SYMBOL)
-    if found == LETTER and any(first <= code <= last for first, last in _UNSPACED):
+    result = _BY_CATEGORY.get(unicodedata.category(character), SYMBOL)
+    if result == LETTER and any(first <= code <= last for first, last in _UNSPACED):
         return SINGLE
-    return found
+    return result
 
 
 @functools.cache

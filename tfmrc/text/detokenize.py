@@ -70,8 +70,8 @@ def join_words(words: Any) -> tf.Tensor:
     shape = tf.shape(words)
     rows = tf.reduce_prod(shape[:-1])
     words = tf.reshape(words, [rows, shape[-1]])
-    kept = tf.where(words != "")
-    row, word = kept[:, 0], tf.gather_nd(words, kept)
+    selected = tf.where(words != "")
+    row, word = selected[:, 0], tf.gather_nd(words, selected)
 
     def match(pattern):
         return tf.strings.regex_full_match(word, pattern)

@@ -116,5 +116,5 @@ def target_extended_ids(
         tf.concat([tf.gather_nd(words, copied), tf.gather_nd(source_words, places)], axis=0),
         tf.concat([tf.fill(tf.shape(copied)[:1], NOT_FOUND), offered], axis=0),
     )[: tf.shape(copied)[0]]
-    found = tf.where(first == NOT_FOUND, UNK, first)
-    return tf.tensor_scatter_nd_update(input_ids, copied, found)
+    result = tf.where(first == NOT_FOUND, UNK, first)
+    return tf.tensor_scatter_nd_update(input_ids, copied, result)

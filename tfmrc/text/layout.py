@@ -50,15 +50,15 @@ def cut_rows(tokens: Tokens, limits: tf.Tensor, firsts: tf.Tensor | None = None)
     first = tf.cast(tf.gather(tokens.starts.row_starts(), row), tf.int32)
     firsts = tf.zeros_like(lengths) if firsts is None else firsts
     place = tf.range(tf.size(row)) - first - tf.gather(firsts, row)
-    kept = tf.where((place >= 0) & (place < tf.gather(limits, row)))[:, 0]
-    surface, compared, starts, ends = (tf.gather(field.values, kept) for field in tokens)
+    selected = tf.where((place >= 0) & (place < tf.gather(limits, row)))[:, 0]
+    surface, compared, starts, ends = (tf.gather(field.values, selected) for field in tokens)
     return FlatTokens(
         surface,
         compared,
         starts,
         ends,
-        row=tf.gather(row, kept),
-        place=tf.gather(place, kept),
+        row=tf.gather(row, selected),
+        place=tf.gather(place, selected),
         lengths=tf.minimum(lengths - firsts, limits),
         cut=lengths > limits,
     )
@@ -71,13 +71,13 @@ def every_nth(tokens: FlatTokens, step: int, offset: int) -> tuple[FlatTokens, t
         The tokens, and where they stand among all tokens, int64 `[n, 1]`.
     """
     places = tf.where(tokens.row % step == offset)
-    kept = {
+    selected = {
         name: tf.gather_nd(getattr(tokens, name), places)
         for name in ("surface", "compared", "starts", "ends", "row", "place")
     }
-    kept["row"] //= step
+    selected["row"] //= step
     rows = slice(offset, None, step)
-    return FlatTokens(**kept, lengths=tokens.lengths[rows], cut=tokens.cut[rows]), places
+    return FlatTokens(**selected, lengths=tokens.lengths[rows], cut=tokens.cut[rows]), places
 
 
 def longest(lengths: tf.Tensor) -> tf.Tensor:

@@ -26,5 +26,5 @@ def stands_in(words: tf.Tensor, group: tf.Tensor, wanted: tf.Tensor) -> tf.Tenso
     distinct, word = tf.unique(tf.convert_to_tensor(words, tf.string), out_idx=tf.int64)
     pair = tf.cast(group, tf.int64) * tf.size(distinct, tf.int64) + word
     pairs, index = tf.unique(pair)
-    found = tf.math.unsorted_segment_max(tf.cast(wanted, tf.int32), index, tf.size(pairs))
-    return tf.gather(found, index) > 0  # san-02
+    result = tf.math.unsorted_segment_max(tf.cast(wanted, tf.int32), index, tf.size(pairs))
+    return tf.gather(result, index) > 0  # san-02

@@ -110,11 +110,12 @@ def make_dataset(
     >>> tuple(x["passage_ids"].shape)
     (1, 2, 5)
     """
-    chosen = tuple(preprocessor.styles if styles is None else styles)
-    unknown = [style for style in chosen if style not in preprocessor.styles]
+    selected = tuple(preprocessor.styles if styles is None else styles)
+    unknown = [style for style in selected if style not in preprocessor.styles]
     if unknown:
         raise ValueError(
-            f"preprocessor has the styles {list(preprocessor.styles)}. Received: styles={chosen!r}"
+            f"The preprocessor has the styles {list(preprocessor.styles)}. "
+            f"Received: styles={selected!r}"
         )
     if start_step < 0 or (start_step and not repeat):
         raise ValueError(
@@ -123,7 +124,7 @@ def make_dataset(
         )
     batches = BatchSampler(
         examples,
-        chosen,
+        selected,
         batch_size,
         shuffle=shuffle,
         seed=seed,
@@ -138,8 +139,8 @@ def make_dataset(
 
     def generate() -> Iterator[dict[str, Any]]:
         number = 0 if repeat else next(passes)
-        found = batches.forever(start_step) if repeat else batches.of_pass(number)
-        for step, batch in enumerate(found, start_step):
+        result = batches.forever(start_step) if repeat else batches.of_pass(number)
+        for step, batch in enumerate(result, start_step):
             rotation = np.zeros(len(batch), np.int32)
             if randomize_oov_buckets:
                 rng = np.random.default_rng([seed, number, step])
@@ -192,9 +193,9 @@ def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:
             relevance[row, : len(example.relevance)] = example.relevance
         if example.answerable is not None:
             answerable[row] = example.answerable
-        for found in example.spans:
-            if answer and example.passages[found.passage][found.start : found.end] == answer:
-                span[row] = found.passage, found.start, found.end
+        for result in example.spans:
+            if answer and example.passages[result.passage][result.start : result.end] == answer:
+                span[row] = result.passage, result.start, result.end
                 break
     return {
         "question": _bytes([record.example.question for record in batch]),

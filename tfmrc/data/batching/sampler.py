@@ -113,8 +113,8 @@ class BatchSampler:
             if self._shuffle:
                 np.random.default_rng([self._seed, number]).shuffle(order)
             for begin in range(first * self._size, len(order), self._size):
-                chosen = order[begin : begin + self._size]
-                yield begin // self._size, [self._list[place] for place in chosen]
+                selected = order[begin : begin + self._size]
+                yield begin // self._size, [self._list[place] for place in selected]
             return
         examples = self._examples() if callable(self._examples) else self._examples
         stream = iter(records(examples, self._styles))
@@ -142,7 +142,7 @@ class BatchSampler:
         batches = order.reshape(-1, size)
         if self._shuffle:
             rng.shuffle(batches)
-        chosen = list(batches)
+        selected = list(batches)
         if len(remainder) and not self._drop_remainder:
-            chosen.append(remainder)
-        return [[window[place] for place in batch] for batch in chosen]
+            selected.append(remainder)
+        return [[window[place] for place in batch] for batch in selected]

@@ -47,12 +47,12 @@ def read_file(
         return read_triviaqa(path, evidence, on_error=on_error)
     if name == "narrativeqa":
         folder = Path(path).parent
-        found = [folder / place for place in SUMMARIES if (folder / place).is_file()]
-        if not found:
+        result = [folder / place for place in SUMMARIES if (folder / place).is_file()]
+        if not result:
             raise RecordError(
                 f"needs one of {SUMMARIES} in its folder", path=path, record="summaries"
             )
-        return read_narrativeqa(path, found[0], split=split, on_error=on_error)
+        return read_narrativeqa(path, result[0], split=split, on_error=on_error)
     readers = {
         "dream": read_dream,
         "examples": read_examples,

@@ -103,10 +103,10 @@ def _passages(turns: list[str], size: int, most: int, report: Report) -> tuple[s
     for turn in turns:
         units.append((len(text), len(text) + len(turn)))
         text += turn + "\n"
-    found = windows(text, size, most, overlap=True, units=units)
-    if len(found) == most and covered(text, found) < 1:
+    result = windows(text, size, most, overlap=True, units=units)
+    if len(result) == most and covered(text, result) < 1:
         report.note(f"dialogues too long for {most} passages of {size} words")
-    return tuple(text[start:end].strip() for start, end in found)
+    return tuple(text[start:end].strip() for start, end in result)
 
 
 def _example(

@@ -82,10 +82,10 @@ def read_msmarco(
         raise ValueError(f"styles are some of {STYLES}. Received: styles={styles!r}")
 
     def read(report: Report) -> Iterator[Example]:
-        found = False
+        result = False
         records = _columns(path, report) if _is_columnar(path) else _lines(path, report)
         for place, record in records:
-            found = True
+            result = True
             try:
                 example = _example(record, place, report)
             except RecordError as error:
@@ -98,7 +98,7 @@ def read_msmarco(
             else:
                 report.location = place
                 yield _keep(example, styles)
-        if not found and not report.skipped:
+        if not result and not report.skipped:
             raise RecordError("holds no record", path=path, record="file")
 
     return ExampleStream(read, on_error)

@@ -71,11 +71,11 @@ def read_narrativeqa(
 
     def read(report: Report) -> Iterator[Example]:
         counts: Counter[str] = Counter()
-        found = False
+        result = False
         with seekable(summaries) as summary_file, open_binary(qaps, skip_mark=False) as file:
             texts = _Summaries(summary_file, summaries, "summary" + suffix, report)
             for place, _, row in csv_rows(file, qaps, ("document_id", "set", *columns), report):
-                found = True
+                result = True
                 if split is not None and row["set"] != split:
                     report.note("questions of other splits")
                     continue
@@ -88,7 +88,7 @@ def read_narrativeqa(
                     )
                 except RecordError as error:
                     report.error(error)
-        if not found and not report.skipped:
+        if not result and not report.skipped:
             raise RecordError("holds no question", path=qaps, record="file")
 
     return ExampleStream(read, on_error)
@@ -103,15 +103,15 @@ def _example(
     place: Place,
 ) -> Example:
     question, *answers = columns
-    kept = tuple(row[answer] for answer in answers if row[answer].strip())
-    if not kept:
+    selected = tuple(row[answer] for answer in answers if row[answer].strip())
+    if not selected:
         raise place.error("all answers are blank", answers[0])
     try:
         return Example(
             id=name,
             question=place.text(row, question),
             passages=passages,
-            answers={style: kept},
+            answers={style: selected},
             answerable=True,
             group=row["document_id"],
         )
@@ -146,10 +146,10 @@ class _Summaries:
             raise place.error(f"there is no summary of it. Received: {document!r}", "document_id")
         row = csv_row(self._file, self._path, self._begins[document], self._header)
         text = Place(self._path, f"document {document!r}").text(row, self._column)
-        found = windows(text, size, most, overlap=True)
-        whole = len(found) < most or covered(text, found) == 1
+        result = windows(text, size, most, overlap=True)
+        whole = len(result) < most or covered(text, result) == 1
         if not whole and document not in self._cut:
             self._cut.add(document)
             self._report.note(f"summaries too long for {most} passages of {size} words")
-        self._latest = (document, tuple(text[start:end] for start, end in found))
+        self._latest = (document, tuple(text[start:end] for start, end in result))
         return self._latest[1]

@@ -77,7 +77,9 @@ def read_pairs(
 def _example(name: str, passage: str, question: str, place: Place) -> Example:
     record = {"passage": passage, "question": question}
     passage, question = (
-        _ESCAPED.sub(lambda found: _MARKS[found.group().lower()], place.text(record, field).strip())
+        _ESCAPED.sub(
+            lambda result: _MARKS[result.group().lower()], place.text(record, field).strip()
+        )
         for field in ("passage", "question")
     )
     return Example(id=name, question=question, passages=(passage,), group=passage)

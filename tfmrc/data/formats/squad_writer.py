@@ -91,8 +91,8 @@ def _title(example: Example) -> str:
 
 
 def _question(example: Example, context: str, style: str | None) -> dict[str, Any]:
-    chosen = style or next(iter(example.answers), "")
-    texts = example.answers.get(chosen, ())
+    options = style or next(iter(example.answers), "")
+    texts = example.answers.get(options, ())
     lengths = [len(passage) + 1 for passage in example.passages]
     told: dict[str, list[int]] = {}
     for span in example.spans:
@@ -112,8 +112,8 @@ def _question(example: Example, context: str, style: str | None) -> dict[str, An
 
 def _place(text: str, context: str) -> int:
     """Where a text first stands as words of its own; FREE if it does not."""
-    found = re.search(rf"(?<!\w){re.escape(text)}(?!\w)", context)
-    return FREE if found is None else found.start()
+    result = re.search(rf"(?<!\w){re.escape(text)}(?!\w)", context)
+    return FREE if result is None else result.start()
 
 
 def drawn(examples: Iterable[Example], limit: int | None, seed: int = 0) -> Iterator[Example]:
@@ -131,8 +131,8 @@ def drawn(examples: Iterable[Example], limit: int | None, seed: int = 0) -> Iter
         yield from examples
         return
     numbered = ((group_number(example.id, seed), example.id) for example in examples)
-    chosen = {name for _, name in heapq.nsmallest(limit, numbered)}
-    yield from (example for example in examples if example.id in chosen)
+    options = {name for _, name in heapq.nsmallest(limit, numbered)}
+    yield from (example for example in examples if example.id in options)
 
 
 class _Answered:
@@ -163,19 +163,19 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write a file of any known format in SQuAD's form."""
-    chosen = parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         stream = read_file(
-            chosen.file, on_error="skip" if chosen.skip else "raise", split=chosen.split
+            options.file, on_error="skip" if options.skip else "raise", split=options.split
         )
-        examples = _Answered(stream, chosen.style) if chosen.answered else stream
-        chosen.to.parent.mkdir(parents=True, exist_ok=True)
-        count = write_squad(chosen.to, drawn(examples, chosen.limit), style=chosen.style)
+        examples = _Answered(stream, options.style) if options.answered else stream
+        options.to.parent.mkdir(parents=True, exist_ok=True)
+        count = write_squad(options.to, drawn(examples, options.limit), style=options.style)
     except (OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"{chosen.file}: {stream.report}", file=sys.stderr)
-    print(f"{chosen.to}: {count:,} questions")
+    print(f"{options.file}: {stream.report}", file=sys.stderr)
+    print(f"{options.to}: {count:,} questions")
     return 0
 
 

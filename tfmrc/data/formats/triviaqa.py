@@ -159,5 +159,5 @@ def _first(text: str, aliases: Sequence[str]) -> Span | None:
     """Where the first alias stands as words of its own, the longest of those that begin there."""
     longest_first = sorted(aliases, key=len, reverse=True)
     either = "|".join(re.escape(alias) for alias in longest_first)
-    found = re.search(rf"(?<!\w)(?:{either})(?!\w)", text, re.IGNORECASE)
-    return None if found is None else Span(0, found.start(), found.end())
+    result = re.search(rf"(?<!\w)(?:{either})(?!\w)", text, re.IGNORECASE)
+    return None if result is None else Span(0, result.start(), result.end())

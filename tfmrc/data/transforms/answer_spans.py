@@ -6,7 +6,7 @@ from dataclasses import replace
 from tfmrc.data.example import Example, Span
 
 
-def rouge_l(found: Sequence[str], wanted: Sequence[str], beta: float = 1.2) -> float:
+def rouge_l(result: Sequence[str], wanted: Sequence[str], beta: float = 1.2) -> float:
     """ROUGE-L of two sequences of words: F of the longest common subsequence, recall counting more.
 
     Example:
@@ -14,12 +14,12 @@ def rouge_l(found: Sequence[str], wanted: Sequence[str], beta: float = 1.2) -> f
     >>> round(rouge_l("the owl flew".split(), "an owl flew off".split()), 4)
     0.5571
     """
-    if not found or not wanted:
+    if not result or not wanted:
         return 0.0
     row = [0] * (len(wanted) + 1)
-    for word in found:
+    for word in result:
         row = _next_row(row, word, wanted)
-    return _f(row[-1], len(found), len(wanted), beta)
+    return _f(row[-1], len(result), len(wanted), beta)
 
 
 def best_span(
@@ -87,11 +87,11 @@ def with_best_spans(
         answer = example.answers[style][0]
         tokens = tokenizer.tokenize([answer, *example.passages])
         rows = [row.tolist() for row in (r.numpy() for r in tokens.compared)]
-        found = [best_span(row, rows[0], max_length) for row in rows[1:]]
-        number = max(range(len(found)), key=lambda n: found[n][2], default=0)
-        if not found or not found[number][2]:
+        result = [best_span(row, rows[0], max_length) for row in rows[1:]]
+        number = max(range(len(result)), key=lambda n: result[n][2], default=0)
+        if not result or not result[number][2]:
             continue
-        first, end, score = found[number]
+        first, end, score = result[number]
         starts, ends = tokens.starts[number + 1].numpy(), tokens.ends[number + 1].numpy()
         span = Span(number, int(starts[first]), int(ends[end - 1]))
         text = example.span_text(span)
@@ -99,14 +99,14 @@ def with_best_spans(
 
 
 def _next_row(row: list[int], word: str, wanted: Sequence[str]) -> list[int]:
-    made = [0]
+    built = [0]
     for place, other in enumerate(wanted):
-        made.append(row[place] + 1 if word == other else max(made[-1], row[place + 1]))
-    return made
+        built.append(row[place] + 1 if word == other else max(built[-1], row[place + 1]))
+    return built
 
 
-def _f(common: int, found: int, wanted: int, beta: float) -> float:
+def _f(common: int, result: int, wanted: int, beta: float) -> float:
     if not common:
         return 0.0
-    precision, recall = common / found, common / wanted
+    precision, recall = common / result, common / wanted
     return (1 + beta**2) * precision * recall / (recall + beta**2 * precision)

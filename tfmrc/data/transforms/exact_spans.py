@@ -34,10 +34,10 @@ def with_exact_spans(examples: Iterable[Example], style: str) -> Iterator[Exampl
     Reference: Zhao et al. 2018, section 3.1 (the part of MS MARCO whose answers are spans).
     """
     for example in examples:
-        found = _first(example, example.answers.get(style, ()))
-        if found is None:
+        result = _first(example, example.answers.get(style, ()))
+        if result is None:
             continue
-        number, start, end = found
+        number, start, end = result
         passage = example.passages[number]
         yield replace(
             example,

@@ -33,7 +33,7 @@ def words(text: str) -> list[tuple[int, int]]:
     >>> [text[start:end] for start, end in words(text)]
     ['It', 'did', "n't", 'cost', '$', '1,000.50', '.']
     """
-    return [found.span() for found in _WORD.finditer(text)]
+    return [result.span() for result in _WORD.finditer(text)]
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -49,14 +49,14 @@ def sentences(text: str) -> list[tuple[int, int]]:
     >>> [text[start:end] for start, end in sentences(text)]
     ['Dr. J. Owl flew.', '"Why?" asked the cat.', 'It slept']
     """
-    found, start = [], 0
+    result, start = [], 0
     for end in _END.finditer(text):
         if _is_abbreviation(text[max(start, end.start() - _LONGEST) : end.start()], end.group()):
             continue
-        found.append((start, end.end()))
+        result.append((start, end.end()))
         start = end.end()
-    found.append((start, len(text)))
-    return [span for span in (_strip(text, *span) for span in found) if span[0] < span[1]]
+    result.append((start, len(text)))
+    return [span for span in (_strip(text, *span) for span in result) if span[0] < span[1]]
 
 
 def _is_abbreviation(before: str, end: str) -> bool:

@@ -42,12 +42,12 @@ def split_by_group(
             f"Received: examples={examples!r}"
         )
 
-    def part(chosen: bool) -> ExampleStream:
+    def part(selected: bool) -> ExampleStream:
         def read(report: Report) -> Iterator[Example]:
             try:
                 for example in examples:
                     group = example.id if example.group is None else example.group
-                    if (group_number(group, seed) < share) == chosen:
+                    if (group_number(group, seed) < share) == selected:
                         yield example
             finally:
                 if isinstance(examples, ExampleStream):

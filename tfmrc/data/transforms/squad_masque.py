@@ -152,9 +152,9 @@ def _surround(
     elif len(own) > num_passages:
         report.note(f"paragraphs of more than {num_passages} passages, whose end is left out")
         own = own[:num_passages]
-    chosen = own + rng.sample(others, min(len(others), num_passages - len(own)))
-    rng.shuffle(chosen)
-    spans, relevant = _find(example, chosen)
+    selected = own + rng.sample(others, min(len(others), num_passages - len(own)))
+    rng.shuffle(selected)
+    spans, relevant = _find(example, selected)
     lost = bool(example.answerable) and not any(relevant)
     if lost and not leave_out:
         report.note("questions whose answer was left out with the end of its paragraph")
@@ -162,7 +162,7 @@ def _surround(
         report.note("questions whose answer no passage holds whole")
     return replace(
         example,
-        passages=tuple(passage.text for passage in chosen),
+        passages=tuple(passage.text for passage in selected),
         answers={} if lost else example.answers,
         answerable=False if lost else example.answerable,
         relevance=None if example.answerable is None else tuple(relevant),
@@ -170,21 +170,21 @@ def _surround(
     )
 
 
-def _find(example: Example, chosen: list[_Passage]) -> tuple[list[Span], list[bool]]:
+def _find(example: Example, selected: list[_Passage]) -> tuple[list[Span], list[bool]]:
     """The answers' spans in the chosen passages, and which passages are relevant."""
     spans: list[Span] = []
-    whole, part = [False] * len(chosen), [False] * len(chosen)
+    whole, part = [False] * len(selected), [False] * len(selected)
     own = example.passages[0]
-    for number, passage in enumerate(chosen):
+    for number, passage in enumerate(selected):
         if passage.paragraph != own:
             continue
         if example.answerable and not example.spans:
             part[number] = True  # nobody says where the answer stands
         for span in example.spans:
             if passage.start <= span.start and span.end <= passage.end:
-                found = Span(number, span.start - passage.start, span.end - passage.start)
-                if found not in spans:
-                    spans.append(found)
+                result = Span(number, span.start - passage.start, span.end - passage.start)
+                if result not in spans:
+                    spans.append(result)
                 whole[number] = True
             elif span.start < passage.end and passage.start < span.end:
                 part[number] = True

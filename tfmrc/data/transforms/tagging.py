@@ -104,10 +104,10 @@ class TagCache:
             self.path.write_text(whole, encoding="utf-8")
         # Not `splitlines`, which also parts texts at separators of lines that stand in them.
         first, *lines = whole.rstrip("\n").split("\n")
-        found = json.loads(first).get("tagger")
-        if found != self.tagger:
+        result = json.loads(first).get("tagger")
+        if result != self.tagger:
             raise ValueError(
-                f"{self.path} holds the tags of {found!r}. Received: tagger={self.tagger!r}"
+                f"{self.path} holds the tags of {result!r}. Received: tagger={self.tagger!r}"
             )
         for line in lines:
             record = json.loads(line)
@@ -167,7 +167,7 @@ class TagCache:
         """What `tfmrc.data.make_dataset` takes as `annotate`, for `features.annotations`."""
 
         def of_records(records: Sequence[TrainingExample]) -> dict[str, np.ndarray]:
-            found = {name: np.full([len(records)], b"", object) for name in annotations}
+            result = {name: np.full([len(records)], b"", object) for name in annotations}
             for row, record in enumerate(records):
                 spans = [s for s in record.example.spans if _is_target(record, s)]
                 number = spans[0].passage if spans else 0
@@ -175,8 +175,8 @@ class TagCache:
                 texts = {"question": record.example.question, "passage": passages[number]}
                 for name in annotations:
                     side, kind = name.split("_", 1)
-                    found[name][row] = self.of(texts[side], kind).encode()
-            return found
+                    result[name][row] = self.of(texts[side], kind).encode()
+            return result
 
         return of_records
 

@@ -141,23 +141,23 @@ def _choose(counts: list[int], size: int, most: int, overlap: bool) -> list[Plac
     if overlap:
         half = max(1, size // 2)
         number = min(most, max(needed[0], 1 + -(-max(0, before[total] - size) // half)))
-    chosen: list[Place] = []
+    selected: list[Place] = []
     if needed[0] > number:  # too long: one passage after the other, and the end is left out
         first = 0
-        while len(chosen) < number:
-            chosen.append((first, reach(first)))
+        while len(selected) < number:
+            selected.append((first, reach(first)))
             first = reach(first)
-        return chosen
+        return selected
     # The first piece from which n passages suffice; the numbers that are needed fall.
     earliest = [bisect_left(needed, -n, key=lambda count: -count) for n in range(number + 1)]
     step = before[earliest[1]] / max(1, number - 1)
-    chosen.append((0, reach(0)))
-    while chosen[-1][1] < total:
-        first, end = chosen[-1]
-        even = _nearest(before, step * len(chosen))
-        first = min(max(first + 1, even, earliest[number - len(chosen)]), end)
-        chosen.append((first, reach(first)))
-    return chosen
+    selected.append((0, reach(0)))
+    while selected[-1][1] < total:
+        first, end = selected[-1]
+        even = _nearest(before, step * len(selected))
+        first = min(max(first + 1, even, earliest[number - len(selected)]), end)
+        selected.append((first, reach(first)))
+    return selected
 
 
 def _nearest(numbers: list[int], value: float) -> int:

@@ -69,7 +69,7 @@ def write_squad(
     with open_to_write(path) as file:
         file.write('{"version": "v2.0", "data": [')
         for number, (title, article) in enumerate(groupby(of_style(), key=_title)):
-            paragraphs = [
+            paragraphs: list[dict[str, Any]] = [
                 {"context": context, "qas": [_question(e, context, style) for e in questions]}
                 for context, questions in groupby(article, key=lambda e: " ".join(e.passages))
             ]

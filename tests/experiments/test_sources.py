@@ -266,7 +266,7 @@ def test_two_examples_with_one_id_are_refused(tmp_path: Path) -> None:
     write_examples(tmp_path / "a.jsonl", twice)
     chosen = recipe(Source("examples", ("span",), train="a.jsonl", test="a.jsonl"))
     [part] = splits(chosen, tmp_path)
-    with pytest.raises(ValueError, match="one id"):
+    with pytest.raises(ValueError, match="occurs twice.*q1"):
         test_examples(chosen, part)
 
 

@@ -231,10 +231,11 @@ def test_command_line_answers_from_the_likeliest_passage(exported, predictor, ca
     assert said["start"] == answer.start and len(said["alternatives"]) == len(answer.alternatives)
 
 
-def test_command_line_exports_a_run_that_holds_a_reader(predictor, capsys, tmp_path, monkeypatch):
+def test_command_line_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp_path, monkeypatch):
     exports = []
 
-    def export(self, path):
+    def export(self, path, *, overwrite):
+        assert not overwrite
         exports.append((type(self), self.metrics, path))
         return path
 
@@ -250,8 +251,8 @@ def test_command_line_exports_a_run_that_holds_a_reader(predictor, capsys, tmp_p
     names = ["models/san/3", "savedmodels/predictor/1", "savedmodels/stochastic-1/5"]
     found = [(kind, metrics, path.absolute()) for kind, metrics, path in exports]
     assert found == [(SANPredictor, {"f1": 0.5}, tmp_path / name) for name in names]
-    assert cli.main(["export_predictor", str(tmp_path)]) == 1
-    assert f"predictor={tmp_path}" in capsys.readouterr().err
+    assert cli.main(["export", str(tmp_path)]) == 1
+    assert "is not a saved predictor: config.json is missing" in capsys.readouterr().err
 
 
 def test_card_and_signature(exported):

@@ -56,7 +56,7 @@ def export_predictor(
     """Writes any saved predictor as a SavedModel on plain strings.
 
     Args:
-        folder: The predictor's folder.
+        folder: The predictor's folder, or one that holds it as `predictor`.
         name: Name of the export.
         to: `FOLDER/NAME/VERSION`; the next version below `savedmodels/NAME` unless given.
         overwrite: Whether a version that exists is replaced.
@@ -70,7 +70,8 @@ def export_predictor(
     """
     import tfmrc
 
-    predictor: Any = tfmrc.Predictor.load(folder)
+    inner = Path(folder) / folders.PREDICTOR
+    predictor: Any = tfmrc.Predictor.load(inner if inner.is_dir() else folder)
     path = Path(to) if to is not None else _next_version(Path("savedmodels", name))
     path = predictor.export(path, overwrite=overwrite)
     print(f"Exported {path}")

@@ -231,7 +231,7 @@ def test_command_line_answers_from_the_likeliest_passage(exported, predictor, ca
     assert said["start"] == answer.start and len(said["alternatives"]) == len(answer.alternatives)
 
 
-def test_command_line_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp_path, monkeypatch):
+def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp_path, monkeypatch):
     exports = []
 
     def export(self, path, *, overwrite):

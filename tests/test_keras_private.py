@@ -72,3 +72,26 @@ def test_sublayers_are_given_once_and_not_their_own(model):
     assert [layer.name for layer in keras_private.sublayers(shell)] == ["hidden", "shared"]
     outer = keras.Sequential([shell], name="outer")
     assert [layer.name for layer in keras_private.sublayers(outer)] == ["shell"]
+
+
+def test_a_variable_in_an_update_is_one_of_the_optimizers(model):
+    seen = []
+
+    class Watched(keras.optimizers.SGD):
+        def update_step(self, gradient, variable, learning_rate):
+            seen.append(keras_private.known_variable(self, variable).path)
+            super().update_step(gradient, variable, learning_rate)
+
+    model.compile(Watched(0.1), loss={"y": "mse"})
+    model.train_on_batch(X, {"y": Y})
+    paths = [variable.path for variable in model.trainable_variables]
+    assert seen and seen == paths * (len(seen) // len(paths))  # a step may be traced twice
+
+
+def test_slots_are_named_after_the_path_of_their_variable(model):
+    """`Checkpoint` finds the optimizer's state of a weight by this name."""
+    keras_private.symbolic_build(model, (X, {"y": Y}))
+    names = [variable.name for variable in model.optimizer.variables]
+    assert {"hidden_kernel_momentum", "hidden_kernel_velocity", "hidden_kernel_average"} <= set(
+        names
+    )

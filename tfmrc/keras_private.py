@@ -10,6 +10,7 @@ from typing import Any
 __all__ = [
     "ema_variables",
     "initial_epoch",
+    "known_variable",
     "optimizer_variables",
     "outputs_of",
     "set_initial_epoch",
@@ -50,6 +51,14 @@ def set_initial_epoch(model: Any, epoch: int | None) -> None:
 def optimizer_variables(optimizer: Any) -> list[Any]:
     """Returns the variables that a built optimizer updates, in its order."""
     return list(optimizer._trainable_variables)
+
+
+def known_variable(optimizer: Any, variable: Any) -> Any:
+    """Returns the variable of a built optimizer that corresponds to one in an update.
+
+    In an update on TensorFlow a variable can be the backend's own, which has no Keras path.
+    """
+    return optimizer._trainable_variables[optimizer._get_variable_index(variable)]
 
 
 def ema_variables(optimizer: Any) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import keras
 import numpy as np
 
+from tfmrc import keras_private
 from tfmrc.training.callbacks.non_finite import NonFiniteError
 from tfmrc.training.callbacks.state_file import BrokenStateError, read_state, write_state
 
@@ -184,7 +185,8 @@ class Checkpoint(keras.callbacks.Callback):
         for callback, state in zip(self.callbacks, self._facts["callbacks"], strict=True):
             callback.set_state(state)
         stopped = self._facts["stopped"]
-        model._initial_epoch = self.params["epochs"] if stopped else self._facts["epoch"]
+        epoch = self.params["epochs"] if stopped else self._facts["epoch"]
+        keras_private.set_initial_epoch(model, epoch)
         if self._facts["step_in_epoch"]:
             self._late_metrics = _numbered(arrays, "metrics")
         self._fast_forward(model)
@@ -273,7 +275,7 @@ class Checkpoint(keras.callbacks.Callback):
         self._save()
 
     def on_train_end(self, logs: Any = None) -> None:
-        self.model._initial_epoch = None
+        keras_private.set_initial_epoch(self.model, None)
         self._fill_history()
 
     def _is_time(self) -> bool:

@@ -11,6 +11,7 @@ import h5py
 import keras
 import numpy as np
 
+from tfmrc import keras_private
 from tfmrc.training.callbacks.state_file import check_room
 
 
@@ -36,8 +37,8 @@ def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
         )
     if not optimizer.built or int(keras.ops.convert_to_numpy(optimizer.iterations)) == 0:
         return []
-    variables = optimizer._trainable_variables
-    averages = optimizer._model_variables_moving_average
+    variables = keras_private.optimizer_variables(optimizer)
+    averages = keras_private.ema_variables(optimizer)
     return [(v, a) for v, a in zip(variables, averages, strict=True) if a is not None]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import keras
 
+from tfmrc import keras_private
 from tfmrc.training.distribution.replicas import sum_over_replicas
 from tfmrc.training.optimizers.multipliers import LearningRateMultipliers
 
@@ -129,7 +130,8 @@ class AdamW(LearningRateMultipliers, keras.optimizers.Adam):
         """The variables that weight decay applies to, in the order of the model."""
         if self.weight_decay is None:
             return []
-        return [v for v in self._trainable_variables if self._use_weight_decay(v)]
+        variables = keras_private.optimizer_variables(self)
+        return [v for v in variables if keras_private.uses_weight_decay(self, v)]
 
     def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
         """Updates the variables; in a replica's context, one gradient a variable or None."""

@@ -6,6 +6,8 @@ from typing import Any
 
 import keras
 
+from tfmrc import keras_private
+
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class LearningRateMultipliers(keras.optimizers.Optimizer):
@@ -49,7 +51,7 @@ class LearningRateMultipliers(keras.optimizers.Optimizer):
 
     def multiplier(self, variable: Any) -> float:
         """Returns the factor of a variable of the model."""
-        known = self._trainable_variables[self._get_variable_index(variable)]
+        known = keras_private.known_variable(self, variable)
         for pattern, factor in self.learning_rate_multipliers.items():
             if re.search(pattern, known.path):
                 return float(factor)

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
 from os import PathLike
@@ -95,8 +96,7 @@ def _copied(
                 files[name] = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
                 for row in _rows(events, source, path, name):
                     files[name].write(_line(*row))
-            for _ in events:  # what follows the object is an error of the parser
-                pass
+            deque(events, maxlen=0)  # read to the end: what follows the object is an error
         except (ijson.JSONError, UnicodeDecodeError) as error:
             raise json_error(error, path, f"column {name!r}" if name else "file") from error
     if leader not in seen:

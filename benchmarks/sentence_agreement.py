@@ -2,9 +2,9 @@
 
     python -m benchmarks.sentence_agreement ../shared/data/squad/dev.json
 
-Question generation splits sentences in the graph, so that an exported model does; readers and reports
-split them on plain strings. A sentence agrees when both find the same characters; an answer does when
-the sentences that hold it begin and end alike.
+Question generation splits sentences in the graph, so that an exported model does; readers and
+reports split them on plain strings. A sentence agrees when both find the same characters; an answer
+agrees when the sentences that hold it begin and end alike.
 """
 
 import argparse

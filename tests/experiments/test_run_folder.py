@@ -145,7 +145,8 @@ with locked(Path(sys.argv[1])):
 
 
 def test_a_second_process_is_refused_and_a_killed_one_frees_the_folder(tmp_path: Path) -> None:
-    folder = made(tmp_path / "run")
+    grid = made(tmp_path / "grid")
+    folder = made(grid / "a-1")
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(folder)], stdout=subprocess.PIPE, text=True
     )
@@ -157,10 +158,14 @@ def test_a_second_process_is_refused_and_a_killed_one_frees_the_folder(tmp_path:
         with pytest.raises(folders.RunLockedError):
             made(folder, fresh=True)
         assert (folder / "log.csv").read_text() == "kept"
+        with pytest.raises(folders.RunLockedError):
+            made(grid, fresh=True)
     finally:
         os.kill(holder.pid, signal.SIGKILL)
         holder.wait()
     made(folder)  # its lock file is still there, and locks nothing
+    made(grid, fresh=True)
+    assert not folder.exists()
 
 
 def test_files_are_replaced_whole(tmp_path: Path) -> None:

@@ -28,9 +28,10 @@ EVALUATION = "evaluation"
 
 _OURS = frozenset(
     (MARKER, LOCK, CONFIG, INPUTS, DATA, VOCABULARY, TAGS, SPANS, IDS, LOG, TRAINING, PREDICTOR)
-    + (EVALUATION, "best.weights.h5", "checkpoints", "tensorboard")
+    + (EVALUATION, "best.weights.h5", "checkpoints", "tensorboard", "vocabulary.ids.tsv")
     + ("learning_curves.png", "learning_curves.svg")
 )
+_UNFINISHED = (".tmp", ".part", ".old", ".tmp.weights.h5")  # of a process that was killed
 _KIND = "tfmrc run"
 
 
@@ -208,7 +209,7 @@ def check_removable(folder: Path) -> None:
         )
     for path in sorted(folder.iterdir()):
         name = path.name
-        if name in _OURS or (name.startswith(".") and name.endswith((".tmp", ".part"))):
+        if name in _OURS or (name.startswith(".") and name.endswith(_UNFINISHED)):
             continue
         if path.is_dir() and not path.is_symlink() and is_run(path):
             check_removable(path)
@@ -222,6 +223,10 @@ def _empty(folder: Path) -> None:
     """Removes a run's files; the marker stays, so that a kill leaves what is recognised."""
     check_removable(folder)
     paths = sorted(folder.iterdir(), key=lambda path: path.name != TRAINING)
+    for path in paths:
+        if is_run(path):
+            with locked(path):  # raises if another process trains a run of the grid
+                pass
     for path in paths:
         if path.name in (MARKER, LOCK):
             continue

@@ -7,6 +7,7 @@ from typing import Any
 
 from tfmrc.predictors.answer import Answer
 from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
+from tfmrc.predictors.result import Result, string_of
 from tfmrc.predictors.san import best_of_passages
 from tfmrc.predictors.span_answer import SpanAnswer
 from tfmrc.predictors.task import sequence_of_passages
@@ -51,8 +52,11 @@ class ExportedPredictor:
 
     def answer(
         self, *, question: str, passages: str | Sequence[str], style: str | None = None
-    ) -> Answer | SpanAnswer | GeneratedText:
+    ) -> Result:
         """Answers one question; see `tfmrc.Predictor.answer`.
+
+        An export of a user's own predictor gives a plain `Result` of its outputs `answer` and
+        `probability`.
 
         Args:
             question: str. The question.
@@ -80,6 +84,8 @@ class ExportedPredictor:
         read = passages or ("",)
         inputs = {"question": [question] * len(read), "passage": list(read), **styled}
         outputs = self.run(name, inputs)
+        if "starts" not in outputs:
+            return _plain_result(outputs)
         return best_of_passages(
             [
                 replace(SpanAnswer.from_outputs(outputs, number), passage=number)
@@ -130,3 +136,15 @@ class ExportedPredictor:
         if style is None:
             raise ValueError("This export needs a style. Received: style=None")
         return str(style)
+
+
+def _plain_result(outputs: Mapping[str, Any]) -> Result:
+    """The answer with the largest probability, or the first one if there are none."""
+    if "answer" not in outputs:
+        raise ValueError(
+            f"This export has no output `answer`; call `run`. Received: {sorted(outputs)}"
+        )
+    chances = outputs.get("probability")
+    best = 0 if chances is None else int(chances.argmax())
+    probability = None if chances is None else float(chances[best])
+    return Result(string_of(outputs["answer"][best]), probability=probability)

@@ -1,7 +1,5 @@
 """Shared setup of the tests: quiet TensorFlow, fixed seeds, bounded memory, the real data."""
 
-import ctypes
-import gc
 import importlib.util
 import os
 import sys
@@ -11,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.memory import release
 from tests.trained import answer_arrays, exported, older_python, predictor  # noqa: F401
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -85,10 +84,4 @@ def seeds() -> None:
 def memory() -> Iterator[None]:
     """Frees models, graphs and figures after each module, so that a worker stays small."""
     yield
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
-    if "keras" in sys.modules:
-        sys.modules["keras"].backend.clear_session(free_memory=False)
-    gc.collect()
-    if sys.platform == "linux":  # give freed memory back to the system
-        ctypes.CDLL(None).malloc_trim(0)
+    release()

@@ -1,5 +1,6 @@
 """Shared setup of the tests: quiet TensorFlow, fixed seeds, bounded memory, the real data."""
 
+import gc
 import importlib.util
 import os
 import sys
@@ -78,6 +79,12 @@ def seeds() -> None:
     np.random.seed(0)
     if "keras" in sys.modules:
         sys.modules["keras"].utils.set_random_seed(0)
+
+
+def pytest_collection_finish() -> None:
+    """Takes what the imports made out of the garbage collector, which then has little to walk."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -4,13 +4,12 @@ import gc
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.memory import release
+from tests import memory
 from tests.trained import answer_arrays, exported, older_python, predictor  # noqa: F401
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -45,6 +44,10 @@ def torch_python() -> str | None:
     return sys.executable if both else None
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(memory, "tests.memory")  # for the doctests of tfmrc too
+
+
 def pytest_report_header() -> list[str]:
     data = "found" if data_folder().is_dir() else "missing, tests marked shared_data stay out"
     torch = torch_python() or (
@@ -70,25 +73,20 @@ def shared_data() -> Path:
 
 @pytest.fixture(autouse=True)
 def seeds() -> None:
-    """Starts every test from the same random state."""
+    """Starts every test from the same random state.
+
+    TensorFlow's own seed is set once per module: setting it discards every compiled graph, so that
+    each test of a shared model would build it again, and nothing here draws from it.
+    """
     import random
 
     import numpy as np
 
     random.seed(0)
     np.random.seed(0)
-    if "keras" in sys.modules:
-        sys.modules["keras"].utils.set_random_seed(0)
 
 
 def pytest_collection_finish() -> None:
     """Takes what the imports made out of the garbage collector, which then has little to walk."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def memory() -> Iterator[None]:
-    """Frees models, graphs and figures after each module, so that a worker stays small."""
-    yield
-    release()

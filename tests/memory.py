@@ -3,6 +3,9 @@
 import ctypes
 import gc
 import sys
+from collections.abc import Iterator
+
+import pytest
 
 
 def release() -> None:
@@ -26,3 +29,12 @@ def release() -> None:
     gc.collect()
     if sys.platform == "linux":  # give freed memory back to the system
         ctypes.CDLL(None).malloc_trim(0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def released() -> Iterator[None]:
+    """Calls `release` after each module, so that a worker stays small."""
+    if "keras" in sys.modules:
+        sys.modules["keras"].utils.set_random_seed(0)
+    yield
+    release()

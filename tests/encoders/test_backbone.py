@@ -205,7 +205,6 @@ def test_shared_layers_are_trained_as_a_whole() -> None:
 
 def test_mix_of_the_layers() -> None:
     layer = make("bert", layers="mix")
-    layer.build(IDS.shape)
     layer.mix_weights.assign([0.0, 1.0, -1.0, 2.0])
     layer.mix_gamma.assign(0.5)
     flat, mask = IDS.reshape(-1, 6), IDS.reshape(-1, 6) != 0
@@ -261,6 +260,24 @@ def test_bfloat16_keeps_float32_weights() -> None:
     plain = make("bert", layers="mix")
     difference = np.array(tf.cast(states, tf.float32)) - np.array(plain(IDS, SEGMENTS))
     assert abs(difference).max() < 0.1
+
+
+def test_windows_without_subwords_are_left_out() -> None:
+    plain, skipping = make("bert", skip_empty_windows=False), make("bert")
+    assert plain.supports_jit and not skipping.supports_jit
+    sizes = []
+    part = hub.transformer_layers(skipping.backbone)[0]
+    call = part.call
+    part.call = lambda x, **options: sizes.append(x.shape[0]) or call(x, **options)
+    np.testing.assert_allclose(
+        np.array(skipping(IDS, SEGMENTS)), np.array(plain(IDS, SEGMENTS)), atol=2e-6
+    )
+    assert sizes == [3]
+    (_, expected), (_, found) = gradients(plain, weighted), gradients(skipping, weighted)
+    for path, gradient in expected.items():
+        if gradient is not None:
+            np.testing.assert_allclose(found[path], gradient, atol=1e-4, err_msg=path)
+    assert not np.array(skipping(np.zeros_like(IDS))).any()
 
 
 def test_wrong_arguments() -> None:

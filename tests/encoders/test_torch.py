@@ -55,7 +55,6 @@ def test_states_of_every_layer(tmp_path: Path) -> None:
         expected = [archive[name] for name in archive.files]
     assert len(expected) == encoder.layer.num_layers + 1
     mask = (ids != 0)[..., None]
-    encoder.layer.build(batch["encoder_ids"].shape)
     for number, states in enumerate(expected):
         weights = np.full(len(expected), -100.0)
         weights[number] = 100.0

@@ -36,6 +36,9 @@ class BackboneEncoder(keras.layers.Layer):
             memory of their inner values.
         activation: "gelu", "gelu_new" (the approximate one) or "relu"; None for KerasHub's.
         epsilon: of the layer normalisations; None for KerasHub's.
+        skip_empty_windows: whether windows that are padding alone are left out, so that a batch
+            costs what its texts need and not what its longest text needs in each row. Only on
+            TensorFlow, whose shapes may depend on values; False for compiling with XLA.
         preset: where the weights came from (a dict of strings), kept for the model card.
 
     Call arguments:
@@ -75,6 +78,7 @@ class BackboneEncoder(keras.layers.Layer):
         remat=False,
         activation=None,
         epsilon=None,
+        skip_empty_windows=True,
         preset=None,
         **kwargs,
     ):
@@ -94,10 +98,16 @@ class BackboneEncoder(keras.layers.Layer):
         self.remat = remat
         self.activation = activation
         self.epsilon = epsilon
+        self.skip_empty_windows = skip_empty_windows
+        self._skips = skip_empty_windows and keras.backend.backend() == "tensorflow"
+        self.supports_jit = not self._skips
         self.preset = dict(preset or {})
         # The name of the variables begins with that of this layer: learning rates go by it.
         with keras.name_scope(self.name):
             self.backbone = hub.build_backbone(family, backbone, self.dtype_policy)
+            if layers == "mix":
+                self._add_mix()
+        self.built = True
         if activation is not None:
             hub.set_activation(self.backbone, activation)
         if epsilon is not None:
@@ -140,29 +150,32 @@ class BackboneEncoder(keras.layers.Layer):
             # Its output, one vector of the sequence, is not used.
             self.backbone.pooled_dense.trainable = False
 
-    def build(self, encoder_ids_shape, segment_ids_shape=None):
-        if self.layers == "mix":
-            size = self.num_layers + 1
-            options = {"dtype": "float32", "autocast": False}
-            self.mix_weights = self.add_weight(
-                shape=(size,), initializer="zeros", name="mix_weights", **options
-            )
-            self.mix_gamma = self.add_weight(
-                shape=(), initializer="ones", name="mix_gamma", **options
-            )
-        self.built = True
+    def _add_mix(self):
+        options = {"dtype": "float32", "autocast": False}
+        self.mix_weights = self.add_weight(
+            shape=(self.num_layers + 1,), initializer="zeros", name="mix_weights", **options
+        )
+        self.mix_gamma = self.add_weight(shape=(), initializer="ones", name="mix_gamma", **options)
 
     def call(self, encoder_ids, segment_ids=None, training=False):
         rows, windows, length = (ops.shape(encoder_ids)[axis] for axis in range(3))
         ids = ops.reshape(encoder_ids, (-1, length))
         segments = None if segment_ids is None else ops.reshape(segment_ids, (-1, length))
         mask = ops.not_equal(ids, self.pad_id)
+        skips = self._skips and encoder_ids.shape[1] != 1
+        if skips:
+            (present,) = ops.nonzero(ops.any(mask, axis=1))
+            ids, mask = ops.take(ids, present, axis=0), ops.take(mask, present, axis=0)
+            segments = None if segments is None else ops.take(segments, present, axis=0)
         outputs = self._read(ids, segments, mask, bool(training))
         if self.layers == "last":
             states = outputs[-1]
         else:
             states = self._mix(outputs)
         states = ops.where(ops.expand_dims(mask, -1), states, ops.zeros_like(states))
+        if skips:
+            shape = (rows * windows, length, self.dim)
+            states = ops.scatter(ops.expand_dims(present, -1), states, shape)
         states = ops.reshape(states, (rows, windows * length, self.dim))
         return self.restore_context(states, training=training)
 
@@ -233,5 +246,6 @@ class BackboneEncoder(keras.layers.Layer):
             "remat": self.remat,
             "activation": self.activation,
             "epsilon": self.epsilon,
+            "skip_empty_windows": self.skip_empty_windows,
             "preset": self.preset,
         }

@@ -127,6 +127,7 @@ _BACKBONE_OPTIONS = (
     "remat",
     "activation",
     "epsilon",
+    "skip_empty_windows",
     "name",
     "dtype",
 )

@@ -5,13 +5,16 @@ from typing import Any
 
 import keras
 
+from tfmrc import encoders
+
 __all__ = ["deserialized", "holds_layers", "serialized"]
 
 
 def serialized(value: Any) -> Any:
     """Returns a value that JSON can hold.
 
-    Keras objects become what Keras writes for them, tuples become lists, and NumPy scalars numbers.
+    Keras objects become what Keras writes for them, an encoder with its tokenizer its layer, tuples
+    become lists, and NumPy scalars numbers.
 
     Example:
         >>> import numpy as np
@@ -22,6 +25,8 @@ def serialized(value: Any) -> Any:
         return [serialized(item) for item in value]
     if isinstance(value, Mapping):
         return {key: serialized(item) for key, item in value.items()}
+    if isinstance(getattr(value, "layer", None), keras.layers.Layer):
+        value = value.layer  # of an encoder that came with its tokenizer
     if hasattr(value, "get_config"):
         return keras.saving.serialize_keras_object(value)
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
@@ -32,6 +37,7 @@ def deserialized(value: Any, custom_objects: Any = None) -> Any:
     if isinstance(value, list):
         return [deserialized(item, custom_objects) for item in value]
     if isinstance(value, Mapping) and {"class_name", "config"} <= set(value):
+        getattr(encoders, str(value["class_name"]), None)  # registered when it is imported
         return keras.saving.deserialize_keras_object(value, custom_objects=custom_objects)
     return value
 

@@ -9,6 +9,7 @@ from tfmrc.layers import (
     AveragedAnswer,
     LastStepAnswer,
     LexiconEncoding,
+    LinearAnswer,
     MemoryGeneration,
     OneStepAnswer,
     ReasoNetAnswer,
@@ -27,7 +28,13 @@ ANSWERS = {
     "last_step": LastStepAnswer,
     "average": AveragedAnswer,
     "reasonet": ReasoNetAnswer,
+    "linear": LinearAnswer,
 }
+ENCODER_INPUTS = {
+    "joint": ("encoder_ids", "segment_ids"),
+    "separate": ("question_encoder_ids", "passage_encoder_ids"),
+}
+ENCODER_USES = ("answer", "embedding", "contextual")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -41,6 +48,14 @@ class SAN(Model):
 
     A contextual embedding (CoVe in the paper) is a Keras layer `layer(ids, mask)` `[B, n, dim]`;
     both layers of the contextual encoding read it.
+
+    With a pretrained encoder (`tfmrc.encoders`) three designs, by `encoder_use`:
+
+    - "answer": the answer module reads the encoder's vectors of the words of question and passage;
+      nothing else is built, and features of words are not read. This is how SAN's authors went on
+      (MT-DNN); for `reading="joint"`.
+    - "embedding": the encoder's vectors of the words take the place of the word embedding.
+    - "contextual": they stand beside it, where the paper has CoVe.
 
     The paper does not say how the two sides' inner networks are sized: they have `units`, as their
     outputs. Words' rows are trained or not by `embeddings_trainable`; the paper does not say.
@@ -59,12 +74,16 @@ class SAN(Model):
         num_pos: part-of-speech tags, ids from 1; 0 for none (no tagger).
         num_ner: types of named entities, ids from 1; 0 for none (no tagger).
         answer: "stochastic" (the paper's), "one_step", "last_step", "average" or "reasonet": the
-            rows of Table 1.
-        num_steps: T of the answer module; of no effect with "one_step".
+            rows of Table 1; or "linear", the standard head on a pretrained encoder.
+        num_steps: T of the answer module; of no effect with "one_step" and "linear".
         prediction_dropout: of the stochastic answer.
         dropout: of the LSTMs' inputs, the attention weights and the answer module's inputs.
         embeddings_trainable: whether the words' rows are trained.
         contextual_embedding: a layer as above, or None.
+        encoder: what `tfmrc.encoders.from_preset` returns, or its layer; None for none.
+        encoder_use: "answer", "embedding" or "contextual", as above.
+        reading: what the encoder reads: "joint", question and passage as one sequence, or
+            "separate". That of the preprocessor.
         tagger: name and version of what made the tags that the model was trained with; kept with
             the model so that nobody feeds it another one's.
         seed: of all dropout.
@@ -75,6 +94,9 @@ class SAN(Model):
         exact_match: float32 `[B, n, num_exact_match]`, if there is one.
         pos_ids: int `[B, n]`, with `num_pos`.
         ner_ids: int `[B, n]`, with `num_ner`.
+        encoder_ids, segment_ids: int `[B, W, P]`, with an encoder that reads jointly.
+        question_encoder_ids, passage_encoder_ids: int `[B, W, P]`, with one that does not.
+        question_pieces, passage_pieces: int `[B, m, 2]`, `[B, n, 2]`, with an encoder.
 
     Returns:
         A dict: `begin` and `end` float32 `[B, n]`, the log-probabilities that the answer begins
@@ -119,6 +141,9 @@ class SAN(Model):
         dropout: float = 0.4,
         embeddings_trainable: bool = False,
         contextual_embedding: keras.layers.Layer | None = None,
+        encoder: Any = None,
+        encoder_use: str = "answer",
+        reading: str = "joint",
         tagger: str | None = None,
         seed: int | None = None,
         name: str = "san",
@@ -131,17 +156,36 @@ class SAN(Model):
                 "`num_exact_match` is 0, 2 (as it stands, lower case) or 3 (also lemma). "
                 f"Received: num_exact_match={num_exact_match}"
             )
+        if encoder_use not in ENCODER_USES:
+            raise ValueError(
+                f"`encoder_use` is one of {list(ENCODER_USES)}. "
+                f"Received: encoder_use={encoder_use!r}"
+            )
+        if reading not in ENCODER_INPUTS:
+            raise ValueError(
+                f"`reading` is one of {sorted(ENCODER_INPUTS)}. Received: reading={reading!r}"
+            )
+        if encoder is not None and contextual_embedding is not None:
+            raise ValueError(
+                "An encoder and a contextual embedding exclude each other. Received: "
+                f"encoder={encoder!r:.80}, contextual_embedding={contextual_embedding!r:.80}"
+            )
         self.num_exact_match = num_exact_match
         self.num_pos = num_pos
         self.num_ner = num_ner
         self.tagger = tagger
         self.contextual_embedding = contextual_embedding
+        self.encoder = getattr(encoder, "layer", encoder)
+        self.encoder_use = None if encoder is None else encoder_use
+        self.reading = reading
 
         # === Parts, in an order that decides the seeds of their initial weights ===
-        self.word_embedding = self.build_word_embedding()
-        self.lexicon_encoding = self.build_lexicon_encoding()
-        self.contextual_encoding = self.build_contextual_encoding()
-        self.memory_generation = self.build_memory_generation()
+        if self.encoder_use not in ("answer", "embedding"):
+            self.word_embedding = self.build_word_embedding()
+        if self.encoder_use != "answer":
+            self.lexicon_encoding = self.build_lexicon_encoding()
+            self.contextual_encoding = self.build_contextual_encoding()
+            self.memory_generation = self.build_memory_generation()
         self.answer_module = self.build_answer_module()
 
         # === Functional model ===
@@ -154,6 +198,11 @@ class SAN(Model):
         for part, count in (("pos_ids", num_pos), ("ner_ids", num_ner)):
             if count:
                 inputs[part] = keras.Input((None,), dtype="int32", name=part)
+        if self.encoder is not None:
+            for part in ENCODER_INPUTS[reading]:
+                inputs[part] = keras.Input((None, None), dtype="int32", name=part)
+            for part in ("question_pieces", "passage_pieces"):
+                inputs[part] = keras.Input((None, 2), dtype="int32", name=part)
         outputs = self._answer(self._read(inputs))
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = self.arguments.dtype
@@ -198,7 +247,7 @@ class SAN(Model):
     def build_answer_module(self):
         """Returns the answer module, see `tfmrc.layers.AnswerModule` for its call."""
         a = self.arguments
-        options = {} if a.answer == "one_step" else {"num_steps": a.num_steps}
+        options = {} if a.answer in ("one_step", "linear") else {"num_steps": a.num_steps}
         if a.answer == "stochastic":
             options["prediction_dropout"] = a.prediction_dropout
         return ANSWERS[a.answer](
@@ -212,29 +261,46 @@ class SAN(Model):
         question_ids, passage_ids = inputs["question_ids"], inputs["passage_ids"]
         question_mask = ops.not_equal(question_ids, PAD)
         passage_mask = ops.not_equal(passage_ids, PAD)
+        masks = {"question_mask": question_mask, "memory_mask": passage_mask}
+        read = {} if self.encoder is None else self._encoder_words(inputs)
+        if self.encoder_use == "answer":
+            return {"question": read["question"], "memory": read["passage"], **masks}
+        if self.encoder_use == "embedding":
+            passage_words, question_words = read.pop("passage"), read.pop("question")
+        else:
+            passage_words = self.word_embedding(passage_ids)
+            question_words = self.word_embedding(question_ids)
         passage, question = self.lexicon_encoding(
-            self.word_embedding(passage_ids),
-            self.word_embedding(question_ids),
+            passage_words,
+            question_words,
             question_mask=question_mask,
             **{name: inputs[name] for name in ("exact_match", "pos_ids", "ner_ids")
                if name in inputs},
         )  # fmt: skip
-        question = self._encode(question, question_ids, question_mask)
-        passage = self._encode(passage, passage_ids, passage_mask)
+        question = self._encode(question, question_ids, question_mask, read.get("question"))
+        passage = self._encode(passage, passage_ids, passage_mask, read.get("passage"))
         memory = self.memory_generation(
             passage, question, passage_mask=passage_mask, question_mask=question_mask
         )
-        return {
-            "question": question,
-            "memory": memory,
-            "question_mask": question_mask,
-            "memory_mask": passage_mask,
-        }
+        return {"question": question, "memory": memory, **masks}
 
-    def _encode(self, x, ids, mask):
-        if self.contextual_embedding is None:
+    def _encoder_words(self, inputs):
+        """The encoder's vectors of the words of question and passage, `[B, m, e]`, `[B, n, e]`."""
+        if self.reading == "joint":
+            states = self.encoder(inputs["encoder_ids"], inputs["segment_ids"])
+            states = {"question": states, "passage": states}
+        else:
+            states = {
+                text: self.encoder(inputs[f"{text}_encoder_ids"])
+                for text in ("question", "passage")
+            }
+        return {text: self.encoder.words(states[text], inputs[f"{text}_pieces"]) for text in states}
+
+    def _encode(self, x, ids, mask, contextual):
+        if contextual is None and self.contextual_embedding is not None:
+            contextual = self.contextual_embedding(ids, mask)
+        if contextual is None:
             return self.contextual_encoding(x, padding_mask=mask)
-        contextual = self.contextual_embedding(ids, mask)
         return self.contextual_encoding(x, padding_mask=mask, contextual=contextual)
 
     def _answer(self, memory, **options):

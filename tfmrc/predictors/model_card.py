@@ -101,6 +101,7 @@ def write_model_card(
             "class": type(model).__name__,
             "parameters": int(model.count_params()),
             **({"tagger": model.tagger} if getattr(model, "tagger", None) else {}),
+            **_pretrained(model),
         },
         "preprocessor": preprocessor.get_config(),
         "words": preprocessor.vocabulary.size,
@@ -125,6 +126,16 @@ def write_model_card(
         card, {**not_default, "max_length": card["decoding"]["max_length"]}, bool(metrics)
     )
     (extra / "model_card.md").write_text(text, encoding="utf-8")
+
+
+def _pretrained(model: Any) -> dict[str, Any]:
+    """The pretrained encoder of a model: its family, name, licence and revision."""
+    encoder: Any = getattr(model, "encoder", None)
+    preset = getattr(encoder, "preset", None)
+    if not preset:
+        return {}
+    trained = encoder.num_trainable_layers
+    return {"encoder": {"family": encoder.family, **preset, "trained_layers": trained}}
 
 
 def _write(path: Path, value: Any) -> None:
@@ -156,6 +167,9 @@ def _markdown(card: Mapping[str, Any], options: Mapping[str, Any], has_metrics: 
         "",
         card["requirements"],
     ]
+    if "encoder" in card["model"]:
+        lines += ["", "## Pretrained encoder", ""]
+        lines += [f"- {name}: {value}" for name, value in card["model"]["encoder"].items()]
     for title in ("inputs", "outputs"):
         lines += ["", f"## {title.capitalize()}", "", "| name | type | meaning |"]
         lines += ["| --- | --- | --- |"]

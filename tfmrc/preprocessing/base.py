@@ -11,13 +11,16 @@ import tensorflow as tf
 from tfmrc.arguments import check_arguments
 from tfmrc.data.batching.dataset import make_dataset
 from tfmrc.data.batching.training_example import Source
+from tfmrc.preprocessing.encoder_inputs import check_reading, subwords_of
 from tfmrc.preprocessing.styles import Styles
 from tfmrc.text.counting import Record
 from tfmrc.text.detokenize import join_words, words_of_ids
+from tfmrc.text.subwords import SubwordTokenizer
 from tfmrc.text.tokenizer import Tokenizer
 from tfmrc.text.vocabulary import FILE_NAME, Vectors, Vocabulary
 
 Tensors = dict[str, tf.Tensor]
+ENCODER = "encoder"  # folder of the subwords among the assets
 DEVICE = "/CPU:0"  # strings live there; a server's accelerator is for the model
 
 
@@ -36,6 +39,9 @@ class Preprocessor(tf.Module):
         styles: Names of the answer styles; the index is the style's id. Default `("span",)`.
         generation_vocabulary_size: int. At most this many rows of the vocabulary, special ones
             included, can be generated. Default None: the model generates nothing.
+        encoder: `tfmrc.encoders.Encoder` or its `tfmrc.text.SubwordTokenizer`. The pretrained
+            encoder whose subwords the model reads beside its words. Default None.
+        reading: "joint" (question and passage as one sequence) or "separate". Default "joint".
         **sizes: Further positive integers. Each becomes an attribute.
 
     Raises:
@@ -76,9 +82,14 @@ Received: pasage_length=9
         *,
         styles: Iterable[str] = ("span",),
         generation_vocabulary_size: int | None = None,
+        encoder: Any = None,
+        reading: str = "joint",
         **sizes: int,
     ):
         super().__init__()
+        check_reading(reading)
+        self.subwords = subwords_of(encoder)
+        self.reading = reading
         if not hasattr(vocabulary, "lookup"):
             raise TypeError(
                 f"{type(self).__name__} takes a `tfmrc.text.Vocabulary`: Vocabulary(words), "
@@ -163,6 +174,8 @@ Received: pasage_length=9
         if hasattr(self, "generation_vocabulary_size"):
             sizes["generation_vocabulary_size"] = self.generation_vocabulary_size
             sizes["num_oov_buckets"] = self.vocabulary.num_oov_buckets
+        if self.subwords is not None:
+            sizes["reading"] = self.reading
         return sizes
 
     def batch(self, records: Tensors) -> Any:
@@ -236,7 +249,12 @@ Received: pasage_length=9
 
     def get_config(self) -> dict[str, Any]:
         """The constructor's arguments as plain values; `save_assets` saves the words."""
-        arguments = self.__dict__.get("_arguments", {})
+        arguments = dict(self.__dict__.get("_arguments", {}))
+        if arguments.get("encoder") is None:  # without an encoder there is nothing to say
+            arguments.pop("encoder", None)
+            arguments.pop("reading", None)
+        else:
+            arguments["encoder"] = ENCODER
         return {
             **{name: _plain(value) for name, value in arguments.items()},
             "num_oov_buckets": self.vocabulary.num_oov_buckets,
@@ -252,6 +270,14 @@ Received: pasage_length=9
         """
         config = dict(config)
         num_oov_buckets = config.pop("num_oov_buckets", None)
+        if config.get("encoder") == ENCODER:
+            if isinstance(vocabulary, Vocabulary):
+                raise ValueError(
+                    f"The subwords of a {cls.__name__} with an encoder are read from a folder: "
+                    "`from_config(config, folder)`, or put the encoder into the configuration. "
+                    f"Received: vocabulary={vocabulary!r:.80}"
+                )
+            config["encoder"] = SubwordTokenizer.from_assets(Path(vocabulary) / ENCODER)
         if not isinstance(vocabulary, Vocabulary):
             if not isinstance(num_oov_buckets, int):
                 raise ValueError(
@@ -262,10 +288,12 @@ Received: pasage_length=9
         return cls(vocabulary, **config)
 
     def save_assets(self, folder: str | Path) -> None:
-        """Writes `vocabulary.txt` into the folder, which is created if it is missing."""
+        """Writes `vocabulary.txt`, and an encoder's subwords, into the folder, which is created."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.vocabulary.save(folder / FILE_NAME)
+        if self.subwords is not None:
+            self.subwords.save_assets(folder / ENCODER)
 
     def __repr__(self) -> str:
         config = self.get_config()

@@ -6,10 +6,12 @@ import keras
 import tensorflow as tf
 
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
+from tfmrc.preprocessing.encoder_inputs import READINGS, encoder_inputs, spaced
 from tfmrc.preprocessing.labels import mean_of_counted
 from tfmrc.preprocessing.source import lay_out
 from tfmrc.text.layout import FlatTokens, every_nth, same_batch, strings
 from tfmrc.text.matching import stands_in
+from tfmrc.text.subwords import Subwords
 from tfmrc.text.tags import TagSet, tags_of_words
 from tfmrc.text.vocabulary import Vocabulary
 
@@ -38,6 +40,10 @@ class SANPreprocessor(Preprocessor):
         pos_tags: names of the part-of-speech tags; none are given if it is empty.
         ner_tags: names of the types of entities, likewise.
         styles: the styles whose answers are trained on.
+        encoder: a pretrained encoder (`tfmrc.encoders.from_preset`) or its subwords, which the
+            model then reads beside the words; None for none.
+        reading: what the encoder reads: "joint", question and passage as one sequence, or
+            "separate".
 
     Raises:
         ValueError: a size is not positive, or windows leave words out.
@@ -75,10 +81,14 @@ class SANPreprocessor(Preprocessor):
         pos_tags: tuple[str, ...] | list[str] = (),
         ner_tags: tuple[str, ...] | list[str] = (),
         styles: tuple[str, ...] = ("span",),
+        encoder: Any = None,
+        reading: str = "joint",
     ):
         super().__init__(
             vocabulary,
             styles=styles,
+            encoder=encoder,
+            reading=reading,
             passage_length=passage_length,
             question_length=question_length,
             answer_length=answer_length,
@@ -111,6 +121,10 @@ class SANPreprocessor(Preprocessor):
     @property
     def model_inputs(self) -> tuple[str, ...]:
         """Names of the model's inputs."""
+        return (*self._word_inputs, *(() if self.subwords is None else READINGS[self.reading]))
+
+    @property
+    def _word_inputs(self) -> tuple[str, ...]:
         return ("question_ids", "passage_ids", "exact_match", *(f"{n}_ids" for n in self._tags))
 
     def source(
@@ -127,8 +141,9 @@ class SANPreprocessor(Preprocessor):
         Returns:
             A dict. The model's inputs: `question_ids [B, m]`, `passage_ids [B, n]` int32,
             `exact_match [B, n, 2 or 3]` float32, `pos_ids`, `ner_ids [B, n]` int32 where there are
-            tags. Beside them `starts`, `ends` int32 `[B, n]`, code points of the passage, and
-            `truncated` bool `[B]`.
+            tags, and with an encoder what `tfmrc.preprocessing.encoder_inputs` describes. Beside
+            them `starts`, `ends` int32 `[B, n]`, code points of the passage, and `truncated` bool
+            `[B]`.
 
         Raises:
             ValueError: annotations are missing or not wanted.
@@ -182,6 +197,18 @@ class SANPreprocessor(Preprocessor):
             for name, table in self._tags.items():
                 tags = self._annotation(annotations, name, tokens)
                 result[f"{name}_ids"] = of_passage(table.lookup(tags))
+            if self.subwords is not None:
+                words = source.spread(tokens.surface)
+                spaces = source.spread(tf.cast(spaced(tokens), tf.int32)) > 0
+                texts = [
+                    self.subwords.cut(source.question_part(words), source.question_part(spaces)),
+                    self.subwords.cut(
+                        source.passage_part(words)[:, 0], source.passage_part(spaces)[:, 0]
+                    ),
+                ]
+                for name, text in zip(("question", "passage"), texts, strict=True):
+                    result[f"{name}_subwords"], result[f"{name}_counts"] = text
+                result |= encoder_inputs(self.subwords, self.reading, *texts)
             return result
 
     def _annotation(self, annotations: Tensors, name: str, tokens: FlatTokens) -> tf.Tensor:
@@ -271,11 +298,19 @@ class SANPreprocessor(Preprocessor):
         inside = place < tf.shape(ids)[1]
         place = tf.minimum(place, tf.shape(ids)[1] - 1)
         result = {"row": row, "first": first}
-        for name in self.model_inputs:
+        for name in self._word_inputs:
             values = tf.gather(source[name], row)
             if name != "question_ids":
                 values = tf.gather(values, place, batch_dims=1)
                 mask = inside[..., None] if name == "exact_match" else inside
                 values = tf.where(mask, values, tf.zeros([], values.dtype))
             result[name] = values
+        if self.subwords is not None:
+            question, passage = (
+                Subwords(source[f"{name}_subwords"], source[f"{name}_counts"])
+                for name in ("question", "passage")
+            )
+            question = Subwords(*(tf.gather(values, row) for values in question))
+            passage = passage.part(row, first, size)
+            result |= encoder_inputs(self.subwords, self.reading, question, passage)
         return result

@@ -1,0 +1,87 @@
+"""A linear head over a passage's words: the standard baseline of span prediction."""
+
+import keras
+from keras import ops
+
+from tfmrc.layers.regularization.dropout import Dropout
+from tfmrc.ops.masking import masked_log_softmax
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class LinearAnswer(keras.layers.Layer):
+    """Predicts where an answer begins and ends from each word's vector alone.
+
+    `P_begin = softmax_j(w_b . M_j + c_b)`, `P_end = softmax_j(w_e . M_j + c_e)`. It takes the
+    arguments of SAN's answer modules and does not read the question: the vectors of the passage
+    know it where an encoder has read both as one sequence.
+
+    Padding: no probability at padded words (`LOG_ZERO`); a passage without words has `LOG_ZERO`
+    everywhere.
+
+    Args:
+        dropout: Float in `[0, 1)`. Dropout on the memory. Default 0.
+        seed: Int or None. Seed of the dropout. Default None.
+
+    Call arguments:
+        question: not used.
+        memory: `[B, n, d]`.
+        question_mask: not used.
+        memory_mask: boolean `[B, n]`, True = real.
+        num_steps: None or 1.
+        return_steps: also returns the one step.
+        training: whether to drop.
+
+    Returns:
+        A dict, float32: `begin` and `end` `[B, n]`, log-probabilities. With `return_steps` also
+        `step_begin` and `step_end` `[B, 1, n]`, and `step_weights` `[B, 1]`, ones.
+
+    Raises:
+        ValueError: `num_steps` is above 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.layers import LinearAnswer
+        >>> memory, mask = np.ones((1, 3, 4)), np.array([[True, True, False]])
+        >>> found = LinearAnswer()(memory, memory, question_mask=mask, memory_mask=mask)
+        >>> np.exp(np.array(found["begin"])).round(3).tolist()
+        [[0.5, 0.5, 0.0]]
+
+    Reference: Devlin et al. 2019, section 4.2.
+    """
+
+    def __init__(self, dropout=0.0, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = dropout
+        self.seed = seed
+        self.input_dropout = Dropout(
+            dropout, seed=seed, dtype=self.dtype_policy, name="input_dropout"
+        )
+
+    def build(self, question_shape, memory_shape, *mask_shapes):
+        self.scores = keras.layers.Dense(2, dtype=self.dtype_policy, name="scores")
+        self.scores.build((None, memory_shape[-1]))
+
+    def call(
+        self,
+        question,
+        memory,
+        question_mask,
+        memory_mask,
+        num_steps=None,
+        return_steps=False,
+        training=None,
+    ):
+        if num_steps not in (None, 1):
+            raise ValueError(f"A linear head has one step. Received: num_steps={num_steps}")
+        scores = self.scores(self.input_dropout(memory, training=training))
+        outputs = {
+            name: masked_log_softmax(scores[..., index], memory_mask)
+            for index, name in enumerate(("begin", "end"))
+        }
+        if return_steps:
+            steps = {f"step_{name}": value[:, None] for name, value in outputs.items()}
+            outputs |= steps | {"step_weights": ops.ones_like(outputs["begin"][:, :1])}
+        return outputs
+
+    def get_config(self):
+        return {**super().get_config(), "dropout": self.dropout, "seed": self.seed}

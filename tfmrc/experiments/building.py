@@ -117,6 +117,8 @@ def check_experiment(experiment: Experiment) -> Classes:
             + (f"; did you mean {similar}?" if similar else ".")
             + f" Received: model.preset={preset!r}"
         )
+    if experiment.encoder:
+        _check_encoder(experiment, classes)
     function = training_function(_optimizer_class(experiment, classes))
     options = experiment.evaluation
     options_class = classes.predictor.options_class
@@ -136,6 +138,35 @@ def check_experiment(experiment: Experiment) -> Classes:
                 f"training.optimizer.{name}={experiment.training.optimizer[name]!r}"
             )
     return classes
+
+
+def _check_encoder(experiment: Experiment, classes: Classes) -> None:
+    if "preset" not in experiment.encoder:
+        raise ValueError(
+            "`encoder` names a `preset`, as minilm or a folder. "
+            f"Received: encoder={dict(experiment.encoder)!r}"
+        )
+    for each in (classes.model, classes.preprocessor):
+        if "encoder" not in inspect.signature(each).parameters:
+            raise ValueError(
+                f"{each.__name__} takes no encoder. Received: encoder={experiment.encoder!r}"
+            )
+
+
+def build_encoder(experiment: Experiment) -> Any:
+    """The pretrained encoder of an experiment; None without one.
+
+    Raises:
+        ValueError: An option does not exist, or the encoder cannot be loaded.
+    """
+    if not experiment.encoder:
+        return None
+    from tfmrc import encoders
+
+    try:
+        return encoders.from_preset(**experiment.encoder)
+    except (TypeError, ImportError) as error:
+        raise ValueError(f"encoder: {error}") from error
 
 
 def _check_model(model_class: Any, given: Mapping[str, Any]) -> None:
@@ -173,13 +204,16 @@ def build_preprocessor(
         raise ValueError(f"preprocessor: {error}") from error
 
 
-def build_model(experiment: Experiment, preprocessor: Any, tagger: str | None = None) -> Any:
+def build_model(
+    experiment: Experiment, preprocessor: Any, tagger: str | None = None, encoder: Any = None
+) -> Any:
     """The model of an experiment, of the preprocessor's sizes.
 
     Args:
         experiment: The experiment.
         preprocessor: Settles the sizes.
         tagger: Name and version of the tagger whose tags the model reads.
+        encoder: A pretrained encoder.
 
     Raises:
         ValueError: An argument does not exist, is one that the preprocessor settles, or has a value
@@ -200,6 +234,8 @@ def build_model(experiment: Experiment, preprocessor: Any, tagger: str | None = 
         arguments.setdefault("seed", experiment.seed)
     if tagger is not None:
         arguments["tagger"] = tagger
+    if encoder is not None:
+        arguments["encoder"] = encoder
     preset = experiment.model.get("preset")
     try:
         if preset is not None:

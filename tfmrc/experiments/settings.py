@@ -205,6 +205,8 @@ class Experiment:
         split: which examples are validated on.
         vocabulary: words with a row of their own.
         tagger: spaCy pipeline whose tags the model reads; null: no tags.
+        encoder: `preset` of a pretrained encoder and options of `tfmrc.encoders.from_preset`, such
+            as `trainable_layers`; for models that take an encoder.
         preprocessor: arguments of the model's preprocessor.
         training: how the model is trained.
         evaluation: how it is scored.
@@ -220,6 +222,7 @@ class Experiment:
     split: Split = field(default_factory=Split)
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     tagger: str | None = None
+    encoder: dict[str, Any] = field(default_factory=dict)
     preprocessor: dict[str, Any] = field(default_factory=dict)
     training: Training = field(default_factory=Training)
     evaluation: Evaluation = field(default_factory=Evaluation)

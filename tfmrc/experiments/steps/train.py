@@ -15,6 +15,7 @@ from tfmrc.data import TrainingExample, make_dataset, padding_share, records
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.alignment import align_answers
 from tfmrc.experiments.building import (
+    build_encoder,
     build_model,
     build_preprocessor,
     check_experiment,
@@ -134,6 +135,11 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
     more: dict[str, Any] = {}
     if tags is not None:
         more = tags.preprocessor_arguments(e for part in sources for e in part.train)
+    strategy = _strategy(chosen.batch_size)
+    with _scope(strategy):
+        encoder = build_encoder(experiment)
+    if encoder is not None:
+        more["encoder"] = encoder
     vocabulary = prepared.vocabulary()
     preprocessor = build_preprocessor(experiment, vocabulary, more)
     annotate = None if tags is None else tags.cache.annotate(preprocessor.annotations)
@@ -143,8 +149,9 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
         examples, facts["alignment"] = align_answers(preprocessor, examples, annotate)
     validation = _validation_records(experiment, sources)
     steps, per_epoch = _steps(experiment, len(examples) if isinstance(examples, list) else size)
-    with _devices(chosen.batch_size):
-        model = build_model(experiment, preprocessor, None if tags is None else tags.name)
+    with _scope(strategy):
+        tagger = None if tags is None else tags.name
+        model = build_model(experiment, preprocessor, tagger, encoder)
         if experiment.vocabulary.vectors is not None:
             vectors = prepared.data / experiment.vocabulary.vectors
             found = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
@@ -234,10 +241,15 @@ def _steps(experiment: Experiment, size: int) -> tuple[int, int]:
     return chosen.steps, per_epoch
 
 
-def _devices(batch_size: int) -> Any:
+def _strategy(batch_size: int) -> Any:
+    """A strategy for all GPUs; None for one device."""
     if len(tf.config.list_physical_devices("GPU")) < 2:
-        return nullcontext()
-    return training.mirrored(batch_size=batch_size).scope()
+        return None
+    return training.mirrored(batch_size=batch_size)
+
+
+def _scope(strategy: Any) -> Any:
+    return nullcontext() if strategy is None else strategy.scope()
 
 
 def _has_averages(model: keras.Model) -> bool:

@@ -397,10 +397,18 @@ def _write_table(
 
 
 def _means(runs: Sequence[NamedScores]) -> NamedScores:
-    """Means of the scores of several runs, kind by kind."""
+    """Means of the scores of several runs; a kind of scores that a run lacks is left out."""
+    kinds: list[dict[tuple[str, str, int], Scores]] = []
+    for several in runs:
+        found: dict[tuple[str, str, int], Scores] = {}
+        for prefix, scores in several:
+            number = sum(key[:2] == (prefix, scores.rules) for key in found)
+            found[prefix, scores.rules, number] = scores
+        kinds.append(found)
     return [
-        (kinds[0][0], mean_of_runs([scores for _, scores in kinds]))
-        for kinds in zip(*runs, strict=True)
+        (key[0], mean_of_runs([found[key] for found in kinds]))
+        for key in kinds[0]
+        if all(key in found for found in kinds)
     ]
 
 

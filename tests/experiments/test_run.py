@@ -247,7 +247,7 @@ def test_predict_and_export_and_answer_agree(
     assert (folder / "ask.jsonl").read_bytes() == before
     data.write_examples(folder / "twice.jsonl", [one, example(102), one])
     assert cli.main(["predict", run, "--input", str(folder / "twice.jsonl")]) == 1
-    assert "number 1 and number 3. Received: id='q101'" in capsys.readouterr().err
+    assert "line 3: id: occurs twice; it is also that of line 1" in capsys.readouterr().err
     assert cli.main(["export", run, "--to", export]) == 0
     capsys.readouterr()
     passages = [text for passage in one.passages for text in ("--passage", passage)]

@@ -8,6 +8,7 @@ from tfmrc.losses import SequenceNLL, SmoothedBinaryCrossentropy
 from tfmrc.models import Masque
 from tfmrc.training.base import arguments_of, register_training
 from tfmrc.training.optimizers.adamw import AdamW
+from tfmrc.training.schedules.warmup_cosine import warmup_cosine
 
 
 @register_training(Masque)
@@ -76,39 +77,3 @@ def masque(
     }
     weights = {"decoder": 1.0, "ranker": ranker_weight, "classifier": classifier_weight}
     return arguments_of(model, optimizer, losses, weights)  # masque-22
-
-
-def warmup_cosine(
-    learning_rate: float, warmup_steps: int, steps: int
-) -> keras.optimizers.schedules.CosineDecay:
-    """Returns Keras' cosine decay to 0 after a linear rise from 0.
-
-    Args:
-        learning_rate: float. The highest rate, reached after `warmup_steps` updates.
-        warmup_steps: int. Updates of the rise.
-        steps: int. Updates of the whole training, the rise included.
-
-    Raises:
-        ValueError: The rate is negative, or `warmup_steps` is negative or not below `steps`.
-
-    Example:
-
-    >>> from tfmrc.training.masque import warmup_cosine
-    >>> schedule = warmup_cosine(1.0, warmup_steps=4, steps=8)
-    >>> [round(float(schedule(t)), 3) for t in range(9)]
-    [0.0, 0.25, 0.5, 0.75, 1.0, 0.854, 0.5, 0.146, 0.0]
-    """
-    if learning_rate < 0:
-        raise ValueError(
-            f"`learning_rate` must not be negative. Received: learning_rate={learning_rate}"
-        )
-    if not 0 <= warmup_steps < steps:
-        raise ValueError(
-            "`warmup_steps` must be at least 0 and below `steps`, the updates of the whole "
-            f"training. Received: warmup_steps={warmup_steps}, steps={steps}"
-        )
-    if warmup_steps == 0:
-        return keras.optimizers.schedules.CosineDecay(float(learning_rate), steps)
-    return keras.optimizers.schedules.CosineDecay(
-        0.0, steps - warmup_steps, warmup_target=float(learning_rate), warmup_steps=warmup_steps
-    )

@@ -5,8 +5,8 @@ import tensorflow as tf
 
 from tests.training.adam_reference import AdamReference
 from tfmrc.training import AdamW
-from tfmrc.training.masque import warmup_cosine
 from tfmrc.training.optimizers.adamw import clip_by_global_norm
+from tfmrc.training.schedules.warmup_cosine import warmup_cosine
 
 SHAPES = {"kernel": (3, 4), "bias": (4,), "gamma": (4,), "table": (6, 2), "copy_bias": (2,)}
 SPARED = {"bias", "gamma", "copy_bias"}

@@ -1,1 +1,1 @@
-"""Learning rate schedules that Keras lacks."""
+"""Learning rate schedules of the papers."""

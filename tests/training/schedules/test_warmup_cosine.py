@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tfmrc import training
-from tfmrc.training.masque import warmup_cosine
+from tfmrc.training.schedules.warmup_cosine import warmup_cosine
 
 
 def expected(t, peak, warmup, steps):

@@ -95,3 +95,14 @@ def test_slots_are_named_after_the_path_of_their_variable(model):
     assert {"hidden_kernel_momentum", "hidden_kernel_velocity", "hidden_kernel_average"} <= set(
         names
     )
+
+
+def test_layers_and_seed_generators_at_any_depth():
+    inner = keras.Sequential([keras.layers.Dropout(0.1), keras.layers.Dense(1)])
+    outer = keras.Sequential([inner, keras.layers.Dropout(0.2)])
+    found = keras_private.all_sublayers(outer)
+    assert found[0] is outer and {*inner.layers, *outer.layers} <= set(found)
+    drops = [layer for layer in found if isinstance(layer, keras.layers.Dropout)]
+    generators = keras_private.seed_generators(outer)
+    assert {id(g) for g in generators} == {id(layer.seed_generator) for layer in drops}
+    assert len(generators) == 2

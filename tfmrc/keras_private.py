@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 __all__ = [
+    "all_sublayers",
     "ema_variables",
     "initial_epoch",
     "known_variable",
     "optimizer_variables",
     "outputs_of",
+    "seed_generators",
     "set_initial_epoch",
     "sublayers",
     "symbolic_build",
@@ -69,6 +71,16 @@ def ema_variables(optimizer: Any) -> list[Any]:
 def uses_weight_decay(optimizer: Any, variable: Any) -> bool:
     """Returns whether an optimizer's weight decay applies to a variable."""
     return bool(optimizer._use_weight_decay(variable))
+
+
+def all_sublayers(layer: Any) -> list[Any]:
+    """Returns a layer and all layers in it, at any depth."""
+    return list(layer._flatten_layers())
+
+
+def seed_generators(layer: Any) -> list[Any]:
+    """Returns the seed generators of a layer and of all layers in it, in a fixed order."""
+    return [generator for part in all_sublayers(layer) for generator in part._seed_generators]
 
 
 def sublayers(layer: Any) -> Iterator[Any]:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tfmrc import encoders
+from tfmrc import encoders, keras_private
 from tfmrc.encoders import BackboneEncoder
 from tfmrc.encoders import keras_hub_backbone as hub
 
@@ -292,9 +292,9 @@ def test_private_names_of_keras_hub_are_there() -> None:
     layer = make("bert", {"dropout": 0.1})
     part = hub.transformer_layers(layer.backbone)[0]
     assert part._feedforward_intermediate_dense.activation is part.activation
-    assert len(hub.seed_generators(part)) == 3
+    assert len(keras_private.seed_generators(part)) == 3
     deberta = make("deberta_v3", {"dropout": 0.1})
-    assert len(hub.seed_generators(hub.transformer_layers(deberta.backbone)[0])) == 4
+    assert len(keras_private.seed_generators(hub.transformer_layers(deberta.backbone)[0])) == 4
 
 
 def test_rates_of_the_layers() -> None:

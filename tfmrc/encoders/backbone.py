@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc import keras_private
 from tfmrc.encoders import keras_hub_backbone as hub
 from tfmrc.encoders.word_pooling import WordPooling
 
@@ -184,7 +185,7 @@ class BackboneEncoder(keras.layers.Layer):
         layers = hub.transformer_layers(self.backbone)
         tuned = self.num_trainable_layers if self.trainable else 0
         embeddings_tuned = self.trainable and self.trainable_layers == "all"
-        generators = hub.seed_generators(self.backbone.embeddings_dropout)
+        generators = keras_private.seed_generators(self.backbone.embeddings_dropout)
         with hub.given_seeds(generators, hub.draw_seeds(generators)):
             x, extra = hub.embed(self.backbone, ids, segments, training and embeddings_tuned)
         if not embeddings_tuned:
@@ -203,7 +204,7 @@ class BackboneEncoder(keras.layers.Layer):
         return outputs
 
     def _layer(self, layer, x, mask, extra, training):
-        generators = hub.seed_generators(layer) if training else []
+        generators = keras_private.seed_generators(layer) if training else []
         seeds = hub.draw_seeds(generators)
 
         def run(x, *values):

@@ -7,6 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from tfmrc import keras_private
 from tfmrc.encoders.families import FAMILIES, family_of_backbone
 from tfmrc.layers.regularization.dropout import replica_seed
 
@@ -131,14 +132,9 @@ ACTIVATIONS = tuple(_ACTIVATIONS)
 
 def set_epsilon(backbone: Any, epsilon: float) -> None:
     """Sets the small number of all layer normalisations."""
-    for layer in backbone._flatten_layers():
+    for layer in keras_private.all_sublayers(backbone):
         if isinstance(layer, keras.layers.LayerNormalization):
             layer.epsilon = epsilon
-
-
-def seed_generators(layer: Any) -> list[Any]:
-    """The seed generators of a layer and the layers in it."""
-    return [generator for part in layer._flatten_layers() for generator in part._seed_generators]
 
 
 @contextlib.contextmanager

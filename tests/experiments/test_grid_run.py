@@ -151,7 +151,7 @@ def test_one_table_with_means_ensemble_and_pictures(
         assert (folder / f"{picture}.png").stat().st_size > 1000
     samples = (folder / "samples.md").read_text()
     assert "| span, stochastic |" in samples.replace("\\", "")
-    rows = [r for r in read_rows(RECIPES / "reproduction.yaml") if r.id in ("san-t1", "san-f3")]
+    rows = [r for r in read_rows(RECIPES / "reproduction.yaml") if r.id in ("san-t1", "san-f4")]
     found_states = states(rows, find_runs([place / "run"]), RECIPES)
     assert {state.state for state in found_states} == {"run on less data"}
 

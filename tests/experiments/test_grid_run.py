@@ -153,7 +153,10 @@ def test_one_table_with_means_ensemble_and_pictures(
     assert "| span, stochastic |" in samples.replace("\\", "")
     rows = [r for r in read_rows(RECIPES / "reproduction.yaml") if r.id in ("san-t1", "san-f4")]
     found_states = states(rows, find_runs([place / "run"]), RECIPES)
-    assert {state.state for state in found_states} == {"run on less data"}
+    assert {state.row.id: state.state for state in found_states} == {
+        "san-t1": "run on less data",
+        "san-f4": "run",
+    }
 
 
 def test_other_options_are_systems_of_their_own(place: Path) -> None:

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -223,17 +223,16 @@ def _empty(folder: Path) -> None:
     """Removes a run's files; the marker stays, so that a kill leaves what is recognised."""
     check_removable(folder)
     paths = sorted(folder.iterdir(), key=lambda path: path.name != TRAINING)
-    for path in paths:
-        if is_run(path):
-            with locked(path):  # raises if another process trains a run of the grid
-                pass
-    for path in paths:
-        if path.name in (MARKER, LOCK):
-            continue
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
+    with ExitStack() as locks:  # raises if another process trains a run of the grid
+        for path in filter(is_run, paths):
+            locks.enter_context(locked(path))
+        for path in paths:
+            if path.name in (MARKER, LOCK):
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
 
 
 # === Files ===

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
 from os import PathLike
 from typing import IO, Any
@@ -246,8 +247,7 @@ def _list_starts(events: Events, path: str | PathLike, name: str | None) -> Iter
             yield
         if not seen:
             raise place.error("is missing", name)
-    for _ in events:  # what follows the end of the value is an error of the parser
-        pass
+    deque(events, maxlen=0)  # read to the end: what follows the value is an error of the parser
 
 
 def json_line(line: bytes) -> Any:

@@ -4,8 +4,8 @@ import base64
 import json
 import logging
 import re
-import threading
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -102,10 +102,13 @@ class SavedModel:
                 f"{self.path} cannot be loaded as a SavedModel; it is damaged, or uses operations "
                 f"that are not installed: {error}"
             ) from error
-        lock = threading.Lock()  # one request at a time: each already uses all cores
+        # One request at a time: each already uses all cores. And always in the same thread:
+        # TensorFlow keeps the functions that it has prepared by thread, and a new thread prepares
+        # the whole graph again, which takes seconds.
+        worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tfmrc-saved-model")
         max_passages = self.card.get("max_passages")
         self.signatures = {
-            name: SavedSignature(function, lock, max_passages)
+            name: SavedSignature(function, worker, max_passages)
             for name, function in self._model.signatures.items()
         }
 
@@ -129,14 +132,14 @@ class SavedSignature:
 
     Args:
         function: The signature as it is loaded.
-        lock: Held while it computes.
+        worker: Executor of one thread that computes it.
         max_passages: int or None. Rows of `passages` are cut to so many before they are padded, so
             that one long row does not make all others as long.
     """
 
-    def __init__(self, function: Any, lock: threading.Lock, max_passages: int | None = None):
+    def __init__(self, function: Any, worker: Executor, max_passages: int | None = None):
         self._function = function
-        self._lock = lock
+        self._worker = worker
         self._max_passages = max_passages
         self.inputs: dict[str, tf.TensorSpec] = function.structured_input_signature[1]
         self.outputs: dict[str, tf.TensorSpec] = function.structured_outputs
@@ -160,8 +163,7 @@ class SavedSignature:
             for name, spec in self.inputs.items()
         }
         try:
-            with self._lock:
-                outputs = self._function(**tensors)
+            outputs = self._worker.submit(self._function, **tensors).result()
         except tf.errors.InvalidArgumentError as error:
             raise RequestError(status_message(error)) from error
         return {name: value.numpy() for name, value in outputs.items()}

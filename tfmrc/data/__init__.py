@@ -3,8 +3,9 @@
 Names are imported when they are first used: reading files does not load TensorFlow.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tfmrc.lazy import lazy_imports
 
 _HOMES = {
     "Example": "example",
@@ -94,16 +95,4 @@ __all__ = [
     "write_squad",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}"
-    )
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_imports(__name__, _HOMES)

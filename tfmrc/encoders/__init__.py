@@ -3,10 +3,9 @@
 Names are imported when they are first used: none of them loads TensorFlow or KerasHub before.
 """
 
-import importlib
-from typing import Any
+from tfmrc.lazy import lazy_imports
 
-_HOME = {
+_HOMES = {
     "BackboneEncoder": "backbone",
     "CoVe": "cove",
     "ELMo": "elmo",
@@ -27,18 +26,6 @@ _HOME = {
     "set_vectors": "word_vectors",
 }
 
-__all__ = sorted(_HOME)
+__all__ = sorted(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}"
-    )
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = lazy_imports(__name__, _HOMES)

@@ -1,7 +1,8 @@
 """Preprocessors: strings to model inputs and back, in graph operations; one per paper."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tfmrc.lazy import lazy_imports
 
 _HOMES = {
     "DAANetPreprocessor": "daanet",
@@ -26,16 +27,4 @@ __all__ = [
     "SANPreprocessor",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}"
-    )
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_imports(__name__, _HOMES)

@@ -1,7 +1,8 @@
 """Serving: run SavedModels on strings, a small server and its client, files for TF Serving."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tfmrc.lazy import lazy_imports
 
 _HOMES = {
     "Client": "client",
@@ -26,16 +27,4 @@ __all__ = [
     "write_serving_config",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}"
-    )
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_imports(__name__, _HOMES)

@@ -195,5 +195,5 @@ def write(path: Path, content: Any) -> Path:
     if not isinstance(content, str | bytes):
         content = json.dumps(content, ensure_ascii=False)
     data = content.encode() if isinstance(content, str) else content
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
     return path

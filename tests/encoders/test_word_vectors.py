@@ -66,7 +66,7 @@ def test_text_forms(tmp_path, start, line_end):
         "a": [1, 1, 1], "b": [2, 2, 2], "c": [3, 3, 3],
     }  # fmt: skip
     assert as_lists(load_word_vectors(path)) == expected
-    packed = written(tmp_path, gzip.compress(path.read_bytes()), "named.otherwise")
+    packed = written(tmp_path, gzip.compress(path.read_bytes(), mtime=0), "named.otherwise")
     assert as_lists(load_word_vectors(packed)) == expected
     assert list(load_word_vectors(path, limit=2).keys) == ["the", "owl"]
     some = load_word_vectors(path, words=["OWL", "b", "nowhere"])
@@ -79,7 +79,7 @@ def test_text_forms(tmp_path, start, line_end):
 def test_word2vec_binary(tmp_path, line_breaks, packed):
     entries = [("</s>", [0.0, -1.5]), ("Zürich", [1e-3, 2.0]), ("owl", [math.pi, 1e30])]
     content = binary(entries, line_breaks)
-    path = written(tmp_path, gzip.compress(content) if packed else content, "vectors.bin")
+    path = written(tmp_path, gzip.compress(content, mtime=0) if packed else content, "vectors.bin")
     expected = {word: np.float32(numbers).tolist() for word, numbers in entries}
     for form in ("auto", "word2vec"):
         assert as_lists(load_word_vectors(path, format=form)) == expected
@@ -158,7 +158,7 @@ GOOD = "owl 1 2 3\ncat 4 5 6\n"
         ("3 3\n" + GOOD, r"after line 3: the first line announces 3 words. Received: 2 words"),
         ("owl\n", "line 1: expected a word and 1 numbers"),
         (b"\x00\x01\x02\xff\n", "line 1: not UTF-8"),
-        (gzip.compress(GOOD.encode() * 9)[:-12], r"after line \d+: the compressed file is damaged"),
+        (gzip.compress(GOOD.encode() * 9, mtime=0)[:-12], r"after line \d+: the compressed file is damaged"),
         (b"\x1f\x8bnonsense nonsense", r"after line 0: the compressed file is damaged"),
         (b"PK\x03\x04rest", "is a zip archive: unpack it first"),
         ((793712314).to_bytes(4, "little") + b"rest", "is a fastText model.*give its .vec file"),
@@ -197,10 +197,16 @@ def test_arguments_that_are_wrong(tmp_path):
     ("keys", "message"),
     [
         (None, "has no keys beside it: v.keys.tsv.gz"),
-        (gzip.compress(b"owl\t0\ncat\t2\n"), "line 2: expected `word TAB row`.*rows from 0 to 1"),
-        (gzip.compress(b"owl\t0\ncat 1\n"), "line 2: expected `word TAB row`"),
-        (gzip.compress(b"owl\t0\ncaf\xe9\t1\n"), "line 2: expected `word TAB row` in UTF-8"),
-        (gzip.compress(b"owl\t0\ncat\t1\n")[:-9], "after line .*damaged or cut off"),
+        (
+            gzip.compress(b"owl\t0\ncat\t2\n", mtime=0),
+            "line 2: expected `word TAB row`.*rows from 0 to 1",
+        ),
+        (gzip.compress(b"owl\t0\ncat 1\n", mtime=0), "line 2: expected `word TAB row`"),
+        (
+            gzip.compress(b"owl\t0\ncaf\xe9\t1\n", mtime=0),
+            "line 2: expected `word TAB row` in UTF-8",
+        ),
+        (gzip.compress(b"owl\t0\ncat\t1\n", mtime=0)[:-9], "after line .*damaged or cut off"),
         (b"owl\t0\n", "after line 0: the compressed file is damaged"),
     ],
 )
@@ -215,7 +221,7 @@ def test_broken_keys(tmp_path, keys, message):
 @pytest.mark.parametrize("content", [b"PK\x03\x04junk", b"\x80\x04K*.", b""])
 def test_broken_rows_run_no_code(tmp_path, content):
     written(tmp_path, content, "v.npz")
-    written(tmp_path, gzip.compress(b"owl\t0\n"), "v.keys.tsv.gz")
+    written(tmp_path, gzip.compress(b"owl\t0\n", mtime=0), "v.keys.tsv.gz")
     with pytest.raises(ValueError, match=r"v.npz: expected an .npz file with an array `rows`"):
         load_word_vectors(tmp_path / "v.npz")
 

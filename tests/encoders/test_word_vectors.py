@@ -158,7 +158,7 @@ GOOD = "owl 1 2 3\ncat 4 5 6\n"
         ("3 3\n" + GOOD, r"after line 3: the first line announces 3 words. Received: 2 words"),
         ("owl\n", "line 1: expected a word and 1 numbers"),
         (b"\x00\x01\x02\xff\n", "line 1: not UTF-8"),
-        (gzip.compress(GOOD.encode() * 9, mtime=0)[:-12], r"after line \d+: the compressed file is damaged"),
+        (gzip.compress(GOOD.encode() * 9, mtime=0)[:-12], r"after line \d+: .* is damaged"),
         (b"\x1f\x8bnonsense nonsense", r"after line 0: the compressed file is damaged"),
         (b"PK\x03\x04rest", "is a zip archive: unpack it first"),
         ((793712314).to_bytes(4, "little") + b"rest", "is a fastText model.*give its .vec file"),

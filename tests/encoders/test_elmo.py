@@ -269,7 +269,7 @@ found = jax.jit(lambda x: elmo(x))(ids)
 np.testing.assert_allclose(found[0, :3], expected, atol=4e-6)
 forward = jax.jit(lambda x: elmo.forward(x))(ids)
 cache = elmo.init_cache(1, 1)
-step = jax.jit(elmo.step)
+step = jax.jit(elmo.decode_step)
 for t in range(3):
     vector, cache = step(ids[:, t : t + 1], cache)
     np.testing.assert_allclose(vector[:, 0], forward[:, t], atol=4e-6)

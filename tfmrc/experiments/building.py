@@ -73,22 +73,20 @@ def find_model_class(name: str) -> Any:
     from tfmrc import models  # registers the papers' models
     from tfmrc.models.base import Model
 
-    registered = {
-        full: thing
-        for full, thing in keras.saving.get_custom_objects().items()
-        if isinstance(thing, type) and issubclass(thing, keras.Model) and thing is not Model
-    }
-    shorts = {full.rpartition(">")[2]: full for full in registered}
-    if name in registered:
-        return registered[name]
-    if name in models.__all__:
-        return getattr(models, name)
-    if name in shorts:
-        return registered[shorts[name]]
-    similar = nearest(name, shorts)
+    def is_model(thing: Any) -> bool:
+        return isinstance(thing, type) and issubclass(thing, keras.Model) and thing is not Model
+
+    registered = keras.saving.get_custom_objects()
+    classes = {full: thing for full, thing in registered.items() if is_model(thing)}
+    classes |= {full.rpartition(">")[2]: thing for full, thing in classes.items()}
+    classes |= {n: getattr(models, n) for n in models.__all__ if is_model(getattr(models, n))}
+    if name in classes:
+        return classes[name]
+    known = [known for known in classes if ">" not in known]
+    similar = nearest(name, known)
     raise ValueError(
         "`model.name` is the name of a registered model"
-        + (f"; did you mean {similar}?" if similar else f": {', '.join(sorted(shorts))}.")
+        + (f"; did you mean {similar}?" if similar else f": {', '.join(sorted(known))}.")
         + f" Received: model.name={name!r}"
     )
 

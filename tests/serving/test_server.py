@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
+import tfmrc
 from tests.serving.predictors import EXPORT_OPTIONS, REQUEST, assert_same_outputs
 from tfmrc.predictors import DamagedError, verify
 from tfmrc.serving import Client, Server
@@ -185,7 +186,7 @@ def test_names_with_spaces_and_unicode_are_served(exported):
     with Server({"les collines é": exported}, port=0) as running:
         client = Client("les collines é", running.url, timeout=3600)
         assert client.status()["model_version_status"][0]["state"] == "AVAILABLE"
-        assert client.answer(**ASKED).text is not None
+        assert client.answer(**ASKED) == tfmrc.load(exported).answer(**ASKED)
         port = urlsplit(running.url).port
         with pytest.raises(OSError, match=f"Cannot listen on 127.0.0.1:{port} .* Choose another"):
             Server({"hills": exported}, port=port)

@@ -6,8 +6,8 @@ import pytest
 from tests.models import duals
 from tests.models.test_san import SMALL
 from tests.training import masque_batches, toy
-from tfmrc import losses, models, training
-from tfmrc.training.base import epoch_length, training_function
+from tfmrc import encoders, losses, models, training
+from tfmrc.training.base import epoch_length, fine_tuning_optimizer, training_function
 
 ALL = {
     models.Masque: training.masque,
@@ -108,3 +108,34 @@ def test_only_outputs_selects_labels_and_weights():
     kept_x, kept_y, kept_weight = training.only_outputs(model)(x, y, weight)
     assert kept_x is x and list(kept_y) == list(kept_weight) == ["ranker"]
     assert kept_y["ranker"] is y["ranker"] and kept_weight["ranker"] is weight["ranker"]
+
+
+def test_the_optimizer_that_fine_tunes_an_encoder():
+    encoder = encoders.from_vocabulary(["owl", "##s", "fly"], num_layers=2)
+    optimizer = fine_tuning_optimizer(
+        encoder,
+        steps=40,
+        learning_rate=0.002,
+        encoder_learning_rate=0.0005,
+        layer_decay=0.5,
+        warmup_share=0.25,
+        weight_decay=None,
+        clip_norm=2.0,
+        ema=0.9,
+    )
+    rate = optimizer.get_config()["learning_rate"]["config"]
+    assert (rate["warmup_target"], rate["warmup_steps"], rate["decay_steps"]) == (0.002, 10, 30)
+    assert (optimizer.weight_decay, optimizer.clip_norm) == (None, 2.0)
+    assert (optimizer.use_ema, optimizer.ema_momentum) == (True, 0.9)
+    factors = {path.rsplit("encoder/", 1)[-1]: factor
+               for path, factor in optimizer.learning_rate_multipliers.items()}  # fmt: skip
+    assert factors == pytest.approx(
+        {"transformer_layer_1/": 0.25, "transformer_layer_0/": 0.125, "mix_": 0.25, "": 0.0625}
+    )
+
+
+@pytest.mark.parametrize("option", [{"learning_rate": 0.0}, {"warmup_share": 1.0}])
+def test_the_rates_of_fine_tuning_are_checked(option):
+    encoder = encoders.from_vocabulary(["owl"], num_layers=1)
+    with pytest.raises(ValueError, match=next(iter(option))):
+        fine_tuning_optimizer(encoder, steps=10, **option)

@@ -7,7 +7,10 @@ from typing import Any, TypeVar
 import keras
 
 from tfmrc.arguments import check_arguments
+from tfmrc.encoders import learning_rate_multipliers
+from tfmrc.training.optimizers.adamw import AdamW
 from tfmrc.training.optimizers.loss_scale import LossScale
+from tfmrc.training.schedules.warmup_cosine import warmup_cosine
 
 COMMON = ("model", "steps", "steps_per_epoch")
 
@@ -182,6 +185,71 @@ def arguments_of(
         "loss": {name: losses[name] for name in selected},
         "loss_weights": {name: 1.0 if weights is None else weights[name] for name in selected},
     }
+
+
+def fine_tuning_optimizer(
+    encoder: Any,
+    *,
+    steps: int,
+    learning_rate: float = 0.001,
+    encoder_learning_rate: float = 1e-4,
+    layer_decay: float = 1.0,
+    warmup_share: float = 0.1,
+    weight_decay: float | None = 0.01,
+    clip_norm: float | None = 1.0,
+    ema: float = 0.0,
+) -> AdamW:
+    """Returns the optimizer of a model with a pretrained encoder, the same for every paper.
+
+    AdamW with decoupled weight decay and gradients clipped by their common norm. The learning
+    rates rise linearly from 0 and fall to 0 along a cosine. The encoder has a rate of its own,
+    lower from each of its layers to the one below.
+
+    Args:
+        encoder: The encoder in the model: an `Encoder` or its layer.
+        steps: int. Updates of the whole training; the rates are 0 at its end.
+        learning_rate: float. The highest rate of all weights outside the encoder. Default: 0.001.
+        encoder_learning_rate: float. The highest rate of the encoder's top layer. Default: 1e-4.
+        layer_decay: float. Factor of the rate from each layer of the encoder to the one below.
+            Default: 1.
+        warmup_share: float. Share of the updates in which the rates rise. Default: 0.1.
+        weight_decay: float. Decay of all weights except biases and normalisation; None for no
+            decay. Default: 0.01.
+        clip_norm: float. Largest norm of the gradient; None for no clipping. Default: 1.
+        ema: float. Decay of the exponential moving average of the weights; 0 for none. Default: 0.
+
+    Raises:
+        ValueError: `learning_rate` or `clip_norm` is not positive, a rate is negative, or
+            `warmup_share` is not within 0 and 1.
+
+    Example:
+
+    >>> from tfmrc.encoders import BackboneEncoder
+    >>> from tfmrc.training.base import fine_tuning_optimizer
+    >>> sizes = {"vocabulary_size": 9, "num_layers": 1, "num_heads": 1, "hidden_dim": 2,
+    ...     "intermediate_dim": 2}
+    >>> optimizer = fine_tuning_optimizer(BackboneEncoder("bert", sizes), steps=1000)
+    >>> optimizer.get_config()["learning_rate"]["config"]["warmup_steps"]
+    100
+    >>> optimizer.learning_rate_multipliers["(^|/)encoder/"]
+    0.1
+    """
+    if not learning_rate > 0:
+        raise ValueError(f"`learning_rate` must be positive. Received: {learning_rate=}")
+    if not 0 <= warmup_share < 1:
+        raise ValueError(
+            f"`warmup_share` must be at least 0 and below 1. Received: {warmup_share=}"
+        )
+    return AdamW(
+        warmup_cosine(learning_rate, round(warmup_share * steps), steps),
+        weight_decay=weight_decay,
+        clip_norm=clip_norm,
+        use_ema=ema > 0,
+        ema_momentum=ema or 0.9995,
+        learning_rate_multipliers=learning_rate_multipliers(
+            encoder, encoder_learning_rate / learning_rate, layer_decay
+        ),
+    )
 
 
 def epoch_length(steps: int, steps_per_epoch: int | None, epochs: int) -> int:

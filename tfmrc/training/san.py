@@ -4,12 +4,14 @@ from typing import Any
 
 import keras
 
-from tfmrc.encoders import learning_rate_multipliers
 from tfmrc.losses import SpanPositionNLL
 from tfmrc.models import SAN
-from tfmrc.training.base import arguments_of, epoch_length, register_training
-from tfmrc.training.optimizers.adamw import AdamW
-from tfmrc.training.schedules.warmup_cosine import warmup_cosine
+from tfmrc.training.base import (
+    arguments_of,
+    epoch_length,
+    fine_tuning_optimizer,
+    register_training,
+)
 
 EPOCHS = 50  # as in recipes/san_squad/paper_size.yaml; the paper prints no number
 
@@ -74,14 +76,15 @@ def san(
     losses = {"begin": SpanPositionNLL(), "end": SpanPositionNLL()}
     encoder = getattr(model, "encoder", None)
     if encoder is not None:
-        rate = 0.001 if learning_rate is None else learning_rate
-        factor = encoder_learning_rate / rate
-        optimizer: keras.optimizers.Optimizer = AdamW(
-            warmup_cosine(rate, round(warmup_share * steps), steps),
+        optimizer = fine_tuning_optimizer(
+            encoder,
+            steps=steps,
+            learning_rate=0.001 if learning_rate is None else learning_rate,
+            encoder_learning_rate=encoder_learning_rate,
+            layer_decay=layer_decay,
+            warmup_share=warmup_share,
             weight_decay=weight_decay,
             clip_norm=clip_norm,
-            use_ema=False,
-            learning_rate_multipliers=learning_rate_multipliers(encoder, factor, layer_decay),
         )
         return arguments_of(model, optimizer, losses)
     decay_steps = round(epoch_length(steps, steps_per_epoch, EPOCHS) * epochs_per_halving)

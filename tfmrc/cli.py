@@ -21,6 +21,7 @@ GUIDE = """Machine reading with Keras: train a model, score it, export it, ask i
   tfmrc answer   SAVEDMODEL    answer one question with an export
   tfmrc ask      SAVEDMODEL    ask about a passage with an export
   tfmrc verify   FOLDER        compare the files of a predictor or export with their digests
+  tfmrc reproduction           list the papers' tables and figures with their state
 
 RECIPE is a YAML file, or the name of a recipe of tfmrc (san_squad, san_squad/paper_size). A RUN is
 the folder that `train` writes (runs/NAME, or runs/NAME/VARIANT-SEED of a grid). Every setting can
@@ -50,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     options = program.parse_args(words)
     try:
-        _import_tensorflow()
+        if options.command != "reproduction":
+            _import_tensorflow()
         return _COMMANDS[options.command](options) or 0
     except KeyboardInterrupt:
         print("\ntfmrc: interrupted. The same command resumes.", file=sys.stderr)
@@ -237,6 +239,21 @@ def parser() -> argparse.ArgumentParser:
     verify.add_argument(
         "folder", nargs="+", help="a predictor, a run, an export or a folder of them"
     )
+    rows = add(
+        "reproduction",
+        "list the papers' tables and figures with their state",
+        "List every table and figure of the four papers with its state and the results of its "
+        "runs, read from the reports (metrics.json) below the folders.",
+    )
+    rows.add_argument(
+        "--runs", nargs="+", action="extend", metavar="FOLDER", help="folders of runs (runs)"
+    )
+    rows.add_argument("--rows", metavar="FILE", help="default: recipes/reproduction.yaml")
+    rows.add_argument(
+        "--only", nargs="+", action="extend", metavar="ID", help="these rows, with their commands"
+    )
+    rows.add_argument("--markdown", metavar="FILE", help="also write the list to this file")
+    rows.add_argument("--json", metavar="FILE", help="also as JSON; '-' prints only JSON")
     return program
 
 
@@ -402,11 +419,24 @@ def _verify(options: Any) -> None:
             print(verified)
 
 
+def _reproduction(options: Any) -> None:
+    from tfmrc.experiments.reproduction.command import reproduction
+
+    reproduction(
+        options.runs or (),
+        rows=options.rows,
+        only=options.only or (),
+        markdown=options.markdown,
+        json_file=options.json,
+    )
+
+
 _COMMANDS: dict[str, Callable[[Any], int | None]] = {
     "prepare": _prepare,
     "train": _train,
     "evaluate": _evaluate,
     "predict": _predict,
+    "reproduction": _reproduction,
     "export": _export,
     "answer": _answer,
     "ask": _ask,

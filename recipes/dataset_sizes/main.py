@@ -12,7 +12,7 @@ import tfmrc
 from tfmrc.data import Example, RecordError
 from tfmrc.data.formats.detect import file_format, read_file
 from tfmrc.data.transforms.sentences import words
-from tfmrc.evaluation import read_rows
+from tfmrc.experiments.reproduction import read_rows
 
 ROWS = Path(__file__).parents[1] / "reproduction.yaml"
 

@@ -11,9 +11,10 @@ import yaml
 from tests.recipes.small_squad import NAMES, squad
 from tests.running import eagerly
 from tfmrc import Predictor, cli, data
-from tfmrc.evaluation import find_runs, read_predictions, read_rows, states
+from tfmrc.evaluation import read_predictions
 from tfmrc.experiments import find_recipe
 from tfmrc.experiments.answering import digest_of, model_digest
+from tfmrc.experiments.reproduction import find_runs, read_rows, states
 from tfmrc.ops.ids import NUM_SPECIAL
 
 RECIPES = find_recipe("san_squad").parents[1]

@@ -7,7 +7,7 @@ import pytest
 
 from recipes.dataset_sizes.main import main
 from tests.data.builders import QAPS, SUMMARIES, marco_columns, squad, write
-from tfmrc.evaluation import find_runs, read_rows, states
+from tfmrc.experiments.reproduction import find_runs, read_rows, states
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 

@@ -13,9 +13,9 @@ from recipes.masque_ensemble import main as masque_ensemble
 from recipes.round_trip import main as round_trip
 from tfmrc import cli, text
 from tfmrc.data.formats import squad_writer
-from tfmrc.evaluation import read_rows
 from tfmrc.experiments import building, find_recipe, load
 from tfmrc.experiments.grid import members
+from tfmrc.experiments.reproduction import read_rows
 from tfmrc.experiments.steps.train import check_steps
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
@@ -111,7 +111,7 @@ PARSERS = {
 
 def _commands() -> list[str]:
     rows = read_rows(RECIPES / "reproduction.yaml")
-    found = [c for row in rows for part in row.parts for c in part.how(RECIPES)]
+    found = [c for row in rows for part in row.parts for c in part.command_lines(RECIPES)]
     return list(dict.fromkeys(found))
 
 

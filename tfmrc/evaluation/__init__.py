@@ -70,15 +70,9 @@ from tfmrc.evaluation.plots import (
     save_figure,
 )
 from tfmrc.evaluation.reports import (
-    Part,
     Report,
-    Row,
-    RowState,
-    find_runs,
     mean_of_runs,
-    read_rows,
     sample_table,
-    states,
 )
 
 __all__ = [
@@ -87,7 +81,6 @@ __all__ = [
     "NO_ANSWER",
     "OverSeeds",
     "PairedTest",
-    "Part",
     "PrecisionRecallCurve",
     "Prediction",
     "PredictionWriter",
@@ -95,8 +88,6 @@ __all__ = [
     "RULES",
     "Reference",
     "Report",
-    "Row",
-    "RowState",
     "Rules",
     "Score",
     "Scores",
@@ -106,7 +97,6 @@ __all__ = [
     "attribution_html",
     "attribution_of",
     "bootstrap",
-    "find_runs",
     "first_sentence",
     "get_rules",
     "get_tokenizer",
@@ -128,7 +118,6 @@ __all__ = [
     "read_metrics",
     "read_predictions",
     "read_references",
-    "read_rows",
     "sample_table",
     "save_figure",
     "score_adversarial_squad",
@@ -140,7 +129,6 @@ __all__ = [
     "score_ranking",
     "score_squad",
     "sentences",
-    "states",
     "write_official",
     "write_predictions",
 ]

@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tfmrc.evaluation import Row, read_rows
 from tfmrc.experiments.environment import summary
 from tfmrc.experiments.recipes import recipes_folder
+from tfmrc.experiments.reproduction import Row, read_rows
 from tfmrc.experiments.settings import Experiment, Source
 
 __all__ = ["details_of", "paper_figures", "split_of"]

@@ -20,7 +20,6 @@ _EXAMPLES = """examples:
   python -m tfmrc.evaluation answers --predictions run.jsonl --references dev.jsonl --rules msmarco
   python -m tfmrc.evaluation squad --predictions run.json --references dev-v2.0.json --version 2.0
   python -m tfmrc.evaluation compare --predictions a.jsonl --second b.jsonl --references dev.jsonl
-  python -m tfmrc.evaluation reproduction
 """
 
 

@@ -1,4 +1,4 @@
-"""The options of the commands that write files, figures and lists of runs."""
+"""The options of the commands that write files and figures."""
 
 import argparse
 from collections.abc import Callable
@@ -81,21 +81,6 @@ def add(command: Command) -> None:
     samples.add_argument("--seed", type=int, default=0, help="seed of the random sample")
     samples.add_argument("--output", type=Path, required=True, help="a Markdown file")
     samples.add_argument("--title", default="Samples")
-
-    rows = command(
-        "reproduction", report_commands.reproduction, "all tables and figures with their state"
-    )
-    rows.add_argument("--runs", type=Path, nargs="+", action="extend", help="folders of runs")
-    rows.add_argument("--rows", type=Path, default=Path("recipes", "reproduction.yaml"))
-    rows.add_argument(
-        "--only",
-        nargs="+",
-        action="extend",
-        metavar="ID",
-        help="these rows, with their commands",
-    )
-    rows.add_argument("--markdown", type=Path, help="also write the list to this file")
-    _json(rows)
 
 
 def predictions(parser: argparse.ArgumentParser, scores: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""The commands about runs: reproduction, samples, seeds, bars and heat maps."""
+"""Commands about runs: samples, seeds, bars and heat maps."""
 
 import random
 from argparse import Namespace
@@ -12,32 +12,6 @@ from tfmrc.evaluation.files.references import read_references
 from tfmrc.evaluation.metrics.resampling import Interval
 from tfmrc.evaluation.reports.samples import sample_table
 from tfmrc.evaluation.reports.tables import show_rows
-
-
-def reproduction(options: Namespace) -> dict[str, Any]:
-    from tfmrc.evaluation.reports import reproduction_table as tables
-    from tfmrc.evaluation.reports.reproduction import find_runs, states
-    from tfmrc.evaluation.reports.reproduction_rows import read_rows
-
-    rows = read_rows(options.rows)
-    unknown = sorted(set(options.only or ()) - {row.id for row in rows})
-    if unknown:
-        ids = ", ".join(row.id for row in rows)
-        raise ValueError(f"No such row. Expected: {ids}. Received: --only {unknown}")
-    if options.only:
-        rows = [row for row in rows if row.id in options.only]
-    folders = options.runs or [folder for folder in [Path("runs")] if folder.is_dir()]
-    recipes = options.rows.parent
-    listed = states(rows, find_runs(folders), recipes)
-    if options.markdown is not None:
-        options.markdown.parent.mkdir(parents=True, exist_ok=True)
-        options.markdown.write_text(tables.markdown(listed, recipes), encoding="utf-8")
-    if str(options.json) != "-":
-        print(tables.listing(listed))
-        for state in listed if options.only else []:
-            lines = tables.commands(state, recipes)
-            print("", f"{state.row.paper}, {state.row.place}:", *lines, sep="\n  ")
-    return {"rows": [tables.to_json(state, recipes) for state in listed]}
 
 
 def samples(options: Namespace) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tfmrc.evaluation import Part, Row, find_runs, read_rows, states
-from tfmrc.evaluation.commands.command_line import main
-from tfmrc.evaluation.reports.reproduction_table import commands, listing, markdown, to_json
+from tfmrc.cli import main
+from tfmrc.experiments.reproduction import Part, Row, find_runs, read_rows, states
+from tfmrc.experiments.reproduction.table import commands, listing, markdown, to_json
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 ROWS = ROOT / "recipes" / "reproduction.yaml"
 
 FULL = Part("full", "a_full", recipe="a/config.yaml", paper={"nlg_rouge_l": 69.77})
@@ -165,12 +165,12 @@ def test_counts_are_no_percentages(tmp_path: Path, recipes: Path) -> None:
 
 def test_every_row_of_the_papers_is_declared_once() -> None:
     rows = read_rows(ROWS)
-    places = {(row.paper, row.place) for row in rows}
+    labels = {(row.paper, row.label) for row in rows}
     tables = {"Masque": 7, "SAN": 7, "QG": 4, "DAANET": 4}
     figures = {"Masque": (1, 4, 5), "SAN": (3, 4, 5), "QG": (4, 5), "DAANET": ()}
     wanted = {(paper, f"Table {n}") for paper, last in tables.items() for n in range(1, last + 1)}
     wanted |= {(paper, f"Figure {n}") for paper, some in figures.items() for n in some}
-    assert places == wanted and len(rows) == len(wanted) == 30
+    assert labels == wanted and len(rows) == len(wanted) == 30
 
 
 def test_every_recipe_that_is_named_is_there_and_has_the_name() -> None:
@@ -185,11 +185,11 @@ def test_every_recipe_that_is_named_is_there_and_has_the_name() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("- {id: x, paper: M, place: T, shows: s, parts: [{lable: x}]}", "lable"),
-        ("- {id: x, paper: M, place: T, parts: []}", "shows"),
-        ("- {id: x, paper: M, place: T, shows: s, parts: [], data: {a: b}}", "data"),
+        ("- {id: x, paper: M, label: T, shows: s, parts: [{lable: x}]}", "lable"),
+        ("- {id: x, paper: M, label: T, parts: []}", "shows"),
+        ("- {id: x, paper: M, label: T, shows: s, parts: [], data: {a: b}}", "data"),
         ("- {id: x\n", "rows.yaml"),
-        ("- &a {id: x, paper: M, place: T, shows: s, parts: []}\n- *a", "id='x'"),
+        ("- &a {id: x, paper: M, label: T, shows: s, parts: []}\n- *a", "id='x'"),
     ],
 )
 def test_wrong_rows_are_named(tmp_path: Path, text: str, message: str) -> None:
@@ -213,9 +213,9 @@ def test_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert len(rows) == 30
     assert all(row["state"] in ("no recipe", "not run") and not row["results"] for row in rows)
-    assert main([*command, "--only", "masque-t99", "--only", "masque-f4"]) == 2
+    assert main([*command, "--only", "masque-t99", "--only", "masque-f4"]) == 1
     assert "No such row" in capsys.readouterr().err
-    assert main([*command, "--runs", str(tmp_path / "no")]) == 2, (
+    assert main([*command, "--runs", str(tmp_path / "no")]) == 1, (
         "a second --runs adds to the first"
     )
     assert "No such folder" in capsys.readouterr().err

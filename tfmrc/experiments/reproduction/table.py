@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tfmrc.evaluation.reports.reproduction import Result, RowState
+from tfmrc.experiments.reproduction.states import Result, RowState
 
 HEAD = ("row", "shows", "state", "run on", "when", "figures (the paper's)")
 
@@ -15,7 +15,7 @@ def table_rows(states: Iterable[RowState]) -> list[list[str]]:
     lines = []
     for state in states:
         row = state.row
-        cells = [f"{row.paper}, {row.place}", row.shows, state.state]
+        cells = [f"{row.paper}, {row.label}", row.shows, state.state]
         for result in state.results:
             lines.append([*cells, _data(result), _when(result), _figures(result)])
             cells = ["", "", ""]
@@ -28,7 +28,7 @@ def table_rows(states: Iterable[RowState]) -> list[list[str]]:
 
 def listing(states: Sequence[RowState]) -> str:
     """Returns the list for a terminal: a line per row, its runs and figures below it."""
-    names = [f"{state.row.paper}, {state.row.place}" for state in states]
+    names = [f"{state.row.paper}, {state.row.label}" for state in states]
     wide = max(map(len, names), default=0)
     lines = []
     for name, state in zip(names, states, strict=True):
@@ -56,7 +56,7 @@ def markdown(states: Sequence[RowState], recipes: str | Path = "recipes") -> str
     for state in states:
         listed = commands(state, recipes)
         if listed:
-            lines += ["", f"{state.row.paper}, {state.row.place}:", ""]
+            lines += ["", f"{state.row.paper}, {state.row.label}:", ""]
             lines += [f"    {command}" for command in listed]
     return "\n".join(lines) + "\n"
 
@@ -67,7 +67,7 @@ def commands(state: RowState, recipes: str | Path = "recipes") -> list[str]:
         command
         for part in state.row.parts
         if part.recipe and Path(recipes, part.recipe).is_file()
-        for command in part.how(recipes)
+        for command in part.command_lines(recipes)
     ]
     return list(dict.fromkeys(every))
 
@@ -78,7 +78,7 @@ def to_json(state: RowState, recipes: str | Path = "recipes") -> dict[str, Any]:
     return {
         "id": row.id,
         "paper": row.paper,
-        "place": row.place,
+        "label": row.label,
         "shows": row.shows,
         "state": state.state,
         "without_recipe": list(state.without_recipe),

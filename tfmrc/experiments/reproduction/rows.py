@@ -36,7 +36,7 @@ class Part:
     reports: str = ""
     stand_in: bool = False
 
-    def how(self, recipes: str | Path = "recipes") -> tuple[str, ...]:
+    def command_lines(self, recipes: str | Path = "recipes") -> tuple[str, ...]:
         """Returns the commands that run the part; none if there is no recipe."""
         if self.commands or not self.recipe:
             return self.commands
@@ -52,7 +52,7 @@ class Row:
     Args:
         id: Short name (`"masque-t4"`).
         paper: The paper.
-        place: The table or figure (`"Table 4"`).
+        label: The table or figure (`"Table 4"`).
         shows: Content of the table or figure.
         parts: Its systems, and stand-ins.
         data: Names of the paper's data. The `dataset` of a run must begin with one of them; empty
@@ -64,7 +64,7 @@ class Row:
 
     id: str
     paper: str
-    place: str
+    label: str
     shows: str
     parts: tuple[Part, ...]
     data: tuple[str, ...] = ()
@@ -83,8 +83,8 @@ def read_rows(path: str | Path) -> list[Row]:
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "rows.yaml"
-    >>> _ = path.write_text("- {id: m-f1, paper: M, place: Figure 1, shows: x, parts: []}")
-    >>> read_rows(path)[0].place
+    >>> _ = path.write_text("- {id: m-f1, paper: M, label: Figure 1, shows: x, parts: []}")
+    >>> read_rows(path)[0].label
     'Figure 1'
     """
     import yaml

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from tfmrc.evaluation.reports.reproduction_rows import Part, Row
+from tfmrc.experiments.reproduction.rows import Part, Row
 
 State = Literal[
     "no recipe", "not run", "run on other data", "run on less data", "run in part", "run"

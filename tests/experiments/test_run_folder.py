@@ -13,6 +13,7 @@ import pytest
 from tfmrc.experiments import loading
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.settings import Evaluation, Experiment, Grid, Source, Training
+from tfmrc.files import replacing
 
 EXPERIMENT = Experiment(
     "x",
@@ -180,11 +181,11 @@ def test_files_are_replaced_whole(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="damaged"):
         folders.read_json(path, "train")
 
-    with pytest.raises(RuntimeError), folders.written_beside(path) as part:
+    with pytest.raises(RuntimeError), replacing(path) as part:
         part.write_text("half")
         raise RuntimeError
     assert path.read_text() == '{"a"'
-    with folders.written_beside(path) as part:
+    with replacing(path) as part:
         assert not part.exists()
         part.write_text(json.dumps({"a": 2}))
     assert folders.read_json(path, "train") == {"a": 2}

@@ -6,12 +6,13 @@ import sqlite3
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
 from tfmrc.data.example import Example
+from tfmrc.files import replacing
 
 OnError = Literal["raise", "skip"]
 
@@ -237,8 +238,7 @@ def open_to_write(path: str | PathLike) -> Iterator[IO[str]]:
     target = Path(path)
     special = target.exists() and not target.is_file()  # a device or a pipe
     target = target if special else target.resolve()
-    written = target if special else target.with_name(f"{target.name}.part")
-    try:
+    with nullcontext(target) if special else replacing(target) as written:
         with open(written, "wb") as raw:
             if target.name.endswith(".gz"):
                 with gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
@@ -247,9 +247,3 @@ def open_to_write(path: str | PathLike) -> Iterator[IO[str]]:
             else:
                 with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
                     yield text
-        if not special:
-            written.replace(target)
-    except BaseException:
-        if not special:
-            written.unlink(missing_ok=True)
-        raise

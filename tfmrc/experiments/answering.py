@@ -9,7 +9,7 @@ from typing import Any
 
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
-from tfmrc.experiments.run_folder import written_beside
+from tfmrc.files import replacing
 
 __all__ = ["answer_all", "digest_of", "model_digest", "prediction_of"]
 
@@ -121,7 +121,7 @@ def _drop_stale(path: Path, task: str, digests: Mapping[str, str]) -> None:
         file=sys.stderr,
         flush=True,
     )
-    with written_beside(path) as part:
+    with replacing(path) as part:
         text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in kept)
         part.write_text(text, encoding="utf-8")
 

@@ -11,6 +11,7 @@ import yaml
 
 from tfmrc.arguments import nearest
 from tfmrc.experiments.settings import Experiment
+from tfmrc.files import write_text
 
 EXTENDS = "extends"
 
@@ -139,10 +140,8 @@ def to_mapping(experiment: Experiment) -> dict[str, Any]:
 
 def save(experiment: Experiment, path: str | Path) -> None:
     """Writes an experiment as the YAML that `load` reads."""
-    from tfmrc.experiments.run_folder import write_text
-
     text = yaml.safe_dump(to_mapping(experiment), sort_keys=False, allow_unicode=True)
-    write_text(Path(path), text)
+    write_text(path, text)
 
 
 def changed(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment:

@@ -14,6 +14,7 @@ from tfmrc.evaluation import Prediction, Reference, Report, Scores
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.grid import Member
 from tfmrc.experiments.scoring import Written, answerability
+from tfmrc.files import write_text
 
 NUM_ATTRIBUTIONS = 3
 """Number of answers whose mixture weights are drawn."""
@@ -114,7 +115,7 @@ def draw_attributions(
             relevance=relevance[: len(example.passages)] if relevance else None,
             title=f"{example.id}: {prediction.answer}",
         )
-        folders.write_text(path.with_suffix(".html"), page)
+        write_text(path.with_suffix(".html"), page)
 
 
 def write_samples(
@@ -159,7 +160,7 @@ def write_samples(
         column="text",
         passages={e.id: " ".join(e.passages) for e in drawn} if _is_short(drawn) else None,
     )
-    folders.write_text(target / "samples.md", page)
+    write_text(target / "samples.md", page)
 
 
 def _sample_label(system: str, written: Written) -> str:

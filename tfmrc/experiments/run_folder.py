@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from tfmrc.experiments import loading
 from tfmrc.experiments.settings import Evaluation, Experiment, Grid
+from tfmrc.files import write_text
 
 MARKER = "run.json"
 LOCK = ".lock"
@@ -238,17 +239,6 @@ def _empty(folder: Path) -> None:
 # === Files ===
 
 
-def write_text(path: Path, text: str) -> None:
-    """Writes a file beside and renames it, so that it is never half written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-
-
 def write_json(path: Path, value: Any) -> None:
     """Writes JSON beside and renames it, so that the file is never half written."""
     write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
@@ -266,28 +256,6 @@ def read_json(path: Path, made_by: str) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path} is damaged: {error}") from error
-
-
-@contextmanager
-def written_beside(path: Path) -> Iterator[Path]:
-    """Gives the name of a file or folder to write; it becomes `path` when the block has ended well.
-
-    A folder that exists is replaced.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    _remove(part)
-    yield part
-    if part.is_dir():
-        _remove(path)
-    os.replace(part, path)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def check_room(folder: Path, size: int, what: str) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from tfmrc import data
 from tfmrc.data import Example, Span
-from tfmrc.experiments.run_folder import written_beside
 from tfmrc.experiments.settings import Source
 
 MAX_LENGTH = 60
@@ -65,10 +64,7 @@ def write_spans(
             scores.append(score)
             yield _alone(example, style)
 
-    with written_beside(path) as part:
-        packed = part.with_name(part.name + ".gz")
-        data.write_examples(packed, found())
-        packed.replace(part)
+    data.write_examples(path, found())
     mean = sum(scores) / max(1, len(scores))
     return {"answers": answers, "with_a_span": len(scores), "rouge_l_of_spans": mean}
 

@@ -1,15 +1,21 @@
-"""The model of a saved predictor, without its preprocessor."""
+"""Loads the model of a saved predictor: finds its class, builds it, loads its weights."""
 
+import importlib
 import json
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import keras
 
-__all__ = ["CONFIG", "WEIGHTS", "load_model"]
+__all__ = ["CONFIG", "WEIGHTS", "build", "class_and_config", "load_model", "read_json"]
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
+PACKAGE = "tfmrc"
+ROOM = "tfmrc.models"
+
+_Built = TypeVar("_Built")
 
 
 def load_model(
@@ -20,16 +26,18 @@ def load_model(
     The class is found by its registered name; no code of the folder is run.
 
     Args:
-        folder: Path of a folder that `Predictor.save` wrote.
-        expected: type. The class, or a base class, that the model must have.
+        folder: str or path. A folder that `Predictor.save` wrote.
+        expected: type. The class, or a base class, that the model must have. Default:
+            `keras.Model`.
         **overrides: Arguments of the constructor in place of the saved ones, such as `dropout`.
 
     Returns:
         The model.
 
     Raises:
-        FileNotFoundError: The folder lacks a file.
-        ValueError: The class is not registered or not the expected one, or the weights do not fit.
+        FileNotFoundError: If the folder lacks a file.
+        ValueError: If the class is not registered or not the expected one, the configuration is
+            wrong, or the weights do not fit.
     """
     folder = Path(folder)
     for name in (CONFIG, WEIGHTS):
@@ -38,28 +46,87 @@ def load_model(
                 f"{folder} is not the folder of a saved predictor: {name} is missing. "
                 "`predictor.save(folder)` writes one."
             )
-    try:
-        entry = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["model"]
-        name, config = entry["class"], entry["config"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{folder / CONFIG} is damaged: {error!r}") from error
-    cls = keras.saving.get_registered_object(str(name))
-    if cls is None:
-        raise ValueError(
-            f"{folder / CONFIG} names a model that is not registered. Import the module that "
-            "defines it with `@keras.saving.register_keras_serializable`, then load again. "
-            f"Received: class={name!r}"
-        )
+    entries = read_json(folder / CONFIG)
+    cls, config = class_and_config(entries, "model", keras.Model, ROOM, folder)
     if not issubclass(cls, expected):
+        name = entries["model"]["class"]
         raise ValueError(
             f"{folder} holds a {cls.__name__}, not a {expected.__name__}. Received: class={name!r}"
         )
-    model = cls.from_config({**config, **overrides})
+    if overrides:  # an error may be the caller's, and names the argument
+        model: keras.Model = cls.from_config({**config, **overrides})
+    else:
+        model = build(folder, cls, lambda: cls.from_config(config))
     try:
         model.load_weights(folder / WEIGHTS)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, NotImplementedError) as error:
         raise ValueError(
             f"{folder / WEIGHTS} does not fit the model of {folder / CONFIG}, or is damaged: "
             f"{error}"
         ) from error
     return model
+
+
+def class_and_config(
+    entries: Mapping[str, Any], part: str, base: type, room: str, folder: Path
+) -> tuple[Any, dict[str, Any]]:
+    """Returns the registered class and the configuration of one part of a predictor.
+
+    Args:
+        entries: dict. The content of `config.json`.
+        part: str. The part: `"predictor"`, `"model"` or `"preprocessor"`.
+        base: type. The base class that the class must have.
+        room: str. The package that defines tfmrc's own classes of this kind. Its names are
+            imported, and thereby registered, on first use.
+        folder: Path. The predictor's folder, for error messages.
+
+    Raises:
+        ValueError: If the class is not registered or the configuration is no object.
+    """
+    entry = entries.get(part)
+    name = entry.get("class") if isinstance(entry, dict) else None
+    cls = None
+    if isinstance(name, str):
+        package, _, class_name = name.partition(">")
+        module = importlib.import_module(room)
+        if package == PACKAGE and class_name in module.__all__:
+            getattr(module, class_name)
+        cls = keras.saving.get_registered_object(name)
+    if not isinstance(entry, dict) or not isinstance(cls, type) or not issubclass(cls, base):
+        raise ValueError(
+            f"{folder / CONFIG} names a {part} class that is not registered. Import the module "
+            "that defines it with `@keras.saving.register_keras_serializable(...)`, then load "
+            f"again. Received: class={name!r:.200}"
+        )
+    config = entry.get("config")
+    if not isinstance(config, dict):
+        raise ValueError(
+            f"{folder / CONFIG} must hold an object as the configuration of the {part}. "
+            f"Received: config={config!r:.200}"
+        )
+    return cls, config
+
+
+def build(folder: Path, cls: type, construct: Callable[[], _Built]) -> _Built:
+    """Builds an object; errors of a wrong configuration name the file and the class."""
+    try:
+        return construct()
+    except (TypeError, ValueError, KeyError, AttributeError, OSError) as error:
+        raise ValueError(
+            f"{folder / CONFIG} does not describe a {cls.__name__}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Reads a JSON object.
+
+    Raises:
+        ValueError: If the file is damaged or holds another value.
+    """
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    if not isinstance(value, dict):
+        raise ValueError(f"{path} must hold a JSON object. Received: {value!r:.200}")
+    return value

@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 import keras
 
 import tfmrc
+from tfmrc.models.folder import CONFIG, WEIGHTS, build, class_and_config, load_model, read_json
 from tfmrc.predictors.folders import check_target, new_folder
 from tfmrc.predictors.manifest import verify_files
 
 __all__ = ["FORMAT", "Parts", "is_saved_predictor", "load_parts", "save_parts", "tool_versions"]
 
 FORMAT = 2
-CONFIG, WEIGHTS, METRICS, ASSETS = "config.json", "model.weights.h5", "metrics.json", "assets"
-PACKAGE = "tfmrc"
-ROOMS = {
-    "predictor": "tfmrc.predictors",
-    "model": "tfmrc.models",
-    "preprocessor": "tfmrc.preprocessing",
+METRICS, ASSETS = "metrics.json", "assets"
+BASES = {  # package and base class of each part
+    "predictor": ("tfmrc.predictors", "Predictor"),
+    "model": ("tfmrc.models", "Model"),
+    "preprocessor": ("tfmrc.preprocessing", "Preprocessor"),
 }
 
 
@@ -111,7 +111,7 @@ def load_parts(folder: str | PathLike[str], *, verify: bool = True) -> Parts:
                 f"{folder} is not a saved predictor: {name} is missing. "
                 "Make one with `tfmrc.Predictor(model, preprocessor).save(folder)`."
             )
-    config = _read_json(folder / CONFIG)
+    config = read_json(folder / CONFIG)
     written = config.get("format")
     if not isinstance(written, int) or isinstance(written, bool) or not 1 <= written <= FORMAT:
         raise ValueError(
@@ -125,21 +125,14 @@ def load_parts(folder: str | PathLike[str], *, verify: bool = True) -> Parts:
         )
     if verify:
         verify_files(folder)
-    predictor_class, arguments = _class_and_config(config, "predictor", folder)
-    model_class, model_config = _class_and_config(config, "model", folder)
-    preprocessor_class, sizes = _class_and_config(config, "preprocessor", folder)
-    preprocessor = _built(
+    predictor_class, arguments = _part(config, "predictor", folder)
+    _part(config, "model", folder)  # before anything is built
+    preprocessor_class, sizes = _part(config, "preprocessor", folder)
+    preprocessor = build(
         folder, preprocessor_class, lambda: preprocessor_class.from_config(sizes, folder / ASSETS)
     )
-    model = _built(folder, model_class, lambda: model_class.from_config(model_config))
-    try:
-        model.load_weights(folder / WEIGHTS)
-    except (OSError, ValueError, KeyError, RuntimeError, NotImplementedError) as error:
-        raise ValueError(
-            f"{folder / WEIGHTS} does not fit the model of {folder / CONFIG}, or is damaged: "
-            f"{error}"
-        ) from error
-    metrics = _read_json(folder / METRICS) if (folder / METRICS).exists() else {}
+    model = load_model(folder)
+    metrics = read_json(folder / METRICS) if (folder / METRICS).exists() else {}
     trained_parts = _trained_parts(config, folder)
     return Parts(predictor_class, arguments, model, preprocessor, metrics, trained_parts)
 
@@ -163,54 +156,10 @@ def _tensors(model: Any) -> list[Any]:
     return [getattr(weight, "value", weight) for weight in model.weights]
 
 
-def _built(folder: Path, cls: Any, build: Any) -> Any:
-    """Builds an object; wrong values in the configuration become one clear error."""
-    try:
-        return build()
-    except (TypeError, ValueError, KeyError, AttributeError, OSError) as error:
-        raise ValueError(
-            f"{folder / CONFIG} does not describe a {cls.__name__}: {type(error).__name__}: {error}"
-        ) from error
-
-
-def _class_and_config(config: Mapping[str, Any], part: str, folder: Path) -> tuple[Any, dict]:
-    cls = _class_of(config, part, folder)
-    values = config[part].get("config")
-    if not isinstance(values, dict):
-        raise ValueError(
-            f"{folder / CONFIG} must hold an object as the configuration of the {part}. "
-            f"Received: config={values!r:.200}"
-        )
-    return cls, values
-
-
-def _class_of(config: Mapping[str, Any], part: str, folder: Path) -> Any:
-    entry = config.get(part)
-    name = entry.get("class") if isinstance(entry, dict) else None
-    known = None
-    if isinstance(name, str):
-        package, _, class_name = name.partition(">")
-        room = importlib.import_module(ROOMS[part])
-        if package == PACKAGE and class_name in room.__all__:
-            getattr(room, class_name)  # registered when its file is imported
-        known = keras.saving.get_registered_object(name)
-    base = _base_of(part)
-    if not isinstance(known, type) or not issubclass(known, base):
-        raise ValueError(
-            f"{folder / CONFIG} names a {part} class that is not registered. If it is your own, "
-            "import the module that defines it, with "
-            "`@keras.saving.register_keras_serializable(...)`, before loading. "
-            f"Received: class={name!r:.200}"
-        )
-    return known
-
-
-def _base_of(part: str) -> type:
-    if part == "model":
-        return keras.Model
-    name = {"predictor": "Predictor", "preprocessor": "Preprocessor"}[part]
-    base: type = getattr(importlib.import_module(ROOMS[part]), name)
-    return base
+def _part(config: Mapping[str, Any], part: str, folder: Path) -> tuple[Any, dict[str, Any]]:
+    room, name = BASES[part]
+    base = keras.Model if part == "model" else getattr(importlib.import_module(room), name)
+    return class_and_config(config, part, base, room, folder)
 
 
 def _trained_parts(config: Mapping[str, Any], folder: Path) -> tuple[str, ...] | None:
@@ -223,16 +172,6 @@ def _trained_parts(config: Mapping[str, Any], folder: Path) -> tuple[str, ...] |
             f"Received: trained_parts={names!r:.200}"
         )
     return tuple(names)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
-    if not isinstance(value, dict):
-        raise ValueError(f"{path} must hold a JSON object. Received: {value!r:.200}")
-    return value
 
 
 def _json(value: Any) -> str:

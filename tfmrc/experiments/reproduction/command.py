@@ -9,6 +9,7 @@ from tfmrc.experiments.recipes import recipes_folder
 from tfmrc.experiments.reproduction import table
 from tfmrc.experiments.reproduction.rows import read_rows
 from tfmrc.experiments.reproduction.states import find_runs, states
+from tfmrc.files import write_text
 
 __all__ = ["ROWS", "reproduction"]
 
@@ -47,7 +48,7 @@ def reproduction(
     folders = runs or [folder for folder in [Path("runs")] if folder.is_dir()]
     listed = states(declared, find_runs(folders), path.parent)
     if markdown is not None:
-        _write(Path(markdown), table.markdown(listed, path.parent))
+        write_text(markdown, table.markdown(listed, path.parent))
     text = json.dumps(
         {"rows": [table.to_json(state, path.parent) for state in listed]},
         indent=2,
@@ -57,7 +58,7 @@ def reproduction(
         sys.stdout.write(text + "\n")
         return
     if json_file is not None:
-        _write(Path(json_file), text + "\n")
+        write_text(json_file, text + "\n")
     print(table.listing(listed))
     for state in listed if only else []:
         lines = table.commands(state, path.parent)
@@ -68,8 +69,3 @@ def _rows_file() -> Path:
     own = Path("recipes", ROWS)
     shipped = recipes_folder()
     return own if own.is_file() or shipped is None else shipped / ROWS
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")

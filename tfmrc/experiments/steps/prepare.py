@@ -27,6 +27,7 @@ from tfmrc.experiments.sources import (
 )
 from tfmrc.experiments.spans import MAX_LENGTH, write_spans
 from tfmrc.experiments.tags import Tags
+from tfmrc.files import write_text
 
 FEW = 50  # validation examples below which the choice of the best weights is doubtful
 
@@ -288,7 +289,7 @@ def _write_ids(experiment: Experiment, sources: list[Splits], folder: Path) -> N
         if part.test is not None:
             parts["test"] += [e.id for e in test_examples(experiment, part)]
     for name, ids in parts.items():
-        folders.write_text(folder / f"{name}.txt", "".join(f"{key}\n" for key in ids))
+        write_text(folder / f"{name}.txt", "".join(f"{key}\n" for key in ids))
 
 
 def _show(found: dict[str, Any]) -> None:

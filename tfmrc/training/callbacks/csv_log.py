@@ -8,6 +8,8 @@ from typing import Any
 
 import keras
 
+from tfmrc.files import write_text
+
 
 class CsvLog(keras.callbacks.Callback):
     """Writes the logs of every epoch as a row of a CSV file.
@@ -67,7 +69,4 @@ class CsvLog(keras.callbacks.Callback):
         writer = csv.DictWriter(text, ["epoch", *names], restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.path.with_name(f".{self.path.name}.tmp")
-        temporary.write_text(text.getvalue(), encoding="utf-8")
-        os.replace(temporary, self.path)
+        write_text(self.path, text.getvalue())

@@ -58,7 +58,7 @@ def write_columns(path: Path, megabytes: int) -> int:
 
 
 def peak() -> float:
-    """The largest resident size so far, in MB."""
+    """Returns the largest resident size so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

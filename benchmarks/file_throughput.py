@@ -22,7 +22,7 @@ from tfmrc.preprocessing import MasquePreprocessor
 
 
 def use_one_core() -> None:
-    """Keep this process on one core, where the system can."""
+    """Binds this process to one core, if the system supports it."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
@@ -47,7 +47,7 @@ class _Clock:
 
 
 def measure(path: Path, batch_size: int, most: int, num_passages: int = 10) -> dict[str, Any]:
-    """Time reading alone, and reading with preprocessor and batches, after a first batch.
+    """Times reading alone, and reading with preprocessor and batches, after a first batch.
 
     Args:
         path: a file of a known format; SQuAD is read with paragraphs of the same article.
@@ -92,7 +92,7 @@ def _words(examples: Iterator[Example]) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure records and words a second on one core, from the raw file to the batch."""
+    """Measures records and words per second on one core, from the raw file to the batch."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.file_throughput",
         description=str(main.__doc__).partition("\n")[0],

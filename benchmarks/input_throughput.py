@@ -38,7 +38,7 @@ def one_core() -> None:
 
 
 def num_words(texts: Iterable[str]) -> int:
-    """Words that spaces separate."""
+    """Returns the number of words separated by spaces."""
     return sum(len(text.split()) for text in texts)
 
 
@@ -51,7 +51,7 @@ Seconds = tuple[float, float]  # of computation, on the clock
 
 
 def best_seconds(action: Callable[[], Any], repeats: int) -> Seconds:
-    """The shortest of several runs."""
+    """Returns the shortest time of several runs."""
     seconds = []
     for _ in range(repeats):
         began, began_wall = time.process_time(), time.perf_counter()
@@ -70,7 +70,7 @@ def rates(name: str, timed: Seconds, **counts: int) -> Result:
 
 
 def tokenizers(strings: list[str], repeats: int) -> list[Result]:
-    """Our tokeniser with everything that it gives, and the bare ones of TensorFlow Text."""
+    """Returns our tokeniser with all its outputs, and the plain ones of TensorFlow Text."""
     words = num_words(strings)
     inputs = tf.constant(strings)
     bare = (tf_text.WhitespaceTokenizer(), tf_text.UnicodeScriptTokenizer())
@@ -93,7 +93,7 @@ def batches(
     size: int,
     steps: int,
 ) -> Result:
-    """From the raw file to batches: every stage runs, nothing is kept between runs."""
+    """Runs every stage from the raw file to batches; nothing is cached between runs."""
     first = list(islice(stream, steps * size))
     words_per_example = num_words(texts_of(first)) / max(1, len(first))
     dataset = data.make_dataset(stream, preprocessor, size, styles=preprocessor.styles)

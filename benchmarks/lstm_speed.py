@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _versions() -> str:
-    """Of Keras and, where it is installed, PyTorch."""
+    """Returns the versions of Keras and, if it is installed, PyTorch."""
     packages = {"Keras": "keras", "PyTorch": "torch"}
     return ", ".join(
         f"{name} {importlib.metadata.version(package)}"

@@ -157,7 +157,7 @@ def public_san(
     dropout: float,
     tags: bool,
 ) -> Any:
-    """The authors' network, with the stochastic answer and without CoVe and ELMo.
+    """Builds the authors' network, with the stochastic answer and without CoVe and ELMo.
 
     Args:
         folder: a checkout of it.
@@ -195,7 +195,7 @@ def public_san(
 
 
 def public_san_inputs(batch: dict[str, np.ndarray]) -> dict[str, Any]:
-    """What the authors' network takes, from the arrays of ours."""
+    """Converts our arrays to the inputs of the authors' network."""
     import torch
 
     names = {"passage_ids": "doc_tok", "question_ids": "query_tok"}
@@ -206,7 +206,7 @@ def public_san_inputs(batch: dict[str, np.ndarray]) -> dict[str, Any]:
 
 
 def public_san_step(network: Any, optimizer: Any) -> Callable[[dict[str, np.ndarray]], float]:
-    """Forward, backward, clipping and update of a batch; answers at -1 do not count."""
+    """Runs forward, backward, clipping and update of a batch; answers at -1 do not count."""
     import torch
 
     def step(batch: dict[str, np.ndarray]) -> float:
@@ -225,7 +225,7 @@ def public_san_step(network: Any, optimizer: Any) -> Callable[[dict[str, np.ndar
 
 
 def weights_of(network: Any) -> int:
-    """How many weights of a PyTorch network are trained."""
+    """Returns the number of trained weights of a PyTorch network."""
     return sum(weight.numel() for weight in network.parameters() if weight.requires_grad)
 
 
@@ -312,7 +312,7 @@ def _their_qg(
 
 
 def _scatter_max(values: Any, places: Any, out: Any) -> tuple[Any, None]:
-    """PyTorch's own, in place of a package that has no build for every PyTorch."""
+    """Replaces `torch_scatter.scatter_max` by PyTorch's own operation."""
     return out.scatter_reduce(1, places, values, "amax"), None
 
 
@@ -337,7 +337,7 @@ def absent(name: str, **content: Any) -> None:
 
 
 def _imported(folder: Path, parts: tuple[str, ...], place: str, module: str) -> Any:
-    """A module of a checkout, from a copy in which the words of `REPLACED` are replaced."""
+    """Imports a module of a checkout from a copy in which the words of `REPLACED` are replaced."""
     copy = Path(place, folder.name)
     for part in parts:
         target = copy / part

@@ -34,13 +34,13 @@ VARIANT = "stochastic"
 
 
 class PublicModel:
-    """The public network in the place of a `tfmrc.models.SAN` that finds spans."""
+    """The public network with the interface of a `tfmrc.models.SAN` that finds spans."""
 
     def __init__(self, network: Any):
         self.network = network
 
     def find(self, inputs: dict[str, tf.Tensor], **_: Any) -> dict[str, tf.Tensor]:
-        """Log-probabilities of begin and end, `[B, n]` each."""
+        """Returns the log-probabilities of begin and end, `[B, n]` each."""
         names = list(inputs)
         begin, end = tf.numpy_function(
             lambda *values: self._find(dict(zip(names, values, strict=True))),
@@ -51,7 +51,7 @@ class PublicModel:
         return {"begin": tf.ensure_shape(begin, shape), "end": tf.ensure_shape(end, shape)}
 
     def spans(self, outputs: dict[str, tf.Tensor], max_length: int, count: int) -> Any:
-        """As `tfmrc.models.SAN.spans`."""
+        """Returns the best spans, as `tfmrc.models.SAN.spans` does."""
         return ops.best_spans(outputs["begin"], outputs["end"], max_length, count)
 
     def _find(self, arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -94,7 +94,7 @@ def main() -> None:
 def _public(
     ours: Member, chosen: argparse.Namespace, place: str, train: Any, test: Any, total: int
 ) -> tuple[dict[str, str], int, float]:
-    """The answers of the public code by id, its weights, and the seconds of its training."""
+    """Returns the public code's answers by id, its weights, and its training time in seconds."""
     import torch
 
     settings, seed, folder = ours.experiment, chosen.seed, chosen.san

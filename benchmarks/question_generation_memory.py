@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def measure(way: str, batch: int, steps: int, words: int, places: int, width: int) -> dict:
-    """One step, forward and backward; memory in MiB."""
+    """Measures one step, forward and backward; memory in MiB."""
     import numpy as np
     import tensorflow as tf
     from keras import ops

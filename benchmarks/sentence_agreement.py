@@ -23,7 +23,7 @@ PASSAGES = 64  # at once
 
 
 def in_graph(passages: list[str]) -> Iterator[list[Span]]:
-    """The sentences of each passage as the graph finds them, in characters."""
+    """Returns the sentences of each passage that the graph finds, as character offsets."""
     for first in range(0, len(passages), PASSAGES):
         texts = passages[first : first + PASSAGES]
         tokens = Tokenizer().tokenize(texts)
@@ -37,7 +37,7 @@ def in_graph(passages: list[str]) -> Iterator[list[Span]]:
 
 
 def holding(spans: list[Span], answer: Span) -> Span:
-    """From the first to the last sentence that shares a character with the answer."""
+    """Returns the span from the first to the last sentence that overlaps the answer."""
     held = [span for span in spans if span[0] < answer[1] and answer[0] < span[1]]
     return held[0][0], held[-1][1]
 

@@ -33,7 +33,7 @@ SOURCES = {
 
 
 def texts(path: Path) -> Iterator[str]:
-    """The passages, questions and answers of a file."""
+    """Returns the passages, questions and answers of a file."""
     if path.suffix == ".csv":
         with path.open(encoding="utf-8", newline="") as file:
             yield from (row["summary"] for row in csv.DictReader(file))
@@ -53,17 +53,17 @@ def texts(path: Path) -> Iterator[str]:
 
 
 def spacy_spans(document) -> list[Span]:
-    """Characters of all tokens that are not spaces."""
+    """Returns the character spans of all tokens that are not spaces."""
     return [(t.idx, t.idx + len(t)) for t in document if not t.is_space]
 
 
 def free_boundaries(text: str, spans: list[Span]) -> set[int]:
-    """Token beginnings directly after another token."""
+    """Returns the starts of tokens that directly follow another token."""
     return {start for start, _ in spans if start and not text[start - 1].isspace()}
 
 
 def differences(text: str, ours: list[Span], theirs: list[Span]) -> Iterator[tuple[str, str]]:
-    """The shortest parts of the text that both split, but differently: theirs, ours."""
+    """Yields the shortest parts of the text that both split, but differently: theirs, ours."""
     shared = sorted({s for s, _ in ours} & {s for s, _ in theirs}) + [len(text)]
     same = set(ours) & set(theirs)
     for start, end in zip(shared, shared[1:], strict=False):
@@ -74,14 +74,14 @@ def differences(text: str, ours: list[Span], theirs: list[Span]) -> Iterator[tup
 
 
 def shape(difference: tuple[str, str]) -> str:
-    """The kind of a difference: letters and digits replaced by X, x and 9."""
+    """Returns the kind of a difference: letters and digits replaced by X, x and 9."""
     both = f"{difference[0]}   →   {difference[1]}"
     both = re.sub(r"[^\W\d_]*[a-z][^\W\d_]*", "x", both)
     return re.sub(r"\d+", "9", re.sub(r"[A-Z]+", "X", both))
 
 
 def rates(shared: int, ours: int, theirs: int) -> dict[str, float]:
-    """Precision, recall and F1 of ours against theirs."""
+    """Returns precision, recall and F1 of our boundaries against theirs."""
     return {
         "precision": round(shared / max(ours, 1), 5),
         "recall": round(shared / max(theirs, 1), 5),
@@ -90,7 +90,7 @@ def rates(shared: int, ours: int, theirs: int) -> dict[str, float]:
 
 
 def answers_on_boundaries(path: Path, nlp) -> dict:
-    """The share of SQuAD answers that begin and end where a token does, for both tokenisers."""
+    """Returns the share of SQuAD answers on token boundaries, for both tokenisers."""
     content = json.loads(path.read_text(encoding="utf-8"))
     paragraphs = [p for article in content["data"] for p in article["paragraphs"]]
     tokens = Tokenizer().tokenize([p["context"] for p in paragraphs])
@@ -111,7 +111,7 @@ def answers_on_boundaries(path: Path, nlp) -> dict:
 
 
 def answers(path: Path) -> list[str]:
-    """All answers of a SQuAD or DREAM file, single spaces between words."""
+    """Returns all answers of a SQuAD or DREAM file, with single spaces between words."""
     content = json.loads(path.read_text(encoding="utf-8"))
     if isinstance(content, list):
         found = [question["answer"] for _, questions, *_ in content for question in questions]
@@ -122,7 +122,7 @@ def answers(path: Path) -> list[str]:
 
 
 def rebuilt(strings: list[str]) -> dict:
-    """The share of strings that `join_words` makes again of their tokens."""
+    """Returns the share of strings that `join_words` restores from their tokens."""
     surface = Tokenizer().tokenize(tf.constant(strings)).surface
     joined = join_words(surface.to_tensor("")).numpy()
     same = sum(one.decode() == text for one, text in zip(joined, strings, strict=True))

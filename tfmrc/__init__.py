@@ -1,7 +1,7 @@
 """tfmrc: machine reading comprehension with Keras 3.
 
-The rooms are imported when they are first used, so `import tfmrc` is instant and
-`tfmrc.models` does not load TensorFlow where Keras runs on another backend.
+Subpackages are imported on first use, so `import tfmrc` is fast and `tfmrc.models` does not load
+TensorFlow if Keras runs on another backend.
 
 Example:
 

@@ -1,4 +1,4 @@
-"""Argument names: an unknown one is an error that names the nearest known one."""
+"""Checks of argument names: the error of an unknown name suggests the nearest known one."""
 
 import difflib
 import inspect
@@ -26,10 +26,11 @@ def unknown_argument(where: str, name: str, known: Iterable[str], value: Any = N
     """Returns the message for an argument that does not exist.
 
     Args:
-        where: str. What was called or configured, such as `"Masque"` or `"training.optimizer"`.
+        where: str. Name of the function, class or setting, such as `"Masque"` or
+            `"training.optimizer"`.
         name: str. The unknown name.
         known: The names that exist.
-        value: The value that was given.
+        value: The value that was given. Default: None.
 
     Example:
 
@@ -53,12 +54,12 @@ def check_arguments(
 
     Args:
         function: A function or class. One that takes `**kwargs` accepts any name.
-        given: Names and values.
-        where: str. Named in the error.
-        besides: Names that are accepted although the function does not have them.
+        given: dict. Names and values.
+        where: str. Name of the function, class or setting, for the message.
+        besides: Further names that are accepted. Default: none.
 
     Raises:
-        TypeError: An argument does not exist. The message names the nearest one that does.
+        TypeError: If an argument does not exist; the message suggests the nearest one.
 
     Example:
 

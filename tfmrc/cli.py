@@ -23,7 +23,7 @@ GUIDE = """Machine reading with Keras: train a model, score it, export it, ask i
   tfmrc verify   FOLDER        compare the files of a predictor or export with their digests
   tfmrc reproduction           list the papers' tables and figures with their state
 
-RECIPE is a YAML file, or the name of a recipe of tfmrc (san_squad, san_squad/paper_size). A RUN is
+RECIPE is a YAML file, or the name of a recipe of tfmrc (san_squad, san_squad/paper_size). RUN is
 the folder that `train` writes (runs/NAME, or runs/NAME/VARIANT-SEED of a grid). Every setting can
 be given on the command line: `tfmrc train san_squad --set training.epochs=2 model.units=64`.
 The data folder is `--data` or the environment variable TFMRC_DATA."""
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command.
 
     Args:
-        arguments: The words after `tfmrc`; by default those of the process.
+        arguments: list of str or None. The words after `tfmrc`. Default: those of the process.
 
     Returns:
         The exit status: 0 for success, 1 for a failure (described on standard error), 130 if
@@ -135,7 +135,7 @@ def parser() -> argparse.ArgumentParser:
                 action="extend",
                 default=[],
                 metavar="NAME=VALUE",
-                help="settings, as training.steps=500",
+                help="settings, such as training.steps=500",
             )
         return added
 
@@ -165,14 +165,14 @@ def parser() -> argparse.ArgumentParser:
         add_data(command)
         command.add_argument("--run", metavar="FOLDER", help="the run's folder (runs/NAME)")
     train.add_argument(
-        "--fresh", action="store_true", help="drop the run in the folder and begin anew"
+        "--fresh", action="store_true", help="delete the run in the folder and start again"
     )
     add_grid(train)
     evaluate = add(
         "evaluate",
         "score the answers to the test questions",
         "Answer the test questions of a run or grid and score the answers: metrics.json, "
-        "report.md, pictures. The data is that of the training unless --data names another.",
+        "report.md, figures. The data is that of the training unless --data names another.",
         settings=True,
     )
     evaluate.add_argument("run", help="a run's folder")
@@ -212,7 +212,7 @@ def parser() -> argparse.ArgumentParser:
         "answer one question with an export",
         "Answer one question with an export; it needs TensorFlow and no model code.",
     )
-    answer.add_argument("savedmodel", help="an export, as savedmodels/masque/1")
+    answer.add_argument("savedmodel", help="an export, such as savedmodels/masque/1")
     answer.add_argument("--question", required=True, help="the question")
     answer.add_argument(
         "--passage", action="append", required=True, help="a passage; once for each"
@@ -220,16 +220,16 @@ def parser() -> argparse.ArgumentParser:
     answer.add_argument("--style", help="a style of the model; default: the first one")
     answer.add_argument("--json", action="store_true", help="print all outputs as JSON")
     answer.add_argument(
-        "--html", metavar="FILE", help="write a page that shows where each word came from"
+        "--html", metavar="FILE", help="write a page that shows the source of each word"
     )
     ask = add(
         "ask",
         "ask about a passage with an export",
         "Ask about a passage with an export; it needs TensorFlow and no model code.",
     )
-    ask.add_argument("savedmodel", help="an export, as savedmodels/questions/1")
+    ask.add_argument("savedmodel", help="an export, such as savedmodels/questions/1")
     ask.add_argument("--passage", required=True, help="the passage")
-    ask.add_argument("--answer", help="what to ask about; default: what the export finds itself")
+    ask.add_argument("--answer", help="what to ask about; default: answers that the export finds")
     ask.add_argument("--json", action="store_true", help="print all outputs as JSON")
     verify = add(
         "verify",
@@ -258,9 +258,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _import_tensorflow() -> None:
-    """Imports TensorFlow without the lines that its libraries write while they load.
+    """Imports TensorFlow and suppresses the lines that its libraries write while they load.
 
-    `train` prints the devices itself. If the import fails, the lines are shown.
+    If the import fails, the lines are shown.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     sys.stderr.flush()
@@ -285,7 +285,7 @@ def _recipe(options: Any) -> Any:
 
 
 def _run(options: Any) -> Any:
-    """The settings of a run, with what `--set` changes."""
+    """Returns the settings of a run, changed by `--set`."""
     from tfmrc import experiments
     from tfmrc.experiments import run_folder
 
@@ -373,7 +373,7 @@ def _answer(options: Any) -> None:
     if options.html is not None:
         if not isinstance(answer, Answer):
             raise ValueError(
-                "A page shows where each word came from, which only exports of Masque tell. "
+                "A page shows the source of each word, which only exports of Masque return. "
                 f"Received: --html {options.html}"
             )
         from tfmrc import evaluation
@@ -401,14 +401,16 @@ def _ask(options: Any) -> None:
 
     predictor = ExportedPredictor(options.savedmodel)
     if options.answer is None:
-        (found,) = predictor.generate_from_passage([options.passage])
+        (questions,) = predictor.generate_from_passage([options.passage])
     else:
         best = predictor.ask(passage=options.passage, answer=options.answer)
-        found = [best, *best.alternatives]
+        questions = [best, *best.alternatives]
     if options.json:
-        print(json.dumps([each.to_json() for each in found], ensure_ascii=False, indent=2))
+        print(json.dumps([each.to_json() for each in questions], ensure_ascii=False, indent=2))
     else:
-        print("\n".join(each.describe() for each in found) or "(nothing to ask about was found)")
+        print(
+            "\n".join(each.describe() for each in questions) or "(nothing to ask about was found)"
+        )
 
 
 def _verify(options: Any) -> None:

@@ -1,4 +1,4 @@
-"""Names that Keras does not document and this library needs, gathered in one file.
+"""Private names of Keras that this library needs, gathered in one file.
 
 Each function wraps one private name. `tests/test_keras_private.py` has a test for each, which fails
 when a new version of Keras renames or changes it.

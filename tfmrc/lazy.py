@@ -1,4 +1,4 @@
-"""Rooms whose names are imported when they are first used."""
+"""Lazy imports of a package's public names."""
 
 import importlib
 import sys
@@ -11,13 +11,13 @@ __all__ = ["lazy_imports"]
 def lazy_imports(
     room: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Makes the `__getattr__` and `__dir__` of a package that imports its names on first use.
+    """Returns the `__getattr__` and `__dir__` of a package that imports its names on first use.
 
-    Reading a YAML file or a data file then does not load TensorFlow.
+    TensorFlow, for instance, is then not loaded to read a YAML file or a data file.
 
     Args:
-        room: str. The package, `__name__`.
-        homes: Public names and the modules below the package that define them.
+        room: str. Name of the package, `__name__`.
+        homes: dict. Public names and the modules below the package that define them.
 
     Returns:
         `__getattr__` and `__dir__` for the package.

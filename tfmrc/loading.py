@@ -10,22 +10,22 @@ PREDICTOR = "predictor"  # the folder of a run that holds its predictor
 
 
 def load(folder: str | PathLike[str], *, verify: bool = True) -> Any:
-    """Loads a folder as the object that answers or asks.
+    """Loads a predictor, or an export as a predictor, from a folder.
 
     No code from the folder is run, except the graph of an export: load exports only from sources
     that you trust.
 
     Args:
         folder: str or path. A saved predictor, a run, or an export or one of its versions.
-        verify: bool. Whether every file is compared with its digest first. Pass False to save the
-            time of reading very large folders twice.
+        verify: bool. Whether every file is compared with its digest first. False saves the time of
+            reading very large folders twice. Default: True.
 
     Returns:
         A `tfmrc.Predictor`, or a `tfmrc.serving.ExportedPredictor` for an export.
 
     Raises:
-        FileNotFoundError: The folder is none of these.
-        ValueError: It is damaged, or was written by another version.
+        FileNotFoundError: If the folder is none of these.
+        ValueError: If it is damaged, or was written by another version.
 
     Example:
 

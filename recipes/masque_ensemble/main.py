@@ -103,7 +103,7 @@ def ensemble(
 
 
 def _answers(folder: Path, style: str, references: Mapping[str, object]) -> dict[str, str]:
-    """A run's answers to the questions that have a reference in a style."""
+    """Returns a run's answers to the questions that have a reference in a style."""
     file = folder / f"predictions-{style}.jsonl"
     if not file.is_file():
         raise ValueError(f"{folder}: no predictions of the style {style}: `tfmrc evaluate` the run")
@@ -115,7 +115,7 @@ def _answers(folder: Path, style: str, references: Mapping[str, object]) -> dict
 
 
 def _rouge_l(folder: Path, prefix: str) -> float:
-    """The weight of a run: its ROUGE-L in a style, from its report."""
+    """Returns the weight of a run: its ROUGE-L in a style, from its report."""
     wanted = f"{prefix}_rouge_l" if prefix else "rouge_l"
     metrics = evaluation.read_metrics(folder / "metrics.json")
     first = next(iter(metrics["systems"].values()))

@@ -51,7 +51,7 @@ def union(settings: Settings, san: Experiment, folder: Path, run: Path) -> Exper
 
 
 def as_many_steps(san: Experiment, facts: dict[str, Any]) -> Experiment:
-    """The experiment whose runs take as many steps as the run without generated questions did.
+    """Returns the experiment with as many steps as the run without generated questions took.
 
     Args:
         san: The experiment with generated questions.
@@ -115,7 +115,7 @@ def compare(settings: Settings, folder: Path, run: Path) -> str:
 def _trained(
     settings: Settings, experiment: Experiment, folder: Path, runs: Path, seed: int
 ) -> Member:
-    """A run of a folder, trained if it is not."""
+    """Returns a trained run of a folder; trains it if necessary."""
     [member] = members(experiment, runs, [settings.variant], [seed])
     if not member.is_trained:
         experiments.train(experiment, folder, runs, variants=[settings.variant], seeds=[seed])
@@ -145,7 +145,7 @@ def _counts(run: Path) -> dict[str, str]:
 def _differences(
     settings: Settings, scores: dict[tuple[str, int], evaluation.Scores]
 ) -> dict[str, str]:
-    """Paired tests of the questions' means over the seeds."""
+    """Runs paired tests of the questions' means over the seeds."""
     tests = {}
     for name in ("exact_match", "f1"):
         rows = {kind: [scores[kind, seed][name] for seed in settings.seeds] for kind in SYSTEMS}
@@ -158,7 +158,7 @@ def _differences(
 
 
 def _mean(rows: list[evaluation.Score]) -> evaluation.Score:
-    """The score whose examples have the mean of several runs."""
+    """Returns the score whose examples have the mean of several runs."""
     first = rows[0]
     if first.statistics is None:
         raise ValueError(f"Nothing to test. Received: {first}")

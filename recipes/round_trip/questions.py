@@ -24,7 +24,7 @@ class Passage(NamedTuple):
 
 
 def passages(settings: Settings, folder: Path) -> list[Passage]:
-    """The passages of the files, each once, in an order that depends on their text alone.
+    """Returns the passages of the files, each once, in an order that depends only on their text.
 
     So a larger limit continues where a smaller one ended.
     """
@@ -88,7 +88,7 @@ def answer(settings: Settings, run: Path) -> Path:
 
 
 def agreement(found: str, wanted: str) -> dict[str, float]:
-    """Exact match and F1 of two answers by SQuAD's rules.
+    """Returns exact match and F1 of two answers by SQuAD's rules.
 
     Example:
 

@@ -117,7 +117,7 @@ def test_training_again_does_nothing_and_other_settings_are_refused(
     before = (run / "best.weights.h5").read_bytes()
     command = ["train", str(folder / "config.yaml"), "--data", str(folder), "--run", str(run)]
     assert cli.main(command) == 0
-    assert "trained already" in capsys.readouterr().out
+    assert "already trained" in capsys.readouterr().out
     assert (run / "best.weights.h5").read_bytes() == before
     assert cli.main([*command, "--set", "training.steps=9"]) == 1
     assert "training.steps: 6 there, 9 here" in capsys.readouterr().err

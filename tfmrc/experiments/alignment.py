@@ -1,4 +1,4 @@
-"""How the answers that a span model trains on agree with words, before training begins."""
+"""Alignment of the training answers of a span model with words, before training begins."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,21 +14,21 @@ def align_answers(
     annotate: Any = None,
     batch_size: int = 256,
 ) -> tuple[list[TrainingExample], dict[str, int]]:
-    """Counts how training answers agree with words, and leaves out those that have no span.
+    """Counts how training answers align with words, and removes those that have no span.
 
     Args:
         preprocessor: Has `source` and `align`, as `tfmrc.preprocessing.SANPreprocessor`.
-        examples: What is to be trained on.
-        annotate: Makes the tags that the preprocessor reads; None without tags.
-        batch_size: Examples that are looked at together.
+        examples: Training examples.
+        annotate: Callable or None. Computes the tags that the preprocessor reads. Default: None.
+        batch_size: int. Examples per batch. Default: 256.
 
     Returns:
-        The examples with a span, and numbers of answers: whole words (`exact`), with a part of a
-        word (`part_of_a_word`), after the words that are read (`outside_the_window`), and without
-        a span (`without_a_span`).
+        The examples with a span, and the numbers of answers that are whole words (`exact`), contain
+        a part of a word (`part_of_a_word`), follow the words that are read (`outside_the_window`),
+        or have no span (`without_a_span`).
 
     Raises:
-        ValueError: No answer has a span.
+        ValueError: If no answer has a span.
     """
     located = [record for record in examples if _span(record) is not None]
     counts = {"exact": 0, "part_of_a_word": 0, "outside_the_window": 0}
@@ -62,7 +62,7 @@ def align_answers(
 
 
 def _span(record: TrainingExample) -> Any:
-    """Where the record's answer is; None if that is not told."""
+    """Returns the span of the record's answer, or None if it is unknown."""
     for span in record.example.spans:
         if record.answer and record.example.span_text(span) == record.answer:
             return span

@@ -1,4 +1,4 @@
-"""Predictions of a predictor in a file, which an interrupted command continues."""
+"""Writes predictions to a file, which an interrupted command continues."""
 
 import hashlib
 import json
@@ -15,13 +15,13 @@ __all__ = ["answer_all", "digest_of", "model_digest", "prediction_of"]
 
 
 def prediction_of(example_id: str, result: Any, task: str, digest: str = "") -> Prediction:
-    """A predictor's result as a line of a prediction file.
+    """Converts a predictor's result to a line of a prediction file.
 
     Args:
         example_id: The example's id.
         result: `tfmrc.predictors.Result`.
         task: Name of the task.
-        digest: What the result depends on, as `digest_of` says it.
+        digest: Result of `digest_of`. Default: "".
     """
     scores = dict(result.to_json())
     text = scores.pop("text")
@@ -32,7 +32,7 @@ def prediction_of(example_id: str, result: Any, task: str, digest: str = "") -> 
 
 
 def model_digest(folder: Path) -> str:
-    """A digest of a saved predictor: of the list of its files' digests."""
+    """Returns the digest of a saved predictor, computed from the digests of its files."""
     from tfmrc.predictors.manifest import manifest_of
 
     manifest = manifest_of(folder)
@@ -42,7 +42,7 @@ def model_digest(folder: Path) -> str:
 
 
 def digest_of(example: Example, task: str, model: str, options: Mapping[str, Any]) -> str:
-    """A digest of all that a prediction depends on: model, options, task and example.
+    """Returns the digest of all that a prediction depends on: model, options, task and example.
 
     Args:
         example: The example.
@@ -65,15 +65,15 @@ def answer_all(
     batch_size: int,
     model: str,
 ) -> dict[str, Prediction]:
-    """Predicts examples into a file; what the file holds of the same model is not asked again.
+    """Predicts examples into a file, without those that the file already has from the same model.
 
-    A file that is not made of predictions is left as it is. Predictions of another model, with
-    other options or of an example that has changed are made anew; those of other examples stay.
+    A file with other content is left unchanged. Predictions of another model, with other options
+    or of a changed example are computed again; those of other examples stay.
 
     Args:
         predictor: A `tfmrc.Predictor`.
         examples: The examples; their ids differ.
-        path: File of JSON lines, written as the predictions come.
+        path: File of JSON lines. Each prediction is written as soon as it is computed.
         task: Name of a task of the predictor.
         options: Options of the predictor.
         batch_size: Examples per batch.
@@ -83,7 +83,7 @@ def answer_all(
         The predictions by id, in the order of the examples.
 
     Raises:
-        ValueError: The file holds something else.
+        ValueError: If the file has other content.
     """
     digests = {example.id: digest_of(example, task, model, options) for example in examples}
     _drop_stale(path, task, digests)
@@ -100,34 +100,34 @@ def answer_all(
 
 
 def _drop_stale(path: Path, task: str, digests: Mapping[str, str]) -> None:
-    """Rewrites a file without the predictions of these ids that depend on something else."""
+    """Removes predictions of these ids that another model, other options or examples produced."""
     if not path.exists():
         return
-    PredictionWriter(path, resume=True).close()  # looks whether all lines are predictions
+    PredictionWriter(path, resume=True).close()  # raises unless all lines are predictions
     lines = path.read_text(encoding="utf-8").split("\n")
     records = [json.loads(line) for line in lines if line.strip()]
-    kept = [
+    current = [
         record
         for record in records
         if record.get("style", "") != task
         or record["id"] not in digests
         or record.get("digest") == digests[record["id"]]
     ]
-    if len(kept) == len(records):
+    if len(current) == len(records):
         return
     print(
-        f"{path}: {len(records) - len(kept):,} predictions are of another model, other options or "
-        "changed examples; they are made anew.",
+        f"{path}: {len(records) - len(current):,} predictions are of another model, other options "
+        "or changed examples; they are computed again.",
         file=sys.stderr,
         flush=True,
     )
     with replacing(path) as part:
-        text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in kept)
+        text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in current)
         part.write_text(text, encoding="utf-8")
 
 
 def _shown(examples: Iterable[Example], task: str) -> Iterator[Example]:
-    """The examples, with progress: a bar on a terminal, a line now and then in a log."""
+    """Yields the examples and shows progress: a bar on a terminal, occasional lines in a log."""
     from rich.progress import track
 
     known = list(examples)

@@ -1,4 +1,4 @@
-"""From settings to classes and objects: model, preprocessor, predictor, arguments of `compile`."""
+"""Builds the model, the preprocessor and the arguments of `compile` from settings."""
 
 import importlib
 import inspect
@@ -18,7 +18,7 @@ KERAS = ("dtype", "trainable")  # arguments that every Keras model takes
 
 @dataclass(frozen=True)
 class Classes:
-    """The classes that belong together: those of a paper, or a user's own."""
+    """The model, preprocessor and predictor classes of a paper, or a user's own."""
 
     model: Any
     preprocessor: Any
@@ -28,10 +28,10 @@ class Classes:
 def classes_of(experiment: Experiment) -> Classes:
     """Finds the classes of an experiment by the registered name of its model.
 
-    Modules that `imports` names are imported first; they are looked for in the current folder too.
+    Modules in `imports` are imported first, also from the current folder.
 
     Raises:
-        ValueError: There is no such model, or no predictor is declared for it.
+        ValueError: If there is no such model, or no predictor is declared for it.
     """
     from tfmrc.predictors.registry import find_predictor_class
 
@@ -45,7 +45,7 @@ def import_modules(experiment: Experiment) -> None:
     """Imports a user's modules, which register their classes.
 
     Raises:
-        ValueError: A module cannot be imported.
+        ValueError: If a module cannot be imported.
     """
     here = str(Path.cwd())
     for name in experiment.imports:
@@ -61,7 +61,7 @@ def find_model_class(name: str) -> Any:
     """Returns a registered model class by its name, with or without its package.
 
     Raises:
-        ValueError: There is none; the message names the nearest one.
+        ValueError: If there is none; the message names the nearest one.
 
     Example:
 
@@ -101,8 +101,8 @@ def check_experiment(experiment: Experiment) -> Classes:
         The classes.
 
     Raises:
-        ValueError: A source, the model, its preprocessor, its training or its predictor has no such
-            argument; the message names the nearest one.
+        ValueError: If a source, the model, its preprocessor, its training or its predictor has no
+            such argument; the message names the nearest one.
     """
     from tfmrc.training.base import COMMON, training_function
 
@@ -155,10 +155,10 @@ def _check_encoder(experiment: Experiment, classes: Classes) -> None:
 
 
 def build_encoder(experiment: Experiment) -> Any:
-    """The pretrained encoder of an experiment; None without one.
+    """Builds the pretrained encoder of an experiment; None without one.
 
     Raises:
-        ValueError: An option does not exist, or the encoder cannot be loaded.
+        ValueError: If an option does not exist, or the encoder cannot be loaded.
     """
     if not experiment.encoder:
         return None
@@ -171,7 +171,7 @@ def build_encoder(experiment: Experiment) -> Any:
 
 
 def _check_model(model_class: Any, given: Mapping[str, Any]) -> None:
-    """Raises a TypeError if a model has no such argument, also where it passes `**kwargs` on."""
+    """Raises a TypeError if a model has no such argument, even if it accepts `**kwargs`."""
     parameters = inspect.signature(model_class).parameters.values()
     known = [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
     for name, value in given.items():
@@ -187,15 +187,15 @@ def _optimizer_class(experiment: Experiment, classes: Classes) -> Any:
 def build_preprocessor(
     experiment: Experiment, vocabulary: Any, more: Mapping[str, Any] | None = None
 ) -> Any:
-    """The preprocessor of an experiment.
+    """Builds the preprocessor of an experiment.
 
     Args:
         experiment: The experiment.
-        vocabulary: `tfmrc.text.Vocabulary`. Its words.
-        more: Arguments that follow from the data, such as the tags that occur.
+        vocabulary: `tfmrc.text.Vocabulary`. The words.
+        more: dict or None. Arguments determined by the data, such as the tags. Default: None.
 
     Raises:
-        ValueError: An argument does not exist or has a value that is not possible.
+        ValueError: If an argument does not exist or has an invalid value.
     """
     classes = classes_of(experiment)
     arguments = {"styles": experiment.styles, **(more or {}), **experiment.preprocessor}
@@ -208,17 +208,18 @@ def build_preprocessor(
 def build_model(
     experiment: Experiment, preprocessor: Any, tagger: str | None = None, encoder: Any = None
 ) -> Any:
-    """The model of an experiment, of the preprocessor's sizes.
+    """Builds the model of an experiment with the preprocessor's sizes.
 
     Args:
         experiment: The experiment.
-        preprocessor: Settles the sizes.
-        tagger: Name and version of the tagger whose tags the model reads.
-        encoder: A pretrained encoder.
+        preprocessor: The preprocessor, which determines the sizes.
+        tagger: str or None. Name and version of the tagger whose tags the model reads.
+            Default: None.
+        encoder: A pretrained encoder, or None. Default: None.
 
     Raises:
-        ValueError: An argument does not exist, is one that the preprocessor settles, or has a value
-            that is not possible.
+        ValueError: If an argument does not exist, is determined by the preprocessor, or has an
+            invalid value.
     """
     model_class = classes_of(experiment).model
     given = {key: value for key, value in experiment.model.items() if key not in RESERVED}
@@ -226,7 +227,7 @@ def build_model(
     both = sorted(settled.keys() & given.keys())
     if both:
         raise ValueError(
-            f"The preprocessor settles `{both[0]}` of the model. "
+            f"The preprocessor determines `{both[0]}` of the model. "
             f"Received: model.{both[0]}={given[both[0]]!r}"
         )
     parameters = inspect.signature(model_class).parameters
@@ -249,7 +250,7 @@ def build_model(
 def compile_arguments(
     experiment: Experiment, model: Any, steps: int, steps_per_epoch: int
 ) -> dict[str, Any]:
-    """The arguments of `compile`: the training of the model's paper with the experiment's options.
+    """Returns the arguments of `compile`: the paper's training with the experiment's options.
 
     With `training.optimizer_of` the optimizer is that of another paper and the losses are the
     model's own.

@@ -1,4 +1,4 @@
-"""The machine that a figure was measured on."""
+"""Description of the machine that a result was measured on."""
 
 import os
 import platform
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def machine() -> dict[str, Any]:
-    """Processor, cores, memory, GPUs, operating system and versions of this machine.
+    """Returns processor, cores, memory, GPUs, operating system and versions of this machine.
 
     Example:
 
@@ -55,7 +55,7 @@ def _gpus() -> list[str]:
 
 
 def summary(facts: dict[str, Any]) -> str:
-    """The facts of `machine` in one line.
+    """Returns the facts of `machine` in one line.
 
     Example:
 

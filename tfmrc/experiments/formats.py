@@ -1,4 +1,4 @@
-"""Formats of the sources: which reader reads a file, and which files belong to it."""
+"""Formats of the sources: the reader of each format and its files."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -17,14 +17,14 @@ HIDDEN = ("question", "passages")
 
 @dataclass(frozen=True)
 class SourceFormat:
-    """How the files of a format are read.
+    """A file format and its reader.
 
     Attributes:
-        read: From path, styles and options to examples.
+        read: Function of path, styles and options that returns examples.
         options: A function whose keyword arguments are the options.
-        one_style: Whether the answers have one style.
-        besides: Further files that belong to a file, given it and the options.
-        is_file: Whether `train` and `test` name files.
+        one_style: bool. Whether the answers have one style.
+        besides: Function of a file and the options that returns further files.
+        is_file: bool. Whether `train` and `test` name files.
     """
 
     read: Read
@@ -40,14 +40,15 @@ def _read_corpus(name: Path, styles: tuple[str, ...], hide: str | None = None) -
 
 @dataclass(frozen=True)
 class Corpus:
-    """A split of the shipped corpus, one side of it hidden where a blind model is to be measured.
+    """A split of the shipped corpus, optionally with questions or passages hidden.
 
     Args:
-        split: `"train"`, `"dev"` or `"test"`.
-        hide: `"question"` or `"passages"`; None hides nothing.
+        split: str. `"train"`, `"dev"` or `"test"`.
+        hide: `"question"`, `"passages"` or None. Hidden part, to measure a blind model.
+            Default: None.
 
     Raises:
-        ValueError: There is nothing of this name to hide.
+        ValueError: If `hide` is none of these.
     """
 
     split: str
@@ -63,14 +64,14 @@ class Corpus:
 
 
 def blinded(example: Example, hide: str) -> Example:
-    """The example with its question or its passages hidden; labels and answers stay."""
+    """Returns the example with its question or its passages hidden; labels and answers stay."""
     if hide == "question":
         return replace(example, question=NO_QUESTION)
     return replace(example, passages=("",) * len(example.passages), spans=())
 
 
 def corpus_options(hide: str | None = None) -> None:
-    """Options of the format `corpus`: `hide` the `"question"` or the `"passages"`."""
+    """Declares the options of the format `corpus`: `hide` the `"question"` or the `"passages"`."""
 
 
 def _read_squad(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
@@ -121,7 +122,7 @@ def _read_wikiqa(path: Path, styles: tuple[str, ...], **options: Any) -> Iterabl
 
 
 def formats() -> dict[str, SourceFormat]:
-    """All formats by name."""
+    """Returns all formats by name."""
     return {
         "corpus": SourceFormat(_read_corpus, corpus_options, one_style=False, is_file=False),
         "dream": SourceFormat(_read_dream, data.read_dream),
@@ -137,10 +138,10 @@ def formats() -> dict[str, SourceFormat]:
 
 
 def check_source(number: int, source: Source) -> None:
-    """Raises a ValueError if a source names what its format does not have.
+    """Raises a ValueError if a source has settings that its format does not support.
 
     Args:
-        number: Index of the source.
+        number: int. Index of the source.
         source: The source.
     """
     known = formats()[source.format]
@@ -158,10 +159,10 @@ def check_source(number: int, source: Source) -> None:
 
 
 def files_of(source: Source, name: str, folder: Path, options: dict[str, Any]) -> list[Path]:
-    """A source's file and those that belong to it.
+    """Returns a source's file and further files that belong to it.
 
     Raises:
-        ValueError: One of them does not exist.
+        ValueError: If one of them does not exist.
     """
     known = formats()[source.format]
     if not known.is_file:
@@ -177,10 +178,10 @@ def files_of(source: Source, name: str, folder: Path, options: dict[str, Any]) -
 def read(
     source: Source, name: str, folder: Path, options: dict[str, Any] | None = None
 ) -> Iterable[Example]:
-    """The examples of one file of a source.
+    """Returns the examples of one file of a source.
 
     Raises:
-        ValueError: The file does not exist.
+        ValueError: If the file does not exist.
     """
     options = {**source.options, **(options or {})}
     files_of(source, name, folder, options)

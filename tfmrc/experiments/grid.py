@@ -15,10 +15,10 @@ class Member:
     """One run of an experiment.
 
     Attributes:
-        experiment: Its settings, without a grid.
-        folder: Its folder.
-        variant: Name of the variant; "" without variants.
-        seed: The seed.
+        experiment: The settings, without a grid.
+        folder: Path. The folder.
+        variant: str. Name of the variant; "" without variants.
+        seed: int. The seed.
     """
 
     experiment: Experiment
@@ -28,12 +28,12 @@ class Member:
 
     @property
     def is_trained(self) -> bool:
-        """Whether the run is trained."""
+        """True if the run is trained."""
         return (self.folder / folders.TRAINING).is_file()
 
 
 def is_grid(experiment: Experiment) -> bool:
-    """Whether an experiment has several runs."""
+    """Returns True if an experiment has several runs."""
     return bool(experiment.grid.variants or experiment.grid.seeds)
 
 
@@ -43,16 +43,18 @@ def members(
     variants: Sequence[str] | None = None,
     seeds: Sequence[int] | None = None,
 ) -> list[Member]:
-    """The runs of an experiment, seed by seed, so that a table that was stopped is a fair one.
+    """Returns the runs of an experiment, ordered by seed, then by variant.
+
+    All variants of a seed come before the next seed, so that an interrupted table is balanced.
 
     Args:
         experiment: The experiment.
-        folder: Its folder; the runs of a grid are in `VARIANT-SEED`.
-        variants: Names of variants; None for all.
-        seeds: Seeds; None for those of the grid.
+        folder: Path. Its folder; the runs of a grid are in `VARIANT-SEED`.
+        variants: list of str or None. Names of variants; None for all. Default: None.
+        seeds: list of int or None. Seeds; None for those of the grid. Default: None.
 
     Raises:
-        ValueError: There is no such variant, or the experiment has no grid to choose from.
+        ValueError: If there is no such variant.
 
     Example:
 
@@ -73,23 +75,23 @@ def members(
             )
     if not is_grid(experiment) and not seeds:
         return [Member(experiment, folder, "", experiment.seed)]
-    chosen_seeds = tuple(seeds or experiment.grid.seeds or (experiment.seed,))
+    run_seeds = tuple(seeds or experiment.grid.seeds or (experiment.seed,))
     alone = replace(experiment, grid=Grid())
-    found = []
-    for seed in chosen_seeds:
+    runs = []
+    for seed in run_seeds:
         for variant in variants or known or ("",):
             changes = {**known.get(variant, {}), "seed": seed}
             settings = loading.changed(alone, changes)
             name = f"{variant}-{seed}" if variant else f"seed-{seed}"
-            found.append(Member(settings, folder / name, variant, seed))
-    return found
+            runs.append(Member(settings, folder / name, variant, seed))
+    return runs
 
 
 def single_run(experiment: Experiment, folder: Path) -> Member:
-    """The one run of a folder.
+    """Returns the only run of a folder.
 
     Raises:
-        ValueError: The folder holds a grid, of which one run must be named.
+        ValueError: If the folder has the runs of a grid, so that one must be named.
     """
     if is_grid(experiment):
         names = [member.folder for member in members(experiment, folder) if member.is_trained]
@@ -101,5 +103,5 @@ def single_run(experiment: Experiment, folder: Path) -> Member:
 
 
 def base_of(experiment: Experiment) -> Experiment:
-    """The experiment as it is prepared: without a grid."""
+    """Returns the experiment without its grid, as it is prepared."""
     return replace(experiment, grid=Grid())

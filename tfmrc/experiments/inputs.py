@@ -1,4 +1,4 @@
-"""Sizes and digests of the files that a run was trained on, compared when it goes on."""
+"""Sizes and digests of a run's training files, which are compared when the run is resumed."""
 
 import hashlib
 from collections.abc import Iterable
@@ -9,32 +9,32 @@ __all__ = ["check_unchanged", "describe_inputs"]
 
 
 def describe_inputs(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
-    """Size and SHA-256 of files, by name.
+    """Returns size and SHA-256 digest of files, by name.
 
     Args:
         files: The files.
 
     Returns:
-        `{name: {"bytes": ..., "sha256": ...}}`; of equal names the later ones have their folder.
+        `{name: {"bytes": ..., "sha256": ...}}`. Later ones of equal names include their folder.
     """
-    found: dict[str, dict[str, Any]] = {}
+    facts: dict[str, dict[str, Any]] = {}
     for file in files:
-        name = file.name if file.name not in found else f"{file.parent.name}/{file.name}"
+        name = file.name if file.name not in facts else f"{file.parent.name}/{file.name}"
         with file.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        found[name] = {"bytes": file.stat().st_size, "sha256": digest}
-    return found
+        facts[name] = {"bytes": file.stat().st_size, "sha256": digest}
+    return facts
 
 
 def check_unchanged(
     noted: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]], folder: Path
 ) -> None:
-    """Raises a ValueError if a run would go on with other files than it was begun with.
+    """Raises a ValueError if a resumed run would read other files than before.
 
     Args:
-        noted: What `describe_inputs` gave when the run was begun.
-        now: What it gives now.
-        folder: The run's folder, for the message.
+        noted: Result of `describe_inputs` at the start of the run.
+        now: Its current result.
+        folder: Path. The run's folder, for the message.
     """
     for name in {**noted, **now}:
         before, after = noted.get(name), now.get(name)

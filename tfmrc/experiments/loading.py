@@ -32,19 +32,19 @@ _Loader.add_implicit_resolver(
 def load(path: str | Path, *overrides: str) -> Experiment:
     """Reads an experiment from a YAML file.
 
-    A file may name another one with `extends: config.yaml` (from its own folder): mappings are
-    merged, other values replaced, and a variant of the grid that is null is left out.
+    `extends: config.yaml` names another file, relative to the folder of the first: mappings are
+    merged, other values replaced, and a variant of the grid that is null is removed.
 
     Args:
-        path: The file.
-        overrides: Settings by dotted name: `"training.steps=100"`, `"model.hidden_dim=64"`.
+        path: str or path. The file.
+        *overrides: str. Settings by dotted name: `"training.steps=100"`, `"model.hidden_dim=64"`.
 
     Returns:
         The experiment.
 
     Raises:
-        ValueError: The file is not YAML, a name does not exist (the message says the nearest one
-            that does), or a value has the wrong type.
+        ValueError: If the file is not YAML, a name does not exist (the message suggests the nearest
+            one), or a value has the wrong type.
 
     Example:
 
@@ -60,8 +60,8 @@ def load(path: str | Path, *overrides: str) -> Experiment:
         values = _overridden(path, overrides)
         grid = values.get("grid")
         if isinstance(grid, dict) and isinstance(grid.get("variants"), dict):
-            kept = {key: value for key, value in grid["variants"].items() if value is not None}
-            values["grid"] = {**grid, "variants": kept}
+            variants = {key: value for key, value in grid["variants"].items() if value is not None}
+            values["grid"] = {**grid, "variants": variants}
         return from_mapping(values)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
@@ -71,9 +71,9 @@ def load_settings(kind: type[Kind], path: str | Path, *overrides: str) -> Kind:
     """Reads a YAML file as another dataclass, for a recipe with settings of its own.
 
     Args:
-        kind: The dataclass.
-        path: The file.
-        overrides: Settings by dotted name: `"threshold=1"`.
+        kind: type. The dataclass.
+        path: str or path. The file.
+        *overrides: str. Settings by dotted name: `"threshold=1"`.
 
     Raises:
         ValueError: As `load`.
@@ -86,21 +86,21 @@ def load_settings(kind: type[Kind], path: str | Path, *overrides: str) -> Kind:
 
 
 def _overridden(path: str | Path, overrides: Iterable[str]) -> dict[str, Any]:
-    """The values of a file with overrides."""
+    """Returns the values of a file with overrides."""
     values = _read(Path(path))
     for override in overrides:
-        name, found, text = override.partition("=")
-        if not found or not name.strip():
+        name, equals, text = override.partition("=")
+        if not equals or not name.strip():
             raise ValueError(f"A setting is NAME=VALUE. Received: {override!r}")
         set_value(values, name.strip(), parse(text))
     return values
 
 
 def parse(text: str) -> Any:
-    """The value of a YAML text.
+    """Returns the value of a YAML text.
 
     Raises:
-        ValueError: The text is not YAML.
+        ValueError: If the text is not YAML.
 
     Example:
 
@@ -114,10 +114,10 @@ def parse(text: str) -> Any:
 
 
 def from_mapping(values: Mapping[str, Any]) -> Experiment:
-    """The experiment of a mapping, as YAML gives it.
+    """Builds an experiment from a mapping, as read from YAML.
 
     Raises:
-        ValueError: A name does not exist or is missing, or a value has the wrong type.
+        ValueError: If a name does not exist or is missing, or a value has the wrong type.
 
     Example:
 
@@ -133,7 +133,7 @@ def from_mapping(values: Mapping[str, Any]) -> Experiment:
 
 
 def to_mapping(experiment: Experiment) -> dict[str, Any]:
-    """Plain values from which `from_mapping` makes the same experiment."""
+    """Converts an experiment to plain values; the inverse of `from_mapping`."""
     plain: dict[str, Any] = _plain(dataclasses.asdict(experiment))
     return plain
 
@@ -145,11 +145,11 @@ def save(experiment: Experiment, path: str | Path) -> None:
 
 
 def changed(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment:
-    """The experiment with other values of some settings.
+    """Returns the experiment with other values of some settings.
 
     Args:
         experiment: The experiment.
-        changes: Values by dotted name; a mapping replaces the whole of what it names.
+        changes: dict. Values by dotted name; a mapping replaces the whole setting.
 
     Example:
 
@@ -173,10 +173,10 @@ def check_variant(experiment: Experiment, variant: str, changes: Mapping[str, An
 
 
 def set_value(values: dict[str, Any], name: str, value: Any) -> None:
-    """Sets a value by its dotted name; mappings on the way are made, list items counted from 0.
+    """Sets a value by its dotted name, creating missing mappings; list items count from 0.
 
     Raises:
-        ValueError: The name leads through a value that holds nothing, or past the end of a list.
+        ValueError: If a part of the name is no mapping or list, or is beyond the end of a list.
 
     Example:
 
@@ -186,14 +186,14 @@ def set_value(values: dict[str, Any], name: str, value: Any) -> None:
     >>> values
     {'sources': [{'format': 'squad', 'train': 'a.json'}], 'training': {'steps': 3}}
     """
-    *way, last = name.split(".")
+    *parents, last = name.split(".")
     inner: Any = values
-    for number, key in enumerate(way):
+    for number, key in enumerate(parents):
         if isinstance(inner, list):
             inner = inner[_position(inner, key, name)]
             continue
         if not isinstance(inner, dict):
-            raise ValueError(f"{'.'.join(way[:number])} holds no settings. Received: {name}")
+            raise ValueError(f"{'.'.join(parents[:number])} holds no settings. Received: {name}")
         if inner.get(key) is None:
             inner[key] = {}
         inner = inner[key]
@@ -202,12 +202,12 @@ def set_value(values: dict[str, Any], name: str, value: Any) -> None:
     elif isinstance(inner, dict):
         inner[last] = value
     else:
-        raise ValueError(f"{'.'.join(way)} holds no settings. Received: {name}={value!r}")
+        raise ValueError(f"{'.'.join(parents)} holds no settings. Received: {name}={value!r}")
 
 
 def flat(experiment: Experiment) -> dict[str, Any]:
-    """All settings by their dotted names."""
-    found: dict[str, Any] = {}
+    """Returns all settings by their dotted names."""
+    values: dict[str, Any] = {}
 
     def visit(name: str, value: Any) -> None:
         items = value.items() if isinstance(value, dict) else enumerate(value)
@@ -216,14 +216,14 @@ def flat(experiment: Experiment) -> dict[str, Any]:
             if isinstance(item, dict | list | tuple) and item:
                 visit(f"{inner}.", item)
             else:
-                found[inner] = item
+                values[inner] = item
 
     visit("", dataclasses.asdict(experiment))
-    return found
+    return values
 
 
 def describe() -> str:
-    """All settings with their defaults and meanings, for the help."""
+    """Returns all settings with their defaults and meanings, for `--help`."""
     lines = ["settings (YAML, or --set NAME=VALUE):"]
     _describe(Experiment, "", lines)
     return "\n".join(lines)
@@ -253,17 +253,17 @@ def _shown(value: Any) -> str:
 
 
 def _meanings(kind: type) -> dict[str, str]:
-    """Meanings of a dataclass's fields, from the `Args:` of its docstring."""
-    found: dict[str, str] = {}
+    """Returns the meanings of a dataclass's fields, from the `Args:` of its docstring."""
+    meanings: dict[str, str] = {}
     name = ""
     for line in (kind.__doc__ or "").partition("Args:\n")[2].splitlines():
         begun = re.match(r"^        (\w+): (.*)$", line)
         if begun:
             name = begun[1]
-            found[name] = begun[2]
+            meanings[name] = begun[2]
         elif name and line.strip():
-            found[name] += f" {line.strip()}"
-    return found
+            meanings[name] += f" {line.strip()}"
+    return meanings
 
 
 def _read(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
@@ -330,7 +330,7 @@ def _unknown(full: str, name: str, where: str, known: Iterable[str], value: Any)
 
 
 def _converted(hint: Any, value: Any, where: str) -> Any:
-    """A value of YAML as the type of its setting."""
+    """Converts a value of YAML to the type of its setting."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
         return value
@@ -361,8 +361,10 @@ def _converted(hint: Any, value: Any, where: str) -> Any:
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, hint) or (hint is not bool and isinstance(value, bool)):
-        wanted = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}[hint]
-        raise ValueError(f"`{where}` is {wanted}. Received: {where}={value!r}")
+        expected = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}[
+            hint
+        ]
+        raise ValueError(f"`{where}` is {expected}. Received: {where}={value!r}")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Pictures and samples of runs: curves, lengths, sources of words, attention, means of a grid."""
+"""Figures and samples of runs: curves, lengths, sources of words, attention, means of a grid."""
 
 import csv
 import random
@@ -31,15 +31,15 @@ def draw_run(
     target: Path,
     title: str,
 ) -> None:
-    """Draws what one run gives: curves, answerability, lengths, sources of words, attention.
+    """Draws the figures of one run: curves, answerability, lengths, sources of words, attention.
 
     Args:
         member: The run.
         predictor: Its predictor.
         examples: The test examples.
-        written: What was written about them, by task.
-        target: The folder.
-        title: Heading of the samples.
+        written: Predictions of each task.
+        target: Path. The folder.
+        title: str. Heading of the samples.
     """
     evaluation.plot_learning_curves(member.folder / folders.LOG, target / "learning_curves")
     answers = [each for each in written if each.target == "answer"]
@@ -49,7 +49,7 @@ def draw_run(
             curve = evaluation.precision_recall_curve(chances, labels)
             evaluation.plot_precision_recall(curve, target / "answer_possibility")
     if not getattr(predictor.model, "has_decoder", True):
-        return  # it ranks and tells what can be answered, but writes no text
+        return  # the model ranks and classifies, but writes no text
     if answers:
         draw_attributions(examples, answers[-1].predictions, target)
         lengths = [row for each in answers for row in lengths_of(each)]
@@ -76,7 +76,7 @@ def _label(written: Written) -> str:
 
 
 def lengths_of(written: Written) -> list[tuple[str, str, str]]:
-    """Style, query type (or question word) and text of the answers and the first references."""
+    """Returns style, query type (or question word) and text of answers and first references."""
     rows = []
     known, style = written.references, _label(written)
     for example in written.examples:
@@ -90,14 +90,14 @@ def lengths_of(written: Written) -> list[tuple[str, str, str]]:
 def draw_attributions(
     examples: Sequence[Example], predictions: Mapping[str, Prediction], target: Path
 ) -> None:
-    """Draws where the words of the first answers came from, where the predictor says it.
+    """Draws the sources of the words of the first answers, if the predictor has them.
 
     Masque's Figure 1: `mixture_weights_N` as PNG, SVG and HTML.
 
     Args:
         examples: The examples.
-        predictions: By id.
-        target: The folder.
+        predictions: dict. Predictions by id.
+        target: Path. The folder.
     """
     drawn = [e for e in examples if e.answers and predictions[e.id].provenance]
     for number, example in enumerate(drawn[:NUM_ATTRIBUTIONS], 1):
@@ -126,17 +126,17 @@ def write_samples(
     seed: int,
     title: str,
 ) -> None:
-    """Writes `samples.md`: what styles, tasks or systems wrote about some examples, side by side.
+    """Writes `samples.md`: texts of styles, tasks or systems for some examples, side by side.
 
     Args:
-        examples: The examples; those with references are drawn from.
-        written: What was written, by the name of its row.
-        target: The folder.
-        seed: Seed of the draw.
-        title: The heading.
+        examples: The examples; the sample is drawn from those with references.
+        written: dict. Predictions by name of the row.
+        target: Path. The folder.
+        seed: int. Seed of the sample.
+        title: str. The heading.
     """
     known = {name: each.references for name, each in written.items()}
-    some = [e for e in examples if any(e.id in several for several in known.values())]
+    some = [e for e in examples if any(e.id in texts for texts in known.values())]
     drawn = random.Random(seed).sample(some, min(NUM_SAMPLES, len(some)))
     shown = {
         name: each
@@ -164,7 +164,7 @@ def write_samples(
 
 
 def _sample_label(system: str, written: Written) -> str:
-    """The name of a row of samples: the system, and the task where it is not an answer."""
+    """Returns the name of a row of samples: the task, unless it is an answer, and the system."""
     label = _label(written)
     return ", ".join(
         part for part in (label if label != "answer" or not system else "", system) if part
@@ -172,12 +172,12 @@ def _sample_label(system: str, written: Written) -> str:
 
 
 def _is_short(examples: Sequence[Example]) -> bool:
-    """Whether passages are shown: one per example."""
+    """Returns True if every example has one passage, so that passages are shown."""
     return all(len(example.passages) == 1 for example in examples)
 
 
 def has_self_attention(model: Any) -> bool:
-    """Whether a model gives the weights of its self-attention."""
+    """Returns True if a model exposes the weights of its self-attention."""
     if not hasattr(model, "self_attention_weights"):
         return False
     return bool(model.get_config().get("self_attention", True))
@@ -190,10 +190,11 @@ def draw_self_attention(
 
     Args:
         predictor: A `MaxoutPointerQGPredictor` whose model has self-attention.
-        passage: The passage.
-        answer: A part of it.
-        path: The picture's name without ending.
-        answer_start: The answer's first character; -1 for its first occurrence.
+        passage: str. The passage.
+        answer: str. A part of it.
+        path: Path. The figure's name without ending.
+        answer_start: int. Offset of the answer's first character; -1 for its first occurrence.
+            Default: -1.
 
     Returns:
         The files.
@@ -216,24 +217,24 @@ def draw_table(
     target: Path,
     report: Report,
 ) -> None:
-    """Draws what the runs of a grid give together, and writes samples side by side.
+    """Draws the figures of a grid, and writes samples side by side.
 
     Args:
         experiment: The experiment.
         runs: Its trained runs.
         means: Means of the scores over the seeds, by system.
-        written: By system what it wrote, one entry per task.
+        written: dict. Predictions by system, one entry per task.
         tested: The test examples.
-        target: The folder.
-        report: The report, whose scores of people's questions stand beside.
+        target: Path. The folder.
+        report: The report, which includes scores of human questions.
     """
     draw_curves(runs, target)
     name = experiment.name
     series = {
         system.removeprefix(f"{name}_") or name: {
-            row.name: row for _, scores in several for row in scores.rows if row.value is not None
+            row.name: row for _, scores in entries for row in scores.rows if row.value is not None
         }
-        for system, several in means.items()
+        for system, entries in means.items()
         if system == name or system.startswith(f"{name}_")
     }
     for picture, score, label in (("oracle", "f1", "F1"), ("oracle_em", "exact_match", "EM")):
@@ -256,8 +257,8 @@ def draw_table(
     _draw_repetition(series, report, name, target)
     shown = {
         _sample_label(system.removeprefix(f"{name}_"), each): each
-        for system, several in written.items()
-        for each in several
+        for system, entries in written.items()
+        for each in entries
     }
     write_samples(tested.examples, shown, target, seed=runs[0].seed, title=report.title)
 
@@ -265,7 +266,7 @@ def draw_table(
 def _draw_bars(
     series: Mapping[str, Mapping[str, Any]], shown: Any, path: Path, title: str, label: str
 ) -> None:
-    """Bars of the scores to which `shown` gives a name; no picture where there are none."""
+    """Plots the scores that `shown` names as bars; writes nothing if there are none."""
     table = {
         system: {name: float(row) for key, row in rows.items() if (name := shown(key)) is not None}
         for system, rows in series.items()
@@ -278,7 +279,7 @@ def _draw_bars(
 def _draw_repetition(
     series: Mapping[str, Mapping[str, Any]], report: Report, name: str, target: Path
 ) -> None:
-    """Word duplication rates of all systems and of people's questions: Figure 4 of Zhao et al."""
+    """Plots word duplication rates of systems and human questions: Figure 4 of Zhao et al."""
     table: dict[str, dict[str, float]] = {"duplication": {}}
     for system, rows in series.items():
         for key, row in rows.items():
@@ -294,10 +295,10 @@ def _draw_repetition(
 
 
 def draw_curves(runs: Sequence[Member], target: Path) -> None:
-    """Draws the validation loss of the variants, means over the seeds, and that of each part.
+    """Draws the variants' validation losses, means over the seeds, in total and of each part.
 
-    Variants whose losses have other parts, so that their sums do not compare, share the pictures
-    of the parts that they have in common.
+    Variants whose losses have different parts, so that their sums are not comparable, share the
+    figures of the parts that they have in common.
 
     Args:
         runs: The trained runs.
@@ -308,7 +309,7 @@ def draw_curves(runs: Sequence[Member], target: Path) -> None:
         logs.setdefault(member.variant or member.experiment.name, []).append(
             member.folder / folders.LOG
         )
-    columns = {variant: _columns(several[0]) for variant, several in logs.items()}
+    columns = {variant: _columns(paths[0]) for variant, paths in logs.items()}
     every = list(dict.fromkeys(name for names in columns.values() for name in names))
     for column in every:
         if not column.startswith("val_") or not column.endswith("loss"):
@@ -316,12 +317,10 @@ def draw_curves(runs: Sequence[Member], target: Path) -> None:
         part = column.removeprefix("val_").removesuffix("loss").strip("_")
         if part.endswith("coverage"):
             continue
-        chosen = {
-            variant: several for variant, several in logs.items() if column in columns[variant]
-        }
+        selected = {variant: paths for variant, paths in logs.items() if column in columns[variant]}
         path = target / (f"{part}_curves" if part else "learning_curves")
         title = f"Loss: {part}" if part else "Learning curves"
-        evaluation.plot_runs(chosen, path, metric=column, title=title)
+        evaluation.plot_runs(selected, path, metric=column, title=title)
 
 
 def _columns(log: Path) -> list[str]:

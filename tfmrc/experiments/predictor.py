@@ -19,7 +19,7 @@ def load_run(member: Member) -> Any:
         member: The run.
 
     Raises:
-        ValueError: The run is not trained, or the ranker does not fit.
+        ValueError: If the run is not trained, or the predictor takes no ranker.
     """
     import tfmrc
 

@@ -1,4 +1,4 @@
-"""The YAML files that come with tfmrc, in a checkout and in an installed package."""
+"""The YAML files that are shipped with tfmrc, in a checkout and in an installed package."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ _HERE = Path(__file__).resolve().parents[1]
 
 
 def recipes_folder() -> Path | None:
-    """The folder of the recipes: in the package, or beside it in a checkout; None if neither is."""
+    """Returns the folder of the recipes, in the package or beside it in a checkout, or None."""
     for folder in (_HERE / "recipes", _HERE.parent / "recipes"):
         if (folder / "reproduction.yaml").is_file():
             return folder
@@ -21,13 +21,14 @@ def find_recipe(name: str) -> Path:
     """Finds a YAML file, or a recipe by its name.
 
     Args:
-        name: A path, or `san_squad` or `san_squad/paper_size` of the recipes that come with tfmrc.
+        name: str. A path, or the name of a shipped recipe, such as `san_squad` or
+            `san_squad/paper_size`.
 
     Returns:
-        The file.
+        The path of the file.
 
     Raises:
-        ValueError: There is neither; the message names the nearest recipe.
+        ValueError: If there is neither; the message names the nearest recipe.
 
     Example:
 
@@ -40,9 +41,9 @@ def find_recipe(name: str) -> Path:
     folder = recipes_folder()
     if folder is not None:
         for inner in (name, f"{name}.yaml", f"{name}/config.yaml"):
-            found = folder / inner.removeprefix("recipes/")
-            if found.is_file():
-                return found
+            candidate = folder / inner.removeprefix("recipes/")
+            if candidate.is_file():
+                return candidate
     known = [] if folder is None else [path.parent.name for path in folder.glob("*/config.yaml")]
     similar = nearest(name, known)
     raise ValueError(

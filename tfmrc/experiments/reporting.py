@@ -1,4 +1,4 @@
-"""What stands beside the figures of a report: budget, machine, split, and the papers' figures."""
+"""Details of a report: budget, machine, split, and the papers' figures."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -14,7 +14,7 @@ __all__ = ["details_of", "paper_figures", "split_of"]
 
 
 def details_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What a report says about the training of its runs.
+    """Returns the details of a report about the training of its runs.
 
     Args:
         experiment: The experiment.
@@ -22,16 +22,16 @@ def details_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> di
     """
     if not facts:
         return {}
-    several = f"{len(facts)} runs of " if len(facts) > 1 else ""
+    runs = f"{len(facts)} runs of " if len(facts) > 1 else ""
     details = {
-        "Training": f"{several}{_range([f['steps'] for f in facts], ',')} steps of "
+        "Training": f"{runs}{_range([f['steps'] for f in facts], ',')} steps of "
         f"{experiment.training.batch_size} in "
         f"{_range([f['seconds'] / 60 for f in facts], '.1f')} minutes on "
         f"{_range([f['examples'] for f in facts], ',')} examples, ended by: "
         + ", ".join(sorted({f["ended_by"] for f in facts})),
         "Weights": _by_variant(facts, "weights"),
-        "Evaluation kept": _by_variant(facts, "best_eval") if len(facts) == 1 else "",
-        "Seeds": ", ".join(map(str, sorted({f["seed"] for f in facts}))) if several else "",
+        "Best evaluation": _by_variant(facts, "best_eval") if len(facts) == 1 else "",
+        "Seeds": ", ".join(map(str, sorted({f["seed"] for f in facts}))) if runs else "",
         "Settings": ", ".join(
             f"{name} {value}"
             for part in (experiment.model, experiment.preprocessor, experiment.training.optimizer)
@@ -71,7 +71,7 @@ def _counts(counts: Mapping[str, int] | None) -> str:
 
 
 def split_of(experiment: Experiment, source: Source, size: int) -> str:
-    """The part of the data that is reported on, in words."""
+    """Describes the part of the data that is reported on."""
     options = "".join(f", {name} {value}" for name, value in source.test_options.items())
     share = "" if source.test_share >= 1 else f", {source.test_share:.0%} of the groups"
     by = {"sentence": ", half of its sentences"}.get(experiment.split.by, "")
@@ -79,27 +79,27 @@ def split_of(experiment: Experiment, source: Source, size: int) -> str:
         by = f", ids of {Path(experiment.split.ids).name}"
     limit = experiment.evaluation.limit
     drawn = "" if limit is None or size < limit or experiment.split.ids else ", drawn by id"
-    kept = " with an answer" if source.answerable_only else ""
-    return f"{source.test}{options}{share}{by}, {size:,} questions{kept}{drawn}"
+    answerable = " with an answer" if source.answerable_only else ""
+    return f"{source.test}{options}{share}{by}, {size:,} questions{answerable}{drawn}"
 
 
 def paper_figures(systems: Iterable[str], data: str) -> dict[str, dict[str, float]]:
-    """The papers' figures of systems by name, from `recipes/reproduction.yaml`.
+    """Returns the papers' figures by system, from `recipes/reproduction.yaml`.
 
     Args:
         systems: Names of systems.
-        data: Name of the data and the split; only rows about this data count. Of several rows with
-            figures of one system and score the first counts.
+        data: str. Name of the data and the split; only rows about this data are used. If several
+            rows have figures of one system and score, the first is used.
     """
-    found: dict[str, dict[str, float]] = {}
+    figures: dict[str, dict[str, float]] = {}
     for name in systems:
         for row in _rows():
             if not any(data.lower().startswith(known.lower()) for known in row.data):
                 continue
             for part in row.parts:
                 if name in (part.run, *part.also) and part.paper and part.reports in data:
-                    found[name] = {**part.paper, **found.get(name, {})}
-    return found
+                    figures[name] = {**part.paper, **figures.get(name, {})}
+    return figures
 
 
 @cache

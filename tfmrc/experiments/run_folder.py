@@ -1,4 +1,4 @@
-"""The folder of a run: its files, its marker, its lock, and whether it fits the settings."""
+"""The folder of a run: its files, its marker, its lock, and the check of its settings."""
 
 import json
 import os
@@ -37,12 +37,12 @@ _KIND = "tfmrc run"
 
 
 def run_folder(experiment: Experiment, run: str | Path | None) -> Path:
-    """The run's folder; `runs/NAME` if none is given."""
+    """Returns the run's folder; `runs/NAME` if none is given."""
     return Path(run) if run is not None else Path("runs", experiment.name)
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder has the marker that `open_run` writes."""
+    """Returns True if a folder has the marker that `open_run` writes."""
     try:
         marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -52,31 +52,32 @@ def is_run(folder: Path) -> bool:
 
 @contextmanager
 def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Iterator[Path]:
-    """Makes a run's folder, or goes on in one of the same settings, and locks it meanwhile.
+    """Creates a run's folder, or opens one of the same settings, and locks it.
 
-    What may differ from the settings in the folder: the time limit, the grid's variants and seeds,
-    and what concerns the report alone. A folder that is made here and to which nothing is added
-    is removed again when the block raises, so a failed first read leaves nothing behind.
+    The time limit, the grid's variants and seeds, and the settings of the report may differ from
+    those in the folder. If the block raises and the folder is new and has no other files, it is
+    removed.
 
     Args:
-        experiment: What is to be run.
-        folder: The run's folder.
-        fresh: Empties the folder first. Only a folder that is recognised as a run is emptied.
+        experiment: The experiment.
+        folder: Path. The run's folder.
+        fresh: bool. Whether to empty the folder first, if it is recognised as a run.
+            Default: False.
 
     Yields:
         The folder.
 
     Raises:
-        ValueError: The folder holds a run of other settings, or is not a run's.
-        RunLockedError: Another process works in the folder.
+        ValueError: If the folder has a run of other settings, or is not a run's.
+        RunLockedError: If another process uses the folder.
     """
-    made = not folder.is_dir()
-    if not made and any(folder.iterdir()) and not is_run(folder):
+    is_new = not folder.is_dir()
+    if not is_new and any(folder.iterdir()) and not is_run(folder):
         raise ValueError(
             f"The folder is not empty and not a run of tfmrc: it has no {MARKER} of ours. Pass "
             f"another one by --run FOLDER. Received: run={str(folder)!r}"
         )
-    if fresh and not made:
+    if fresh and not is_new:
         check_removable(folder)
     elif (folder / CONFIG).is_file():
         check_settings(experiment, folder)
@@ -89,7 +90,7 @@ def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Itera
             loading.save(experiment, folder / CONFIG)
             yield folder
     except BaseException:
-        if made and {path.name for path in folder.iterdir()} <= {MARKER, LOCK, CONFIG}:
+        if is_new and {path.name for path in folder.iterdir()} <= {MARKER, LOCK, CONFIG}:
             shutil.rmtree(folder)
         raise
 
@@ -105,7 +106,7 @@ def check_settings(experiment: Experiment, folder: Path) -> None:
 
 
 def _essence(experiment: Experiment) -> Experiment:
-    """The settings that a run's weights depend on."""
+    """Returns the settings that a run's weights depend on."""
     free: dict[str, Any] = {"title": "", "rules": "", "paper": {}, "squad_scores": None}
     free |= {"test": None, "test_share": 1.0, "test_options": {}}
     if experiment.split.by == "sentence":
@@ -128,13 +129,13 @@ def _difference(before: Experiment, after: Experiment) -> str:
 
 
 def shared_file(folder: Path, name: str) -> Path:
-    """A file of a run, or of the grid that it belongs to."""
+    """Returns a file of a run, or of the grid that it belongs to."""
     own, shared = folder / name, folder.parent / name
     return shared if not own.exists() and is_run(folder.parent) else own
 
 
 def remembered_data(folder: Path) -> str | None:
-    """The data folder that a run was trained with; None if it does not exist any more."""
+    """Returns the data folder that a run was trained with, or None if it no longer exists."""
     path = shared_file(folder, INPUTS)
     if not path.is_file():
         return None
@@ -146,22 +147,23 @@ def remembered_data(folder: Path) -> str | None:
 
 
 class RunLockedError(ValueError):
-    """Another process works in a run's folder."""
+    """Raised if another process uses a run's folder."""
 
 
 @contextmanager
 def locked(folder: Path, wait: bool = False) -> Iterator[None]:
     """Holds the lock of a folder while the block runs.
 
-    The operating system frees the lock when its process ends, however it ends, so the file that a
-    killed process leaves behind locks nothing.
+    The operating system releases the lock when its process ends, so the lock file of a killed
+    process has no effect.
 
     Args:
-        folder: The folder, which exists.
-        wait: Waits until the other process is done instead of raising.
+        folder: Path. The folder, which must exist.
+        wait: bool. Whether to wait until the other process releases the lock instead of raising.
+            Default: False.
 
     Raises:
-        RunLockedError: Another process holds the lock; the message says which.
+        RunLockedError: If another process holds the lock; the message names it.
     """
     with open(folder / LOCK, "a+", encoding="utf-8") as file:
         if not _lock(file, wait):
@@ -196,10 +198,10 @@ def _lock(file: IO[str], wait: bool) -> bool:
 
 
 def check_removable(folder: Path) -> None:
-    """Raises a ValueError unless everything in a folder is recognised as a run's.
+    """Raises a ValueError unless a folder contains only files of a run.
 
-    A grid's folder may also hold the folders of its runs, which are checked alike. Links are
-    never followed.
+    A grid's folder may also contain the folders of its runs, which are checked in the same way.
+    Links are never followed.
     """
     if folder.is_symlink():
         raise ValueError(f"A link is not emptied: name the folder itself. Received: run={folder}")
@@ -221,7 +223,7 @@ def check_removable(folder: Path) -> None:
 
 
 def _empty(folder: Path) -> None:
-    """Removes a run's files; the marker stays, so that a kill leaves what is recognised."""
+    """Removes a run's files; the marker stays, so that an interrupted removal can be repeated."""
     check_removable(folder)
     paths = sorted(folder.iterdir(), key=lambda path: path.name != TRAINING)
     with ExitStack() as locks:  # raises if another process trains a run of the grid
@@ -240,7 +242,7 @@ def _empty(folder: Path) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Writes JSON beside and renames it, so that the file is never half written."""
+    """Writes JSON to a file as a whole."""
     write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
@@ -248,7 +250,8 @@ def read_json(path: Path, made_by: str) -> Any:
     """Reads JSON.
 
     Raises:
-        ValueError: The file does not exist (the message says which command makes it) or is damaged.
+        ValueError: If the file does not exist (the message names the command that writes it) or is
+            damaged.
     """
     if not path.is_file():
         raise ValueError(f"{path} does not exist: `tfmrc {made_by}` makes it.")
@@ -259,7 +262,7 @@ def read_json(path: Path, made_by: str) -> Any:
 
 
 def check_room(folder: Path, size: int, what: str) -> None:
-    """Raises an OSError if the disk of a folder has no room for `size` bytes."""
+    """Raises an OSError if the disk of a folder has less than `size` bytes of free space."""
     free = shutil.disk_usage(folder).free
     if free < size:
         raise OSError(

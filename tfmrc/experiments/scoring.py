@@ -1,4 +1,4 @@
-"""Scores of what a predictor wrote about the test examples of a source."""
+"""Scores of a predictor's texts on the test examples of a source."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,8 @@ from tfmrc.evaluation import Prediction, Scores
 from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.experiments.sources import answer_references, question_references
 
-THRESHOLD = 0.5  # probability from which on a question counts as answerable
-SHORT = 5  # answers of at most so many words, by their median, are also scored by SQuAD's rules
+THRESHOLD = 0.5  # least probability of a question that counts as answerable
+SHORT = 5  # answers with a median length of at most 5 words are also scored by SQuAD's rules
 
 BASELINES = {
     "first sentence": lambda given, passages: evaluation.first_sentence(passages),
@@ -22,15 +22,15 @@ BASELINES = {
 
 @dataclass(frozen=True)
 class Written:
-    """What a task of a predictor wrote about the test examples of a source.
+    """The predictions of one task on the test examples of a source.
 
     Attributes:
         source: The source.
-        target: `"answer"` or `"question"`.
-        style: Style of the answers that it is scored against; None for all.
-        examples: The examples as the source has them.
-        predictions: By id.
-        prefix: Set before the names of the scores.
+        target: str. `"answer"` or `"question"`.
+        style: str or None. Style of the reference answers; None for all.
+        examples: The examples of the source.
+        predictions: dict. Predictions by id.
+        prefix: str. Prefix of the names of the scores.
     """
 
     source: Source
@@ -47,45 +47,45 @@ class Written:
 
     @property
     def references(self) -> dict[str, list[str]]:
-        """The texts that they are scored against, by id."""
+        """The reference texts by id."""
         return references(self.examples, self.target, self.style)
 
 
 def references(examples: Sequence[Example], target: str, style: str | None) -> dict[str, list[str]]:
-    """The texts that predictions are scored against, by id; ids without any are left out."""
+    """Returns the reference texts of predictions by id; ids without references are left out."""
     if target == "question":
         return question_references(examples)
     return answer_references(examples, style)
 
 
 def prefix_of(experiment: Experiment, source: Source, target: str, style: str | None) -> str:
-    """The prefix of a task's scores: the one of the settings, or the style where there are several.
+    """Returns the prefix of a task's scores: from the settings, or the style if there are several.
 
     Args:
-        experiment: Names prefixes by target.
+        experiment: The experiment, whose settings may name prefixes by target.
         source: The source.
-        target: `"answer"` or `"question"`.
-        style: Style of the answers.
+        target: str. `"answer"` or `"question"`.
+        style: str or None. Style of the answers.
     """
-    chosen = experiment.evaluation.prefixes.get(target)
-    if chosen is not None:
-        return chosen
-    several = len(source.styles) > 1 or source.format == "msmarco"
-    return (style or "") if several and target == "answer" else ""
+    prefix = experiment.evaluation.prefixes.get(target)
+    if prefix is not None:
+        return prefix
+    by_style = len(source.styles) > 1 or source.format == "msmarco"
+    return (style or "") if by_style and target == "answer" else ""
 
 
 def score(
     written: Written, known: Mapping[str, Sequence[str]], *, meteor: bool
 ) -> list[tuple[str, Scores]]:
-    """The scores of a task's texts, each with the prefix of its names.
+    """Computes the scores of a task's texts, each with the prefix of its names.
 
     Answers: overlap by the source's rules; exact match and F1 by SQuAD's rules, also by question
-    word; the best of K where there are alternatives. Questions: overlap, and repeated words.
+    word; the best of K if there are alternatives. Questions: overlap and repeated words.
 
     Args:
-        written: The texts.
-        known: References by id.
-        meteor: Whether METEOR is computed.
+        written: The predictions.
+        known: dict. References by id.
+        meteor: bool. Whether METEOR is computed.
     """
     texts = {key: text for key, text in written.texts.items() if key in known}
     source, prefix = written.source, written.prefix
@@ -95,31 +95,31 @@ def score(
         overlap = evaluation.score_answers(texts, known, _overlap_rules(source), meteor=meteor)
         return [(prefix, overlap), (prefix, evaluation.score_repetition(texts))]
     if source.rules == "adversarial":
-        unchanged = {key: several for key, several in known.items() if "-" not in key}
-        found = [(prefix, evaluation.score_adversarial_squad(texts, known))]
+        unchanged = {key: answers for key, answers in known.items() if "-" not in key}
+        scores = [(prefix, evaluation.score_adversarial_squad(texts, known))]
         if unchanged:
-            kept = {key: texts[key] for key in unchanged}
-            found.append(
-                (f"{prefix}_unchanged".strip("_"), evaluation.score_squad(kept, unchanged))
+            answers = {key: texts[key] for key in unchanged}
+            scores.append(
+                (f"{prefix}_unchanged".strip("_"), evaluation.score_squad(answers, unchanged))
             )
-        return found
-    found = []
+        return scores
+    scores = []
     if source.rules != "squad":
         overlap = evaluation.score_answers(texts, known, source.rules, meteor=meteor)
-        # Every question here has an answer: a decision to answer cannot be wrong.
+        # Every question here has an answer, so scores of the decision to answer mean nothing.
         rows = tuple(row for row in overlap.rows if not row.name.startswith("answerable"))
-        found.append((prefix, replace(overlap, rows=rows)))
+        scores.append((prefix, replace(overlap, rows=rows)))
     if by_squad(source, known):
         official = evaluation.score_squad(texts, known)
-        found.append((prefix, official))
-        found.append((prefix, by_question_word(official, written.examples)))
+        scores.append((prefix, official))
+        scores.append((prefix, by_question_word(official, written.examples)))
     count = 1 + max(len(p.alternatives) for p in written.predictions.values())
     if count > 1:
         best = {
             k: [p.answer, *p.alternatives] for k, p in written.predictions.items() if k in known
         }
-        found.append((prefix, evaluation.score_oracle(best, known, k=tuple(range(1, count + 1)))))
-    return found
+        scores.append((prefix, evaluation.score_oracle(best, known, k=tuple(range(1, count + 1)))))
+    return scores
 
 
 def _overlap_rules(source: Source) -> str:
@@ -127,17 +127,17 @@ def _overlap_rules(source: Source) -> str:
 
 
 def by_squad(source: Source, known: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a source's answers are scored by SQuAD's rules: short ones, unless it says."""
+    """Returns True if answers are scored by SQuAD's rules; by default short answers are."""
     if source.squad_scores is not None:
         return source.squad_scores
     if source.rules == "squad" or source.format in ("squad", "squad_passages"):
         return True
-    lengths = [len(several[0].split()) for several in known.values()]
+    lengths = [len(answers[0].split()) for answers in known.values()]
     return bool(lengths) and statistics.median(lengths) <= SHORT
 
 
 def by_question_word(scores: Scores, examples: Sequence[Example]) -> Scores:
-    """Exact match and F1 by question word: `f1_what`, ..."""
+    """Computes exact match and F1 by question word: `f1_what`, ..."""
     groups = {example.id: evaluation.question_word(example.question) for example in examples}
     rows = tuple(
         replace(part, name=f"{row.name}_{word}", label=f"{row.label}, {word}")
@@ -148,9 +148,9 @@ def by_question_word(scores: Scores, examples: Sequence[Example]) -> Scores:
 
 
 def baselines(written: Written) -> dict[str, dict[str, str]]:
-    """What two baselines without a model write about the same examples, by name and id.
+    """Returns the texts of two baselines without a model for the same examples, by name and id.
 
-    A question is looked for by its answer; without answers there is nothing to look for.
+    Baselines of questions need answers to compare sentences with.
     """
     given = {}
     for example in written.examples:
@@ -172,8 +172,8 @@ def baselines(written: Written) -> dict[str, dict[str, str]]:
 def score_parts(
     examples: Sequence[Example], predictions: Mapping[str, Prediction]
 ) -> list[tuple[str, Scores]]:
-    """Scores of ranker and classifier by system ("" is the model), where the data has labels."""
-    found: list[tuple[str, Scores]] = []
+    """Computes scores of ranker and classifier by system ("" is the model), if there are labels."""
+    results: list[tuple[str, Scores]] = []
     scores = {key: prediction.scores for key, prediction in predictions.items()}
     relevance = {e.id: e.relevance for e in examples if e.relevance is not None}
     if relevance and all("relevance" in scores[key] for key in relevance):
@@ -181,30 +181,30 @@ def score_parts(
             key: _padded(scores[key]["relevance"], len(labels)) for key, labels in relevance.items()
         }
         given = {key: [0.0] * len(labels) for key, labels in relevance.items()}
-        found.append(("", evaluation.score_ranking(ranked, relevance)))
-        found.append(("passages in the order given", evaluation.score_ranking(given, relevance)))
+        results.append(("", evaluation.score_ranking(ranked, relevance)))
+        results.append(("passages in the order given", evaluation.score_ranking(given, relevance)))
     labels, chances = answerability(examples, predictions)
     if labels:
         always = dict.fromkeys(labels, 1.0)
         for name, values in (("", chances), ("always answerable", always)):
-            found.append(
+            results.append(
                 (name, evaluation.score_answerability(values, labels, threshold=THRESHOLD))
             )
-    return found
+    return results
 
 
 def answerability(
     examples: Sequence[Example], predictions: Mapping[str, Prediction]
 ) -> tuple[dict[str, bool], dict[str, float]]:
-    """Labels and predicted probabilities of answerable questions; empty where one is missing."""
+    """Returns labels and probabilities of answerability; empty dicts if one is missing."""
     labels: dict[str, bool] = {e.id: e.answerable for e in examples if e.answerable is not None}
     scores: dict[str, Any] = {key: predictions[key].scores for key in labels}
     mixed = any(labels.values()) and not all(labels.values())
-    if not mixed or not all("answerable_probability" in found for found in scores.values()):
+    if not mixed or not all("answerable_probability" in values for values in scores.values()):
         return {}, {}
-    return labels, {k: float(found["answerable_probability"]) for k, found in scores.items()}
+    return labels, {k: float(values["answerable_probability"]) for k, values in scores.items()}
 
 
 def _padded(scores: Sequence[float], length: int) -> list[float]:
-    """Scores of all passages; those beyond what the model reads rank last."""
+    """Pads the scores of the passages that the model reads; the others rank last."""
     return [*scores, *[-1.0] * (length - len(scores))][:length]

@@ -1,4 +1,4 @@
-"""The settings of an experiment: one typed description for YAML files, `--set` and the help."""
+"""The settings of an experiment, as typed dataclasses for YAML files, `--set` and `--help`."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -16,7 +16,7 @@ Format = Literal[
     "wikiqa",
 ]
 
-DRAW_SEED = 1_000_003  # apart from the split's seed: a subset must not be cut along the split
+DRAW_SEED = 1_000_003  # differs from the split's seed, so that samples are independent of the split
 
 
 @dataclass(frozen=True)
@@ -28,18 +28,18 @@ class Source:
             `squad_passages` several passages of the article; `examples` is tfmrc's JSON lines,
             `corpus` the corpus that tfmrc ships (`train: train`), `pairs` two files of lines.
         styles: styles of the answers.
-        train: training file below the data folder; null: the source is not trained on.
-        test: file below the data folder that is reported on; null: not reported.
-        train_share: share of the groups (articles, stories) that is trained on.
-        test_share: share of the groups that is reported on.
+        train: training file below the data folder; null: none.
+        test: test file below the data folder; null: none.
+        train_share: share of the groups (articles, stories) used for training.
+        test_share: share of the groups used for the report.
         answerable_only: leaves out questions without an answer.
         spans: finds free answers in the passages: `exact` keeps the examples whose answer a passage
             contains, `best` trains on the nearest span of each answer.
         sequence: rewrites every example for a sequence-to-sequence model that writes the `answer`
-            or the `question`: what is given and the passages become one text.
+            or the `question`: the input and the passages become one text.
         title: name of the data in reports.
-        rules: how answers are scored: a name of `tfmrc.evaluation.RULES`; `squad` for exact match
-            and F1 alone; `adversarial` counts the worst variant of a question.
+        rules: rules of scoring: a name of `tfmrc.evaluation.RULES`; `squad` for exact match and F1
+            only; `adversarial` counts the worst variant of a question.
         squad_scores: adds exact match and F1 by SQuAD's rules; null: for SQuAD's formats and for
             short answers.
         paper: figures of a paper by system and score, printed beside the measured ones.
@@ -68,17 +68,17 @@ class Source:
 
 @dataclass(frozen=True)
 class Split:
-    """Which examples are validated on.
+    """Choice of the validation examples.
 
     Args:
         by: `group` splits whole articles or stories off the training file; `sentence` divides the
             test file by sentence, one half for validation and one for the report.
-        validation_share: share of the training groups that is validated on.
+        validation_share: share of the training groups used for validation.
         validation_limit: largest number of validation examples, drawn by id; null: all.
         seed: seed of the split, the same for every seed of a grid.
-        draw_seed: seed of the draws of limited validation and test examples.
-        ids: folder with lists of ids `train.txt`, `validation.txt` and `test.txt`, in place of a
-            split and of limits.
+        draw_seed: seed for drawing limited validation and test examples.
+        ids: folder with lists of ids `train.txt`, `validation.txt` and `test.txt`, which replace
+            split and limits.
         write_ids: writes these lists into the run's folder.
     """
 
@@ -96,13 +96,13 @@ class Vocabulary:
     """Words with a row of their own in the embedding, counted on the training examples.
 
     Args:
-        size: largest number of words, by falling frequency.
+        size: largest number of words, the most frequent ones.
         min_count: words that occur less often are left out.
         num_oov_buckets: number of rows shared by all other words.
-        vectors: word vectors below the data folder, of any form that `tfmrc.encoders` reads; null:
-            none.
-        all_vector_words: whether all words of the vectors belong to the vocabulary, so that none
-            depends on the training words.
+        vectors: word vectors below the data folder, in any format that `tfmrc.encoders` reads;
+            null: none.
+        all_vector_words: whether all words of the vectors belong to the vocabulary, regardless of
+            the training words.
     """
 
     size: int | None = 20_000
@@ -114,11 +114,11 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Training:
-    """How a model is trained.
+    """Settings of training.
 
     Args:
         steps: optimizer steps; null: `epochs` evaluations.
-        epochs: number of evaluations on the validation examples, where `steps` is null.
+        epochs: number of evaluations on the validation examples, if `steps` is null.
         batch_size: examples per step.
         eval_every_steps: steps between two evaluations on the validation examples; null: one pass
             over the training examples.
@@ -127,11 +127,11 @@ class Training:
         optimizer_of: name of another model whose optimizer is used.
         patience: stops after this number of evaluations without a lower validation loss; null:
             never.
-        best_of: keeps the last of this number of best evaluations.
+        best_of: number of best evaluations of which the last one is saved.
         checkpoint_every_steps: steps between two checkpoints.
         max_minutes: stops training after this time; null: never.
         dtype: float32, mixed_bfloat16 or mixed_float16.
-        stream: reads the training files in every pass instead of holding their examples.
+        stream: reads the training files in every pass instead of keeping examples in memory.
     """
 
     steps: int | None = None
@@ -150,13 +150,13 @@ class Training:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How the test examples are answered and scored.
+    """Settings of prediction and scoring.
 
     Args:
         limit: largest number of test examples of a source, drawn by id; null: all.
-        batch_size: examples that are answered together.
+        batch_size: examples per batch.
         options: options of the predictor, such as `num_beams`.
-        also: further options by name; each is reported as a system of its own.
+        also: further options by name; each is reported as a separate system.
         prefixes: prefix of the names of scores by target, `answer` or `question`.
         meteor: whether METEOR is computed, which needs Java.
         samples: resamples of the bootstrap intervals; 0: no intervals.
@@ -193,7 +193,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A model on given data: everything that a run depends on.
+    """All settings of a run: model, data, training and evaluation.
 
     Args:
         name: name of the run's folder and of its export.
@@ -202,14 +202,14 @@ class Experiment:
         title: heading of reports.
         seed: seed of weights, dropout and order.
         imports: modules to import first, which register a user's own classes.
-        split: which examples are validated on.
+        split: choice of the validation examples.
         vocabulary: words with a row of their own.
         tagger: spaCy pipeline whose tags the model reads; null: no tags.
         encoder: `preset` of a pretrained encoder and options of `tfmrc.encoders.from_preset`, such
             as `trainable_layers`; for models that take an encoder.
         preprocessor: arguments of the model's preprocessor.
-        training: how the model is trained.
-        evaluation: how it is scored.
+        training: settings of training.
+        evaluation: settings of prediction and scoring.
         grid: variants and seeds.
     """
 

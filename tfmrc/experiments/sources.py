@@ -1,4 +1,4 @@
-"""From sources to examples: read, cut to a share, split, drawn by id."""
+"""Reads the examples of sources, limits them and splits them."""
 
 import heapq
 import os
@@ -19,22 +19,22 @@ PARTS = ("train", "validation", "test")
 
 
 def data_folder(given: str | Path | None, experiment: Experiment | None = None) -> Path:
-    """The folder of `--data`, or of the environment variable TFMRC_DATA.
+    """Returns the folder of `--data`, or of the environment variable TFMRC_DATA.
 
     Args:
-        given: The folder, or None.
-        experiment: One whose sources are all shipped with tfmrc, or named by absolute paths, needs
-            no folder.
+        given: str, path or None. The folder.
+        experiment: The experiment, or None. No folder is needed if all its sources are shipped
+            with tfmrc or named by absolute paths. Default: None.
 
     Raises:
-        ValueError: Neither is given, or it is no folder.
+        ValueError: If neither is given, or it is no folder.
     """
     folder = given or os.environ.get("TFMRC_DATA")
     if not folder:
         if experiment is not None and not any(map(_needs_folder, experiment.sources)):
             return Path()
         raise ValueError(
-            "Where is the data? Pass --data FOLDER, or set the environment variable TFMRC_DATA."
+            "No data folder. Pass --data FOLDER, or set the environment variable TFMRC_DATA."
         )
     if not Path(folder).is_dir():
         raise ValueError(f"The data folder does not exist. Received: data={str(folder)!r}")
@@ -48,13 +48,13 @@ def _needs_folder(source: Source) -> bool:
 
 @dataclass(frozen=True)
 class Splits:
-    """Examples of one source; every part can be read as often as one likes.
+    """Examples of one source; every part can be iterated repeatedly.
 
     Attributes:
         source: The source.
-        train: Examples to train on; none if the source has no training file.
-        validation: Examples of groups of the training file that `train` does not have.
-        test: Examples to report on; None if the source has no such file.
+        train: Training examples; empty if the source has no training file.
+        validation: Validation examples, of groups that are not in `train`.
+        test: Test examples; None if the source has no test file.
     """
 
     source: Source
@@ -77,39 +77,39 @@ def check_sources(experiment: Experiment) -> None:
 
 
 def input_files(experiment: Experiment, folder: Path) -> list[Path]:
-    """The files that a run is trained on, each once.
+    """Returns the files that a run is trained on, each once.
 
     Raises:
-        ValueError: One of them does not exist.
+        ValueError: If one of them does not exist.
     """
-    found: list[Path] = []
+    files: list[Path] = []
     for source in experiment.sources:
         if source.train is not None:
-            found += files_of(source, source.train, folder, source.train_options)
+            files += files_of(source, source.train, folder, source.train_options)
         if source.test is not None:
             tested = files_of(source, source.test, folder, source.test_options)
-            found += tested if experiment.split.by == "sentence" else []
+            files += tested if experiment.split.by == "sentence" else []
     if experiment.vocabulary.vectors is not None:
         vectors = folder / experiment.vocabulary.vectors
         if not vectors.is_file():
             raise ValueError(f"The file of word vectors does not exist. Received: {vectors}")
-        found.append(vectors)
-    return list(dict.fromkeys(found))
+        files.append(vectors)
+    return list(dict.fromkeys(files))
 
 
 def splits(experiment: Experiment, folder: Path, spans: Path | None = None) -> list[Splits]:
-    """The training, validation and test examples of an experiment, by source.
+    """Returns the training, validation and test examples of an experiment, by source.
 
     Args:
-        experiment: Names files and shares.
-        folder: The data folder.
-        spans: File of the spans that `prepare` has found, where a source needs them.
+        experiment: The experiment.
+        folder: Path. The data folder.
+        spans: Path or None. File of the spans that `prepare` wrote. Default: None.
 
     Returns:
         An entry for every source, in their order.
 
     Raises:
-        ValueError: A file does not exist, or a list of ids names an example that is in no file.
+        ValueError: If a file does not exist, or a list of ids names an unknown example.
     """
     return [_splits_of(source, experiment, folder, spans) for source in experiment.sources]
 
@@ -132,11 +132,11 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
         built = replace(built, train=listed[0], validation=listed[1], test=listed[2])
     elif split.by == "sentence":
         by_sentence = [_by_sentence(example) for example in built.test or ()]
-        rest, chosen = data.split_by_group(by_sentence, 0.5, split.seed)
-        built = replace(built, train=train, validation=chosen, test=rest)
+        rest, validation = data.split_by_group(by_sentence, 0.5, split.seed)
+        built = replace(built, train=train, validation=validation, test=rest)
     elif source.train is not None:
-        rest, chosen = data.split_by_group(train, split.validation_share, split.seed)
-        built = replace(built, train=rest, validation=chosen)
+        rest, validation = data.split_by_group(train, split.validation_share, split.seed)
+        built = replace(built, train=rest, validation=validation)
     return _as_sequences(built)
 
 
@@ -159,12 +159,12 @@ def _part(
 
 
 def _by_sentence(example: Example) -> Example:
-    """The example with its answer's sentence as its group; without a span it stays as it is."""
+    """Returns the example with the sentence of its answer as its group, if it has a span."""
     if not example.spans:
         return example
     passage, start = example.passages[0], example.spans[0].start
-    found = [span for span in sentences(passage) if span[0] <= start < span[1]]
-    first, end = found[0] if found else (0, len(passage))
+    around = [span for span in sentences(passage) if span[0] <= start < span[1]]
+    first, end = around[0] if around else (0, len(passage))
     return replace(example, group=f"{example.group}\t{passage[first:end]}")
 
 
@@ -199,14 +199,14 @@ def _as_sequences(parts: Splits) -> Splits:
 
 
 def as_sequence(example: Example, target: str) -> Example:
-    """An example whose only passage is the whole source, and whose question is to be written.
+    """Returns an example for a sequence-to-sequence model: source as passage, target as question.
 
-    The source is what is given (the question for an answer, the first answer for a question) and
-    the passages, a full stop between them.
+    The source is the input (the question for an answer, the first answer for a question) and the
+    passages, separated by full stops.
 
     Args:
-        example: With an answer.
-        target: `"answer"` or `"question"`.
+        example: An example with an answer.
+        target: str. `"answer"` or `"question"`.
 
     Example:
 
@@ -228,7 +228,7 @@ def as_sequence(example: Example, target: str) -> Example:
 
 @dataclass(frozen=True)
 class Filtered:
-    """The examples of a stream that pass a test, readable as often as the stream."""
+    """The examples of a stream that pass a test; can be iterated repeatedly."""
 
     examples: Iterable[Example]
     test: Callable[[Example], bool]
@@ -239,7 +239,7 @@ class Filtered:
 
 @dataclass(frozen=True)
 class Mapped:
-    """The examples of a stream after a function, readable as often as the stream."""
+    """The examples of a stream after a function is applied; can be iterated repeatedly."""
 
     examples: Iterable[Example]
     function: Callable[[Example], Example]
@@ -271,16 +271,16 @@ class Mixed:
 
 
 def _spread(number: int, stream: Iterable[Any], length: int) -> Iterator[tuple[float, int, Any]]:
-    """The items of a stream with positions between 0 and 1, and the stream's number."""
+    """Yields the items of a stream with positions between 0 and 1, and the stream's number."""
     for index, item in enumerate(stream):
         yield (index + 0.5) / length, number, item
 
 
 def unique(examples: Iterable[Example], where: str) -> Iterator[Example]:
-    """Passes examples on.
+    """Yields the examples and checks that their ids differ.
 
     Raises:
-        ValueError: An id occurs twice; the message says where.
+        ValueError: If an id occurs twice; the message names both examples.
 
     Example:
 
@@ -302,7 +302,7 @@ def unique(examples: Iterable[Example], where: str) -> Iterator[Example]:
 
 
 def limited(examples: Iterable[Example], limit: int | None, seed: int = DRAW_SEED) -> list[Example]:
-    """At most `limit` examples, drawn by their ids alone, in their own order.
+    """Returns at most `limit` examples, drawn by their ids alone, in their own order.
 
     Example:
 
@@ -314,12 +314,12 @@ def limited(examples: Iterable[Example], limit: int | None, seed: int = DRAW_SEE
     if limit is None:
         return list(examples)
     numbered = ((group_number(e.id, seed), index, e) for index, e in enumerate(examples))
-    chosen = heapq.nsmallest(limit, numbered, key=lambda item: item[:2])
-    return [example for _, _, example in sorted(chosen, key=lambda item: item[1])]
+    drawn = heapq.nsmallest(limit, numbered, key=lambda item: item[:2])
+    return [example for _, _, example in sorted(drawn, key=lambda item: item[1])]
 
 
 def validation_examples(experiment: Experiment, part: Splits) -> list[Example]:
-    """The validation examples of a source."""
+    """Returns the validation examples of a source."""
     split = experiment.split
     if split.ids is not None:
         return list(part.validation)
@@ -327,12 +327,12 @@ def validation_examples(experiment: Experiment, part: Splits) -> list[Example]:
 
 
 def test_examples(experiment: Experiment, part: Splits) -> list[Example]:
-    """The examples that a source is reported on; ids differ.
+    """Returns the examples that a source is reported on; their ids differ.
 
-    Of examples without answers (`pairs`) the first one of each text is kept.
+    For examples without answers (`pairs`), only the first one of each text is returned.
 
     Raises:
-        ValueError: Two of them have one id.
+        ValueError: If two of them have the same id.
     """
     return reported(experiment, part, unique(part.test or (), str(part.source.test)))
 
@@ -341,7 +341,7 @@ test_examples.__test__ = False  # type: ignore[attr-defined]
 
 
 def reported(experiment: Experiment, part: Splits, test: Iterable[Example]) -> list[Example]:
-    """The examples of a test file that are reported on, given all of them."""
+    """Returns the examples that are reported on, from all examples of a test file."""
     examples = _one_per_text(test) if part.source.format == "pairs" else test
     if experiment.split.ids is not None:
         return list(examples)
@@ -356,10 +356,10 @@ def _one_per_text(examples: Iterable[Example]) -> list[Example]:
 
 
 def question_references(examples: Sequence[Example]) -> dict[str, list[str]]:
-    """The questions that a generated one is scored against, by id.
+    """Returns the reference questions of each example, by id.
 
-    A question about an answer has its own question as its reference. Without answers all questions
-    about the same text are references of each other.
+    The reference of an example with an answer is its own question. Without answers, all questions
+    about the same text are references.
     """
     by_text: dict[str, list[str]] = {}
     for example in examples:
@@ -372,17 +372,17 @@ def question_references(examples: Sequence[Example]) -> dict[str, list[str]]:
 
 
 def answer_references(examples: Iterable[Example], style: str | None) -> dict[str, list[str]]:
-    """The answers that a prediction is scored against, by id; of all styles where none is named.
+    """Returns the reference answers of each example, by id; of all styles if `style` is None.
 
     Examples without such an answer are left out.
     """
-    found = {}
+    references = {}
     for example in examples:
-        several = (
+        answers = (
             [text for texts in example.answers.values() for text in texts]
             if style is None
             else list(example.answers.get(style, ()))
         )
-        if several:
-            found[example.id] = several
-    return found
+        if answers:
+            references[example.id] = answers
+    return references

@@ -1,4 +1,4 @@
-"""Spans that stand for free answers: what is trained on, and the bound that they put on scores."""
+"""Replaces free answers by spans, for training and as an upper bound of scores."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ __all__ = ["MAX_LENGTH", "Spans", "nearest_texts", "with_spans", "write_spans"]
 
 @dataclass(frozen=True)
 class Spans:
-    """Examples whose free answer became a span of one passage; readable as often as the stream."""
+    """Examples whose free answers are replaced by spans; can be iterated repeatedly."""
 
     examples: Iterable[Example]
     source: Source
@@ -32,23 +32,23 @@ class Spans:
 
 
 def with_spans(examples: Iterable[Example], source: Source) -> Spans:
-    """The examples of a source, as its `spans` says."""
+    """Returns the examples of a source with the spans that its setting `spans` selects."""
     return Spans(examples, source)
 
 
 def write_spans(
     path: Path, examples: Iterable[Example], style: str, max_length: int
 ) -> dict[str, Any]:
-    """Finds the nearest span of every answer once and writes the examples, each with its passage.
+    """Finds the nearest span of every answer and writes the examples, each with one passage.
 
     Args:
-        path: File of examples; `.gz` is compressed.
-        examples: With free answers.
-        style: Style of the answers.
-        max_length: Largest number of words of a span.
+        path: Path. File of examples; compressed if it ends in `.gz`.
+        examples: Examples with free answers.
+        style: str. Style of the answers.
+        max_length: int. Largest number of words of a span.
 
     Returns:
-        How many answers there are, how many have a span, and the mean ROUGE-L of the spans.
+        A dict with the number of answers, the number with a span, and the mean ROUGE-L of spans.
     """
     scores: list[float] = []
     answers = 0
@@ -59,28 +59,28 @@ def write_spans(
             answers += style in example.answers
             yield example
 
-    def found() -> Iterator[Example]:
+    def with_span() -> Iterator[Example]:
         for example, score in data.with_best_spans(counted(), style, max_length):
             scores.append(score)
             yield _alone(example, style)
 
-    data.write_examples(path, found())
+    data.write_examples(path, with_span())
     mean = sum(scores) / max(1, len(scores))
     return {"answers": answers, "with_a_span": len(scores), "rouge_l_of_spans": mean}
 
 
 def nearest_texts(examples: Iterable[Example], style: str, max_length: int) -> dict[str, str]:
-    """The text of the nearest span by id; "" where no passage has a word of the answer."""
+    """Returns the text of the nearest span by id; "" if no passage has a word of the answer."""
     known = list(examples)
-    found = {
+    texts = {
         example.id: example.answers[style][0]
         for example, _ in data.with_best_spans(known, style, max_length)
     }
-    return {example.id: found.get(example.id, "") for example in known}
+    return {example.id: texts.get(example.id, "") for example in known}
 
 
 def _alone(example: Example, style: str) -> Example:
-    """The example with the passage of its span alone."""
+    """Returns the example with only the passage of its span."""
     (span,) = example.spans
     return replace(
         example,

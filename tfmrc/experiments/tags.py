@@ -1,4 +1,4 @@
-"""Tags of an experiment's texts, in a file that all its runs share."""
+"""Tags of an experiment's texts, cached in a file that its runs share."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,20 +15,20 @@ __all__ = ["Tags"]
 
 @dataclass(frozen=True)
 class Tags:
-    """Part of speech, type of entity and lemma of every word, made once."""
+    """Part of speech, entity type and lemma of every word, computed once."""
 
     cache: TagCache
 
     @classmethod
     def open(cls, pipeline: str, path: Path) -> "Tags":
-        """Opens or begins the file. The pipeline is loaded when a text has no tags yet.
+        """Opens or creates the file. The pipeline is loaded when a text has no tags yet.
 
         Args:
-            pipeline: Name or folder of a spaCy pipeline.
-            path: The file.
+            pipeline: str. Name or folder of a spaCy pipeline.
+            path: Path. The file.
 
         Raises:
-            ValueError: The file is another pipeline's, or the pipeline is not installed.
+            ValueError: If the file is another pipeline's, or the pipeline is not installed.
         """
         load = cache(lambda: spacy_tagger(pipeline))
         if path.is_file():
@@ -40,9 +40,9 @@ class Tags:
             raise ValueError(f"{path} holds the tags of {name!r}. Received: tagger={pipeline!r}")
 
         def tag(texts: Sequence[Sequence[str]]) -> Iterable[Mapping[str, Sequence[str]]]:
-            found, tagger = load()
-            if found != name:
-                raise ValueError(f"{path} holds the tags of {name!r}. Received: {found!r}")
+            loaded, tagger = load()
+            if loaded != name:
+                raise ValueError(f"{path} holds the tags of {name!r}. Received: {loaded!r}")
             return tagger(texts)
 
         return cls(TagCache(path, name, tag))
@@ -53,11 +53,11 @@ class Tags:
         return self.cache.tagger
 
     def add(self, examples: Iterable[Example]) -> None:
-        """Tags the questions and passages that the file does not hold."""
+        """Tags the questions and passages that are not in the file."""
         self.cache.add(text for e in examples for text in (e.question, *e.passages))
 
     def preprocessor_arguments(self, examples: Iterable[Example]) -> dict[str, Any]:
-        """Arguments of a preprocessor that reads tags: those that occur in the training texts."""
+        """Returns preprocessor arguments with the tags that occur in the training texts."""
         texts = {text for e in examples for text in (e.question, *e.passages)}
         return {
             "lemmas": True,

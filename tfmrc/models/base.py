@@ -1,4 +1,4 @@
-"""The base of all models: arguments, configuration, freezing, presets, replaceable parts."""
+"""Base class of all models: arguments, configuration, freezing, presets, replaceable parts."""
 
 import functools
 import inspect
@@ -22,7 +22,7 @@ FLAGS = "trainable_flags"  # in a configuration: which layers are frozen
 
 
 class _Presets:
-    """`Model.presets`: names and descriptions, also of a class without an instance."""
+    """Descriptor of `Model.presets`, which also works on a class."""
 
     def __get__(self, model: Any, owner: type["Model"]) -> dict[str, str]:
         return {name: preset.description for name, (_, preset) in owner._all_presets().items()}
@@ -95,7 +95,7 @@ Received: word_dimm=4
     # === Configuration ===
 
     def get_config(self) -> dict[str, Any]:
-        """Returns all arguments of the constructor, and which layers are frozen."""
+        """Returns all arguments of the constructor, and the trainable flags of the layers."""
         config = {name: serialized(value) for name, value in vars(self._captured).items()}
         current = {"name": self.name, "dtype": serialized(self.dtype_policy)}
         config |= {name: value for name, value in current.items() if name in config}
@@ -104,7 +104,7 @@ Received: word_dimm=4
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None) -> Self:
-        """Makes a model from what `get_config` returned."""
+        """Creates a model from the result of `get_config`."""
         arguments = dict(config)
         flags = arguments.pop(FLAGS, {})
         model = cls(**{n: deserialized(v, custom_objects) for n, v in arguments.items()})
@@ -115,7 +115,7 @@ Received: word_dimm=4
 
     @classmethod
     def from_preset(cls, preset: str | PathLike[str], **overrides: Any) -> Self:
-        """Makes a model from a preset's configuration, or loads it from a predictor's folder.
+        """Creates a model from a preset's configuration, or loads it from a predictor's folder.
 
         Args:
             preset: A name of `presets` (a configuration without weights), or the path of a folder
@@ -140,8 +140,8 @@ Received: word_dimm=4
         known = cls._all_presets()
         name = fspath(preset)
         if name in known:
-            owner, found = known[name]
-            return owner(**{**found.arguments, **overrides})
+            owner, configuration = known[name]
+            return owner(**{**configuration.arguments, **overrides})
         if Path(preset).is_dir():
             return load_model(preset, cls, **overrides)
         similar = nearest(name, known)
@@ -153,24 +153,24 @@ Received: word_dimm=4
 
     @classmethod
     def _all_presets(cls) -> dict[str, tuple[type[Self], Preset]]:
-        """The presets of a class: of the class itself, its base classes and its subclasses."""
+        """Returns the presets of a class, its base classes and its subclasses."""
         inherited = [base for base in cls.__mro__ if issubclass(base, Model)]
-        found = {n: (cls, p) for base in reversed(inherited) for n, p in base.PRESETS.items()}
+        presets = {n: (cls, p) for base in reversed(inherited) for n, p in base.PRESETS.items()}
         for subclass in cls.__subclasses__():
-            found = subclass._own_presets() | found
-        return found
+            presets = subclass._own_presets() | presets
+        return presets
 
     @classmethod
     def _own_presets(cls) -> dict[str, tuple[type[Self], Preset]]:
-        found = {n: (cls, p) for n, p in cls.__dict__.get("PRESETS", {}).items()}
+        presets = {n: (cls, p) for n, p in cls.__dict__.get("PRESETS", {}).items()}
         for subclass in cls.__subclasses__():
-            found = subclass._own_presets() | found
-        return found
+            presets = subclass._own_presets() | presets
+        return presets
 
     # === Training ===
 
     def make_train_function(self, force: bool = False) -> None:
-        """Makes the function of a training step, before whose first trace all variables exist.
+        """Creates the function of a training step, after all variables exist.
 
         Keras creates the variables of optimizer, losses and metrics in the first step, and
         TensorFlow discards a trace that has created variables and traces again: a large model
@@ -198,7 +198,7 @@ Received: word_dimm=4
 
 
 def _capturing(init: Callable[..., None]) -> Callable[..., None]:
-    """A constructor that checks the names of its arguments and keeps their values."""
+    """Returns a constructor that checks the names of its arguments and stores their values."""
     signature = inspect.signature(init)
     parameters = list(signature.parameters.values())[1:]  # without self
     passes_on = [p.name for p in parameters if p.kind is p.VAR_KEYWORD]

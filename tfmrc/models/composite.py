@@ -1,4 +1,4 @@
-"""A layer made of given layers."""
+"""Base class of layers that are composed of given layers."""
 
 import inspect
 
@@ -9,7 +9,7 @@ from tfmrc.models.configuration import deserialized, holds_layers, serialized
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class Composite(keras.layers.Layer):
-    """A layer whose parts are arguments, made by the model that it belongs to.
+    """A layer composed of other layers, which the model builds and passes as arguments.
 
     A model calls its composites' methods directly, so that each part is a layer of the model: part
     of `model.summary()`, found by `model.get_layer`, and frozen alone. The parts build themselves
@@ -43,5 +43,5 @@ class Composite(keras.layers.Layer):
 
     @classmethod
     def from_config(cls, config):
-        """Makes a composite of new parts."""
+        """Creates a composite of new parts."""
         return cls(**{name: deserialized(value) for name, value in config.items()})

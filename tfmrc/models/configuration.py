@@ -1,4 +1,4 @@
-"""Constructor arguments as JSON can hold them, and back."""
+"""Conversion of constructor arguments to JSON values and back."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +33,7 @@ def serialized(value: Any) -> Any:
 
 
 def deserialized(value: Any, custom_objects: Any = None) -> Any:
-    """Returns what `serialized` was given, but for tuples, which stay lists."""
+    """Returns the value that `serialized` was given, except tuples, which stay lists."""
     if isinstance(value, list):
         return [deserialized(item, custom_objects) for item in value]
     if isinstance(value, Mapping) and {"class_name", "config"} <= set(value):
@@ -43,7 +43,7 @@ def deserialized(value: Any, custom_objects: Any = None) -> Any:
 
 
 def holds_layers(value: Any) -> bool:
-    """Returns whether a value is a layer, or a list or dict with one inside."""
+    """Returns True if a value is a layer, or a list or dict that contains one."""
     if isinstance(value, Mapping):
         return any(holds_layers(item) for item in value.values())
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""One of the two tasks of a dual model, in the form that decoding and export take a model."""
+"""One task of a dual model, with the interface that decoding and export expect."""
 
 from keras import ops
 
@@ -34,7 +34,7 @@ class Direction(GenerationMixin):
         self.num_generable = model.num_generable
 
     def encode(self, inputs):
-        """Computes once what does not change from step to step.
+        """Computes the tensors that do not change from step to step.
 
         Args:
             inputs: `passage_ids`, `passage_characters`, `extended_ids`; `{given}_ids` and
@@ -80,7 +80,7 @@ class Direction(GenerationMixin):
         return self.model.switch[self.task].distribution(parts, memory["extended_ids"]), cache
 
     def attribute(self, memory, target_ids):
-        """Tells where each word comes from, in one pass over given words.
+        """Computes the source of each of the given words, in one pass.
 
         Args:
             memory: dict. What `encode` returned.
@@ -106,10 +106,10 @@ class Direction(GenerationMixin):
         }
 
     def _spelled(self, memory, extended_ids):
-        """Characters `[B, n, c]` of words by their extended ids `[B, n]`."""
+        """Returns the characters `[B, n, c]` of words by their extended ids `[B, n]`."""
         characters = memory["source_characters"]
-        place = ops.clip(extended_ids - self.num_generable, 0, ops.shape(characters)[1] - 1)
-        copied = ops.take_along_axis(characters, place[..., None], axis=1)
+        index = ops.clip(extended_ids - self.num_generable, 0, ops.shape(characters)[1] - 1)
+        copied = ops.take_along_axis(characters, index[..., None], axis=1)
         row = ops.clip(extended_ids, 0, self.num_generable - 1)
         generated = ops.take(memory["generable_characters"], row, axis=0)
         return ops.where((extended_ids < self.num_generable)[..., None], generated, copied)

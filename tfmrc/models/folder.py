@@ -1,4 +1,4 @@
-"""Loads the model of a saved predictor: finds its class, builds it, loads its weights."""
+"""Loads the model of a saved predictor: its class, configuration and weights."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""Which layers of a model are frozen, as a plain dict that can be saved."""
+"""Trainable flags of a model's layers, as a plain dict that can be saved."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -68,7 +68,7 @@ def set_trainable_flags(model: Any, flags: Mapping[str, bool]) -> None:
 
 
 def _named(layer: Any) -> Iterator[tuple[str, Any]]:
-    """The layers that a layer holds, under names that are the same in every process."""
+    """Yields the sublayers of a layer under names that are the same in every process."""
     counts: dict[str, int] = {}
     for sublayer in keras_private.sublayers(layer):
         of_class = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_",

@@ -1,4 +1,4 @@
-"""The common part of models that write words."""
+"""Mixin of models that generate words."""
 
 from collections.abc import Callable
 from typing import Any
@@ -98,7 +98,7 @@ class GenerationMixin:
         )
 
     def _covering(self, memory, cache, coverage_penalty):
-        """A step that adds up the attention of each beam, its cache, and what it costs."""
+        """Returns a step that sums the attention of each beam, its cache, and its cost function."""
         with_attention = getattr(self, "decode_step_with_attention", None)
         if with_attention is None or not getattr(self, "has_attention", False):
             raise ValueError(
@@ -114,9 +114,9 @@ class GenerationMixin:
         def cost(cache):
             return coverage_penalty * attended_again(cache["coverage"])
 
-        places = ops.zeros_like(memory["extended_ids"], dtype="float32")
+        zeros = ops.zeros_like(memory["extended_ids"], dtype="float32")
         beams = ops.shape(tree.flatten(cache)[0])[1]
-        coverage = ops.repeat(places[:, None], beams, axis=1)
+        coverage = ops.repeat(zeros[:, None], beams, axis=1)
         return step, {"model": cache, "coverage": coverage}, cost
 
 

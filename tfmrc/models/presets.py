@@ -9,7 +9,7 @@ __all__ = ["DAANET", "MASQUE", "MAXOUT_POINTER_QG", "SAN", "Preset"]
 
 @dataclass(frozen=True)
 class Preset:
-    """Arguments of a model under a name.
+    """Named arguments of a model.
 
     A preset has no weights and no sizes that the data decides: those are required arguments, which
     a preprocessor gives (`model_kwargs()`).

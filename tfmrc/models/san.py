@@ -285,7 +285,7 @@ class SAN(Model):
         return {"question": question, "memory": memory, **masks}
 
     def _encoder_words(self, inputs):
-        """The encoder's vectors of the words of question and passage, `[B, m, e]`, `[B, n, e]`."""
+        """Returns the encoder's word vectors of question and passage, `[B, m, e]`, `[B, n, e]`."""
         if self.reading == "joint":
             states = self.encoder(inputs["encoder_ids"], inputs["segment_ids"])
             states = {"question": states, "passage": states}

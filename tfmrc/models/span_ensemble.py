@@ -1,4 +1,4 @@
-"""Several readers of spans as one: the mean of their distributions."""
+"""Ensemble of span models: the mean of their distributions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ SHARED = ("num_exact_match", "num_pos", "num_ner", "tagger")
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SpanEnsemble(Model):
-    """Averages several models' probabilities of where an answer begins and ends.
+    """Averages the begin and end probabilities of several span models.
 
     `P_begin = 1/N sum_n P_begin,n`, likewise `P_end`; the span is then searched for as in one
     model. The members are rebuilt with their weights, so that they can be used elsewhere; all read
@@ -80,16 +80,16 @@ class SpanEnsemble(Model):
         self.dtype_policy = keras.dtype_policies.get(dtype or first.dtype_policy)
 
     def find(self, inputs, num_steps=None, return_steps=False):
-        """Computes what `tfmrc.models.SAN.find` does; the members' steps are concatenated."""
-        found = [
+        """Computes the outputs of `tfmrc.models.SAN.find`; the members' steps are concatenated."""
+        results = [
             member.find(inputs, num_steps=num_steps, return_steps=return_steps)
             for member in self.members
         ]
-        outputs = _mean(found)
+        outputs = _mean(results)
         if return_steps:
             for name in ("step_begin", "step_end", "step_weights"):
-                outputs[name] = ops.concatenate([one[name] for one in found], axis=1)
-            outputs["step_weights"] = outputs["step_weights"] / len(found)
+                outputs[name] = ops.concatenate([one[name] for one in results], axis=1)
+            outputs["step_weights"] = outputs["step_weights"] / len(results)
         return outputs
 
     def spans(self, outputs, max_length=15, num_spans=1):
@@ -98,7 +98,7 @@ class SpanEnsemble(Model):
 
 
 def _rebuilt(member, number):
-    """A model of its own under a name of its own, with the member's weights if it has any."""
+    """Returns a copy of a member under a name of its own, with its weights if it has any."""
     if isinstance(member, Mapping):
         return SAN.from_config({**member, "name": f"member_{number}"})
     rebuilt = type(member).from_config({**member.get_config(), "name": f"member_{number}"})
@@ -106,10 +106,11 @@ def _rebuilt(member, number):
     return rebuilt
 
 
-def _mean(found):
+def _mean(distributions):
     """Returns the log of the mean of probabilities, given as logs."""
-    count = float(len(found))
+    count = float(len(distributions))
     return {
-        name: ops.logsumexp(ops.stack([one[name] for one in found]), axis=0) - ops.log(count)
+        name: ops.logsumexp(ops.stack([one[name] for one in distributions]), axis=0)
+        - ops.log(count)
         for name in ("begin", "end")
     }

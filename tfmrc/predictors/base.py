@@ -1,4 +1,4 @@
-"""The base of all predictors: batches, signatures, saving, loading and export."""
+"""Base class of all predictors: batches, signatures, saving, loading and export."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ class Predictor(Generic[R]):
         registry.declare(cls)
 
     def __new__(cls, model: Any, preprocessor: Any, *arguments: Any, **options: Any) -> Self:
-        """Makes the subclass that is declared for the preprocessor's class."""
+        """Creates the subclass that is declared for the preprocessor's class."""
         if cls is Predictor:
             cls = registry.find_predictor_class(type(model), type(preprocessor))
         return super().__new__(cls)
@@ -103,7 +103,7 @@ class Predictor(Generic[R]):
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """What the predictor does; the first task is the default."""
+        """The tasks of the predictor; the first one is the default."""
         raise NotImplementedError(f"{type(self).__name__} must define `tasks`.")
 
     def build_signatures(self, options: Any) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class Predictor(Generic[R]):
         """Raises a ValueError if the model cannot be exported."""
 
     def complete(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Returns the inputs of a signature, with those that the predictor makes itself."""
+        """Returns the inputs of a signature, completed by those that the predictor computes."""
         return inputs
 
     # === The same for every paper ===
@@ -163,7 +163,7 @@ class Predictor(Generic[R]):
         self._signatures.clear()
 
     def is_trained(self, part: str) -> bool:
-        """Returns whether a part was trained, as far as it is known."""
+        """Returns True if a part was trained or if this is unknown."""
         return self._trained_parts is None or part in self._trained_parts
 
     def answer(
@@ -221,7 +221,7 @@ class Predictor(Generic[R]):
         batch_size: int = 32,
         **options: Any,
     ) -> Iterator[R]:
-        """Predicts for many examples, a batch at a time, in their order.
+        """Predicts many examples in batches, in their order.
 
         Args:
             examples: Any iterable of `tfmrc.data.Example` or objects with the same attributes (see
@@ -252,7 +252,7 @@ class Predictor(Generic[R]):
     def run(
         self, signature: str, inputs: Mapping[str, Sequence[Any]], **options: Any
     ) -> dict[str, Any]:
-        """Returns the arrays that the exported signature gives for the same strings.
+        """Returns the arrays that the exported signature returns for the same strings.
 
         Args:
             signature: str. Its name, as `"serving_default"`.
@@ -333,22 +333,22 @@ class Predictor(Generic[R]):
         return next(iter(self.predict_batch([query], task, options)))
 
     def check_agreement(self) -> None:
-        """Raises a ValueError if model and preprocessor were not made for each other."""
+        """Raises a ValueError if the sizes of model and preprocessor differ."""
         model = self.model
         config = vars(getattr(model, "arguments", None) or SimpleNamespace(**model.get_config()))
-        for name, wanted in self.preprocessor.model_kwargs().items():
+        for name, expected in self.preprocessor.model_kwargs().items():
             size = config.get(name, getattr(model, name, None))
             if name == "generation_vocabulary_size":  # at most the vocabulary
                 size = getattr(model, "num_generable", size)
-            if size is not None and size != wanted:
+            if size is not None and size != expected:
                 raise ValueError(
                     f"Model and preprocessor were built with different {name}: build the model "
                     "with the sizes of `preprocessor.model_kwargs()`. "
-                    f"Received: model={size!r}, preprocessor={wanted!r}"
+                    f"Received: model={size!r}, preprocessor={expected!r}"
                 )
 
     def get_config(self) -> dict[str, Any]:
-        """Returns further plain arguments of the constructor; they are saved and loaded."""
+        """Returns further plain constructor arguments, which are saved and loaded."""
         return {}
 
     def save(self, folder: str | PathLike[str], metrics: Mapping[str, Any] | None = None) -> Path:

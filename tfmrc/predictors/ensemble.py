@@ -1,4 +1,4 @@
-"""Several trained SAN predictors as one."""
+"""Ensemble of trained SAN predictors."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ __all__ = ["ensemble_predictor"]
 
 
 def ensemble_predictor(predictors: Sequence[SANPredictor]) -> SANPredictor:
-    """Returns one predictor by the mean of the probabilities of several, as of several seeds.
+    """Returns a predictor that averages the distributions of several, such as of several seeds.
 
     It answers, is saved and exported like any other.
 

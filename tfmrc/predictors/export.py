@@ -1,4 +1,4 @@
-"""A predictor as a SavedModel that takes plain strings and needs no Python."""
+"""Exports a predictor as a SavedModel that takes plain strings and needs no Python."""
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
@@ -27,7 +27,7 @@ def export_saved_model(
     metrics: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Writes `<name>/<version>/` as TensorFlow Serving reads it.
+    """Writes a predictor as a SavedModel in `<name>/<version>/`, as TensorFlow Serving reads it.
 
     The signatures are those of `predictor.build_signatures(options)`. Vocabulary and lookup tables
     are inside; the weights are those that the model holds at the moment. `assets.extra` holds

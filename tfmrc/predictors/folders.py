@@ -1,4 +1,4 @@
-"""Folders that are written beside and renamed, so that no half-written one is ever loaded."""
+"""Folders that are written under a temporary name and renamed, so that none is incomplete."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -59,7 +59,7 @@ def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> 
 
 @contextmanager
 def new_folder(path: Path, size: int) -> Iterator[Path]:
-    """Gives a folder to write into; it then replaces `path`, with a manifest.
+    """Yields a folder to write to, which then replaces `path` and gets a manifest.
 
     What was at `path` before stays complete until the new folder is, and is removed then.
 

@@ -1,4 +1,4 @@
-"""Python values as the tensors of a signature."""
+"""Conversion of Python values to the tensors of a signature."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -37,7 +37,7 @@ def check_names(where: str, names: Iterable[str], expected: Iterable[str]) -> No
 
 
 def cut_passages(passages: Sequence[Any], most: int | None) -> Sequence[Any]:
-    """Returns at most `most` passages of a row, and one more that represents all that are cut.
+    """Returns at most `most` passages of a row, and one more that represents those cut off.
 
     The further one lets the graph report `truncated`; it is left out if all that are cut are
     empty, which means missing.

@@ -1,4 +1,4 @@
-"""A model card: what an export is, takes and gives, for people and programs."""
+"""Model card of an export: its content, inputs and outputs."""
 
 import datetime
 import json
@@ -129,7 +129,7 @@ def write_model_card(
 
 
 def _pretrained(model: Any) -> dict[str, Any]:
-    """The pretrained encoder of a model: its family, name, licence and revision."""
+    """Returns family, name, licence and revision of a model's pretrained encoder."""
     encoder: Any = getattr(model, "encoder", None)
     preset = getattr(encoder, "preset", None)
     if not preset:

@@ -1,4 +1,4 @@
-"""Options of the search for an answer or question."""
+"""Options of decoding."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -8,7 +8,7 @@ __all__ = ["DecodingOptions", "QuestionOptions", "SpanOptions"]
 
 @dataclass(frozen=True)
 class DecodingOptions:
-    """Options of generation, which are fixed when a graph is built.
+    """Options of generation, fixed when a graph is built.
 
     Attributes:
         num_beams: int. 1 for greedy search.
@@ -82,7 +82,7 @@ class DecodingOptions:
 
 @dataclass(frozen=True)
 class QuestionOptions(DecodingOptions):
-    """Options of question generation, which are fixed when a graph is built.
+    """Options of question generation, fixed when a graph is built.
 
     Those of `DecodingOptions`, and:
 
@@ -99,7 +99,7 @@ class QuestionOptions(DecodingOptions):
 
 @dataclass(frozen=True)
 class SpanOptions:
-    """Options of the search for a span, which are fixed when a graph is built.
+    """Options of the search for a span, fixed when a graph is built.
 
     Attributes:
         num_return_sequences: int. Number of spans: the best one and its alternatives.

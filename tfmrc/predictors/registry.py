@@ -1,4 +1,4 @@
-"""The predictor classes by what they declare."""
+"""Registry of the predictor classes."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _CLASSES: list[Any] = []
 
 
 def declare(predictor_class: Any) -> None:
-    """Makes a predictor class known, if it declares its own preprocessor or model."""
+    """Registers a predictor class if it declares its own preprocessor or model."""
     if {"preprocessor_class", "model_class"} & set(vars(predictor_class)):
         _CLASSES.append(predictor_class)
 
@@ -61,8 +61,8 @@ def find_predictor_class(
     return min(ranked)[-1]
 
 
-def _distance(wanted: type | None, declared: type | None) -> int | None:
-    """Returns how many steps up `wanted` the declared class is; None if it is no base of it."""
-    if wanted is None or declared is None or declared not in wanted.__mro__:
+def _distance(cls: type | None, declared: type | None) -> int | None:
+    """Returns the number of steps from `cls` up to the declared class; None if it is no base."""
+    if cls is None or declared is None or declared not in cls.__mro__:
         return None
-    return wanted.__mro__.index(declared)
+    return cls.__mro__.index(declared)

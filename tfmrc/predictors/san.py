@@ -127,7 +127,7 @@ class SANPredictor(Predictor[SpanAnswer]):
         return {**inputs, **{name: tags[name] for name in missing}}
 
     def check_agreement(self) -> None:
-        """Raises a ValueError if model and preprocessor were not made for each other."""
+        """Raises a ValueError if model and preprocessor disagree, or the tagger is unknown."""
         super().check_agreement()
         if self.preprocessor.annotations and not self.model.tagger:
             raise ValueError(
@@ -231,8 +231,8 @@ def san_signature(model: Any, preprocessor: Any, options: SpanOptions) -> Any:
         real = log_probability > 0.5 * LOG_ZERO
         size = tf.shape(source["starts"])[1]
         starts, stops = (
-            tf.where(real, tf.gather(source[name], tf.minimum(at, size - 1), batch_dims=1), -1)
-            for name, at in (("starts", begin), ("ends", end))
+            tf.where(real, tf.gather(source[name], tf.minimum(index, size - 1), batch_dims=1), -1)
+            for name, index in (("starts", begin), ("ends", end))
         )
         probability = tf.where(real, tf.exp(log_probability), 0.0)
         answers = _characters(passage, starts, stops)
@@ -251,8 +251,8 @@ def san_signature(model: Any, preprocessor: Any, options: SpanOptions) -> Any:
             position = tf.gather(first, window) + tf.range(tf.shape(windows["passage_ids"])[1])
             inside = position < size
             for name, of in (("word_starts", "starts"), ("word_ends", "ends")):
-                at = tf.gather(source[of], tf.minimum(position, size - 1), batch_dims=1)
-                outputs[name] = tf.where(inside, at, 0)
+                index = tf.gather(source[of], tf.minimum(position, size - 1), batch_dims=1)
+                outputs[name] = tf.where(inside, index, 0)
             for name, values in zip(STEPS, steps, strict=True):
                 values = tf.gather(values, window)
                 outputs[name] = values if name == "step_weights" else tf.exp(values)

@@ -1,4 +1,4 @@
-"""A predictor as a folder: weights, configuration, vocabulary, tool versions, metrics."""
+"""Saves a predictor as a folder: weights, configuration, vocabulary, versions, metrics."""
 
 import importlib
 import importlib.metadata
@@ -28,7 +28,7 @@ BASES = {  # package and base class of each part
 
 
 class Parts(NamedTuple):
-    """What a saved predictor is made of."""
+    """The parts of a loaded predictor."""
 
     predictor_class: Any
     arguments: dict[str, Any]
@@ -39,7 +39,7 @@ class Parts(NamedTuple):
 
 
 def tool_versions() -> dict[str, str]:
-    """Returns the versions of the tools that a model was made with."""
+    """Returns the versions of Python and of the packages that a model depends on."""
     packages = ("tensorflow", "tensorflow-text", "keras", "numpy")
     return {
         "tfmrc": tfmrc.__version__,
@@ -49,7 +49,7 @@ def tool_versions() -> dict[str, str]:
 
 
 def is_saved_predictor(folder: Path) -> bool:
-    """Returns whether a folder has the files of a saved predictor."""
+    """Returns True if a folder has the files of a saved predictor."""
     return all((folder / name).exists() for name in (CONFIG, WEIGHTS, ASSETS))
 
 

@@ -1,4 +1,4 @@
-"""What a predictor can be asked for, and one request."""
+"""Tasks of a predictor and requests to it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ __all__ = ["Query", "Task"]
 
 @dataclass(frozen=True)
 class Task:
-    """Something that a predictor does with an example.
+    """A task of a predictor: what it predicts and in which style.
 
     Attributes:
         name: str. Unique among the predictor's tasks.
@@ -24,7 +24,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Query:
-    """One request to a predictor: what is known when it is asked.
+    """One request to a predictor.
 
     Attributes:
         question: str. To be answered.
@@ -45,7 +45,7 @@ class Query:
 
     @classmethod
     def of(cls, example: Any, task: Task) -> "Query":
-        """Returns an example as a request; its reference answer is read if a question is asked for.
+        """Converts an example to a request; reads its answer if a question is to be generated.
 
         Args:
             example: An object with `question` and `passages`, as `tfmrc.data.Example`; a task that

@@ -1,4 +1,4 @@
-"""Requests that TensorFlow Serving runs when it loads an export, before it takes others."""
+"""Requests that TensorFlow Serving runs when it loads an export."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike

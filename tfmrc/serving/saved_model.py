@@ -71,9 +71,9 @@ class ExportedPredictor:
         passages = sequence_of_passages(passages)
         signatures = self.saved_model.signatures
         name = "answer" if "answer" in signatures else "serving_default"
-        wanted = signatures[name].inputs
+        expected = signatures[name].inputs
         inputs: dict[str, Sequence[Any]]
-        if "passages" in wanted:
+        if "passages" in expected:
             style = self._first_style() if style is None else style
             inputs = {"question": [question], "passages": [passages], "style": [style]}
             return Answer.from_outputs(self.run(name, inputs), 0, len(passages))
@@ -139,7 +139,7 @@ class ExportedPredictor:
 
 
 def _plain_result(outputs: Mapping[str, Any]) -> Result:
-    """The answer with the largest probability, or the first one if there are none."""
+    """Returns the answer with the largest probability, or the first one without probabilities."""
     if "answer" not in outputs:
         raise ValueError(
             f"This export has no output `answer`; call `run`. Received: {sorted(outputs)}"

@@ -191,8 +191,8 @@ def _card(path: Path) -> dict[str, Any]:
 
 def _tensor(value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None) -> tf.Tensor:
     if spec.dtype == tf.string:
-        wanted = f"`{name}` must be {spec.shape.rank} lists deep"
-        value = _strings(value, spec.shape.rank, wanted, max_passages)
+        expected = f"`{name}` must be {spec.shape.rank} lists deep"
+        value = _strings(value, spec.shape.rank, expected, max_passages)
     try:
         array = np.array(
             value, dtype=object if spec.dtype == tf.string else spec.dtype.as_numpy_dtype
@@ -207,7 +207,7 @@ def _tensor(value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None
     return tensor
 
 
-def _strings(value: Any, rank: int, wanted: str, most: int | None) -> Any:
+def _strings(value: Any, rank: int, expected: str, most: int | None) -> Any:
     """Returns nested lists of bytes; rows of the last axis are padded with empty strings."""
     if rank == 0:
         if isinstance(value, dict) and set(value) == {"b64"}:
@@ -216,11 +216,11 @@ def _strings(value: Any, rank: int, wanted: str, most: int | None) -> Any:
             except (TypeError, ValueError) as error:
                 raise RequestError(f"Invalid base64: {error}. Received: {value!r:.80}") from error
         if not isinstance(value, str):
-            raise RequestError(f"{wanted} and hold strings. Received: {value!r:.80}")
+            raise RequestError(f"{expected} and hold strings. Received: {value!r:.80}")
         return value.encode("utf-8", "replace")
     if not isinstance(value, Sequence) or isinstance(value, str):
-        raise RequestError(f"{wanted} and hold strings. Received: {value!r:.80}")
-    rows = [_strings(item, rank - 1, wanted, most) for item in value]
+        raise RequestError(f"{expected} and hold strings. Received: {value!r:.80}")
+    rows = [_strings(item, rank - 1, expected, most) for item in value]
     if rank == 2:
         rows = [list(cut_passages(row, most)) for row in rows]
         width = max((len(row) for row in rows), default=0)

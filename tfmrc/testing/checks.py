@@ -21,7 +21,7 @@ def fail(message: str) -> None:
 
 
 def numbers(outputs: Any) -> dict[str, np.ndarray]:
-    """Outputs of any structure by path, as NumPy arrays (half precision as float32)."""
+    """Returns outputs of any structure by path, as NumPy arrays (half precision as float32)."""
 
     def one(value):
         if "float" in keras.backend.standardize_dtype(value.dtype):
@@ -59,7 +59,7 @@ def finite(what: str, outputs: dict) -> None:
 
 
 def scalar(outputs: Any, seed: int = 0) -> Any:
-    """A weighted sum of all that can be differentiated, each output's part of size about 1."""
+    """Returns a weighted sum of all differentiable outputs; each part has a size of about 1."""
     random = np.random.default_rng(seed)
     total: Any = 0.0
     for value in keras.tree.flatten(outputs):
@@ -72,7 +72,7 @@ def scalar(outputs: Any, seed: int = 0) -> Any:
 
 
 def config(built: Any, arguments: dict[str, Any]) -> Any:
-    """The object that the configuration of `made` makes, after checking that it is the same."""
+    """Rebuilds an object from its configuration and checks that it is the same."""
     kind = type(built)
     values = built.get_config()
     for name, value in arguments.items():
@@ -89,7 +89,7 @@ def config(built: Any, arguments: dict[str, Any]) -> Any:
 
 
 def saving(model: keras.Model, inputs: Any, expected: dict, tolerance: float) -> None:
-    """Saved as .keras and loaded again, the model gives the same numbers."""
+    """Checks that a model gives the same numbers after saving and loading as .keras."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.keras"
         model.save(path)
@@ -98,20 +98,20 @@ def saving(model: keras.Model, inputs: Any, expected: dict, tolerance: float) ->
 
 
 def graph(model: keras.Model, inputs: Any, eager: dict, tolerance: float) -> None:
-    """Compiled, the model gives the same numbers as eagerly."""
+    """Checks that the compiled model gives the same numbers as the eager one."""
     model.compile()
     compare("In the graph", paths(model.predict_on_batch(inputs)), eager, tolerance)
 
 
 def weight_gradients(model: keras.Model, inputs: Any, training: bool = False) -> dict:
-    """Weight path to the gradient of `scalar` of the outputs; None where there is none."""
+    """Returns the gradient of `scalar` of the outputs by weight path; None if there is none."""
     variables = model.trainable_variables
     result = gradients(lambda: scalar(model(inputs, training=training)), variables)
     return {v.path: part for v, part in zip(variables, result, strict=True)}
 
 
 def every_weight(result: dict, without: tuple[str, ...]) -> None:
-    """Every trainable weight has a finite gradient, not zero unless its path ends as expected."""
+    """Checks that every trainable weight has a finite gradient, nonzero except as expected."""
     finite("Gradient", result)
     for path, part in result.items():
         if not path.endswith(without or ("\0",)) and (part is None or not np.any(part)):
@@ -119,14 +119,14 @@ def every_weight(result: dict, without: tuple[str, ...]) -> None:
 
 
 def bounded_square(y_true: Any, y_pred: Any) -> Any:
-    """Mean of squares without the log-probabilities of the impossible: a loss for any output."""
+    """Computes squared differences, without log-probabilities of impossible events."""
     y_pred = ops.cast(y_pred, "float32")
     possible = ops.where(y_pred > IMPOSSIBLE, y_pred, 0.0)
     return ops.square(possible - ops.cast(y_true, "float32"))
 
 
 def fit(model: keras.Model, x: Any, y: Any = None, weight: Any = None, **compile_with: Any) -> None:
-    """A step of `fit` gives a finite loss and finite weights, and moves at least one of them.
+    """Checks that a step of `fit` gives finite numbers and changes at least one weight.
 
     In float16 a step may be left out until the scale of the loss is small enough: so some more.
     """
@@ -145,5 +145,5 @@ def fit(model: keras.Model, x: Any, y: Any = None, weight: Any = None, **compile
 
 
 def weights(model: keras.Model) -> dict[str, np.ndarray]:
-    """Trainable weights by path."""
+    """Returns the trainable weights by path."""
     return {v.path: np.array(ops.convert_to_numpy(v)) for v in model.trainable_variables}

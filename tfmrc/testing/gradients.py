@@ -1,4 +1,4 @@
-"""Gradients on whichever backend Keras runs."""
+"""Gradients on every backend of Keras that tfmrc supports."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 def gradients(
     function: Callable[[], Any], variables: Sequence[keras.Variable]
 ) -> list[np.ndarray | None]:
-    """Derivative of a scalar by each of some variables, as NumPy arrays.
+    """Computes the gradients of a scalar with respect to variables, as NumPy arrays.
 
     With TensorFlow the function runs under a `GradientTape`, with JAX under `jax.grad` in a
     stateless scope.
@@ -51,8 +51,8 @@ def _tensorflow(function, variables):
         for value in values:
             tape.watch(value)
         result = function()
-    found = tape.gradient(result, values)
-    return [None if part is None else np.array(tf.convert_to_tensor(part)) for part in found]
+    gradients = tape.gradient(result, values)
+    return [None if part is None else np.array(tf.convert_to_tensor(part)) for part in gradients]
 
 
 def _jax(function, variables):

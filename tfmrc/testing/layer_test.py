@@ -79,8 +79,8 @@ def run_layer_test(
         return layer(**values, **call_kwargs)
 
     def wrapped(layer):
-        places = padding.symbolic(inputs, axes, ("B", *padded))
-        return keras.Model(places, call(layer, places))
+        symbols = padding.symbolic(inputs, axes, ("B", *padded))
+        return keras.Model(symbols, call(layer, symbols))
 
     layer = layer_class(**{"dtype": "float32", **init_kwargs})
     eager_outputs = call(layer, inputs)
@@ -194,7 +194,7 @@ def _precise(layer, got, expected, policy):
 
 
 def _trainable(model):
-    """The same model with only the outputs that can be differentiated."""
+    """Returns the same model with only the differentiable outputs."""
     outputs = [
         value
         for value in keras.tree.flatten(model.output)

@@ -123,7 +123,7 @@ def run_model_test(
 
 
 def _fresh(compile_kwargs):
-    """Each model gets an optimizer of its own."""
+    """Returns a copy of the arguments, so that each model gets an optimizer of its own."""
     optimizer = compile_kwargs.get("optimizer", "sgd")
     if isinstance(optimizer, keras.optimizers.Optimizer):
         optimizer = type(optimizer).from_config(optimizer.get_config())

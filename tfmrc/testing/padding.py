@@ -10,7 +10,7 @@ Axes = Mapping[str, Any]
 
 
 def paths(structure: Any) -> dict[str, np.ndarray]:
-    """`{"x": a, "memories": [b, c]}` as `{"x": a, "memories/0": b, "memories/1": c}`.
+    """Flattens `{"x": a, "memories": [b, c]}` to `{"x": a, "memories/0": b, "memories/1": c}`.
 
     Example:
         >>> from tfmrc.testing.padding import paths
@@ -31,7 +31,7 @@ def paths(structure: Any) -> dict[str, np.ndarray]:
 
 
 def map_with_axes(function, structure: Any, axes: Any) -> Any:
-    """`function(leaf, its axes as a list of names)` on every leaf."""
+    """Applies `function(leaf, its axes as a list of names)` to every leaf."""
     if isinstance(structure, Mapping):
         return {name: map_with_axes(function, structure[name], axes[name]) for name in structure}
     if isinstance(structure, list | tuple):
@@ -84,7 +84,7 @@ def cut(structure: Any, axes: Any, sizes: Mapping[str, int]) -> Any:
 
 
 def one(structure: Any, axes: Any, index: int, batch: str = "B") -> Any:
-    """Example `index` alone, in a batch of one."""
+    """Returns the example `index` in a batch of one."""
     return map_with_axes(
         lambda array, names: np.asarray(array)[
             tuple(slice(index, index + 1) if name == batch else slice(None) for name in names)
@@ -95,19 +95,19 @@ def one(structure: Any, axes: Any, index: int, batch: str = "B") -> Any:
 
 
 def sizes(structure: Any, axes: Any) -> dict[str, int]:
-    """Name of an axis to its size."""
-    found: dict[str, int] = {}
+    """Returns the size of each axis by name."""
+    lengths: dict[str, int] = {}
 
     def note(array, names):
-        found.update(zip(names, array.shape, strict=True))
+        lengths.update(zip(names, array.shape, strict=True))
         return array
 
     map_with_axes(note, structure, axes)
-    return found
+    return lengths
 
 
 def symbolic(structure: Any, axes: Any | None, free: Sequence[str], path: str = "") -> Any:
-    """Keras inputs of these shapes, with None for the batch and for the axes in `free`."""
+    """Returns Keras inputs of these shapes, with None for the batch and for the axes in `free`."""
     if isinstance(structure, Mapping):
         return {
             name: symbolic(part, axes and axes[name], free, f"{path}_{name}".lstrip("_"))

@@ -30,7 +30,7 @@ def san(
     weight_decay: float = 0.01,
     clip_norm: float = 1.0,
 ) -> dict[str, Any]:
-    """Training settings of SAN, as arguments of `model.compile`: plain Keras objects.
+    """Returns the training settings of SAN as arguments of `model.compile`.
 
     Adamax; the learning rate is halved after every `epochs_per_halving` epochs. The loss is
     `-log P_begin - log P_end`, each normalised over the global batch by the sample weights that

@@ -172,8 +172,10 @@ def decision_scores(
     ids = tuple(references)
     rows = np.array(
         [
-            (said and true, said and not true, true and not said)
-            for said, true in ((bool(decisions.get(k, False)), bool(references[k])) for k in ids)
+            (decision and true, decision and not true, true and not decision)
+            for decision, true in (
+                (bool(decisions.get(k, False)), bool(references[k])) for k in ids
+            )
         ],
         np.float64,
     ).reshape(-1, 3)

@@ -58,13 +58,15 @@ def score_ranking(
         possible = min(int(labels.sum()), cutoff or len(labels))
         precision[key] = float(np.sum(hits / ranks) / possible)
         reciprocal[key] = float(1 / ranks[0]) if len(ranks) else 0.0
-    at = "" if cutoff is None else f"@{cutoff}"
+    suffix = "" if cutoff is None else f"@{cutoff}"
     rows = tuple(
-        mean_score(name, label + at, values, scorer="rank of relevant ones", tokenisation="none")
+        mean_score(
+            name, label + suffix, values, scorer="rank of relevant ones", tokenisation="none"
+        )
         for name, label, values in (("map", "MAP", precision), ("mrr", "MRR", reciprocal))
     )
     counts = pairing.counts | {"without_relevant": len(references) - len(relevant)}
-    return Scores(f"ranking{at}", rows, counts)
+    return Scores(f"ranking{suffix}", rows, counts)
 
 
 def _ranked(key: Hashable, scores: Sequence[float], labels: Sequence[bool]) -> np.ndarray:

@@ -33,7 +33,7 @@ _JOINERS = "\u200c\u200d"
 
 
 def _pattern(letter: str, word: str, other: str) -> re.Pattern[str]:
-    """The pattern of the built-in tokenizers.
+    """Returns the pattern of the built-in tokenizers.
 
     Args:
         letter: one letter.
@@ -115,23 +115,23 @@ def _words(pattern: re.Pattern[str], text: str) -> list[str]:
 
 
 def _mail_addresses(text: str) -> Iterator[tuple[int, int, int]]:
-    """Start, end of the name (the index of "@") and end of every mail address."""
+    """Returns start, end of the name (the index of "@") and end of every mail address."""
     if "@" not in text:
         return
-    for at in re.finditer("@", text):
-        domain = _MAIL_DOMAIN.match(text, at.start())
+    for sign in re.finditer("@", text):
+        domain = _MAIL_DOMAIN.match(text, sign.start())
         if domain is None:
             continue
-        start = at.start()
+        start = sign.start()
         while start and _MAIL_NAME.match(text, start - 1):
             start -= 1
-        if start < at.start():
-            yield start, at.start(), domain.end()
+        if start < sign.start():
+            yield start, sign.start(), domain.end()
 
 
 @cache
 def _unicode_pattern() -> re.Pattern[str]:
-    """The pattern of `"unicode"`: marks belong to the letter before them."""
+    """Returns the pattern of `"unicode"`: marks belong to the letter before them."""
     marks = _JOINERS + "".join(_ranges(lambda c: unicodedata.category(c).startswith("M")))
     return _pattern(
         letter=rf"[^\W\d_{_SINGLE}][{marks}]*+",
@@ -141,7 +141,7 @@ def _unicode_pattern() -> re.Pattern[str]:
 
 
 def _ranges(holds: Callable[[str], bool]) -> Iterator[str]:
-    """The ranges `a-b` of a character class for which a property holds."""
+    """Returns the ranges `a-b` of a character class for which a property holds."""
     first: int | None = None
     for code in range(0x110000 + 1):
         inside = code < 0x110000 and holds(chr(code))

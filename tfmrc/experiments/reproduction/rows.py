@@ -12,17 +12,22 @@ class Part:
     """One system of a table or figure, and the run that measures it.
 
     Args:
-        label: The name of the system in the paper.
-        run: Name of the recipe, which is the name of the system in `metrics.json`. Empty if there
-            is no recipe yet.
-        also: Names of the same recipe at other sizes.
-        recipe: The file of the recipe, relative to the folder of the recipes.
-        flags: Settings that the part changes, as `model.ranker=false`.
-        commands: Commands of the run. By default `tfmrc train` and `tfmrc evaluate` of the recipe.
-        paper: The paper's figures by the names of our scores, in the paper's unit.
-        size: Number of examples that the paper reports on, if it is not that of the row.
-        reports: Text in the dataset or split of the run, if a run reports on several.
-        stand_in: Whether the part is not in the paper's row, but shows the same on other data.
+        label: str. The name of the system in the paper.
+        run: str. Name of the recipe, which is the name of the system in `metrics.json`; `""` if
+            there is no recipe yet. Default: "".
+        also: tuple of str. Names of the same recipe at other sizes. Default: ().
+        recipe: str. The file of the recipe, relative to the folder of the recipes. Default: "".
+        flags: str. Settings that the part changes, such as `model.ranker=false`. Default: "".
+        commands: tuple of str. Commands of the run. Default: `tfmrc train` and `tfmrc evaluate` of
+            the recipe.
+        paper: dict. The paper's figures by the names of our scores, in the paper's unit.
+            Default: {}.
+        size: int. Number of examples that the paper reports on, if it differs from that of the row.
+            Default: 0.
+        reports: str. Text in the dataset or split of the run, if a run reports on several.
+            Default: "".
+        stand_in: bool. Whether the part is not in the paper's row, but shows the same on other
+            data. Default: False.
     """
 
     label: str
@@ -50,16 +55,18 @@ class Row:
     """A table or figure of a paper.
 
     Args:
-        id: Short name (`"masque-t4"`).
-        paper: The paper.
-        label: The table or figure (`"Table 4"`).
-        shows: Content of the table or figure.
-        parts: Its systems, and stand-ins.
-        data: Names of the paper's data. The `dataset` of a run must begin with one of them; empty
-            accepts any.
-        size: Number of examples that the paper reports on. 0 if unknown or irrelevant.
-        scores: Scores that a run must have to count. `STYLE_name` matches `name` too.
-        pictures: Files that must exist beside `metrics.json`.
+        id: str. Short name (`"masque-t4"`).
+        paper: str. The paper.
+        label: str. The table or figure (`"Table 4"`).
+        shows: str. Content of the table or figure.
+        parts: tuple of `Part`. Its systems, and stand-ins.
+        data: tuple of str. Names of the paper's data. The `dataset` of a run must begin with one of
+            them; empty accepts any. Default: ().
+        size: int. Number of examples that the paper reports on; 0 if unknown or irrelevant.
+            Default: 0.
+        scores: tuple of str. Scores that a run must have to count. `STYLE_name` matches `name` too.
+            Default: ().
+        pictures: tuple of str. Files that must exist beside `metrics.json`. Default: ().
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Scores trained runs on their test examples, beside baselines and the papers' figures."""
+"""Scores trained runs on their test examples, with baselines and the papers' figures."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,10 +44,10 @@ class Tested:
     """The test examples of a source.
 
     Attributes:
-        number: Index of the source.
+        number: int. Index of the source.
         part: The source's examples.
-        examples: Those that are reported on.
-        all: All of the test file, by which questions have their references.
+        examples: The examples that are reported on.
+        all: All examples of the test file, which determine the references of questions.
     """
 
     number: int
@@ -57,7 +57,7 @@ class Tested:
 
     @property
     def folder(self) -> str:
-        """Name of the folder in which the source is reported."""
+        """Name of the folder of the source's report."""
         source = self.part.source
         stem = Path(str(source.test)).name.split(".")[0]
         return f"{self.number + 1}-{stem}-{'-'.join(source.styles)}"
@@ -65,11 +65,11 @@ class Tested:
 
 @dataclass
 class RunScores:
-    """What one run gave on one source.
+    """Scores and predictions of one run on one source.
 
     Attributes:
-        systems: Scores by system.
-        written: What was written, by system, one entry per task.
+        systems: dict. Scores by system.
+        written: dict. Predictions by system, one entry per task.
     """
 
     systems: dict[str, NamedScores] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class RunScores:
 
     @property
     def main(self) -> list[Written]:
-        """What the main options wrote."""
+        """The predictions with the main options."""
         return next(iter(self.written.values()), [])
 
 
@@ -91,24 +91,25 @@ def evaluate(
 ) -> list[Path]:
     """Answers the test examples of trained runs and scores the answers.
 
-    For each source with a test file the run's folder gets `evaluation/SOURCE/` with `metrics.json`
-    (each figure with its scorer, version, tokenisation, size, split and seed), `report.md` (the
-    table, with the paper's figures beside), the predictions, and pictures as PNG and SVG where the
-    model gives what they show. A grid also gets a table of all its runs, with means and deviations
-    over the seeds.
+    For each source with a test file, `evaluation/SOURCE/` in the run's folder gets `metrics.json`
+    (each score with its scorer, version, tokenisation, size, split and seed), `report.md` (the
+    table with the paper's figures), the predictions, and the figures that the model supports, as
+    PNG and SVG. A grid also gets a table of all its runs, with means and deviations over the seeds.
 
     Args:
         experiment: The experiment.
-        data: The data folder; the one that the run was trained with unless given.
-        run: The run's folder; `runs/NAME` unless given.
-        variants: Variants of the grid; None for all that are trained.
-        seeds: Seeds; None for those of the grid that are trained.
+        data: str, path or None. The data folder. Default: that of the training.
+        run: str, path or None. The run's folder. Default: `runs/NAME`.
+        variants: list of str or None. Variants of the grid; None for all that are trained.
+            Default: None.
+        seeds: list of int or None. Seeds; None for those of the grid that are trained.
+            Default: None.
 
     Returns:
         The folders that were written; those of a grid's table come last.
 
     Raises:
-        ValueError: No run is trained, or the data does not exist.
+        ValueError: If no run is trained, or the data does not exist.
     """
     check_experiment(experiment)
     root = folders.run_folder(experiment, run)
@@ -119,20 +120,20 @@ def evaluate(
         facts = folders.read_json(root / folders.TRAINING, "train")
         runs = [replace(runs[0], variant=facts["variant"])]
     source_folder = data_folder(data or folders.remembered_data(root), experiment)
-    found: dict[str, dict[int, list[RunScores]]] = {}
+    scores_of: dict[str, dict[int, list[RunScores]]] = {}
     tested: list[Tested] = []
     written: list[Path] = []
     for member in runs:
         tested = test_sets(member.experiment, source_folder, root, tested)
         for number, scores in evaluate_run(experiment, member, tested).items():
-            found.setdefault(member.variant, {}).setdefault(number, []).append(scores)
+            scores_of.setdefault(member.variant, {}).setdefault(number, []).append(scores)
         written += [member.folder / folders.EVALUATION / each.folder for each in tested]
     if is_grid(experiment) or seeds:
         if experiment.evaluation.ensemble:
-            _evaluate_ensembles(experiment, root, runs, tested, found)
+            _evaluate_ensembles(experiment, root, runs, tested, scores_of)
         for each in tested:
             target = root / folders.EVALUATION / each.folder
-            _write_table(experiment, each, runs, found, target)
+            _write_table(experiment, each, runs, scores_of, target)
             written.append(target)
     return written
 
@@ -140,15 +141,16 @@ def evaluate(
 def test_sets(
     experiment: Experiment, data: Path, root: Path, before: Sequence[Tested] = ()
 ) -> list[Tested]:
-    """The test examples of an experiment's sources.
+    """Returns the test examples of an experiment's sources.
 
     Args:
         experiment: The experiment.
-        data: The data folder.
-        root: The folder of the experiment, which holds spans.
-        before: The test examples of another run, which are taken where the files are the same.
+        data: Path. The data folder.
+        root: Path. The folder of the experiment, with the file of spans.
+        before: The test examples of another run, which are reused if the files are the same.
+            Default: none.
     """
-    found = []
+    sets = []
     known = {each.number: each for each in before}
     for number, part in enumerate(
         splits(experiment, data, folders.shared_file(root, folders.SPANS))
@@ -157,11 +159,11 @@ def test_sets(
             continue
         old = known.get(number)
         if old is not None and old.part.source.test == part.source.test:
-            found.append(Tested(number, part, old.examples, old.all))
+            sets.append(Tested(number, part, old.examples, old.all))
             continue
         every = list(unique(part.test, str(part.source.test)))
-        found.append(Tested(number, part, reported(experiment, part, every), every))
-    return found
+        sets.append(Tested(number, part, reported(experiment, part, every), every))
+    return sets
 
 
 test_sets.__test__ = False  # type: ignore[attr-defined]
@@ -178,29 +180,29 @@ def evaluate_run(
         tested: The test examples of its sources.
 
     Returns:
-        Its scores by the number of the source.
+        A dict of scores by index of the source.
     """
     training = folders.read_json(member.folder / folders.TRAINING, "train")
     predictor = load_run(member)
     digest = _digest(member)
-    found = {}
+    results = {}
     for each in tested:
         target = member.folder / folders.EVALUATION / each.folder
         target.mkdir(parents=True, exist_ok=True)
         system = system_name(experiment, member.variant)
         scores = _score_source(member.experiment, predictor, digest, each, target, system)
-        found[each.number] = scores
+        results[each.number] = scores
         report = _report(member.experiment, each, [training], scores.systems, member.seed)
         if _writes(predictor):
             _add_baselines(report, experiment, each, scores.main)
         pictures.draw_run(member, predictor, each.examples, scores.main, target, report.title)
         report.write(target)
         print(report.markdown())
-    return found
+    return results
 
 
 def system_name(experiment: Experiment, variant: str, more: str = "") -> str:
-    """The name of a run's system in reports, by which `reproduction.yaml` knows it."""
+    """Returns the name of a run's system in reports and in `reproduction.yaml`."""
     return "_".join(part for part in (experiment.name, variant, more) if part)
 
 
@@ -219,67 +221,67 @@ def _score_source(
     system: str,
 ) -> RunScores:
     """Predicts and scores the examples of a source with every set of options."""
-    chosen, source = experiment.evaluation, tested.part.source
-    found = RunScores()
-    for more, options in (("", {}), *chosen.also.items()):
+    settings, source = experiment.evaluation, tested.part.source
+    result = RunScores()
+    for more, options in (("", {}), *settings.also.items()):
         name = f"{system}_{more}" if more else system
-        several: NamedScores = []
+        named: NamedScores = []
         for task in predictor.tasks:
             goal = source.sequence or task.target
             if goal == "answer" and source.sequence is None:
                 if task.style is not None and task.style not in source.styles:
                     continue
             style = None if source.sequence else task.style
-            asked = tested.examples
+            examples = tested.examples
             if source.sequence is not None:
-                asked = [
-                    as_sequence(example, source.sequence) for example in asked if example.answers
+                examples = [
+                    as_sequence(example, source.sequence) for example in examples if example.answers
                 ]
             suffix = f"-{more}" if more else ""
             predictions = answer_all(
                 predictor,
-                asked,
+                examples,
                 target / f"predictions-{task.name}{suffix}.jsonl",
                 task=task.name,
-                options={**chosen.options, **options},
-                batch_size=chosen.batch_size,
+                options={**settings.options, **options},
+                batch_size=settings.batch_size,
                 model=digest,
             )
             prefix = prefix_of(experiment, source, goal, style)
             written = Written(source, goal, style, tested.examples, predictions, prefix)
-            found.written.setdefault(name, []).append(written)
+            result.written.setdefault(name, []).append(written)
             if _writes(predictor):
                 known = known_of(tested, goal, style)
-                several += score(written, known, meteor=chosen.meteor)
-        if not more and found.main and found.main[-1].target == "answer":
-            for other, scores in score_parts(tested.examples, found.main[-1].predictions):
+                named += score(written, known, meteor=settings.meteor)
+        if not more and result.main and result.main[-1].target == "answer":
+            for other, scores in score_parts(tested.examples, result.main[-1].predictions):
                 if other:
-                    found.systems.setdefault(other, []).append(("", scores))
+                    result.systems.setdefault(other, []).append(("", scores))
                 else:
-                    several.append(("", scores))
-        if several:
-            found.systems[name] = several
-    return found
+                    named.append(("", scores))
+        if named:
+            result.systems[name] = named
+    return result
 
 
 def _writes(predictor: Any) -> bool:
-    """Whether a predictor's model writes text; one without a decoder ranks and classifies."""
+    """Returns True if a predictor's model writes text; one without a decoder does not."""
     return bool(getattr(predictor.model, "has_decoder", True))
 
 
 def known_of(tested: Tested, target: str, style: str | None) -> dict[str, list[str]]:
-    """The references of the examples that are reported on, by id."""
+    """Returns the references of the examples that are reported on, by id."""
     every = tested.all if target == "question" else tested.examples
     known = references(every, target, style)
     return {e.id: known[e.id] for e in tested.examples if e.id in known}
 
 
 def _add_baselines(
-    report: Report, experiment: Experiment, tested: Tested, several: Iterable[Written]
+    report: Report, experiment: Experiment, tested: Tested, written_texts: Iterable[Written]
 ) -> None:
-    """Adds baselines without a model, people's repetitions and the bound that spans put."""
+    """Adds baselines without a model, repetition in human questions and the bound of spans."""
     meteor = experiment.evaluation.meteor
-    for written in {(each.target, each.prefix): each for each in several}.values():
+    for written in {(each.target, each.prefix): each for each in written_texts}.values():
         known = known_of(tested, written.target, written.style)
         if not known:
             continue
@@ -307,8 +309,8 @@ def _add_texts(
     meteor: bool,
 ) -> None:
     predictions = {key: Prediction(key, text) for key, text in texts.items()}
-    kept = {key: several for key, several in known.items() if key in texts}
-    for prefix, scores in score(replace(written, predictions=predictions), kept, meteor=meteor):
+    answered = {key: answers for key, answers in known.items() if key in texts}
+    for prefix, scores in score(replace(written, predictions=predictions), answered, meteor=meteor):
         report.add(name, scores, prefix=prefix)
 
 
@@ -320,7 +322,7 @@ def _report(
     seed: int | None,
     title: str = "",
 ) -> Report:
-    """A report with the paper's figures beside."""
+    """Creates a report with the paper's figures."""
     source = tested.part.source
     dataset = source.title or source.format
     split = split_of(experiment, source, len(tested.examples))
@@ -332,8 +334,8 @@ def _report(
         details=details_of(experiment, facts),
         paper={**paper_figures(systems, f"{dataset}, {split}"), **source.paper},
     )
-    for name, several in systems.items():
-        for prefix, scores in several:
+    for name, named in systems.items():
+        for prefix, scores in named:
             report.add(name, scores, prefix=prefix, samples=experiment.evaluation.samples)
     return report
 
@@ -346,37 +348,37 @@ def _evaluate_ensembles(
     root: Path,
     runs: Sequence[Member],
     tested: Sequence[Tested],
-    found: dict[str, dict[int, list[RunScores]]],
+    scores_of: dict[str, dict[int, list[RunScores]]],
 ) -> None:
-    """Adds the seeds of each variant as one predictor, by the mean of their distributions."""
+    """Scores the seeds of each variant as one predictor that averages their distributions."""
     from tfmrc.predictors import ensemble_predictor
 
-    for variant in list(found):
-        several = [member for member in runs if member.variant == variant]
-        if len(several) < 2:
+    for variant in list(scores_of):
+        ensemble = [member for member in runs if member.variant == variant]
+        if len(ensemble) < 2:
             continue
-        predictor = ensemble_predictor([load_run(member) for member in several])
-        digest = " ".join(map(_digest, several))
+        predictor = ensemble_predictor([load_run(member) for member in ensemble])
+        digest = " ".join(map(_digest, ensemble))
         for each in tested:
             target = root / folders.EVALUATION / each.folder / f"ensemble-{variant}".rstrip("-")
             target.mkdir(parents=True, exist_ok=True)
             name = system_name(experiment, variant, "ensemble")
-            scores = _score_source(several[0].experiment, predictor, digest, each, target, name)
-            found.setdefault(f"{variant}\tensemble", {})[each.number] = [scores]
+            scores = _score_source(ensemble[0].experiment, predictor, digest, each, target, name)
+            scores_of.setdefault(f"{variant}\tensemble", {})[each.number] = [scores]
 
 
 def _write_table(
     experiment: Experiment,
     tested: Tested,
     runs: Sequence[Member],
-    found: Mapping[str, Mapping[int, Sequence[RunScores]]],
+    scores_of: Mapping[str, Mapping[int, Sequence[RunScores]]],
     target: Path,
 ) -> None:
-    """Means and deviations over the seeds of every variant, samples and pictures."""
+    """Writes means and deviations over the seeds of every variant, samples and figures."""
     means: dict[str, NamedScores] = {}
     written: dict[str, list[Written]] = {}
-    for several in found.values():
-        scores = several.get(tested.number, [])
+    for by_source in scores_of.values():
+        scores = by_source.get(tested.number, [])
         for name in scores[0].systems if scores else ():
             rows = [run.systems[name] for run in scores if name in run.systems]
             means.setdefault(name, _means(rows))
@@ -397,18 +399,18 @@ def _write_table(
 
 
 def _means(runs: Sequence[NamedScores]) -> NamedScores:
-    """Means of the scores of several runs; a kind of scores that a run lacks is left out."""
+    """Returns the means of the scores of several runs; scores that a run lacks are left out."""
     kinds: list[dict[tuple[str, str, int], Scores]] = []
-    for several in runs:
-        found: dict[tuple[str, str, int], Scores] = {}
-        for prefix, scores in several:
-            number = sum(key[:2] == (prefix, scores.rules) for key in found)
-            found[prefix, scores.rules, number] = scores
-        kinds.append(found)
+    for run in runs:
+        by_kind: dict[tuple[str, str, int], Scores] = {}
+        for prefix, scores in run:
+            number = sum(key[:2] == (prefix, scores.rules) for key in by_kind)
+            by_kind[prefix, scores.rules, number] = scores
+        kinds.append(by_kind)
     return [
-        (key[0], mean_of_runs([found[key] for found in kinds]))
+        (key[0], mean_of_runs([by_kind[key] for by_kind in kinds]))
         for key in kinds[0]
-        if all(key in found for found in kinds)
+        if all(key in by_kind for by_kind in kinds)
     ]
 
 
@@ -419,15 +421,15 @@ def verdict(experiment: Experiment, written: Iterable[Path]) -> tuple[list[str],
     """Compares scores with the targets of an experiment.
 
     Args:
-        experiment: Its `evaluation.targets`.
+        experiment: The experiment, with `evaluation.targets`.
         written: Folders of its reports.
 
     Returns:
-        A line per target, and whether all are reached.
+        A line per target, and True if all are reached.
     """
     lines, reached = [], True
     reports = [evaluation.read_metrics(folder / "metrics.json") for folder in written]
-    for name, wanted in experiment.evaluation.targets.items():
+    for name, target in experiment.evaluation.targets.items():
         values = [
             part["scores"][name]["value"]
             for report in reports
@@ -436,10 +438,10 @@ def verdict(experiment: Experiment, written: Iterable[Path]) -> tuple[list[str],
         ]
         if not values:
             raise ValueError(f"There is no score of this name. Received: evaluation.targets.{name}")
-        met = all(value is not None and value >= wanted for value in values)
+        met = all(value is not None and value >= target for value in values)
         reached = reached and met
         shown = ", ".join(f"{value:.3f}" for value in values)
         lines.append(
-            f"{name:<20}  {shown}   target {wanted:.2f}   {'reached' if met else 'MISSED'}"
+            f"{name:<20}  {shown}   target {target:.2f}   {'reached' if met else 'MISSED'}"
         )
     return lines, reached

@@ -21,17 +21,18 @@ def export(
     """Writes a run's predictor as a SavedModel on plain strings.
 
     Args:
-        experiment: Names the export and says how answers are searched for.
-        run: The run's folder; `runs/NAME` unless given.
-        to: `FOLDER/NAME/VERSION`; the next version below `savedmodels/NAME` unless given.
-        overwrite: Whether a version that exists is replaced.
+        experiment: The experiment, with the name of the export and the options of decoding.
+        run: str, path or None. The run's folder. Default: `runs/NAME`.
+        to: str, path or None. `FOLDER/NAME/VERSION`. Default: the next version below
+            `savedmodels/NAME`.
+        overwrite: bool. Whether an existing version is replaced. Default: False.
 
     Returns:
         The folder of the version.
 
     Raises:
-        ValueError: The run is not trained.
-        FileExistsError: The version exists.
+        ValueError: If the run is not trained.
+        FileExistsError: If the version exists.
     """
     folder = folders.run_folder(experiment, run)
     predictor = load_run(single_run(experiment, folder))
@@ -56,17 +57,18 @@ def export_predictor(
     """Writes any saved predictor as a SavedModel on plain strings.
 
     Args:
-        folder: The predictor's folder, or one that holds it as `predictor`.
-        name: Name of the export.
-        to: `FOLDER/NAME/VERSION`; the next version below `savedmodels/NAME` unless given.
-        overwrite: Whether a version that exists is replaced.
+        folder: str or path. The predictor's folder, or one that contains it as `predictor`.
+        name: str. Name of the export.
+        to: str, path or None. `FOLDER/NAME/VERSION`. Default: the next version below
+            `savedmodels/NAME`.
+        overwrite: bool. Whether an existing version is replaced. Default: False.
 
     Returns:
         The folder of the version.
 
     Raises:
-        FileNotFoundError: The folder is not a saved predictor.
-        FileExistsError: The version exists.
+        FileNotFoundError: If the folder is not a saved predictor.
+        FileExistsError: If the version exists.
     """
     import tfmrc
 
@@ -79,5 +81,5 @@ def export_predictor(
 
 
 def _next_version(folder: Path) -> Path:
-    found = [int(path.name) for path in folder.glob("*") if path.name.isdecimal()]
-    return folder / str(max(found, default=0) + 1)
+    versions = [int(path.name) for path in folder.glob("*") if path.name.isdecimal()]
+    return folder / str(max(versions, default=0) + 1)

@@ -33,21 +33,22 @@ def predict(
     """Predicts the examples of a file.
 
     Args:
-        experiment: Says how answers are searched for.
-        questions: Examples as JSON lines: `id`, `question`, `passages`.
-        output: File of predictions, one JSON object per line; standard output unless given. A
-            file that an interrupted command has begun is continued: what it holds of the same
-            model, options and examples is not predicted again. A file that holds something else
-            is left as it is.
-        task: Name of a task of the predictor, of Masque a style; the first one unless given.
-        form: Form on standard output: `answers` (the texts alone), `full` (JSON lines) or `squad`
-            (one JSON object from id to text). By default the texts on a terminal and JSON lines
-            elsewhere.
-        run: The run's folder; `runs/NAME` unless given.
+        experiment: The experiment, with the options of decoding.
+        questions: str or path. Examples as JSON lines: `id`, `question`, `passages`.
+        output: str, path or None. File of predictions, one JSON object per line. The file of an
+            interrupted command is continued: predictions of the same model, options and examples
+            are not computed again. A file with other content is left unchanged. Default: standard
+            output.
+        task: str or None. Name of a task of the predictor; for Masque a style. Default: the first
+            one.
+        form: str or None. Format of standard output: `answers` (only the texts), `full` (JSON
+            lines) or `squad` (one JSON object from id to text). Default: the texts on a terminal,
+            JSON lines elsewhere.
+        run: str, path or None. The run's folder. Default: `runs/NAME`.
 
     Raises:
-        ValueError: The run is not trained, the task is unknown, a line is broken, two examples
-            have one id, or `output` is the input or holds something else.
+        ValueError: If the run is not trained, the task is unknown, a line is broken, two examples
+            have the same id, or `output` is the input or has other content.
     """
     folder = folders.run_folder(experiment, run)
     if output is not None:
@@ -55,7 +56,7 @@ def predict(
     examples = list(unique(data.read_examples(questions), str(questions)))
     predictor = load_run(single_run(experiment, folder))
     name = predictor.task(task).name
-    chosen = experiment.evaluation
+    settings = experiment.evaluation
     if output is not None:
         if form not in (None, "full"):
             raise ValueError(f"A file holds the full form. Received: --format {form}")
@@ -64,12 +65,14 @@ def predict(
             examples,
             Path(output),
             task=name,
-            options=chosen.options,
-            batch_size=chosen.batch_size,
+            options=settings.options,
+            batch_size=settings.batch_size,
             model=model_digest(folder / folders.PREDICTOR),
         )
         return
-    results = predictor.predict(examples, task=name, batch_size=chosen.batch_size, **chosen.options)
+    results = predictor.predict(
+        examples, task=name, batch_size=settings.batch_size, **settings.options
+    )
     predictions = (
         prediction_of(example.id, result, name)
         for example, result in zip(examples, results, strict=True)
@@ -86,10 +89,10 @@ def _check_output(output: Path, questions: Path) -> None:
 
 def _print(predictions: Iterable[Prediction], form: Form) -> None:
     if form == "squad":
-        texts: Mapping[str, str] = {found.id: found.answer for found in predictions}
+        texts: Mapping[str, str] = {prediction.id: prediction.answer for prediction in predictions}
         print(json.dumps(texts, ensure_ascii=False, indent=2))
         return
-    for found in predictions:
-        record: Any = found.to_json()
-        print(found.answer if form == "answers" else json.dumps(record, ensure_ascii=False))
+    for prediction in predictions:
+        record: Any = prediction.to_json()
+        print(prediction.answer if form == "answers" else json.dumps(record, ensure_ascii=False))
         sys.stdout.flush()

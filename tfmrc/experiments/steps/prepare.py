@@ -1,4 +1,4 @@
-"""The first step of an experiment: reads its data once, counts it, chooses its words."""
+"""The first step of an experiment: reads and counts its data and builds its vocabulary."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ from tfmrc.experiments.spans import MAX_LENGTH, write_spans
 from tfmrc.experiments.tags import Tags
 from tfmrc.files import write_text
 
-FEW = 50  # validation examples below which the choice of the best weights is doubtful
+FEW = 50  # least number of validation examples for a reliable choice of the best weights
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Count:
     groups: set[str] = field(default_factory=set)
 
     def of(self, examples: Iterable[Example], styles: tuple[str, ...]) -> Iterator[Example]:
-        """Passes the examples on, counting them."""
+        """Yields the examples and counts them."""
         for example in examples:
             self.examples += 1
             self.answerable += bool(example.answers)
@@ -65,13 +65,13 @@ class Count:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What `prepare` leaves for the runs of an experiment.
+    """The result of `prepare`: the shared files of an experiment's runs.
 
     Attributes:
         experiment: The experiment.
-        folder: The folder of the shared files.
-        data: The data folder.
-        facts: The content of `data.json`.
+        folder: Path. The folder of the shared files.
+        data: Path. The data folder.
+        facts: dict. The content of `data.json`.
     """
 
     experiment: Experiment
@@ -80,16 +80,16 @@ class Prepared:
     facts: dict[str, Any]
 
     def splits(self, experiment: Experiment | None = None) -> list[Splits]:
-        """The examples of the experiment, or of one of its runs."""
+        """Returns the examples of the experiment, or of one of its runs."""
         return splits(experiment or self.experiment, self.data, self.folder / folders.SPANS)
 
     def vocabulary(self) -> text.Vocabulary:
-        """The vocabulary, with the buckets of the settings."""
-        chosen = self.experiment.vocabulary
-        return text.Vocabulary.load(self.folder / folders.VOCABULARY, chosen.num_oov_buckets)
+        """Loads the vocabulary, with the buckets of the settings."""
+        settings = self.experiment.vocabulary
+        return text.Vocabulary.load(self.folder / folders.VOCABULARY, settings.num_oov_buckets)
 
     def tags(self) -> Tags | None:
-        """The cached tags; None for an experiment without a tagger."""
+        """Opens the cached tags; None for an experiment without a tagger."""
         tagger = self.experiment.tagger
         return None if tagger is None else Tags.open(tagger, self.folder / folders.TAGS)
 
@@ -99,20 +99,20 @@ def prepare(
 ) -> dict[str, Any]:
     """Reads an experiment's data once.
 
-    `data.json` says how many examples there are, `vocabulary.txt` holds the words, `inputs.json`
-    the sizes and digests of the files.
+    Writes `data.json` (numbers of examples), `vocabulary.txt` (the words) and `inputs.json` (sizes
+    and digests of the files).
 
     Args:
         experiment: The experiment.
-        data: The data folder; TFMRC_DATA unless given.
-        run: The run's folder; `runs/NAME` unless given.
+        data: str, path or None. The data folder. Default: the environment variable TFMRC_DATA.
+        run: str, path or None. The run's folder. Default: `runs/NAME`.
 
     Returns:
         The content of `data.json`.
 
     Raises:
-        ValueError: A setting does not exist, the data does not exist or is broken, or the folder
-            holds a run of other settings.
+        ValueError: If a setting does not exist, the data does not exist or is broken, or the folder
+            has a run of other settings.
     """
     check_experiment(experiment)
     source_folder = data_folder(data, experiment)
@@ -121,10 +121,10 @@ def prepare(
 
 
 def prepare_in(folder: Path, experiment: Experiment, data: Path) -> Prepared:
-    """Does what `prepare` does in a folder that is open, or nothing if it was done.
+    """Prepares an open folder, as `prepare` does; returns the stored result if there is one.
 
     Raises:
-        ValueError: The folder was prepared from other files.
+        ValueError: If the folder was prepared from other files.
     """
     files = input_files(experiment, data)
     now = inputs.describe_inputs(files)
@@ -135,16 +135,16 @@ def prepare_in(folder: Path, experiment: Experiment, data: Path) -> Prepared:
         return Prepared(experiment, folder, data, folders.read_json(done, "prepare"))
     print(f"Reading the data of {experiment.name} and counting its words.", flush=True)
     facts: list[dict[str, Any]] = []
-    found_spans = _find_spans(experiment, data, folder)
+    spans_of = _find_spans(experiment, data, folder)
     sources = splits(experiment, data, folder / folders.SPANS)
     vocabulary = _count(experiment, sources, facts, data)
-    for source, spans in found_spans.items():
+    for source, spans in spans_of.items():
         facts[source]["spans"] = spans
     _save_vocabulary(vocabulary, folder)
     if experiment.split.write_ids:
         _write_ids(experiment, sources, folder / folders.IDS)
-    found = {"sources": facts, "vocabulary": {"words": vocabulary.size, "rows": len(vocabulary)}}
-    prepared = Prepared(experiment, folder, data, found)
+    content = {"sources": facts, "vocabulary": {"words": vocabulary.size, "rows": len(vocabulary)}}
+    prepared = Prepared(experiment, folder, data, content)
     tags = prepared.tags()
     if tags is not None:
         for part in sources:
@@ -153,30 +153,30 @@ def prepare_in(folder: Path, experiment: Experiment, data: Path) -> Prepared:
             tags.add(() if part.test is None else test_examples(experiment, part))
     noted = {"folder": str(data.resolve()), "files": now}
     folders.write_json(folder / folders.INPUTS, noted)
-    folders.write_json(done, found)
-    _show(found)
-    for warning in warnings_of(experiment, found, data):
+    folders.write_json(done, content)
+    _show(content)
+    for warning in warnings_of(experiment, content, data):
         print(f"Warning: {warning}", flush=True)
     return prepared
 
 
-def warnings_of(experiment: Experiment, found: dict[str, Any], data: Path) -> list[str]:
-    """What makes the figures of a run doubtful, in a sentence each.
+def warnings_of(experiment: Experiment, content: dict[str, Any], data: Path) -> list[str]:
+    """Returns warnings about settings and data that make a run's figures doubtful.
 
     Args:
         experiment: The experiment.
-        found: The content of `data.json`.
-        data: The data folder.
+        content: dict. The content of `data.json`.
+        data: Path. The data folder.
     """
     warnings = []
-    size = sum(facts.get("validation", {}).get("examples", 0) for facts in found["sources"])
+    size = sum(facts.get("validation", {}).get("examples", 0) for facts in content["sources"])
     if size < FEW:
         warnings.append(
             f"The best weights are chosen on {size} validation examples. Raise "
             f"split.validation_share ({experiment.split.validation_share:g})."
         )
     for number, (source, facts) in enumerate(
-        zip(experiment.sources, found["sources"], strict=True)
+        zip(experiment.sources, content["sources"], strict=True)
     ):
         alone = facts.get("train", {}).get("without_group", 0)
         if alone and experiment.split.by == "group":
@@ -197,11 +197,11 @@ def warnings_of(experiment: Experiment, found: dict[str, Any], data: Path) -> li
 
 
 def _find_spans(experiment: Experiment, data: Path, folder: Path) -> dict[int, dict[str, Any]]:
-    """Writes the spans of the sources that need them; facts by the number of the source."""
-    found: dict[int, dict[str, Any]] = {}
+    """Writes the spans of the sources that need them; returns facts by index of the source."""
+    facts: dict[int, dict[str, Any]] = {}
     for number, source in enumerate(experiment.sources):
         if source.spans == "best" and source.train is not None:
-            if found:
+            if facts:
                 raise ValueError(
                     f"One source can have `spans: best`. Received: sources.{number}.spans=best"
                 )
@@ -209,28 +209,29 @@ def _find_spans(experiment: Experiment, data: Path, folder: Path) -> dict[int, d
             if source.answerable_only:
                 examples = Filtered(examples, lambda example: bool(example.answers))
             longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
-            found[number] = write_spans(folder / folders.SPANS, examples, source.styles[0], longest)
-    return found
+            facts[number] = write_spans(folder / folders.SPANS, examples, source.styles[0], longest)
+    return facts
 
 
 def _count(
     experiment: Experiment, sources: list[Splits], facts: list[dict[str, Any]], data: Path
 ) -> text.Vocabulary:
-    chosen = experiment.vocabulary
+    settings = experiment.vocabulary
     vectors = None
-    if chosen.all_vector_words:
-        if chosen.vectors is None:
+    if settings.all_vector_words:
+        if settings.vectors is None:
             raise ValueError(
-                "Which vectors? Received: vocabulary.all_vector_words=true, vectors=null"
+                "`vocabulary.all_vector_words` needs `vocabulary.vectors`. "
+                "Received: vocabulary.all_vector_words=true, vectors=null"
             )
         from tfmrc.encoders import load_word_vectors
 
-        vectors = load_word_vectors(data / chosen.vectors)
+        vectors = load_word_vectors(data / settings.vectors)
     return text.Vocabulary.from_examples(
         _counted(experiment, sources, facts),
-        size=chosen.size,
-        min_count=chosen.min_count,
-        num_oov_buckets=chosen.num_oov_buckets,
+        size=settings.size,
+        min_count=settings.min_count,
+        num_oov_buckets=settings.num_oov_buckets,
         vectors=vectors,
     )
 
@@ -238,11 +239,11 @@ def _count(
 def _counted(
     experiment: Experiment, sources: list[Splits], facts: list[dict[str, Any]]
 ) -> Iterator[Example]:
-    """All training examples; numbers of these and the other examples are noted in `facts`."""
+    """Yields all training examples; appends the counts of all examples to `facts`."""
     for part in sources:
         source = part.source
-        found: dict[str, Any] = {"format": source.format, "styles": list(source.styles)}
-        facts.append(found)
+        counts: dict[str, Any] = {"format": source.format, "styles": list(source.styles)}
+        facts.append(counts)
         for name, examples in (
             ("train", part.train),
             ("validation", part.validation),
@@ -259,9 +260,9 @@ def _counted(
             else:
                 for _ in counted:
                     continue
-            found[name] = count.to_json()
+            counts[name] = count.to_json()
             if name != "validation" and isinstance(examples, ExampleStream):
-                found[f"left_out_of_{name}_file"] = dict(examples.report.notes)
+                counts[f"left_out_of_{name}_file"] = dict(examples.report.notes)
 
 
 def _where(source: Source, name: str) -> str:
@@ -269,7 +270,7 @@ def _where(source: Source, name: str) -> str:
 
 
 def _save_vocabulary(vocabulary: text.Vocabulary, folder: Path) -> None:
-    """Writes the vocabulary's files beside and renames them."""
+    """Writes the vocabulary's files to a temporary folder and renames them."""
     part = folder / f".{folders.VOCABULARY}.part"
     if part.is_dir():
         shutil.rmtree(part)
@@ -281,7 +282,7 @@ def _save_vocabulary(vocabulary: text.Vocabulary, folder: Path) -> None:
 
 
 def _write_ids(experiment: Experiment, sources: list[Splits], folder: Path) -> None:
-    """A file of ids for each part."""
+    """Writes a file of ids for each part."""
     parts: dict[str, list[str]] = {"train": [], "validation": [], "test": []}
     for part in sources:
         parts["train"] += [example.id for example in part.train]
@@ -292,7 +293,7 @@ def _write_ids(experiment: Experiment, sources: list[Splits], folder: Path) -> N
         write_text(folder / f"{name}.txt", "".join(f"{key}\n" for key in ids))
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show(content: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -301,7 +302,7 @@ def _show(found: dict[str, Any]) -> None:
         table.add_column(column)
     for column in ("examples", "answerable", "groups"):
         table.add_column(column, justify="right")
-    for facts in found["sources"]:
+    for facts in content["sources"]:
         for split in ("train", "validation", "test"):
             if split in facts:
                 count = facts[split]
@@ -313,7 +314,7 @@ def _show(found: dict[str, Any]) -> None:
                 )
     console = Console()
     console.print(table)
-    for facts in found["sources"]:
+    for facts in content["sources"]:
         for split in ("train", "test"):
             for note, count in facts.get(f"left_out_of_{split}_file", {}).items():
                 console.print(f"{facts['format']}, {split} file: {count:,} {note}")
@@ -324,7 +325,7 @@ def _show(found: dict[str, Any]) -> None:
                 f"with a passage; their nearest spans have ROUGE-L "
                 f"{100 * spans['rouge_l_of_spans']:.2f}"
             )
-    console.print(f"{found['vocabulary']['words']:,} words with a row of their own")
+    console.print(f"{content['vocabulary']['words']:,} words with a row of their own")
 
 
 __all__ = ["Count", "Prepared", "prepare", "prepare_in"]

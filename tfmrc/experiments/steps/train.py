@@ -1,4 +1,4 @@
-"""Trains an experiment: `fit` with checkpoints, a time limit, and the best weights kept."""
+"""Trains an experiment: `fit` with checkpoints, a time limit and the best weights."""
 
 import csv
 import sys
@@ -28,8 +28,8 @@ from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import Mixed, data_folder, validation_examples
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in
 
-# Copies of the weights that a run may hold at a time: three checkpoints with moments and averages,
-# the best weights and the predictor, both of which are written beside before they are renamed.
+# Copies of the weights that a run may have on the disk at a time: three checkpoints with moments
+# and averages, the best weights and the predictor, the last two with their temporary files.
 COPIES = 16
 
 
@@ -42,29 +42,29 @@ def train(
     variants: Sequence[str] | None = None,
     seeds: Sequence[int] | None = None,
 ) -> Path:
-    """Trains an experiment, or goes on where it was stopped.
+    """Trains an experiment, or resumes an interrupted training.
 
-    Afterwards the folder of each run holds, beside the files of `prepare`, `log.csv` (a row per
-    evaluation on the validation examples), `predictor/` (model and preprocessor with the best
-    weights) and, last, `training.json` (steps, time and machine). The runs of a grid are in
-    `VARIANT-SEED` and share vocabulary and tags.
+    Besides the files of `prepare`, the folder of each run gets `log.csv` (one row per evaluation
+    on the validation examples), `predictor/` (model and preprocessor with the best weights) and,
+    last, `training.json` (steps, time and machine). The runs of a grid are in `VARIANT-SEED` and
+    share vocabulary and tags.
 
     Args:
         experiment: The experiment.
-        data: The data folder; TFMRC_DATA unless given.
-        run: The run's folder; `runs/NAME` unless given.
-        fresh: Drops the runs in the folder first.
-        variants: Variants of the grid to train; None for all.
-        seeds: Seeds to train; None for those of the grid.
+        data: str, path or None. The data folder. Default: the environment variable TFMRC_DATA.
+        run: str, path or None. The run's folder. Default: `runs/NAME`.
+        fresh: bool. Whether to delete the runs in the folder first. Default: False.
+        variants: list of str or None. Variants of the grid to train; None for all. Default: None.
+        seeds: list of int or None. Seeds to train; None for those of the grid. Default: None.
 
     Returns:
         The run's folder.
 
     Raises:
-        ValueError: A setting does not exist, settings contradict each other, the data does not
-            exist or is broken or has changed, the folder holds a run of other settings, or
-            another process trains there.
-        OSError: The disk is full.
+        ValueError: If a setting does not exist, settings contradict each other, the data does not
+            exist or is broken or has changed, the folder has a run of other settings, or another
+            process trains there.
+        OSError: If the disk is full.
     """
     check_experiment(experiment)
     folder = folders.run_folder(experiment, run)
@@ -88,13 +88,13 @@ def train(
             with folders.open_run(member.experiment, member.folder):
                 train_run(member, _prepared_for(member, prepared))
         except folders.RunLockedError as error:
-            print(f"Passing over {member.folder.name}: {error}", flush=True)
+            print(f"Skipping {member.folder.name}: {error}", flush=True)
         keras.utils.clear_session()  # graphs of the run that ended
     return folder
 
 
 def _prepared_for(member: Member, prepared: Prepared) -> Prepared:
-    """The shared files, or own ones where the variant has another vocabulary or tagger."""
+    """Returns the shared files, or own ones if the variant has another vocabulary or tagger."""
     ours, shared = member.experiment, prepared.experiment
     if (ours.vocabulary, ours.tagger) == (shared.vocabulary, shared.tagger):
         return prepared
@@ -103,19 +103,19 @@ def _prepared_for(member: Member, prepared: Prepared) -> Prepared:
 
 def check_steps(experiment: Experiment) -> None:
     """Raises a ValueError unless training ends with an evaluation."""
-    chosen = experiment.training
-    if chosen.steps is None or chosen.eval_every_steps is None:
+    settings = experiment.training
+    if settings.steps is None or settings.eval_every_steps is None:
         return
-    if chosen.steps % chosen.eval_every_steps:
+    if settings.steps % settings.eval_every_steps:
         raise ValueError(
             "Training ends with an evaluation on the validation examples, so `steps` must be a "
-            f"multiple of `eval_every_steps`. Received: steps={chosen.steps}, "
-            f"eval_every_steps={chosen.eval_every_steps}"
+            f"multiple of `eval_every_steps`. Received: steps={settings.steps}, "
+            f"eval_every_steps={settings.eval_every_steps}"
         )
 
 
 def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
-    """Trains one run in its open folder; one that is trained is left as it is.
+    """Trains one run in its open folder, unless it is trained.
 
     Args:
         member: The run.
@@ -126,16 +126,16 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
     """
     folder, experiment = member.folder, member.experiment
     if member.is_trained:
-        print(f"{folder} is trained already; --fresh trains anew.")
+        print(f"{folder} is already trained; --fresh trains again.")
         return dict(folders.read_json(folder / folders.TRAINING, "train"))
-    chosen = experiment.training
+    settings = experiment.training
     keras.utils.set_random_seed(experiment.seed)
     sources = prepared.splits(experiment)
     tags = prepared.tags()
     more: dict[str, Any] = {}
     if tags is not None:
         more = tags.preprocessor_arguments(e for part in sources for e in part.train)
-    strategy = _strategy(chosen.batch_size)
+    strategy = _strategy(settings.batch_size)
     with _scope(strategy):
         encoder = build_encoder(experiment)
     if encoder is not None:
@@ -154,27 +154,27 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
         model = build_model(experiment, preprocessor, tagger, encoder)
         if experiment.vocabulary.vectors is not None:
             vectors = prepared.data / experiment.vocabulary.vectors
-            found = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
-            facts["words_with_a_vector"] = round(found.share, 4)
+            coverage = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
+            facts["words_with_a_vector"] = round(coverage.share, 4)
         model.compile(**compile_arguments(experiment, model, steps, per_epoch))
     folders.check_room(folder, COPIES * 4 * model.count_params(), "training")
     callbacks = training.callbacks(
         folder,
         ema_weights=_has_averages(model),
-        patience=chosen.patience,
-        among=chosen.best_of,
-        every_steps=chosen.checkpoint_every_steps,
+        patience=settings.patience,
+        among=settings.best_of,
+        every_steps=settings.checkpoint_every_steps,
     )
-    limit = training.TimeLimit(chosen.max_minutes)
+    limit = training.TimeLimit(settings.max_minutes)
     callbacks.checkpoint.callbacks.append(limit)
     select = _selection(model)
-    enough = not isinstance(examples, list) or len(examples) >= chosen.batch_size
+    enough = not isinstance(examples, list) or len(examples) >= settings.batch_size
     batches = callbacks.checkpoint.dataset(
         lambda start_step: select(
             make_dataset(
                 examples,
                 preprocessor,
-                chosen.batch_size,
+                settings.batch_size,
                 shuffle=True,
                 seed=experiment.seed,
                 drop_remainder=enough,
@@ -185,12 +185,12 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
             )
         )
     )
-    dev = select(make_dataset(validation, preprocessor, chosen.batch_size, annotate=annotate))
+    dev = select(make_dataset(validation, preprocessor, settings.batch_size, annotate=annotate))
     began = callbacks.checkpoint.step
     hardware = machine()
     print(
         f"{folder.name}: {model.count_params():,} weights, {steps:,} steps"
-        + f", going on after step {began:,}" * bool(began)
+        + f", resuming after step {began:,}" * bool(began)
         + f"; {summary(hardware)}",
         flush=True,
     )
@@ -206,7 +206,7 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
     done = callbacks.checkpoint.step
     facts |= {
         "steps": done,
-        "batch_size": chosen.batch_size,
+        "batch_size": settings.batch_size,
         "seconds": round(limit.seconds, 1),
         "ended_by": _end(limit, done, steps),
         "best_eval": None if callbacks.best.best_epoch is None else callbacks.best.best_epoch + 1,
@@ -227,22 +227,22 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
 
 
 def _steps(experiment: Experiment, size: int) -> tuple[int, int]:
-    """All steps, and those between two evaluations."""
-    chosen = experiment.training
-    per_epoch = chosen.eval_every_steps or max(1, size // chosen.batch_size)
-    if chosen.steps is None:
-        return chosen.epochs * per_epoch, per_epoch
-    if chosen.steps % per_epoch:
+    """Returns the number of all steps, and of those between two evaluations."""
+    settings = experiment.training
+    per_epoch = settings.eval_every_steps or max(1, size // settings.batch_size)
+    if settings.steps is None:
+        return settings.epochs * per_epoch, per_epoch
+    if settings.steps % per_epoch:
         raise ValueError(
             "Training ends with an evaluation on the validation examples, so `steps` must be a "
-            f"multiple of `eval_every_steps`, by default a pass. Received: steps={chosen.steps}, "
+            f"multiple of `eval_every_steps`, by default a pass. Received: steps={settings.steps}, "
             f"a pass of {per_epoch} steps"
         )
-    return chosen.steps, per_epoch
+    return settings.steps, per_epoch
 
 
 def _strategy(batch_size: int) -> Any:
-    """A strategy for all GPUs; None for one device."""
+    """Returns a strategy for all GPUs, or None for one device."""
     if len(tf.config.list_physical_devices("GPU")) < 2:
         return None
     return training.mirrored(batch_size=batch_size)
@@ -258,7 +258,7 @@ def _has_averages(model: keras.Model) -> bool:
 
 
 def _selection(model: keras.Model) -> Any:
-    """A function from a dataset to one with the labels of the model's outputs alone."""
+    """Returns a function that selects the labels of the model's outputs in a dataset."""
     if not isinstance(model.output, dict):
         return lambda dataset: dataset
     return lambda dataset: dataset.map(training.only_outputs(model))
@@ -267,7 +267,7 @@ def _selection(model: keras.Model) -> Any:
 def _training_records(
     experiment: Experiment, prepared: Prepared, sources: list[Any]
 ) -> tuple[Any, int]:
-    """Records of all sources, or a function that reads them anew, and how many there are."""
+    """Returns records of all sources, or a function that reads them anew, and their number."""
     parts = [part for part in sources if part.source.train is not None]
     if not experiment.training.stream:
         held = [record for part in parts for record in records(part.train, part.source.styles)]
@@ -281,14 +281,14 @@ def _training_records(
 
 
 def _validation_records(experiment: Experiment, sources: list[Any]) -> list[TrainingExample]:
-    chosen = [(part, validation_examples(experiment, part)) for part in sources]
-    found = [record for part, kept in chosen for record in records(kept, part.source.styles)]
-    if not found:
+    parts = [(part, validation_examples(experiment, part)) for part in sources]
+    built = [record for part, examples in parts for record in records(examples, part.source.styles)]
+    if not built:
         raise ValueError(
             "There is nothing to validate on. Raise `split.validation_share`, or give examples a "
             f"`group`. Received: split.validation_share={experiment.split.validation_share}"
         )
-    return found
+    return built
 
 
 def _end(limit: training.TimeLimit, step: int, steps: int) -> str:
@@ -298,23 +298,23 @@ def _end(limit: training.TimeLimit, step: int, steps: int) -> str:
 
 
 def _trained_parts(model: keras.Model, log: Path) -> list[str] | None:
-    """The outputs whose loss was ever above 0; others had no label in any example."""
+    """Returns the outputs whose loss was ever above 0; others had no label in any example."""
     if not isinstance(model.output, dict):
         return None
     with log.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     names = list(model.output)
-    found = [
+    trained = [
         name
         for name in names
         if f"{name}_loss" not in rows[0]
         or any(row[f"{name}_loss"] not in ("", "0", "0.0") for row in rows)
     ]
     for name in names:
-        if name not in found:
+        if name not in trained:
             print(
                 f"No training example has a label for `{name}`: it was not trained, and results "
                 "and exports leave it out.",
                 flush=True,
             )
-    return found
+    return trained

@@ -1,4 +1,4 @@
-"""A callback that lets a killed training continue as if it had never stopped."""
+"""A callback that saves and restores the whole state of training."""
 
 import os
 import time
@@ -27,10 +27,10 @@ _START: dict[str, Any] = {
 
 
 class Stateful(Protocol):
-    """A callback with a memory of its own that a checkpoint carries."""
+    """A callback with state that a checkpoint saves."""
 
     def get_state(self) -> dict[str, Any]:
-        """Returns the memory as a JSON value."""
+        """Returns the state as a JSON value."""
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Restores what `get_state` returned."""

@@ -1,4 +1,4 @@
-"""A CSV table with one row per epoch, which survives a kill."""
+"""A CSV table with one row per epoch, which is continued after an interruption."""
 
 import csv
 import io

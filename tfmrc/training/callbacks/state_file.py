@@ -1,4 +1,4 @@
-"""One file for the whole state of a training, written at once or not at all."""
+"""One file for the whole state of training, replaced as a whole."""
 
 import errno
 import hashlib
@@ -144,7 +144,7 @@ def check_room(path: Path, sizes: list[int]) -> None:
 
 
 def _digest(file: IO[bytes], size: int) -> str:
-    """The SHA-256 digest of the first `size` bytes."""
+    """Returns the SHA-256 digest of the first `size` bytes."""
     digest, left = hashlib.sha256(), size
     file.seek(0)
     while left > 0:

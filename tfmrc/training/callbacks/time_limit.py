@@ -1,4 +1,4 @@
-"""A callback that ends a training after some time, kills and resumes included."""
+"""A callback that ends training after a time limit, interruptions included."""
 
 import time
 from typing import Any
@@ -7,7 +7,7 @@ import keras
 
 
 class TimeLimit(keras.callbacks.Callback):
-    """Stops `fit` after so many minutes, those before a resume included.
+    """Stops `fit` after a number of minutes, including those before a resume.
 
     Validation counts. The epoch that is cut short ends like any other, with validation and a
     checkpoint. `reached` tells whether the limit ended the training.

@@ -1,4 +1,4 @@
-"""Replicas of TensorFlow's strategies: sums of gradients and the number of a replica."""
+"""Sums of gradients over replicas, and the number of a replica."""
 
 from collections.abc import Sequence
 from typing import Any

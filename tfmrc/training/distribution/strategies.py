@@ -1,4 +1,4 @@
-"""TensorFlow's mirrored strategy, with checks that Keras leaves to the user."""
+"""TensorFlow's mirrored strategy, with further checks."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Learning rate schedule: a rise that slows down, then a constant."""
+"""Learning rate schedule: a logarithmic warmup, then a constant."""
 
 import math
 from typing import Any
@@ -8,7 +8,7 @@ import keras
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class LogWarmup(keras.optimizers.schedules.LearningRateSchedule):
-    """Rises from 0 by an inverse exponential, then stays.
+    """Logarithmic warmup from 0 to a constant learning rate.
 
     With `t` the number of updates already made: `peak * min(1, log(t + 1) / log(warmup_steps))`.
 

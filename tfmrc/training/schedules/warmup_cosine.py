@@ -1,4 +1,4 @@
-"""Keras' cosine decay after a linear rise, with its arguments checked."""
+"""Keras' cosine decay after a linear warmup, with checked arguments."""
 
 import keras
 

@@ -18,10 +18,10 @@ def prediction_of(example_id: str, result: Any, task: str, digest: str = "") -> 
     """Converts a predictor's result to a line of a prediction file.
 
     Args:
-        example_id: The example's id.
+        example_id: str. The example's id.
         result: `tfmrc.predictors.Result`.
-        task: Name of the task.
-        digest: Result of `digest_of`. Default: "".
+        task: str. Name of the task.
+        digest: str. Result of `digest_of`. Default: "".
     """
     scores = dict(result.to_json())
     text = scores.pop("text")
@@ -45,10 +45,10 @@ def digest_of(example: Example, task: str, model: str, options: Mapping[str, Any
     """Returns the digest of all that a prediction depends on: model, options, task and example.
 
     Args:
-        example: The example.
-        task: Name of the task.
-        model: Digest of the model.
-        options: Options of the predictor.
+        example: `Example`. The example.
+        task: str. Name of the task.
+        model: str. Digest of the model.
+        options: dict. Options of the predictor.
     """
     facts = [model, task, dict(sorted(options.items())), json.loads(example.to_json())]
     text = json.dumps(facts, ensure_ascii=False, sort_keys=True)
@@ -72,12 +72,12 @@ def answer_all(
 
     Args:
         predictor: A `tfmrc.Predictor`.
-        examples: The examples; their ids differ.
-        path: File of JSON lines. Each prediction is written as soon as it is computed.
-        task: Name of a task of the predictor.
-        options: Options of the predictor.
-        batch_size: Examples per batch.
-        model: Digest of the model.
+        examples: list of `Example`. The examples; their ids differ.
+        path: path. File of JSON lines. Each prediction is written as soon as it is computed.
+        task: str. Name of a task of the predictor.
+        options: dict. Options of the predictor.
+        batch_size: int. Examples per batch.
+        model: str. Digest of the model.
 
     Returns:
         The predictions by id, in the order of the examples.

@@ -190,7 +190,7 @@ def build_preprocessor(
     """Builds the preprocessor of an experiment.
 
     Args:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         vocabulary: `tfmrc.text.Vocabulary`. The words.
         more: dict or None. Arguments determined by the data, such as the tags. Default: None.
 
@@ -211,7 +211,7 @@ def build_model(
     """Builds the model of an experiment with the preprocessor's sizes.
 
     Args:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         preprocessor: The preprocessor, which determines the sizes.
         tagger: str or None. Name and version of the tagger whose tags the model reads.
             Default: None.

@@ -22,9 +22,9 @@ class SourceFormat:
     Attributes:
         read: Function of path, styles and options that returns examples.
         options: A function whose keyword arguments are the options.
-        one_style: bool. Whether the answers have one style.
+        one_style: bool. Whether the answers have one style. Default: True.
         besides: Function of a file and the options that returns further files.
-        is_file: bool. Whether `train` and `test` name files.
+        is_file: bool. Whether `train` and `test` name files. Default: True.
     """
 
     read: Read
@@ -44,8 +44,8 @@ class Corpus:
 
     Args:
         split: str. `"train"`, `"dev"` or `"test"`.
-        hide: `"question"`, `"passages"` or None. Hidden part, to measure a blind model.
-            Default: None.
+        hide: str or None. `"question"`, `"passages"` or None. Hidden part, to measure a blind
+            model. Default: None.
 
     Raises:
         ValueError: If `hide` is none of these.
@@ -142,7 +142,7 @@ def check_source(number: int, source: Source) -> None:
 
     Args:
         number: int. Index of the source.
-        source: The source.
+        source: `Source`. The source.
     """
     known = formats()[source.format]
     if known.one_style and len(source.styles) != 1:

@@ -34,10 +34,10 @@ def draw_run(
     """Draws the figures of one run: curves, answerability, lengths, sources of words, attention.
 
     Args:
-        member: The run.
+        member: `Member`. The run.
         predictor: Its predictor.
-        examples: The test examples.
-        written: Predictions of each task.
+        examples: list of `Example`. The test examples.
+        written: list of `Written`. Predictions of each task.
         target: Path. The folder.
         title: str. Heading of the samples.
     """
@@ -95,7 +95,7 @@ def draw_attributions(
     Masque's Figure 1: `mixture_weights_N` as PNG, SVG and HTML.
 
     Args:
-        examples: The examples.
+        examples: list of `Example`. The examples.
         predictions: dict. Predictions by id.
         target: Path. The folder.
     """
@@ -129,7 +129,7 @@ def write_samples(
     """Writes `samples.md`: texts of styles, tasks or systems for some examples, side by side.
 
     Args:
-        examples: The examples; the sample is drawn from those with references.
+        examples: list of `Example`. The examples; the sample is drawn from those with references.
         written: dict. Predictions by name of the row.
         target: Path. The folder.
         seed: int. Seed of the sample.
@@ -221,12 +221,12 @@ def draw_table(
 
     Args:
         experiment: The experiment.
-        runs: Its trained runs.
-        means: Means of the scores over the seeds, by system.
+        runs: list of `Member`. Its trained runs.
+        means: dict. Means of the scores over the seeds, by system.
         written: dict. Predictions by system, one entry per task.
         tested: The test examples.
         target: Path. The folder.
-        report: The report, which includes scores of human questions.
+        report: `Report`. The report, which includes scores of human questions.
     """
     draw_curves(runs, target)
     name = experiment.name
@@ -301,8 +301,8 @@ def draw_curves(runs: Sequence[Member], target: Path) -> None:
     figures of the parts that they have in common.
 
     Args:
-        runs: The trained runs.
-        target: The folder.
+        runs: list of `Member`. The trained runs.
+        target: path. The folder.
     """
     logs: dict[str, list[Path]] = {}
     for member in runs:

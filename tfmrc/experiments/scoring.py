@@ -25,10 +25,10 @@ class Written:
     """The predictions of one task on the test examples of a source.
 
     Attributes:
-        source: The source.
+        source: `Source`. The source.
         target: str. `"answer"` or `"question"`.
         style: str or None. Style of the reference answers; None for all.
-        examples: The examples of the source.
+        examples: list of `Example`. The examples of the source.
         predictions: dict. Predictions by id.
         prefix: str. Prefix of the names of the scores.
     """
@@ -62,8 +62,8 @@ def prefix_of(experiment: Experiment, source: Source, target: str, style: str | 
     """Returns the prefix of a task's scores: from the settings, or the style if there are several.
 
     Args:
-        experiment: The experiment, whose settings may name prefixes by target.
-        source: The source.
+        experiment: `Experiment`. The experiment, whose settings may name prefixes by target.
+        source: `Source`. The source.
         target: str. `"answer"` or `"question"`.
         style: str or None. Style of the answers.
     """
@@ -83,7 +83,7 @@ def score(
     word; the best of K if there are alternatives. Questions: overlap and repeated words.
 
     Args:
-        written: The predictions.
+        written: `Written`. The predictions.
         known: dict. References by id.
         meteor: bool. Whether METEOR is computed.
     """

@@ -23,8 +23,8 @@ def data_folder(given: str | Path | None, experiment: Experiment | None = None) 
 
     Args:
         given: str, path or None. The folder.
-        experiment: The experiment, or None. No folder is needed if all its sources are shipped
-            with tfmrc or named by absolute paths. Default: None.
+        experiment: `Experiment` or None. The experiment, or None. No folder is needed if all its
+            sources are shipped with tfmrc or named by absolute paths. Default: None.
 
     Raises:
         ValueError: If neither is given, or it is no folder.
@@ -51,10 +51,13 @@ class Splits:
     """Examples of one source; every part can be iterated repeatedly.
 
     Attributes:
-        source: The source.
-        train: Training examples; empty if the source has no training file.
-        validation: Validation examples, of groups that are not in `train`.
-        test: Test examples; None if the source has no test file.
+        source: `Source`. The source.
+        train: iterable of `Example`. Training examples; empty if the source has no training file.
+            Default: ().
+        validation: iterable of `Example`. Validation examples, of groups that are not in `train`.
+            Default: ().
+        test: iterable of `Example` or None. Test examples; None if the source has no test file.
+            Default: None.
     """
 
     source: Source
@@ -101,7 +104,7 @@ def splits(experiment: Experiment, folder: Path, spans: Path | None = None) -> l
     """Returns the training, validation and test examples of an experiment, by source.
 
     Args:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         folder: Path. The data folder.
         spans: Path or None. File of the spans that `prepare` wrote. Default: None.
 
@@ -205,7 +208,7 @@ def as_sequence(example: Example, target: str) -> Example:
     passages, separated by full stops.
 
     Args:
-        example: An example with an answer.
+        example: `Example`. An example with an answer.
         target: str. `"answer"` or `"question"`.
 
     Example:

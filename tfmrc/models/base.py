@@ -118,8 +118,8 @@ Received: word_dimm=4
         """Creates a model from a preset's configuration, or loads it from a predictor's folder.
 
         Args:
-            preset: A name of `presets` (a configuration without weights), or the path of a folder
-                that `Predictor.save` wrote (with its weights).
+            preset: str or path. A name of `presets` (a configuration without weights), or the path
+                of a folder that `Predictor.save` wrote (with its weights).
             **overrides: Arguments of the constructor. The sizes that the data decides are required
                 with a name: `preprocessor.model_kwargs()` gives them.
 

@@ -45,7 +45,7 @@ def set_trainable_flags(model: Any, flags: Mapping[str, bool]) -> None:
 
     Args:
         model: A `keras.Model` or layer, built like the one that the flags are from.
-        flags: What `trainable_flags` returned.
+        flags: dict. What `trainable_flags` returned.
 
     Raises:
         ValueError: The model has no layer of one of the paths.

@@ -16,7 +16,7 @@ class Preset:
 
     Args:
         description: str. One line for `Model.presets`.
-        arguments: dict. Arguments of the constructor.
+        arguments: dict. Arguments of the constructor. Default: {}.
     """
 
     description: str

@@ -64,29 +64,34 @@ class SAN(Model):
     part by overriding its method, and is saved, loaded and exported like any other model.
 
     Args:
-        vocabulary_size: rows of the word embedding.
-        word_dim: width of the word vectors.
-        units: width d of a direction of every LSTM.
-        num_layers: LSTMs of the contextual encoding.
-        align_dim: width of the aligned question embedding; 0 for none.
-        num_exact_match: forms in which a word may match the question: 2 (as it stands, lower
-            case), 3 (also by lemma, which needs a tagger), or 0 for none.
-        num_pos: part-of-speech tags, ids from 1; 0 for none (no tagger).
-        num_ner: types of named entities, ids from 1; 0 for none (no tagger).
-        answer: "stochastic" (the paper's), "one_step", "last_step", "average" or "reasonet": the
-            rows of Table 1; or "linear", the standard head on a pretrained encoder.
-        num_steps: T of the answer module; of no effect with "one_step" and "linear".
-        prediction_dropout: of the stochastic answer.
-        dropout: of the LSTMs' inputs, the attention weights and the answer module's inputs.
-        embeddings_trainable: whether the words' rows are trained.
-        contextual_embedding: a layer as above, or None.
-        encoder: what `tfmrc.encoders.from_preset` returns, or its layer; None for none.
-        encoder_use: "answer", "embedding" or "contextual", as above.
-        reading: what the encoder reads: "joint", question and passage as one sequence, or
-            "separate". That of the preprocessor.
-        tagger: name and version of what made the tags that the model was trained with; kept with
-            the model so that nobody feeds it another one's.
-        seed: of all dropout.
+        vocabulary_size: int. Rows of the word embedding.
+        word_dim: int. Width of the word vectors. Default: 300.
+        units: int. Width d of a direction of every LSTM. Default: 128.
+        num_layers: int. LSTMs of the contextual encoding. Default: 2.
+        align_dim: int. Width of the aligned question embedding; 0 for none. Default: 280.
+        num_exact_match: int. Forms in which a word may match the question: 2 (as it stands, lower
+            case), 3 (also by lemma, which needs a tagger), or 0 for none. Default: 2.
+        num_pos: int. Part-of-speech tags, ids from 1; 0 for none (no tagger). Default: 0.
+        num_ner: types of named entities, ids from 1; 0 for none (no tagger). Default: 0.
+        answer: str. "stochastic" (the paper's), "one_step", "last_step", "average" or "reasonet":
+            the rows of Table 1; or "linear", the standard head on a pretrained encoder.
+            Default: "stochastic".
+        num_steps: int. T of the answer module; of no effect with "one_step" and "linear".
+            Default: 5.
+        prediction_dropout: float. Of the stochastic answer. Default: 0.4.
+        dropout: float. Of the LSTMs' inputs, the attention weights and the answer module's inputs.
+            Default: 0.4.
+        embeddings_trainable: bool. Whether the words' rows are trained. Default: False.
+        contextual_embedding: `keras.layers.Layer` or None. A layer as above, or None.
+            Default: None.
+        encoder: What `tfmrc.encoders.from_preset` returns, or its layer; None for none.
+            Default: None.
+        encoder_use: str. "answer", "embedding" or "contextual", as above. Default: "answer".
+        reading: str. What the encoder reads: "joint", question and passage as one sequence, or
+            "separate". That of the preprocessor. Default: "joint".
+        tagger: str or None. Name and version of what made the tags that the model was trained with;
+            kept with the model so that nobody feeds it another one's. Default: None.
+        seed: int or None. Of all dropout. Default: None.
 
     Call arguments (a dict, made by `tfmrc.preprocessing.SANPreprocessor`):
         question_ids: int `[B, m]`.
@@ -316,10 +321,10 @@ class SAN(Model):
         """Computes the model's outputs outside training, with any number of steps.
 
         Args:
-            inputs: the model's inputs.
-            num_steps: T, which may differ from the one that was trained with (the paper's
-                Table 6); None for the same.
-            return_steps: whether each step's prediction is returned too.
+            inputs: The model's inputs.
+            num_steps: T, which may differ from the one that was trained with (the paper's Table 6);
+                None for the same. Default: None.
+            return_steps: Whether each step's prediction is returned too. Default: False.
 
         Returns:
             `begin`, `end` `[B, n]`; with `return_steps` also `step_begin`, `step_end` `[B, T, n]`

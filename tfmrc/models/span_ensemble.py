@@ -22,7 +22,7 @@ class SpanEnsemble(Model):
     the same ids.
 
     Args:
-        members: models `tfmrc.models.SAN` of the same inputs, or their configurations.
+        members: list. Models `tfmrc.models.SAN` of the same inputs, or their configurations.
 
     Call arguments:
         Those of the members.

@@ -26,9 +26,10 @@ class Word:
         start: int or None. Offset of its first character (code point) in the caller's question or
             passage.
         end: int or None. Offset after its last character.
-        mixture: The weights of vocabulary, question and passages when the word was chosen.
+        mixture: tuple of float. The weights of vocabulary, question and passages when the word was
+            chosen.
         source_text: str or None. The copied word as the question or passage writes it: its
-            characters from `start` to `end`, neither lower-cased nor normalised.
+            characters from `start` to `end`, neither lower-cased nor normalised. Default: None.
     """
 
     text: str
@@ -48,12 +49,13 @@ class Answer(Result):
     words have undergone, and for the exact characters of the sources.
 
     Attributes:
-        words: The words one by one.
-        relevance: A number from 0 to 1 per passage; None without a trained ranker.
-        answerable_probability: float or None. Probability that the passages answer the question
-            at all; None without a trained classifier.
+        words: tuple of `Word`. The words one by one. Default: ().
+        relevance: tuple of float or None. A number from 0 to 1 per passage; None without a trained
+            ranker. Default: None.
+        answerable_probability: float or None. Probability that the passages answer the question at
+            all; None without a trained classifier. Default: None.
         score: float or None. The decoder's order of the hypotheses: the log-probability of the
-            words, with a length penalty if one was requested.
+            words, with a length penalty if one was requested. Default: None.
     """
 
     words: tuple[Word, ...] = ()
@@ -105,7 +107,7 @@ class Answer(Result):
         Args:
             outputs: dict. What the exported signature returns, by name.
             row: int. Index of the example in the batch.
-            num_passages: int or None. How many relevances to keep; None for all.
+            num_passages: int or None. How many relevances to keep; None for all. Default: None.
         """
         column = row_of(outputs, row)
         relevance = column.get("relevance")

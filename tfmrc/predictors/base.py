@@ -122,9 +122,9 @@ class Predictor(Generic[R]):
         """Returns one result per request, in their order.
 
         Args:
-            queries: The requests.
-            task: One of `tasks`.
-            options: Fields of `options_class`.
+            queries: list of `Query`. The requests.
+            task: `Task`. One of `tasks`.
+            options: dict. Fields of `options_class`.
         """
         raise NotImplementedError(f"{type(self).__name__} must define `predict_batch`.")
 
@@ -178,8 +178,8 @@ class Predictor(Generic[R]):
 
         Args:
             question: str. The question.
-            passages: The passages to answer from.
-            style: str or None. The answer style; None for the first one.
+            passages: str or list of str. The passages to answer from.
+            style: str or None. The answer style; None for the first one. Default: None.
             **options: Fields of `options_class`.
 
         Returns:
@@ -200,7 +200,7 @@ class Predictor(Generic[R]):
             passage: str. The passage.
             answer: str. What to ask about.
             answer_start: int or None. Offset of its first character in the passage; None for its
-                first occurrence.
+                first occurrence. Default: None.
             **options: Fields of `options_class`.
 
         Returns:
@@ -224,10 +224,11 @@ class Predictor(Generic[R]):
         """Predicts many examples in batches, in their order.
 
         Args:
-            examples: Any iterable of `tfmrc.data.Example` or objects with the same attributes (see
-                `tfmrc.predictors.Query.of`). It is read as the results are taken.
-            task: A task or its name; None for the first of `tasks`.
-            batch_size: int. Examples per batch.
+            examples: iterable. Any iterable of `tfmrc.data.Example` or objects with the same
+                attributes (see `tfmrc.predictors.Query.of`). It is read as the results are taken.
+            task: str, `Task` or None. A task or its name; None for the first of `tasks`.
+                Default: None.
+            batch_size: int. Examples per batch. Default: 32.
             **options: Fields of `options_class`.
 
         Returns:
@@ -256,7 +257,7 @@ class Predictor(Generic[R]):
 
         Args:
             signature: str. Its name, as `"serving_default"`.
-            inputs: For each input the values, one per example.
+            inputs: dict. For each input the values, one per example.
             **options: Fields of `options_class`.
 
         Raises:
@@ -357,8 +358,8 @@ class Predictor(Generic[R]):
         The folder is written under another name, with a digest of every file, and then renamed.
 
         Args:
-            folder: A predictor that was saved there before is replaced.
-            metrics: Any JSON; None for `self.metrics`.
+            folder: str or path. A predictor that was saved there before is replaced.
+            metrics: dict or None. Any JSON; None for `self.metrics`. Default: None.
 
         Returns:
             The folder.
@@ -383,8 +384,8 @@ class Predictor(Generic[R]):
         `Predictor.load` loads any predictor; a subclass loads its own kind.
 
         Args:
-            folder: What `save` wrote.
-            verify: bool. Whether every file is compared with its digest first.
+            folder: str or path. What `save` wrote.
+            verify: bool. Whether every file is compared with its digest first. Default: True.
 
         Raises:
             FileNotFoundError: The folder is not a saved predictor.
@@ -413,9 +414,10 @@ class Predictor(Generic[R]):
         """Writes a SavedModel that takes plain strings; see `tfmrc.predictors.export_saved_model`.
 
         Args:
-            path: `<folder>/<name>/<version>`; the version is a number.
-            overwrite: bool. Whether a version that exists is replaced.
-            metrics: What was measured, for the model card; None for `self.metrics`.
+            path: str or path. `<folder>/<name>/<version>`; the version is a number.
+            overwrite: bool. Whether a version that exists is replaced. Default: False.
+            metrics: dict or None. What was measured, for the model card; None for `self.metrics`.
+                Default: None.
             **options: Fields of `options_class`; they are fixed in the export.
 
         Returns:

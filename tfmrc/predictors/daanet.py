@@ -114,8 +114,9 @@ def daanet_signatures(
     Args:
         model: A `tfmrc.models.DAANet`.
         preprocessor: Its `tfmrc.preprocessing.DAANetPreprocessor`.
-        options: Options of the search.
-        tasks: The tasks to give; None for all that the model has.
+        options: `DecodingOptions`. Options of the search.
+        tasks: list of str or None. The tasks to give; None for all that the model has.
+            Default: None.
     """
     directions = {"answer": "answering", "ask": "asking"}
     signatures = {

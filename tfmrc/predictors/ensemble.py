@@ -14,8 +14,8 @@ def ensemble_predictor(predictors: Sequence[SANPredictor]) -> SANPredictor:
     It answers, is saved and exported like any other.
 
     Args:
-        predictors: With the same preprocessor and words; the first one's tagger and ranker are
-            used.
+        predictors: list of `SANPredictor`. With the same preprocessor and words; the first one's
+            tagger and ranker are used.
 
     Returns:
         A `SANPredictor` of a `tfmrc.models.SpanEnsemble`.

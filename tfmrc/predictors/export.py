@@ -41,8 +41,8 @@ def export_saved_model(
         predictor: A `tfmrc.Predictor`.
         path: str or path. `<folder>/<name>/<version>`; the version is a number.
         options: An instance of the predictor's `options_class`; fixed in the export.
-        metrics: What was measured, any JSON.
-        overwrite: bool. Whether a version that exists is replaced.
+        metrics: dict or None. What was measured, any JSON. Default: None.
+        overwrite: bool. Whether a version that exists is replaced. Default: False.
 
     Returns:
         The version's folder.

@@ -17,8 +17,9 @@ def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> 
     """Raises at once if a folder cannot be written or must not be replaced.
 
     Args:
-        path: The folder to write.
-        is_ours: Called with a folder that exists; returns whether it is one of the same kind.
+        path: str or path. The folder to write.
+        is_ours: callable. Called with a folder that exists; returns whether it is one of the same
+            kind.
 
     Returns:
         The absolute path.
@@ -64,7 +65,7 @@ def new_folder(path: Path, size: int) -> Iterator[Path]:
     What was at `path` before stays complete until the new folder is, and is removed then.
 
     Args:
-        path: From `check_target`.
+        path: path. From `check_target`.
         size: int. Expected bytes.
 
     Raises:

@@ -50,9 +50,9 @@ class GeneratedQuestion(GeneratedText):
     """A generated question; `str(generated)` is its text.
 
     Attributes:
-        answer: str. The answer that it asks about; `""` if the model was given none.
+        answer: str. The answer that it asks about; `""` if the model was given none. Default: "".
         answer_start: int. Offset of the answer's first character (code point) in the caller's
-            passage; -1 if the model does not locate it.
+            passage; -1 if the model does not locate it. Default: -1.
     """
 
     answer: str = ""

@@ -16,8 +16,8 @@ def check_names(where: str, names: Iterable[str], expected: Iterable[str]) -> No
 
     Args:
         where: str. What takes the inputs, for the message.
-        names: The names that were given.
-        expected: The names of the signature.
+        names: iterable of str. The names that were given.
+        expected: iterable of str. The names of the signature.
 
     Raises:
         ValueError: A name is missing or unknown.
@@ -63,9 +63,11 @@ def tensors_of(
     """Returns the tensors of a signature's inputs, in its order.
 
     Args:
-        inputs: For each name the values, one per example; `passages` one sequence per example.
-        specs: The signature's inputs.
+        inputs: dict. For each name the values, one per example; `passages` one sequence per
+            example.
+        specs: iterable of `tf.TensorSpec`. The signature's inputs.
         max_passages: int or None. Rows of `passages` are cut to so many before they are padded.
+            Default: None.
 
     Raises:
         ValueError: The numbers of examples differ.

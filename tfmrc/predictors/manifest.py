@@ -23,7 +23,7 @@ class Verification:
     """The result of a verification that found no damage.
 
     Attributes:
-        folder: The folder that holds the files.
+        folder: path. The folder that holds the files.
         files: int. Number of files that were compared.
         size: int. Their bytes.
     """
@@ -42,7 +42,7 @@ def write_manifest(folder: Path) -> Path:
     In a SavedModel the manifest is in `assets.extra`, where TensorFlow does not look.
 
     Args:
-        folder: The folder, complete but for the manifest.
+        folder: path. The folder, complete but for the manifest.
 
     Returns:
         The manifest.
@@ -81,7 +81,7 @@ def verify_files(folder: str | PathLike[str]) -> Verification:
     Files that the manifest does not list are not looked at.
 
     Args:
-        folder: A saved predictor, or a version of an export.
+        folder: str or path. A saved predictor, or a version of an export.
 
     Raises:
         FileNotFoundError: There is no manifest.
@@ -117,7 +117,8 @@ def verify(folder: str | PathLike[str]) -> list[Verification]:
     """Compares the files of everything below a folder with their digests.
 
     Args:
-        folder: A saved predictor, a run, an export or one of its versions, or a folder of exports.
+        folder: str or path. A saved predictor, a run, an export or one of its versions, or a folder
+            of exports.
 
     Returns:
         A `Verification` for each saved predictor and export.

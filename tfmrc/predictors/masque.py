@@ -173,9 +173,9 @@ def masque_signature(
     Args:
         model: A `tfmrc.models.Masque`, or one with the same decoding methods.
         preprocessor: Its `tfmrc.preprocessing.MasquePreprocessor`.
-        options: Options of the search.
-        is_trained: Called with "decoder", "ranker" and "classifier"; the outputs of a part that
-            was not trained are left out.
+        options: `DecodingOptions`. Options of the search.
+        is_trained: callable. Called with "decoder", "ranker" and "classifier"; the outputs of a
+            part that was not trained are left out.
     """
     max_length = options.max_length or preprocessor.answer_length
 

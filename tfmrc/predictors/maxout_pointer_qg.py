@@ -89,8 +89,8 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
         """Generates questions about answer candidates: numbers and names that a passage holds.
 
         Args:
-            passages: The passages, read as the results are taken.
-            batch_size: int. Passages per batch; every candidate is a row of the search.
+            passages: iterable of str. The passages, read as the results are taken.
+            batch_size: int. Passages per batch; every candidate is a row of the search. Default: 8.
             **options: Fields of `QuestionOptions`; `max_answers` limits the candidates.
 
         Yields:
@@ -143,7 +143,7 @@ def maxout_pointer_qg_signatures(
     Args:
         model: A `tfmrc.models.MaxoutPointerQG`, or one with the same decoding methods.
         preprocessor: Its `tfmrc.preprocessing.MaxoutPointerQGPreprocessor`.
-        options: Options of the search.
+        options: `QuestionOptions`. Options of the search.
     """
     max_length = options.max_length or preprocessor.question_length + 1
 

@@ -79,12 +79,12 @@ def write_model_card(
     The card is `model_card.json` and `model_card.md`, the metrics are `metrics.json`.
 
     Args:
-        folder: The SavedModel.
-        path: Where it will be served from: `<name>/<version>`.
+        folder: path. The SavedModel.
+        path: path. Where it will be served from: `<name>/<version>`.
         predictor: What is exported.
         options: Options of the search.
-        concrete: The concrete functions of the signatures, by name.
-        metrics: What was measured with this model, any JSON.
+        concrete: dict. The concrete functions of the signatures, by name.
+        metrics: dict. What was measured with this model, any JSON.
     """
     model, preprocessor = predictor.model, predictor.preprocessor
     signatures = {name: _signature(function) for name, function in concrete.items()}

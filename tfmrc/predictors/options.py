@@ -11,28 +11,32 @@ class DecodingOptions:
     """Options of generation, fixed when a graph is built.
 
     Attributes:
-        num_beams: int. 1 for greedy search.
+        num_beams: int. 1 for greedy search. Default: 1.
         num_return_sequences: int. Number of hypotheses: the best one and its alternatives.
+            Default: 1.
         length_penalty: float. Exponent of the length in the score
-            (`tfmrc.decoding.length_penalised`).
-        min_length: int. Least number of generated words.
-        max_length: int or None. Greatest number of generated words, the end word included; None
-            for the preprocessor's length.
+            (`tfmrc.decoding.length_penalised`). Default: 0.0.
+        min_length: int. Least number of generated words. Default: 0.
+        max_length: int or None. Greatest number of generated words, the end word included; None for
+            the preprocessor's length. Default: None.
         no_repeat_ngram_size: int. No n-gram of this size occurs twice in a hypothesis; 0 to allow
-            repetition.
+            repetition. Default: 0.
         num_beam_groups: int. Groups of beams that differ (`tfmrc.decoding.beam_search`).
+            Default: 1.
         diversity_penalty: float. Penalty for a word that an earlier group has just taken.
+            Default: 0.5.
         coverage_penalty: float. Penalty for attention that returns to words already attended to,
-            for models that report it (`tfmrc.models.MaxoutPointerQG`).
-        sampling: bool. Draw `num_beams` hypotheses by their probabilities instead of searching,
-            the most probable first (`tfmrc.decoding.sample`).
-        temperature: float. Of the sampling.
-        top_k: int. Sample from the k most probable words; 0 for all.
+            for models that report it (`tfmrc.models.MaxoutPointerQG`). Default: 0.0.
+        sampling: bool. Draw `num_beams` hypotheses by their probabilities instead of searching, the
+            most probable first (`tfmrc.decoding.sample`). Default: False.
+        temperature: float. Of the sampling. Default: 1.0.
+        top_k: int. Sample from the k most probable words; 0 for all. Default: 0.
         top_p: float. Sample from the most probable words that together have this probability.
-        seed: int. Of the sampling.
-        jit_compile: bool. Compile encoding and decoding with XLA. Faster per request once
-            compiled, but every new size of batch, question or passages is compiled again, and the
-            server must have XLA.
+            Default: 1.0.
+        seed: int. Of the sampling. Default: 0.
+        jit_compile: bool. Compile encoding and decoding with XLA. Faster per request once compiled,
+            but every new size of batch, question or passages is compiled again, and the server must
+            have XLA. Default: False.
 
     Raises:
         ValueError: `num_return_sequences` is not from 1 to `num_beams`, or `max_length` is not
@@ -88,6 +92,7 @@ class QuestionOptions(DecodingOptions):
 
     Attributes:
         max_answers: int. Answer candidates per passage in `generate_from_passage`, the first ones.
+            Default: 8.
     """
 
     max_answers: int = 8
@@ -102,11 +107,12 @@ class SpanOptions:
     """Options of the search for a span, fixed when a graph is built.
 
     Attributes:
-        num_return_sequences: int. Number of spans: the best one and its alternatives.
+        num_return_sequences: int. Number of spans: the best one and its alternatives. Default: 1.
         max_length: int or None. Greatest number of words of an answer; None for the preprocessor's
-            length.
+            length. Default: None.
         num_steps: int or None. Steps of the answer module; None for as many as in training.
-        return_steps: bool. Whether each step's distributions are among the outputs.
+            Default: None.
+        return_steps: bool. Whether each step's distributions are among the outputs. Default: False.
 
     Raises:
         ValueError: a number is below 1.

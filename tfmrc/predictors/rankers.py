@@ -23,8 +23,8 @@ class TfIdfRanker:
     question has relevance 0.
 
     Args:
-        passages: Strings from which document frequencies are counted, read once. Without them all
-            words count alike.
+        passages: iterable of str. Strings from which document frequencies are counted, read once.
+            Without them all words count alike. Default: ().
 
     Call arguments:
         question: str. The question.

@@ -22,8 +22,9 @@ def find_predictor_class(
     ones the latest.
 
     Args:
-        model_class: A subclass of `tfmrc.models.Model`, or None.
+        model_class: A subclass of `tfmrc.models.Model`, or None. Default: None.
         preprocessor_class: A subclass of `tfmrc.preprocessing.Preprocessor`, or None.
+            Default: None.
 
     Returns:
         A subclass of `tfmrc.predictors.Predictor`. Its `model_class` and `preprocessor_class` are

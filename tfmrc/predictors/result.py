@@ -14,10 +14,13 @@ class Result:
     Attributes:
         text: str. The answer or question; `""` if there is none.
         probability: float or None. Probability of the text's words, or of the span's two ends.
+            Default: None.
         log_probability: float or None. Its logarithm, which does not underflow for long texts.
-        truncated: bool. True if an input was longer than the model reads.
-        finished: bool. False if the text was cut at the greatest length.
-        alternatives: The other hypotheses, best first, if several were requested.
+            Default: None.
+        truncated: bool. True if an input was longer than the model reads. Default: False.
+        finished: bool. False if the text was cut at the greatest length. Default: True.
+        alternatives: tuple of `Self`. The other hypotheses, best first, if several were requested.
+            Default: ().
     """
 
     text: str = field(kw_only=False)

@@ -40,8 +40,8 @@ class SANPredictor(Predictor[SpanAnswer]):
         model: A `tfmrc.models.SAN`, or a model with the same methods.
         preprocessor: The `tfmrc.preprocessing.SANPreprocessor` that it was trained with.
         tagger: Callable or None. Makes the annotations that the preprocessor needs. It can be set
-            later, as the attribute `tagger`; it is not saved.
-        ranker: Callable or None. Gives each passage's relevance; likewise.
+            later, as the attribute `tagger`; it is not saved. Default: None.
+        ranker: Callable or None. Gives each passage's relevance; likewise. Default: None.
 
     Raises:
         ValueError: Model and preprocessor disagree.
@@ -148,8 +148,9 @@ def best_of_passages(
     """Returns the answer with the largest probability times relevance.
 
     Args:
-        answers: One per passage.
-        relevance: A number per passage; None if all count alike.
+        answers: list of `SpanAnswer`. One per passage.
+        relevance: iterable of float or None. A number per passage; None if all count alike.
+            Default: None.
     """
     weights = [1.0] * len(answers) if relevance is None else relevance
     weighted = [
@@ -186,7 +187,7 @@ def san_signature(model: Any, preprocessor: Any, options: SpanOptions) -> Any:
     Args:
         model: A `tfmrc.models.SAN`, or one with the same methods.
         preprocessor: Its `tfmrc.preprocessing.SANPreprocessor`.
-        options: Options of the search.
+        options: `SpanOptions`. Options of the search.
     """
     count = options.num_return_sequences
     max_length = options.max_length or preprocessor.answer_length

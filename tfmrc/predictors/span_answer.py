@@ -19,11 +19,11 @@ class SpanAnswer(Result):
 
     Attributes:
         start: int. Offset of the first character (code point) in the caller's passage; -1 if the
-            passage has no words.
-        end: int. Offset after the last character.
-        passage: int. Index of the passage.
-        score: float or None. The order of answers from several passages: the probability times
-            the passage's relevance.
+            passage has no words. Default: -1.
+        end: int. Offset after the last character. Default: -1.
+        passage: int. Index of the passage. Default: 0.
+        score: float or None. The order of answers from several passages: the probability times the
+            passage's relevance. Default: None.
     """
 
     start: int = -1

@@ -97,8 +97,8 @@ def load_parts(folder: str | PathLike[str], *, verify: bool = True) -> Parts:
     """Rebuilds model and preprocessor from a folder; only registered classes are built.
 
     Args:
-        folder: What `save_parts` wrote.
-        verify: bool. Whether every file is compared with its digest first.
+        folder: str or path. What `save_parts` wrote.
+        verify: bool. Whether every file is compared with its digest first. Default: True.
 
     Raises:
         FileNotFoundError: The folder is not a saved predictor.

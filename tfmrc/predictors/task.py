@@ -15,6 +15,7 @@ class Task:
         name: str. Unique among the predictor's tasks.
         target: str. `"answer"` or `"question"`: what is predicted.
         style: str or None. The answer style, by which reference answers are chosen; None for all.
+            Default: None.
     """
 
     name: str
@@ -27,13 +28,14 @@ class Query:
     """One request to a predictor.
 
     Attributes:
-        question: str. To be answered.
-        passages: The passages to answer from.
-        answer: str. To be asked about; `""` if there is none.
-        answer_passage: int. Index of the passage that holds the answer.
+        question: str. To be answered. Default: "".
+        passages: tuple of str. The passages to answer from. Default: ().
+        answer: str. To be asked about; `""` if there is none. Default: "".
+        answer_passage: int. Index of the passage that holds the answer. Default: 0.
         answer_start: int. Offset of the answer's first character (code point); -1 for its first
-            occurrence.
-        relevance: Which passages are relevant, for a model with `ranker="gold"`; None if unknown.
+            occurrence. Default: -1.
+        relevance: list of bool or None. Which passages are relevant, for a model with
+            `ranker="gold"`; None if unknown. Default: None.
     """
 
     question: str = ""
@@ -51,7 +53,7 @@ class Query:
             example: An object with `question` and `passages`, as `tfmrc.data.Example`; a task that
                 asks about answers also reads `answers` and `spans`, a model with `ranker="gold"`
                 `relevance`.
-            task: What is predicted.
+            task: `Task`. What is predicted.
         """
         passages = sequence_of_passages(example.passages)
         if task.target != "question":

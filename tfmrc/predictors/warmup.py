@@ -25,7 +25,7 @@ def write_warmup_requests(
     Args:
         saved_model: str or path. Folder of the version.
         name: str. The model's name.
-        requests: For each request, nested lists of strings by input name.
+        requests: list. For each request, nested lists of strings by input name.
 
     Returns:
         The file, a TFRecord of `tensorflow.serving.PredictionLog`.

@@ -17,9 +17,9 @@ class Client:
 
     Args:
         name: str. The model's name.
-        url: str. Address of the server.
-        version: int or None. A version; None for the one that the server prefers.
-        timeout: float. Seconds after which a request is given up.
+        url: str. Address of the server. Default: "http://127.0.0.1:8501".
+        version: int or None. A version; None for the one that the server prefers. Default: None.
+        timeout: float. Seconds after which a request is given up. Default: 60.0.
 
     Example:
 

@@ -24,7 +24,7 @@ class ExportedPredictor:
     Args:
         path: str or path. The folder of a version, or that of the versions (then the newest is
             taken).
-        verify: bool. Whether every file is compared with its digest first.
+        verify: bool. Whether every file is compared with its digest first. Default: True.
 
     Raises:
         FileNotFoundError: The folder is no export.
@@ -43,7 +43,7 @@ class ExportedPredictor:
 
         Args:
             signature: str. Its name, as `"serving_default"`.
-            inputs: For each input the values, one per example.
+            inputs: dict. For each input the values, one per example.
 
         Raises:
             ValueError: The signature or an input is unknown, or the graph refuses a value.
@@ -60,10 +60,10 @@ class ExportedPredictor:
 
         Args:
             question: str. The question.
-            passages: One or more. SAN reads each alone, and the most probable span is the answer;
-                DAANET reads them as one.
+            passages: str or list of str. One or more. SAN reads each alone, and the most probable
+                span is the answer; DAANET reads them as one.
             style: str or None. The answer style; None for the first one. Exports of other models
-                than Masque have none.
+                than Masque have none. Default: None.
 
         Raises:
             ValueError: The export does not answer questions, or has no such style.
@@ -102,7 +102,7 @@ class ExportedPredictor:
             passage: str. The passage.
             answer: str. What to ask about.
             answer_start: int or None. Offset of its first character in the passage; None for its
-                first occurrence.
+                first occurrence. Default: None.
 
         Raises:
             ValueError: The export does not ask, or the answer does not occur in the passage.
@@ -118,7 +118,7 @@ class ExportedPredictor:
         """Generates questions about answer candidates of each passage.
 
         Args:
-            passages: The passages.
+            passages: iterable of str. The passages.
 
         Yields:
             For each passage its candidates in their order, each with the best question.

@@ -39,7 +39,7 @@ class Server:
         models: dict. For each name the folder of an export (`<name>` for its newest version, or
             `<name>/<version>`).
         host: str. Address to listen on; by default only this machine is answered.
-        port: int. 0 for any that is free.
+        port: int. 0 for any that is free. Default: 8501.
 
     Raises:
         FileNotFoundError: A folder holds no SavedModel.

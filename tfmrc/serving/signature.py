@@ -75,8 +75,8 @@ class SavedModel:
     Args:
         path: str or path. Folder of the version, or of the model (then the greatest version is
             taken).
-        verify: bool. Whether every file is compared with its digest first, if there are digests:
-            a SavedModel that tfmrc did not write has none.
+        verify: bool. Whether every file is compared with its digest first, if there are digests: a
+            SavedModel that tfmrc did not write has none. Default: True.
 
     Attributes:
         path: The folder of the version.
@@ -132,9 +132,9 @@ class SavedSignature:
 
     Args:
         function: The signature as it is loaded.
-        worker: Executor of one thread that computes it.
+        worker: `Executor`. Executor of one thread that computes it.
         max_passages: int or None. Rows of `passages` are cut to so many before they are padded, so
-            that one long row does not make all others as long.
+            that one long row does not make all others as long. Default: None.
     """
 
     def __init__(self, function: Any, worker: Executor, max_passages: int | None = None):

@@ -23,8 +23,8 @@ def write_serving_config(
 
     Args:
         folder: str or path. Holds `<name>/<version>/`.
-        served_from: str or None. The same folder as the server sees it, for instance `"/models"`
-            in a container; None for the folder itself.
+        served_from: str or None. The same folder as the server sees it, for instance `"/models"` in
+            a container; None for the folder itself. Default: None.
 
     Returns:
         Both files.

@@ -16,8 +16,10 @@ def gradients(
     stateless scope.
 
     Args:
-        function: a function without arguments that reads the variables and returns a scalar.
-        variables: Keras variables: a layer's weights, or `keras.Variable(array)` for an input.
+        function: callable. A function without arguments that reads the variables and returns a
+            scalar.
+        variables: list of `keras.Variable`. Keras variables: a layer's weights, or
+            `keras.Variable(array)` for an input.
 
     Returns:
         For each variable an array of its shape. None where the function does not depend on it

@@ -41,19 +41,25 @@ def run_layer_test(
       padding after it, whatever the padding holds.
 
     Args:
-        layer_class: the class.
-        init_kwargs: its arguments.
-        inputs: names of the call's arguments to NumPy arrays or lists of them; booleans are masks.
-        call_kwargs: further arguments of the call that are no tensors.
-        axes: names of the inputs' axes, as `{"x": "B N d", "mask": "B N"}`; B is the batch.
-        output_axes: the same for the outputs, in their structure.
-        padded: which of the axes may be padded, as `("N",)`.
-        expected_output_shape: shape of the output, or shapes in its structure.
-        expected_num_trainable_weights: how many weights are trained.
-        expected_num_non_trainable_weights: how many are not (seeds included).
-        without_gradient: ends of the paths of weights whose gradient may be zero, as a key's bias.
-        precisions: precision policies to be tried besides float32.
-        tolerance: largest difference allowed in float32, relative to the output's largest number.
+        layer_class: class. The class.
+        init_kwargs: dict. Its arguments.
+        inputs: dict. Names of the call's arguments to NumPy arrays or lists of them; booleans are
+            masks.
+        call_kwargs: dict or None. Further arguments of the call that are no tensors. Default: None.
+        axes: dict or None. Names of the inputs' axes, as `{"x": "B N d", "mask": "B N"}`; B is the
+            batch. Default: None.
+        output_axes: The same for the outputs, in their structure. Default: None.
+        padded: list of str. Which of the axes may be padded, as `("N",)`. Default: ().
+        expected_output_shape: Shape of the output, or shapes in its structure. Default: None.
+        expected_num_trainable_weights: int or None. How many weights are trained. Default: None.
+        expected_num_non_trainable_weights: int or None. How many are not (seeds included).
+            Default: None.
+        without_gradient: tuple of str. Ends of the paths of weights whose gradient may be zero, as
+            a key's bias. Default: ().
+        precisions: list of str. Precision policies to be tried besides float32.
+            Default: ("mixed_bfloat16", "mixed_float16").
+        tolerance: float. Largest difference allowed in float32, relative to the output's largest
+            number. Default: 2e-05.
 
     Returns:
         The layer in float32, for further checks.

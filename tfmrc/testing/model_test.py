@@ -39,20 +39,26 @@ def run_model_test(
       padding after it.
 
     Args:
-        model_class: the class.
-        init_kwargs: its arguments (dropout should be 0, so that numbers can be compared).
-        inputs: a dict of NumPy arrays, a batch that the model takes.
-        compile_kwargs: arguments of `compile`; without them mean squares to zero are trained.
-        targets: what `fit` gets as `y`.
-        sample_weight: what `fit` gets as `sample_weight`.
-        axes: names of the inputs' axes, as `{"question_ids": "B J", "style_ids": "B"}`.
-        output_axes: the same for the outputs, in their structure.
-        padded: paddings to be tried, each a dict from axes to how much longer they become, as
-            `[{"J": 2}, {"L": 3}]`. Integers are padded with 0.
-        expected_output_shape: shapes of the outputs, in their structure.
-        without_gradient: ends of the paths of weights whose gradient may be zero.
-        precisions: precision policies to be tried besides float32.
-        tolerance: largest difference allowed in float32, relative to the output's largest number.
+        model_class: class. The class.
+        init_kwargs: dict. Its arguments (dropout should be 0, so that numbers can be compared).
+        inputs: dict. A dict of NumPy arrays, a batch that the model takes.
+        compile_kwargs: dict or None. Arguments of `compile`; without them mean squares to zero are
+            trained. Default: None.
+        targets: What `fit` gets as `y`. Default: None.
+        sample_weight: What `fit` gets as `sample_weight`. Default: None.
+        axes: dict or None. Names of the inputs' axes, as `{"question_ids": "B J", "style_ids":
+            "B"}`. Default: None.
+        output_axes: The same for the outputs, in their structure. Default: None.
+        padded: list. Paddings to be tried, each a dict from axes to how much longer they become, as
+            `[{"J": 2}, {"L": 3}]`. Integers are padded with 0. Default: ().
+        expected_output_shape: dict or None. Shapes of the outputs, in their structure.
+            Default: None.
+        without_gradient: tuple of str. Ends of the paths of weights whose gradient may be zero.
+            Default: ().
+        precisions: list of str. Precision policies to be tried besides float32.
+            Default: ("mixed_bfloat16", "mixed_float16").
+        tolerance: float. Largest difference allowed in float32, relative to the output's largest
+            number. Default: 5e-05.
 
     Returns:
         The model in float32, not yet trained.

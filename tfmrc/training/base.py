@@ -72,7 +72,7 @@ def training_function(model_class: type) -> Callable[..., dict[str, Any]]:
     """Returns the function registered for a model class or for its nearest parent.
 
     Args:
-        model_class: A model class.
+        model_class: class. A model class.
 
     Raises:
         ValueError: No function is registered for the class or a parent.
@@ -103,10 +103,10 @@ def compile_arguments(
     """Returns the arguments of `model.compile` that the model's paper asks for.
 
     Args:
-        model: A model of tfmrc, or of a class with a registered training function.
+        model: `keras.Model`. A model of tfmrc, or of a class with a registered training function.
         steps: int. Updates of the whole training.
         steps_per_epoch: int. Updates per epoch, for schedules that count epochs. None takes the
-            paper's number of epochs.
+            paper's number of epochs. Default: None.
         **options: Further options of the paper's function, such as `learning_rate`.
 
     Returns:
@@ -147,11 +147,11 @@ def arguments_of(
     optimizer scales the loss.
 
     Args:
-        model: The model to be compiled, which returns a dict. None keeps every loss and takes the
-            global dtype policy.
-        optimizer: The optimizer.
-        losses: Output names to losses, for every output that a model of this paper can have.
-        weights: Output names to loss weights. Default: 1 for each.
+        model: `keras.Model` or None. The model to be compiled, which returns a dict. None keeps
+            every loss and takes the global dtype policy.
+        optimizer: `keras.optimizers.Optimizer`. The optimizer.
+        losses: dict. Output names to losses, for every output that a model of this paper can have.
+        weights: dict or None. Output names to loss weights. Default: 1 for each.
 
     Returns:
         A dict with `optimizer`, `loss` and `loss_weights`.

@@ -19,10 +19,11 @@ def vote(
     heaviest single model wins, then the first.
 
     Args:
-        answers: the answers of the models to one question.
-        weights: the weight of each model, its ROUGE-L on the dev set in the paper; None for one
-            vote each.
-        key: what makes answers the same; without it, case and runs of spaces are not looked at.
+        answers: list of str. The answers of the models to one question.
+        weights: list of float or None. The weight of each model, its ROUGE-L on the dev set in the
+            paper; None for one vote each. Default: None.
+        key: callable. What makes answers the same; without it, case and runs of spaces are not
+            looked at.
 
     Returns:
         One of `answers`, in the spelling of the heaviest model that gave it.
@@ -66,9 +67,9 @@ def vote_all(
     """Votes on many questions.
 
     Args:
-        answers: for each model, its answers to all questions in the same order.
-        weights: the weight of each model.
-        key: as in `vote`.
+        answers: list. For each model, its answers to all questions in the same order.
+        weights: list of float or None. The weight of each model. Default: None.
+        key: callable. As in `vote`.
 
     Returns:
         One answer per question.

@@ -43,9 +43,10 @@ def san(
     `san_squad/minilm`.
 
     Args:
-        model: The model to be compiled. The loss is scaled if it computes in float16.
+        model: `keras.Model` or None. The model to be compiled. The loss is scaled if it computes in
+            float16. Default: None.
         steps: int. Updates of the whole training.
-        steps_per_epoch: int. Updates per epoch. None takes `steps` as 50 epochs.
+        steps_per_epoch: int. Updates per epoch. None takes `steps` as 50 epochs. Default: None.
         learning_rate: float. The first learning rate; with an encoder, the highest rate of all
             other weights. Default: 0.002; with an encoder 0.001.
         epochs_per_halving: float. Epochs until it is halved; not used with an encoder. Default: 10.

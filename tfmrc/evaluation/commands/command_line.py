@@ -27,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command.
 
     Args:
-        arguments: The words after the name of the program. By default those of the process.
+        arguments: list of str or None. The words after the name of the program. By default those of
+            the process.
 
     Returns:
         The exit status: 0, or 2 with a message on standard error.

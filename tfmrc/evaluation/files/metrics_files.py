@@ -44,7 +44,7 @@ def over_seeds(metrics: Sequence[dict[str, Any]]) -> list[OverSeeds]:
     The runs must report on the same data and have different seeds.
 
     Args:
-        metrics: The result of `read_metrics`, one per run.
+        metrics: list. The result of `read_metrics`, one per run.
 
     Raises:
         ValueError: If there are fewer than two runs, the data differ, or a seed occurs twice.

@@ -20,8 +20,8 @@ def read_answers(path: str | Path, style: str | None = None) -> dict[str, str]:
     `answers` with at most one text; none is an empty answer), SQuAD's object from id to text.
 
     Args:
-        path: The file, also `.gz`.
-        style: The style to read from tfmrc's JSON lines.
+        path: str or path. The file, also `.gz`.
+        style: str or None. The style to read from tfmrc's JSON lines. Default: None.
 
     Raises:
         ValueError: If a line is broken (the message names file and line), an id is repeated, or
@@ -69,13 +69,13 @@ def write_official(
     line, for the coco scripts).
 
     Args:
-        predictions: Predictions by id.
-        path: The file to write.
-        form: The form, see above.
-        order: Ids in the order to write (`"lines"` has no ids). By default the order of
-            `predictions`.
-        threshold: A prediction with a lower `answerable_probability` is written as no answer. None
-            writes all answers.
+        predictions: dict. Predictions by id.
+        path: str or path. The file to write.
+        form: str. The form, see above.
+        order: iterable of str or None. Ids in the order to write (`"lines"` has no ids). By default
+            the order of `predictions`.
+        threshold: float or None. A prediction with a lower `answerable_probability` is written as
+            no answer. None writes all answers. Default: None.
 
     Raises:
         ValueError: If the form is unknown, an id of `order` has no prediction, or a prediction

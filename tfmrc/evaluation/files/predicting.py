@@ -24,10 +24,10 @@ def write_predictions(
     memory.
 
     Args:
-        source: The model, or a wrapper around it.
-        examples: Objects with an `id`, such as `tfmrc.data.Example`.
-        path: The file.
-        style: The style of the predictions.
+        source: `PredictionSource`. The model, or a wrapper around it.
+        examples: iterable. Objects with an `id`, such as `tfmrc.data.Example`.
+        path: str or path. The file.
+        style: str. The style of the predictions. Default: "".
 
     Returns:
         The number of predictions that this call wrote.

@@ -18,14 +18,18 @@ class Prediction:
     """One answer with its scores and sources.
 
     Args:
-        id: The id of the example.
-        answer: The text. `"No Answer Present."` or empty if the system abstains.
-        style: The answer style, or empty.
-        scores: Numbers or lists by name, such as `"answerable_probability"` and `"relevance"`.
-        provenance: One mapping per generated word: `word`, `source` ("vocabulary", "question" or
-            "passage"), `passage`, `start`, `end` and the three weights `mixture`.
-        alternatives: Further answers, best first (without `answer`), for the K-best oracle.
-        digest: Digest of model, options and example, by which a stale answer is recognised.
+        id: str. The id of the example.
+        answer: str. The text. `"No Answer Present."` or empty if the system abstains.
+        style: str. The answer style, or empty. Default: "".
+        scores: dict. Numbers or lists by name, such as `"answerable_probability"` and
+            `"relevance"`. Default: {}.
+        provenance: tuple. One mapping per generated word: `word`, `source` ("vocabulary",
+            "question" or "passage"), `passage`, `start`, `end` and the three weights `mixture`.
+            Default: ().
+        alternatives: tuple of str. Further answers, best first (without `answer`), for the K-best
+            oracle. Default: ().
+        digest: str. Digest of model, options and example, by which a stale answer is recognised.
+            Default: "".
 
     Example:
 
@@ -85,8 +89,9 @@ def read_predictions(path: str | Path, style: str | None = None) -> dict[str, Pr
     """Reads all predictions of a file by id, in the order of the file.
 
     Args:
-        path: A file of JSON lines, also `.gz`.
-        style: The style to read; needed if an id has answers in several styles.
+        path: str or path. A file of JSON lines, also `.gz`.
+        style: str or None. The style to read; needed if an id has answers in several styles.
+            Default: None.
 
     Raises:
         ValueError: If a line is broken or an id is repeated. The message names file and line.
@@ -128,9 +133,9 @@ class PredictionWriter:
     content raises an error and stays as it is.
 
     Args:
-        path: The file. Its folder is created.
-        resume: Whether to keep the predictions of the file (their ids and styles are in `done`)
-            instead of overwriting it.
+        path: str or path. The file. Its folder is created.
+        resume: bool. Whether to keep the predictions of the file (their ids and styles are in
+            `done`) instead of overwriting it. Default: False.
 
     Raises:
         ValueError: If the file to resume has anything but predictions.

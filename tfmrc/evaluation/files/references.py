@@ -17,12 +17,14 @@ class Reference:
     """Reference of one example.
 
     Args:
-        id: The id of the example.
-        answers: The reference texts. Empty if the question has no answer.
-        question: Text of the question, if the file has it.
-        query_type: MS MARCO's type of the question, if the file has it.
-        answerable: Whether the question can be answered. None if unknown.
-        relevance: One truth value per passage. None if unknown.
+        id: str. The id of the example.
+        answers: tuple of str. The reference texts. Empty if the question has no answer.
+        question: str. Text of the question, if the file has it. Default: "".
+        query_type: str. MS MARCO's type of the question, if the file has it. Default: "".
+        answerable: bool or None. Whether the question can be answered. None if unknown.
+            Default: None.
+        relevance: tuple of bool or None. One truth value per passage. None if unknown.
+            Default: None.
     """
 
     id: str
@@ -47,10 +49,11 @@ def read_references(
     not the passages and paragraphs.
 
     Args:
-        path: The file.
-        style: The style of the answers. Selects the list of this style from a mapping; for MS
-            MARCO `"nlg"` reads `wellFormedAnswers`, anything else `answers`.
-        split: NarrativeQA's `set` column (`"train"`, `"valid"`, `"test"`).
+        path: str or path. The file.
+        style: str or None. The style of the answers. Selects the list of this style from a mapping;
+            for MS MARCO `"nlg"` reads `wellFormedAnswers`, anything else `answers`. Default: None.
+        split: str or None. NarrativeQA's `set` column (`"train"`, `"valid"`, `"test"`).
+            Default: None.
 
     Raises:
         ValueError: If the form is unknown, a field is missing, an id is repeated, or a style is

@@ -21,9 +21,9 @@ def score_adversarial_squad(
     over all variants and the unchanged question if it is present.
 
     Args:
-        predictions: One text by id of the variant.
-        references: Reference texts by id of the variant.
-        missing: As in `score_squad`.
+        predictions: dict. One text by id of the variant.
+        references: dict. Reference texts by id of the variant.
+        missing: str. As in `score_squad`. Default: "error".
 
     Returns:
         `Scores` with `exact_match` and `f1`; `size` is the number of original questions.

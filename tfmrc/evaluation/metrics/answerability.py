@@ -53,9 +53,10 @@ def precision_recall_curve(
     Answerable questions are the positives.
 
     Args:
-        predictions: The probability (or any score) that the question can be answered, by id.
-        references: Whether it can, by id. At least one must be answerable.
-        missing: Treatment of an id without a prediction. `"empty"` counts as least answerable.
+        predictions: dict. The probability (or any score) that the question can be answered, by id.
+        references: dict. Whether it can, by id. At least one must be answerable.
+        missing: str. Treatment of an id without a prediction. `"empty"` counts as least answerable.
+            Default: "error".
 
     Raises:
         ValueError: If a prediction is missing, a value is not a number, or no question is
@@ -106,12 +107,13 @@ def score_answerability(
     thresholds.
 
     Args:
-        predictions: The probability that the question can be answered, by id.
-        references: Whether it can, by id.
-        threshold: Smallest probability at which the question is answered. None if no threshold
-            was fixed before.
-        tuned_on: The data on which the threshold was tuned, for the note.
-        missing: Treatment of an id without a prediction. `"empty"` counts as "cannot be answered".
+        predictions: dict. The probability that the question can be answered, by id.
+        references: dict. Whether it can, by id.
+        threshold: float or None. Smallest probability at which the question is answered. None if no
+            threshold was fixed before. Default: None.
+        tuned_on: str. The data on which the threshold was tuned, for the note. Default: "".
+        missing: str. Treatment of an id without a prediction. `"empty"` counts as "cannot be
+            answered". Default: "error".
 
     Returns:
         `Scores` with `best_answerable_f1`, its precision and recall, and `average_precision`. With
@@ -165,9 +167,9 @@ def decision_scores(
     """Computes F1, precision and recall of the decisions to answer.
 
     Args:
-        decisions: True where the system answers, by id. An absent decision is False.
-        references: True where the question can be answered, by id.
-        note: Note shown beside the scores.
+        decisions: dict. True where the system answers, by id. An absent decision is False.
+        references: dict. True where the question can be answered, by id.
+        note: str. Note shown beside the scores. Default: "".
     """
     ids = tuple(references)
     rows = np.array(

@@ -36,15 +36,16 @@ def score_answers(
     - `"unicode"`: the same with the tokenizer `"unicode"`.
 
     Args:
-        predictions: One text by id. An empty string is an answer without words (scored 0).
-        references: Reference texts by id. An id with none is not scored (`unanswerable`).
-        rules: A name from the list above, or `Rules`.
-        meteor: Whether to compute METEOR (slow to start, needs Java). By default the rules decide.
-            Without Java the value of the row is None and its note says so.
-        tokenizer: Tokenizer to use instead of the rules' own. `"spacy"` is that of MS MARCO's
-            script, `"unicode"` suits all scripts and compares composed characters.
-        missing: Treatment of an id without a prediction: `"error"`, `"empty"` (an empty answer) or
-            `"leave_out"`.
+        predictions: dict. One text by id. An empty string is an answer without words (scored 0).
+        references: dict. Reference texts by id. An id with none is not scored (`unanswerable`).
+        rules: str or `Rules`. A name from the list above, or `Rules`. Default: "msmarco".
+        meteor: bool or None. Whether to compute METEOR (slow to start, needs Java). By default the
+            rules decide. Without Java the value of the row is None and its note says so.
+        tokenizer: str or None. Tokenizer to use instead of the rules' own. `"spacy"` is that of MS
+            MARCO's script, `"unicode"` suits all scripts and compares composed characters.
+            Default: None.
+        missing: str. Treatment of an id without a prediction: `"error"`, `"empty"` (an empty
+            answer) or `"leave_out"`. Default: "error".
 
     Returns:
         `Scores` with `rouge_l`, `bleu_1` .. `bleu_4` and `meteor`, as far as the rules have them,

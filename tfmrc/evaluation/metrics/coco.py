@@ -33,9 +33,9 @@ def rouge_l(
     whichever reference gives it, and combines them with beta = 1.2.
 
     Args:
-        predictions: Tokenized prediction by id.
-        references: Tokenized references by id, the same ids.
-        tokenisation: Description of the tokenization, for the record.
+        predictions: dict. Tokenized prediction by id.
+        references: dict. Tokenized references by id, the same ids.
+        tokenisation: str. Description of the tokenization, for the record.
     """
     scorer = _library("pycocoevalcap.rouge.rouge", "Rouge")()
     per_example = {
@@ -60,10 +60,10 @@ def bleu(
     """Computes BLEU-1 to BLEU-4 of tokenized text over the corpus (closest reference length).
 
     Args:
-        predictions: Tokenized prediction by id.
-        references: Tokenized references by id, the same ids.
-        tokenisation: Description of the tokenization, for the record.
-        orders: The orders of 1..4 to return.
+        predictions: dict. Tokenized prediction by id.
+        references: dict. Tokenized references by id, the same ids.
+        tokenisation: str. Description of the tokenization, for the record.
+        orders: list of int. The orders of 1..4 to return. Default: `ORDERS`.
 
     Raises:
         ValueError: If an order is not 1, 2, 3 or 4.

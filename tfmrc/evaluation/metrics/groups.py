@@ -34,8 +34,8 @@ def score_by_group(score: Score, groups: Mapping[Any, str]) -> dict[str, Score]:
     The score of a group is computed from its own counts, as for the whole (BLEU is not averaged).
 
     Args:
-        score: A score with `statistics`.
-        groups: The group of each scored id.
+        score: `Score`. A score with `statistics`.
+        groups: dict. The group of each scored id.
 
     Raises:
         ValueError: If the score was not computed, or an id has no group.
@@ -85,8 +85,8 @@ def answer_lengths(
     """Computes answer lengths by style and group (query type), in order of first appearance.
 
     Args:
-        answers: Triples of style, group and text. Give references a style of their own.
-        tokenizer: Name of the tokenizer (see `get_tokenizer`).
+        answers: iterable. Triples of style, group and text. Give references a style of their own.
+        tokenizer: str. Name of the tokenizer (see `get_tokenizer`). Default: "english".
 
     Returns:
         One row per style and group. `error` is the standard error of the mean.

@@ -32,9 +32,9 @@ def meteor(
     The first call of a process loads the paraphrase table, which takes 10 to 20 seconds.
 
     Args:
-        predictions: Prediction by id.
-        references: References by id, the same ids.
-        tokenisation: Description of the tokenization before METEOR's own normalizer.
+        predictions: dict. Prediction by id.
+        references: dict. References by id, the same ids.
+        tokenisation: str. Description of the tokenization before METEOR's own normalizer.
     """
     reason = unavailable()
     ids = tuple(predictions)

@@ -19,11 +19,12 @@ def score_oracle(
     """Computes exact match and F1 of the best of the first K answers, for each K (SAN's Figure 3).
 
     Args:
-        predictions: Answers by id, best first. Fewer than K answers are allowed.
-        references: Reference texts by id.
-        k: The numbers of answers.
-        version: SQuAD's rules, `"1.1"` or `"2.0"`.
-        missing: Treatment of an id without answers. `"empty"` scores it 0 (v1.1).
+        predictions: dict. Answers by id, best first. Fewer than K answers are allowed.
+        references: dict. Reference texts by id.
+        k: list of int. The numbers of answers. Default: (1, 2, 3, 4).
+        version: str. SQuAD's rules, `"1.1"` or `"2.0"`. Default: "1.1".
+        missing: str. Treatment of an id without answers. `"empty"` scores it 0 (v1.1).
+            Default: "error".
 
     Returns:
         `Scores` with `exact_match@K` and `f1@K`. The two maxima are taken separately.

@@ -30,11 +30,13 @@ def pair(
     """Matches the ids of predictions and references.
 
     Args:
-        predictions: Predictions by id.
-        references: The ids to be scored.
-        missing: Treatment of an id without a prediction: `"error"`, `"empty"` (scored as an empty
-            prediction, and counted) or `"leave_out"` (not scored, and counted).
-        known: Ids that are rightly not scored (an unanswerable question). They are not "unused".
+        predictions: dict. Predictions by id.
+        references: list of `Hashable`. The ids to be scored.
+        missing: str. Treatment of an id without a prediction: `"error"`, `"empty"` (scored as an
+            empty prediction, and counted) or `"leave_out"` (not scored, and counted).
+            Default: "error".
+        known: list of `Hashable`. Ids that are rightly not scored (an unanswerable question). They
+            are not "unused". Default: ().
 
     Raises:
         ValueError: If `missing` is unknown, or an id has no prediction under `"error"`.

@@ -23,10 +23,11 @@ def score_ranking(
     as `without_relevant`).
 
     Args:
-        predictions: One score per passage, by id.
-        references: One truth value per passage, by id, of the same length.
-        cutoff: Number of first ranks that count (10 for MRR@10). None counts all.
-        missing: Treatment of an id without scores. `"empty"` scores it 0.
+        predictions: dict. One score per passage, by id.
+        references: dict. One truth value per passage, by id, of the same length.
+        cutoff: int or None. Number of first ranks that count (10 for MRR@10). None counts all.
+            Default: None.
+        missing: str. Treatment of an id without scores. `"empty"` scores it 0. Default: "error".
 
     Returns:
         `Scores` with `map` and `mrr`.

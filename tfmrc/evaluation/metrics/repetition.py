@@ -19,8 +19,8 @@ def score_repetition(predictions: Mapping[Any, str], *, tokenizer: str = "englis
     within its text, `duplicated_words_rate` counts each repeated word once.
 
     Args:
-        predictions: Texts by id. Words are compared in lower case.
-        tokenizer: Name of the tokenizer (see `get_tokenizer`).
+        predictions: dict. Texts by id. Words are compared in lower case.
+        tokenizer: str. Name of the tokenizer (see `get_tokenizer`). Default: "english".
 
     Example:
 

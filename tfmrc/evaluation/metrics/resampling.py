@@ -55,10 +55,10 @@ def bootstrap(score: Score, *, samples: int = 1000, level: float = 0.95, seed: i
     averaged over examples.
 
     Args:
-        score: A score with `statistics`.
-        samples: Number of resamples.
-        level: Coverage of the interval.
-        seed: Seed of the resampling.
+        score: `Score`. A score with `statistics`.
+        samples: int. Number of resamples. Default: 1000.
+        level: float. Coverage of the interval. Default: 0.95.
+        seed: int. Seed of the resampling. Default: 0.
 
     Raises:
         ValueError: If the score was not computed or has no statistics, or an argument is out of
@@ -87,11 +87,11 @@ def paired_bootstrap(
     """Tests the difference of two systems with the same resamples for both.
 
     Args:
-        first: The score of one system.
-        second: The same score of another system on the same ids (in any order).
-        samples: Number of resamples.
-        level: Coverage of the interval of the difference.
-        seed: Seed of the resampling.
+        first: `Score`. The score of one system.
+        second: `Score`. The same score of another system on the same ids (in any order).
+        samples: int. Number of resamples. Default: 1000.
+        level: float. Coverage of the interval of the difference. Default: 0.95.
+        seed: int. Seed of the resampling. Default: 0.
 
     Raises:
         ValueError: If the scores differ in name, tokenization or ids, or were not computed.

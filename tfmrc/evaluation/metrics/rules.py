@@ -13,17 +13,18 @@ class Rules:
     """Text preparation and scores for BLEU, ROUGE-L and METEOR.
 
     Args:
-        name: The name, as in `score_answers(rules=...)`.
-        tokenizer: `"english"`, `"unicode"`, `"whitespace"` or `"spacy"`.
-        lower_case: Whether text is compared in lower case.
-        punctuation: Whether words that have neither letter nor digit are kept.
-        keep_bare_punctuation: Whether a text that has only such words keeps them. Without it, two
-            such texts are both empty and score 1 against each other.
-        orders: The BLEU orders that the dataset reports.
-        meteor: Whether the dataset reports METEOR.
-        no_answer: Whether "No Answer Present." has its MS MARCO meaning.
-        abstentions: The treatment of a prediction of "No Answer Present." to an answerable
+        name: str. The name, as in `score_answers(rules=...)`.
+        tokenizer: str. `"english"`, `"unicode"`, `"whitespace"` or `"spacy"`. Default: "english".
+        lower_case: bool. Whether text is compared in lower case. Default: True.
+        punctuation: bool. Whether words that have neither letter nor digit are kept. Default: True.
+        keep_bare_punctuation: bool. Whether a text that has only such words keeps them. Without it,
+            two such texts are both empty and score 1 against each other. Default: False.
+        orders: tuple of int. The BLEU orders that the dataset reports. Default: (1, 2, 3, 4).
+        meteor: bool. Whether the dataset reports METEOR. Default: False.
+        no_answer: bool. Whether "No Answer Present." has its MS MARCO meaning. Default: False.
+        abstentions: str. The treatment of a prediction of "No Answer Present." to an answerable
             question: `"leave_out"` (not scored) or `"empty"` (an empty answer, scored 0).
+            Default: "leave_out".
 
     Example:
 
@@ -85,8 +86,8 @@ def get_rules(rules: str | Rules, tokenizer: str | None = None) -> Rules:
     """Returns rules by name, with another tokenizer if given.
 
     Args:
-        rules: A name of `RULES`, or rules.
-        tokenizer: The tokenizer to use instead of the rules' own.
+        rules: str or `Rules`. A name of `RULES`, or rules.
+        tokenizer: str or None. The tokenizer to use instead of the rules' own. Default: None.
 
     Raises:
         ValueError: If the name is unknown.

@@ -17,7 +17,7 @@ class Statistics:
     for BLEU), so a resampled score takes one matrix product: see `bootstrap`.
 
     Args:
-        ids: The ids of the examples.
+        ids: tuple of `Hashable`. The ids of the examples.
         values: float64 `[N, M]`, one row per example.
         combine: Function from sums `[R, M]` to scores `[R]`.
     """

@@ -27,8 +27,8 @@ def normalize_squad(text: str, normalization: Normalization = "official") -> str
     The Unicode form is composed (NFC) and case-folded, and removes the punctuation of all scripts.
 
     Args:
-        text: The text.
-        normalization: `"official"` or `"unicode"`.
+        text: str. The text.
+        normalization: `Normalization`. `"official"` or `"unicode"`. Default: "official".
 
     Example:
 
@@ -62,17 +62,20 @@ def score_squad(
     ignored. Without an answer on either side F1 is 1 if both are empty, else 0 (v1.1: 0).
 
     Args:
-        predictions: One text by id. An empty text means no answer (v2.0).
-        references: Reference texts by id.
-        version: `"1.1"` or `"2.0"`.
-        no_answer: The probability of no answer by id (v2.0). Above `no_answer_threshold` the
-            prediction counts as empty. The best scores over all thresholds are reported too.
-        no_answer_threshold: See above.
-        normalization: `"official"` is the official scripts' normal form, bit for bit. It compares
-            code points, so composed and decomposed letters differ and only ASCII punctuation is
-            removed. `"unicode"` is not official: see `normalize_squad`.
-        missing: Treatment of an id without a prediction: `"error"`, `"empty"` (the official v1.1
-            script gives 0) or `"leave_out"` (the official v2.0 script leaves it out).
+        predictions: dict. One text by id. An empty text means no answer (v2.0).
+        references: dict. Reference texts by id.
+        version: str. `"1.1"` or `"2.0"`. Default: "1.1".
+        no_answer: dict or None. The probability of no answer by id (v2.0). Above
+            `no_answer_threshold` the prediction counts as empty. The best scores over all
+            thresholds are reported too. Default: None.
+        no_answer_threshold: float. See above. Default: 1.0.
+        normalization: `Normalization`. `"official"` is the official scripts' normal form, bit for
+            bit. It compares code points, so composed and decomposed letters differ and only ASCII
+            punctuation is removed. `"unicode"` is not official: see `normalize_squad`.
+            Default: "official".
+        missing: str. Treatment of an id without a prediction: `"error"`, `"empty"` (the official
+            v1.1 script gives 0) or `"leave_out"` (the official v2.0 script leaves it out).
+            Default: "error".
 
     Returns:
         `Scores` with `exact_match`, `f1`; in v2.0 also `has_answer_exact_match`, `has_answer_f1`,

@@ -175,11 +175,11 @@ def get_tokenizer(name: str) -> Tokenizer:
     """Returns the tokenizer of this name.
 
     Args:
-        name: `"english"` cuts contractions, punctuation, hyphens and units from their words and
-            leaves text that is already tokenized as it is. `"unicode"` does the same in Unicode's
-            composed form (NFC), with combining marks, vowel signs and joiners as part of their
-            word, and each Han or Hiragana character as a word. `"whitespace"` takes the text as
-            already tokenized. `"spacy"` is spaCy's blank English tokenizer, which must be
+        name: str. `"english"` cuts contractions, punctuation, hyphens and units from their words
+            and leaves text that is already tokenized as it is. `"unicode"` does the same in
+            Unicode's composed form (NFC), with combining marks, vowel signs and joiners as part of
+            their word, and each Han or Hiragana character as a word. `"whitespace"` takes the text
+            as already tokenized. `"spacy"` is spaCy's blank English tokenizer, which must be
             installed.
 
     Raises:

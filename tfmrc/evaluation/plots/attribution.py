@@ -37,7 +37,7 @@ def attribution_of(provenance: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Returns the arguments of `attribution_html` from the `provenance` of a prediction.
 
     Args:
-        provenance: One mapping per word with `word` (or `text`), `source`, `mixture`, and
+        provenance: list. One mapping per word with `word` (or `text`), `source`, `mixture`, and
             `passage`, `start`, `end` if known.
 
     Raises:

@@ -20,11 +20,11 @@ def plot_attribution(
     """Plots the generated words with stacked bars of their three weights (PNG and SVG).
 
     Args:
-        words: The generated words.
-        sources: `"vocabulary"`, `"question"` or `"passage"` for each word.
-        weights: The weights of vocabulary, question and passages for each word, `[T, 3]`.
-        path: The files without their ending.
-        title: Title of the figure.
+        words: list of str. The generated words.
+        sources: list of str. `"vocabulary"`, `"question"` or `"passage"` for each word.
+        weights: list. The weights of vocabulary, question and passages for each word, `[T, 3]`.
+        path: str or path. The files without their ending.
+        title: str. Title of the figure. Default: "".
 
     Raises:
         ValueError: As `attribution_html`.

@@ -41,16 +41,16 @@ def attribution_html(
     weights below it. Copied words are marked in the question and the passages.
 
     Args:
-        words: The generated words.
-        sources: `"vocabulary"`, `"question"` or `"passage"` for each word.
-        weights: The weights of vocabulary, question and passages for each word, `[T, 3]`.
-        positions: Passage index, start and end in characters (code points) for each word. None if
-            unknown; the passage index is None for the question.
-        question: Text of the question, shown if given.
-        passages: Texts of the passages, shown if given.
-        relevance: One number per passage, shown if given.
-        title: Heading of the page.
-        note: A line under the heading (model, checkpoint).
+        words: list of str. The generated words.
+        sources: list of str. `"vocabulary"`, `"question"` or `"passage"` for each word.
+        weights: list. The weights of vocabulary, question and passages for each word, `[T, 3]`.
+        positions: list or None. Passage index, start and end in characters (code points) for each
+            word. None if unknown; the passage index is None for the question. Default: None.
+        question: str. Text of the question, shown if given. Default: "".
+        passages: list of str. Texts of the passages, shown if given. Default: ().
+        relevance: list of float or None. One number per passage, shown if given. Default: None.
+        title: str. Heading of the page. Default: "Where the answer's words came from".
+        note: str. A line under the heading (model, checkpoint). Default: "".
 
     Returns:
         The page as a string.

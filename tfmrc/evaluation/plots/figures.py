@@ -26,11 +26,12 @@ def plot_learning_curves(
     `loss` and `val_loss` share a panel. Empty cells are gaps.
 
     Args:
-        log: The CSV file.
-        path: The files without their ending.
-        metrics: The panels, by column without `val_`. By default all numeric columns.
-        x: The column of the horizontal axis. By default the first one.
-        title: Title of the figure.
+        log: str or path. The CSV file.
+        path: str or path. The files without their ending.
+        metrics: list of str or None. The panels, by column without `val_`. By default all numeric
+            columns.
+        x: str or None. The column of the horizontal axis. By default the first one.
+        title: str. Title of the figure. Default: "".
 
     Returns:
         The files written.
@@ -72,12 +73,12 @@ def plot_runs(
     """Plots one learning curve per system in one panel (SAN's Figure 4).
 
     Args:
-        logs: The logs of Keras' CSVLogger of the runs of each system. The mean of several runs is
-            plotted, up to the end of the shortest.
-        path: The files without their ending.
-        metric: The column to plot.
-        x: The column of the horizontal axis. By default the first one.
-        title: Title of the figure.
+        logs: dict. The logs of Keras' CSVLogger of the runs of each system. The mean of several
+            runs is plotted, up to the end of the shortest.
+        path: str or path. The files without their ending.
+        metric: str. The column to plot. Default: "val_loss".
+        x: str or None. The column of the horizontal axis. By default the first one.
+        title: str. Title of the figure. Default: "".
 
     Returns:
         The files written.
@@ -113,9 +114,9 @@ def plot_precision_recall(
     """Plots the precision-recall curve with the point of the best F1 (Masque's Figure 4).
 
     Args:
-        curve: The result of `precision_recall_curve`.
-        path: The files without their ending.
-        title: Title of the figure.
+        curve: `PrecisionRecallCurve`. The result of `precision_recall_curve`.
+        path: str or path. The files without their ending.
+        title: str. Title of the figure. Default: "".
 
     Returns:
         The files written.
@@ -144,9 +145,9 @@ def plot_answer_lengths(
     Error bars are standard errors of the mean.
 
     Args:
-        rows: The result of `answer_lengths`.
-        path: The files without their ending.
-        title: Title of the figure.
+        rows: list of `AnswerLength`. The result of `answer_lengths`.
+        path: str or path. The files without their ending.
+        title: str. Title of the figure. Default: "".
 
     Returns:
         The files written.
@@ -175,11 +176,11 @@ def plot_scores(
     """Plots scores as grouped bars, one colour per system.
 
     Args:
-        scores: Fractions by system and score (`{"system": {"ROUGE-L": 0.6, ...}, ...}`). An
+        scores: dict. Fractions by system and score (`{"system": {"ROUGE-L": 0.6, ...}, ...}`). An
             `Interval` gets an error bar.
-        path: The files without their ending.
-        title: Title of the figure.
-        label: Label of the vertical axis.
+        path: str or path. The files without their ending.
+        title: str. Title of the figure. Default: "".
+        label: str. Label of the vertical axis. Default: "score (%)".
 
     Returns:
         The files written.

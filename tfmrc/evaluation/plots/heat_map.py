@@ -24,10 +24,10 @@ def plot_heat_map(
 
     Args:
         weights: `[rows, columns]`, not negative.
-        rows: The words that attend.
-        path: The files without their ending (a PNG and an SVG are written).
-        columns: The words attended to. By default the same as the rows.
-        title: Title of the figure.
+        rows: list of str. The words that attend.
+        path: str or path. The files without their ending (a PNG and an SVG are written).
+        columns: list of str or None. The words attended to. By default the same as the rows.
+        title: str. Title of the figure. Default: "".
 
     Returns:
         The files written.

@@ -16,7 +16,7 @@ def mean_of_runs(runs: Sequence[Scores]) -> Scores:
     unchanged.
 
     Args:
-        runs: Scores of the same examples by the same rules, one per run.
+        runs: list of `Scores`. Scores of the same examples by the same rules, one per run.
 
     Raises:
         ValueError: If there is no run, or the runs differ in scorer or number of examples.

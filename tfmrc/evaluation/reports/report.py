@@ -17,12 +17,14 @@ class Report:
     """Scores of one or more systems on one dataset, with the facts needed to repeat them.
 
     Args:
-        title: The heading ("Masque on SQuAD").
-        dataset: Name and version of the data.
-        split: The part that was scored.
-        seed: Seed of the training run. None if nothing was random.
-        details: Further facts beside the numbers (model size, steps, hours, machine).
-        paper: The paper's figures in its own unit (69.77), by system and score name.
+        title: str. The heading ("Masque on SQuAD").
+        dataset: str. Name and version of the data.
+        split: str. The part that was scored.
+        seed: int or None. Seed of the training run. None if nothing was random. Default: None.
+        details: dict. Further facts beside the numbers (model size, steps, hours, machine).
+            Default: {}.
+        paper: dict. The paper's figures in its own unit (69.77), by system and score name.
+            Default: {}.
 
     Example:
 
@@ -48,10 +50,10 @@ class Report:
         """Adds scores of a system; call it again for further kinds of scores.
 
         Args:
-            system: The row of the table.
-            scores: The scores.
-            prefix: Prefix of the names and labels (a style, for instance).
-            samples: Number of resamples for bootstrap intervals; 0 computes none.
+            system: str. The row of the table.
+            scores: `Scores`. The scores.
+            prefix: str. Prefix of the names and labels (a style, for instance). Default: "".
+            samples: int. Number of resamples for bootstrap intervals; 0 computes none. Default: 0.
 
         Raises:
             ValueError: If the system already has a score of this name.

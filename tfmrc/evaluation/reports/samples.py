@@ -19,12 +19,12 @@ def sample_table(
     Masque's Tables 6 and 7 show both styles in this way, DAANET's Table 4 both tasks.
 
     Args:
-        predictions: Answers by id, by system or style.
-        references: References by id, by the same names.
-        ids: The questions, in this order.
-        title: The heading.
-        column: The heading of the systems' answers.
-        passages: Text shown above the table of a question, by id.
+        predictions: dict. Answers by id, by system or style.
+        references: dict. References by id, by the same names.
+        ids: iterable of str. The questions, in this order.
+        title: str. The heading. Default: "Samples".
+        column: str. The heading of the systems' answers. Default: "answer".
+        passages: dict or None. Text shown above the table of a question, by id. Default: None.
 
     Raises:
         ValueError: If a system has no prediction or no reference for an id.

@@ -27,12 +27,13 @@ def reproduction(
     """Prints every table and figure of the papers with its state.
 
     Args:
-        runs: Folders of runs. Default: `runs`, if it exists.
-        rows: Path of the YAML file that declares the tables and figures. Default:
-            `recipes/reproduction.yaml` of the working folder, else of tfmrc.
-        only: Ids of the rows to list, with their commands. Default: all rows.
-        markdown: Path of a file to which the list is also written as Markdown.
+        runs: list. Folders of runs. Default: `runs`, if it exists.
+        rows: Path of the YAML file that declares the tables and figures.
+            Default: `recipes/reproduction.yaml` of the working folder, else of tfmrc.
+        only: list of str. Ids of the rows to list, with their commands. Default: all rows.
+        markdown: Path of a file to which the list is also written as Markdown. Default: None.
         json_file: Path of a file to which the list is also written as JSON; `"-"` prints only JSON.
+            Default: None.
 
     Raises:
         ValueError: If a folder of runs or an id does not exist, or the YAML file is wrong.

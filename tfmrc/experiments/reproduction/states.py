@@ -81,9 +81,9 @@ def states(
     training length are given beside the figures.
 
     Args:
-        rows: The tables and figures.
-        runs: The result of `find_runs`.
-        recipes: The folder of the recipes.
+        rows: list of `Row`. The tables and figures.
+        runs: iterable. The result of `find_runs`.
+        recipes: str or path. The folder of the recipes. Default: "recipes".
 
     Example:
 

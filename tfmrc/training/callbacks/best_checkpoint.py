@@ -28,7 +28,7 @@ class BestCheckpoint(keras.callbacks.Callback):
     saved, `best` the best number of all.
 
     Args:
-        path: The file of the weights, which ends in `.weights.h5`.
+        path: str or path. The file of the weights, which ends in `.weights.h5`.
         monitor: str. The number to watch, a name in the logs of an epoch. Default: "val_loss".
         mode: "min" or "max". Which is better. Default: "min".
         patience: int. Epochs without a better one after which training stops; None for never.

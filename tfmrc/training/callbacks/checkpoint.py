@@ -59,13 +59,13 @@ class Checkpoint(keras.callbacks.Callback):
     Put it last in the list of callbacks, so that it sees the results of the others.
 
     Args:
-        folder: The folder of the files, one per run.
+        folder: str or path. The folder of the files, one per run.
         every_steps: int. Steps between checkpoints; None for the ends of epochs only, which are
             always saved. Default: 500.
         every_seconds: float. Also save after so many seconds. Default: None.
         keep: int. Number of files to keep, the newest ones. Default: 2.
-        callbacks: Callbacks of the same `fit` whose memory is saved, with `get_state` and
-            `set_state` as `BestCheckpoint` has them.
+        callbacks: list of `Stateful`. Callbacks of the same `fit` whose memory is saved, with
+            `get_state` and `set_state` as `BestCheckpoint` has them. Default: ().
 
     Raises:
         ValueError: A number is not positive.

@@ -20,7 +20,7 @@ class CsvLog(keras.callbacks.Callback):
     folder begins a new table. The file is replaced as a whole and never half written.
 
     Args:
-        path: The file; its folder is created.
+        path: str or path. The file; its folder is created.
 
     Example:
 

@@ -19,8 +19,8 @@ def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
     """Returns the trained variables of a compiled model, each with its moving average.
 
     Args:
-        model: A model compiled with an optimizer that has `use_ema=True`, inside a loss scale or
-            not.
+        model: `keras.Model`. A model compiled with an optimizer that has `use_ema=True`, inside a
+            loss scale or not.
 
     Returns:
         Pairs of variables; an empty list before the first update, when no average exists.
@@ -51,7 +51,7 @@ def ema_weights(model: keras.Model) -> Iterator[keras.Model]:
     average exists, and the block runs with the weights themselves.
 
     Args:
-        model: A model compiled with an optimizer that has `use_ema=True`.
+        model: `keras.Model`. A model compiled with an optimizer that has `use_ema=True`.
 
     Yields:
         The model.
@@ -87,7 +87,7 @@ def swap_in(model: keras.Model) -> list[tuple[Any, np.ndarray]]:
     """Swaps the averages into a model and returns the weights for `restore`.
 
     Args:
-        model: A model compiled with an optimizer that has `use_ema=True`.
+        model: `keras.Model`. A model compiled with an optimizer that has `use_ema=True`.
 
     Returns:
         Variables and their values of before.
@@ -111,7 +111,7 @@ def restore(weights: list[tuple[Any, np.ndarray]]) -> None:
     """Restores the weights that `swap_in` returned.
 
     Args:
-        weights: Variables and their values.
+        weights: list. Variables and their values.
     """
     for variable, value in weights:
         variable.assign(value)
@@ -167,10 +167,10 @@ def save_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
     fault on a full disk, and what was written is read back before it replaces an older file.
 
     Args:
-        model: A built model.
-        path: The file, which ends in `.weights.h5`; its folder is created. Read it with
-            `model.load_weights`, or with `load_weights` of this module, which leaves the optimizer
-            of a compiled model unchanged.
+        model: `keras.Model`. A built model.
+        path: str or path. The file, which ends in `.weights.h5`; its folder is created. Read it
+            with `model.load_weights`, or with `load_weights` of this module, which leaves the
+            optimizer of a compiled model unchanged.
 
     Raises:
         OSError: The disk has too little room, or another error of the file system.
@@ -204,7 +204,7 @@ def check_readable(path: str | os.PathLike[str]) -> None:
     """Reads every array of an HDF5 file.
 
     Args:
-        path: The file.
+        path: str or path. The file.
 
     Raises:
         OSError: The file is cut or cannot be read.
@@ -239,8 +239,8 @@ def load_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
     """Reads weights into a model and leaves its optimizer unchanged.
 
     Args:
-        model: A built model.
-        path: A file that `save_weights` wrote.
+        model: `keras.Model`. A built model.
+        path: str or path. A file that `save_weights` wrote.
     """
     keras.saving.load_weights(model, str(path), objects_to_skip=_optimizers(model))
 

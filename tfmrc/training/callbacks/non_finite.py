@@ -14,9 +14,9 @@ class NonFiniteError(ArithmeticError):
     """A loss, gradient or weight is NaN or infinite.
 
     Args:
-        what: What is not finite, such as "the loss `decoder_loss` (nan)".
-        step: Number of batches until then, this one included.
-        checkpoint: The last good checkpoint; None if the run has none.
+        what: str. What is not finite, such as "the loss `decoder_loss` (nan)".
+        step: int. Number of batches until then, this one included.
+        checkpoint: path or None. The last good checkpoint; None if the run has none.
     """
 
     def __init__(self, what: str, step: int, checkpoint: Path | None) -> None:
@@ -52,8 +52,8 @@ class StopOnNonFinite(keras.callbacks.Callback):
     Put it before `Checkpoint` in the list of callbacks, so that no such state is saved.
 
     Args:
-        checkpoint: The `Checkpoint` of the same `fit`, which knows the last good file.
-            Default: None.
+        checkpoint: `Checkpoints` or None. The `Checkpoint` of the same `fit`, which knows the last
+            good file. Default: None.
 
     Raises:
         NonFiniteError: In `fit`, at the first such step.
@@ -110,7 +110,7 @@ def finiteness(variables: list[Any]) -> Callable[[], bool]:
     """Returns a compiled function that tells whether all numbers of some variables are finite.
 
     Args:
-        variables: Keras variables.
+        variables: list. Keras variables.
 
     Example:
 

@@ -46,7 +46,7 @@ def callbacks(
     A loss or gradient that is not finite ends the training with an error (`StopOnNonFinite`).
 
     Args:
-        folder: The folder of the run.
+        folder: str or path. The folder of the run.
         ema_weights: bool. Whether to validate with the moving averages of the weights.
             Default: True.
         monitor: str. The number that decides which epoch is best; None without validation data.

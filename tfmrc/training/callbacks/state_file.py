@@ -30,9 +30,9 @@ def write_state(
     comment is the SHA-256 digest of everything before the comment.
 
     Args:
-        path: The file; its folder is created.
-        arrays: Names to arrays; bfloat16 is supported.
-        facts: A JSON value.
+        path: str or path. The file; its folder is created.
+        arrays: dict. Names to arrays; bfloat16 is supported.
+        facts: dict. A JSON value.
 
     Raises:
         OSError: The disk has too little room, or another error of the file system.
@@ -78,7 +78,7 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dic
     """Reads what `write_state` wrote, after comparing its digest.
 
     Args:
-        path: The file.
+        path: str or path. The file.
 
     Returns:
         The arrays by name, and the facts.
@@ -115,8 +115,8 @@ def check_room(path: Path, sizes: list[int]) -> None:
     HDF5 ends the process with a segmentation fault on a full disk, so the room is checked before.
 
     Args:
-        path: The file; its folder exists.
-        sizes: Bytes of each array that the file will hold.
+        path: path. The file; its folder exists.
+        sizes: list of int. Bytes of each array that the file will hold.
 
     Raises:
         OSError: There is too little room.

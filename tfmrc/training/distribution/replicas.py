@@ -34,7 +34,7 @@ def sum_over_replicas(grads: Sequence[Any]) -> tuple[list[Any], int]:
     Keras, and outside a strategy, the sum is the gradient itself.
 
     Args:
-        grads: gradients, `tf.IndexedSlices` among them, or None.
+        grads: list. Gradients, `tf.IndexedSlices` among them, or None.
 
     Returns:
         The gradients, the same on every replica, None where there was None; and the number of

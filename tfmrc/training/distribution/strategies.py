@@ -33,9 +33,11 @@ def mirrored(
     above 1 and strings in the batch.
 
     Args:
-        devices: names such as "GPU:0", or how many devices of the best kind at hand; None for all
-            GPUs, or all logical CPU devices where there is no GPU.
-        batch_size: size of the global batch, to be checked; None for no check.
+        devices: list of str, int or None. Names such as "GPU:0", or how many devices of the best
+            kind at hand; None for all GPUs, or all logical CPU devices where there is no GPU.
+            Default: None.
+        batch_size: int or None. Size of the global batch, to be checked; None for no check.
+            Default: None.
 
     Returns:
         The strategy.
@@ -76,8 +78,8 @@ def check_batch_size(batch_size: int, num_replicas: int) -> int:
     """Returns the share of the global batch that one replica gets.
 
     Args:
-        batch_size: size of the global batch.
-        num_replicas: number of replicas.
+        batch_size: int. Size of the global batch.
+        num_replicas: int. Number of replicas.
 
     Returns:
         `batch_size // num_replicas`.

@@ -48,21 +48,26 @@ class AdamW(LearningRateMultipliers, keras.optimizers.Adam):
     Padding: does not apply.
 
     Args:
-        learning_rate: a float or a schedule.
-        beta_1: decay of the first moment.
-        beta_2: decay of the second moment.
-        epsilon: added to the root of the second moment (`epsilon hat` of Kingma and Ba).
-        weight_decay: share of a weight, times the learning rate, that is taken off at each
-            update; None for no decay.
-        clip_norm: the largest norm of the gradient; None for no clipping.
-        no_decay: regular expression, searched in the last part of a variable's path.
-        use_ema: whether to keep the moving average.
-        ema_momentum: decay of the moving average.
-        loss_scale_factor: a fixed factor for the loss, taken out of the gradients again before
-            they are clipped. For float16, Keras wraps the optimizer by itself.
-        learning_rate_multipliers: regular expressions, searched in a variable's path, and factors
-            of the learning rate; the first that is found counts. None for one rate.
-        name: name of the optimizer.
+        learning_rate: A float or a schedule. Default: 0.00025.
+        beta_1: float. Decay of the first moment. Default: 0.9.
+        beta_2: float. Decay of the second moment. Default: 0.999.
+        epsilon: float. Added to the root of the second moment (`epsilon hat` of Kingma and Ba).
+            Default: 1e-08.
+        weight_decay: float or None. Share of a weight, times the learning rate, that is taken off
+            at each update; None for no decay. Default: 0.01.
+        clip_norm: float or None. The largest norm of the gradient; None for no clipping.
+            Default: 1.0.
+        no_decay: str. Regular expression, searched in the last part of a variable's path.
+            Default: `NO_DECAY`.
+        use_ema: bool. Whether to keep the moving average. Default: True.
+        ema_momentum: float. Decay of the moving average. Default: 0.9995.
+        loss_scale_factor: float or None. A fixed factor for the loss, taken out of the gradients
+            again before they are clipped. For float16, Keras wraps the optimizer by itself.
+            Default: None.
+        learning_rate_multipliers: dict or None. Regular expressions, searched in a variable's path,
+            and factors of the learning rate; the first that is found counts. None for one rate.
+            Default: None.
+        name: str. Name of the optimizer. Default: "adamw".
 
     Raises:
         ValueError: `clip_norm` is not positive, or a factor is negative.
@@ -163,9 +168,10 @@ def clip_over_replicas(
     """Gradients of all replicas together, clipped, ready for the optimizer's own sum.
 
     Args:
-        grads: a replica's gradients; None is passed through.
-        clip_norm: the largest norm of the sum; None for no clipping.
-        loss_scale_factor: what Keras will divide the gradients by further on.
+        grads: list. A replica's gradients; None is passed through.
+        clip_norm: float or None. The largest norm of the sum; None for no clipping.
+        loss_scale_factor: float or None. What Keras will divide the gradients by further on.
+            Default: None.
 
     Returns:
         Dense gradients, divided by the number of replicas.
@@ -186,8 +192,8 @@ def clip_by_global_norm(grads: Sequence[Any], clip_norm: float) -> list[Any]:
     bit; a gradient that is not finite makes all of them not finite, so that it is noticed.
 
     Args:
-        grads: dense tensors; None is passed through.
-        clip_norm: the largest norm.
+        grads: list. Dense tensors; None is passed through.
+        clip_norm: float. The largest norm.
 
     Returns:
         A list as long as `grads`.

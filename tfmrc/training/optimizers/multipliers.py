@@ -26,8 +26,9 @@ class LearningRateMultipliers(keras.optimizers.Optimizer):
         """Sets the factors.
 
         Args:
-            multipliers: Regular expressions, searched in the path of a variable, and factors; the
-                first match counts, and the factor is 1 without one. None for no factors.
+            multipliers: dict or None. Regular expressions, searched in the path of a variable, and
+                factors; the first match counts, and the factor is 1 without one. None for no
+                factors.
 
         Raises:
             ValueError: A factor is negative, or a regular expression is not valid.

@@ -17,12 +17,14 @@ class SGD(LearningRateMultipliers, keras.optimizers.SGD):
     gradient one by one (see `tfmrc.training.AdamW`).
 
     Args:
-        learning_rate: a float or a schedule.
-        momentum: share of the last update that is kept.
-        nesterov: whether the gradient is taken where the momentum leads.
-        clip_norm: the largest norm of the gradient; None for no clipping.
-        learning_rate_multipliers: regular expressions, searched in a variable's path, and factors
-            of the learning rate; the first that is found counts. None for one rate.
+        learning_rate: A float or a schedule. Default: 0.1.
+        momentum: float. Share of the last update that is kept. Default: 0.9.
+        nesterov: bool. Whether the gradient is taken where the momentum leads. Default: True.
+        clip_norm: float or None. The largest norm of the gradient; None for no clipping.
+            Default: None.
+        learning_rate_multipliers: dict or None. Regular expressions, searched in a variable's path,
+            and factors of the learning rate; the first that is found counts. None for one rate.
+            Default: None.
         **kwargs: further arguments of `keras.optimizers.SGD`.
 
     Raises:

@@ -45,7 +45,7 @@ def test_is_frozen_hashable_and_pickles():
     [
         ({"id": 1}, "Received: id=1"),
         ({"question": None}, "Received: question=None"),
-        ({"question": "\ud800"}, "no valid Unicode"),
+        ({"question": "\ud800"}, "must be valid Unicode"),
         ({"passages": "An owl flew."}, "sequence of strings. Received: passages='An owl flew.'"),
         ({"passages": ("a", b"b")}, r"Received: passages\[1\]=b'b'"),
         ({"answers": ("An owl",)}, "must map styles"),
@@ -58,7 +58,7 @@ def test_is_frozen_hashable_and_pickles():
         ({"relevance": (1, 0)}, "a boolean for each passage"),
         ({"relevance": 1}, "a boolean for each passage"),
         ({"spans": ((0, 0, 6),)}, "holds Span objects"),
-        ({"spans": (Span(2, 0, 6),)}, "passage that is not there"),
+        ({"spans": (Span(2, 0, 6),)}, "existing passage"),
         ({"spans": (Span(0, 0, 13),)}, r"len\(passages\[0\]\)=12"),
         ({"group": 3}, "Received: group=3"),
     ],
@@ -142,14 +142,14 @@ def test_cut_gzip_raises_even_when_skipping(tmp_path):
 
 def test_text_that_is_no_utf8(tmp_path):
     path = write(tmp_path / "a.jsonl", b'{"id": "\xff"}\n')
-    with pytest.raises(RecordError, match="line 1: the text is no UTF-8"):
+    with pytest.raises(RecordError, match="line 1: the text is not UTF-8"):
         list(read_examples(path))
 
 
 def test_bad_bytes_have_a_line_number_and_can_be_skipped(tmp_path):
     bad = OTHER.to_json().encode().replace(b"An owl", b"An \xff owl", 1)
     path = write(tmp_path / "a.jsonl", GOOD.to_json().encode() + b"\n\n" + bad + b"\n")
-    with pytest.raises(RecordError, match=r"a\.jsonl: line 3: the text is no UTF-8"):
+    with pytest.raises(RecordError, match=r"a\.jsonl: line 3: the text is not UTF-8"):
         list(read_examples(path))
     stream = read_examples(path, on_error="skip")
     assert list(stream) == [GOOD] and stream.skipped == 1
@@ -170,7 +170,7 @@ def test_deep_nesting_is_a_clear_error(tmp_path, depth):
 @pytest.mark.parametrize("policy", ["raise", "skip"])
 def test_a_file_without_a_record_is_an_error(tmp_path, content, policy):
     path = write(tmp_path / "a.jsonl", content)
-    with pytest.raises(RecordError, match="file: holds no record"):
+    with pytest.raises(RecordError, match="file: contains no record"):
         list(read_examples(path, on_error=policy))
 
 

@@ -82,7 +82,7 @@ def test_the_command_says_what_is_wrong(tmp_path, capsys):
     content["data"][0]["paragraphs"][0]["qas"][0]["question"] = ""
     path = str(write(tmp_path / "a.json", content))
     assert main([path]) == 1
-    assert "id 'h1': question: holds no text" in capsys.readouterr().err
+    assert "id 'h1': question: must not be blank" in capsys.readouterr().err
     assert main([path, "--skip"]) == 0
     printed = capsys.readouterr()
     assert "1 broken records skipped" in printed.err and "| 3 | 2 |" in printed.out

@@ -5,16 +5,22 @@ import pytest
 
 from tests.reference import question_generation as reference
 from tfmrc.losses import SequenceMean
-from tfmrc.ops import coverage_overlap, first_places, is_first, scores_of_targets, scores_of_words
+from tfmrc.ops import (
+    coverage_overlap,
+    first_positions,
+    is_first,
+    scores_of_targets,
+    scores_of_words,
+)
 from tfmrc.ops.masking import LOG_ZERO
 
 SOURCE = np.array([[5, 8, 5, 0, 8, 5], [0, 0, 0, 0, 0, 0], [4, 4, 4, 4, 4, 4]], "int32")
 SCORES = np.random.default_rng(0).normal(size=(3, 2, 6)).astype("float32")
 
 
-def test_first_places():
+def test_first_positions():
     np.testing.assert_array_equal(
-        first_places(SOURCE), [[0, 1, 0, 3, 1, 0], [0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0]]
+        first_positions(SOURCE), [[0, 1, 0, 3, 1, 0], [0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0]]
     )
     np.testing.assert_array_equal(
         is_first(SOURCE), [[1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]]

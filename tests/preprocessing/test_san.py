@@ -64,7 +64,7 @@ def test_tags_are_those_of_the_words():
 @pytest.mark.parametrize("tags", ["DET NOUN", "DET NOUN PUNCT NOUN", ""])
 def test_as_many_tags_as_words(tags):
     preprocessor = made(pos_tags=TAGS)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="`passage_pos` has one tag for each"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="`passage_pos` must have one tag per"):
         preprocessor.source(["Who?"], ["An owl."], passage_pos=[tags])
 
 

@@ -10,7 +10,7 @@ def test_cut_rows():
     flat = cut_rows(Tokenizer().tokenize(["a b c", "", "d e", "f"]), [2, 5, 0, 1])
     assert text_of(flat.surface) == ["a", "b", "f"]
     assert flat.row.numpy().tolist() == [0, 0, 3]
-    assert flat.place.numpy().tolist() == [0, 1, 0]
+    assert flat.position.numpy().tolist() == [0, 1, 0]
     assert flat.starts.numpy().tolist() == [0, 2, 0]
     assert flat.ends.numpy().tolist() == [1, 3, 1]
     assert flat.lengths.numpy().tolist() == [2, 0, 0, 1]

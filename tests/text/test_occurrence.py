@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tfmrc.text.occurrence import first_occurrence, stands_at
+from tfmrc.text.occurrence import first_occurrence, occurs_at
 
 TEXT = st.text(alphabet="abé\U0001f600 ", max_size=12)
 
@@ -19,14 +19,14 @@ def test_is_pythons_find(pairs):
     expected = [text.find(part) if part else -1 for text, part in pairs]
     got = first_occurrence(encode(texts), encode(parts)).numpy()
     np.testing.assert_array_equal(got, expected)
-    there = stands_at(encode(texts), encode(parts), got).numpy()
+    there = occurs_at(encode(texts), encode(parts), got).numpy()
     np.testing.assert_array_equal(there, got >= 0)
 
 
 @given(TEXT, TEXT.filter(bool))
 def test_stands_where_it_stands_and_nowhere_else(text, part):
     places = range(-2, len(text) + 3)
-    got = stands_at(encode([text] * len(places)), encode([part] * len(places)), list(places))
+    got = occurs_at(encode([text] * len(places)), encode([part] * len(places)), list(places))
     right = [0 <= p <= len(text) and text[p : p + len(part)] == part for p in places]
     np.testing.assert_array_equal(got.numpy(), right)
 

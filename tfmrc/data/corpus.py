@@ -1,13 +1,14 @@
-"""The corpus that tfmrc ships: small passages about a made-up world, for demos and tests.
+"""The corpus shipped with tfmrc: short passages about a fictional world, for demos and tests.
 
-Each group of examples tells of three things of this world (bridges, guilds, festivals, ...), two
-passages a thing. A question asks for one fact of one thing and is given three or four of the six
-passages, in random order. Half of the questions have no answer there: the thing's passages keep
-silent about the fact, mostly while another thing's passage tells its own. Answers come in two
-styles: ``concise`` (the words of the value) and ``sentence`` (the statement in the wording of the
-passage, with the thing named in full, so that it can be read without the question).
+Each group of examples describes three things of this world (bridges, guilds, festivals, ...) in
+two passages per thing. A question asks for one fact about one thing and comes with three or four
+of the six passages, in random order. Half of the questions have no answer: the passages of the
+thing do not state the fact, but usually a passage of another thing states the same kind of fact.
+Answers have two styles: ``concise`` (the words of the value) and ``sentence`` (the statement in
+the wording of the passage, with the full name of the thing, so that it is clear without the
+question).
 
-Every group has names of its own, so names of ``dev`` and ``test`` never occur in ``train``.
+Names are unique to a group, so names in ``dev`` and ``test`` never occur in ``train``.
 """
 
 import argparse
@@ -26,20 +27,20 @@ from tfmrc.data.stream import ExampleStream
 
 STYLES = ("concise", "sentence")
 SPLITS = {"test": 60, "dev": 40, "train": 1500}
-"""Groups of each split, in the order in which their names are drawn."""
+"""Number of groups of each split, in the order in which their names are drawn."""
 
 QUESTIONS = 6
-"""Questions of each group, half of them without an answer."""
+"""Number of questions per group; half of them have no answer."""
 
 WORDS = (25, 35)
-"""Length of a passage."""
+"""Smallest and largest number of words of a passage."""
 
 _FOLDER = Path(__file__).parent / "corpus_files"
 
 
 @cache
 def _world() -> dict[str, Any]:
-    """The kinds of things, their relations, and the wordings of both."""
+    """Returns the kinds of things, their relations, and the wordings of both."""
     return json.loads((_FOLDER / "world.json").read_text(encoding="utf-8"))
 
 
@@ -66,7 +67,7 @@ class _Passage:
 
 
 class _Names:
-    """Names out of syllables, each of them given once."""
+    """Generates unique names from syllables."""
 
     def __init__(self) -> None:
         world = _world()
@@ -104,7 +105,7 @@ class _Group:
         return _Thing(kind, self._names(self._rng), {r: self._value(r) for r in relations})
 
     def _value(self, relation: str) -> str:
-        """A value that no other fact of the group has."""
+        """Returns a value that no other fact of the group has."""
         while True:
             value = self._draw(_world()["relations"][relation]["value"])
             if value not in self._taken:
@@ -125,7 +126,7 @@ class _Group:
         return f"to {words}" if sort == "reason" else words
 
     def _passages(self, thing: _Thing) -> Iterator[_Passage]:
-        """Two passages of three facts; now and then one fact is told in both."""
+        """Yields two passages of three facts each; in 30 % of the cases they share one fact."""
         order = self._rng.sample(list(thing.facts), 6)
         if self._rng.random() < 0.3:
             order[3] = order[0]
@@ -141,9 +142,9 @@ class _Group:
         rng, world = self._rng, _world()
         text, spans, sentences = "", {}, {}
         aside = rng.choice((None, 1, 2, 3))
-        for place, relation in enumerate(relations):
+        for index, relation in enumerate(relations):
             wording = rng.choice(world["relations"][relation]["facts"])
-            if not place:
+            if not index:
                 subject = rng.choice(thing.forms())
             elif wording.startswith("{s}"):
                 subject = rng.choice(("it", "it", f"the {thing.kind}", thing.name))
@@ -156,7 +157,7 @@ class _Group:
             spans[relation] = (start, start + len(value))
             text += _sentence(before + value + after) + " "
             sentences[relation] = _sentence(wording.format(s=thing.full_name, v=value))
-            if aside == place + 1:
+            if aside == index + 1:
                 text += self._aside() + " "
         return _Passage(thing, text.rstrip(), spans, sentences)
 
@@ -174,7 +175,7 @@ class _Group:
             yield self._example(f"{group}-{number}", group, passages, thing, relation)
 
     def _ask(self, passages: list[_Passage], answerable: bool) -> tuple[_Thing, str]:
-        """A thing and one of its relations that the passages tell of, or do not."""
+        """Returns a thing and a relation that the passages state (or do not state)."""
         rng = self._rng
         told = sorted({(p.thing.name, relation) for p in passages for relation in p.spans})
         things = {p.thing.name: p.thing for p in passages}
@@ -224,14 +225,15 @@ def _sentence(text: str) -> str:
 
 
 def generate_corpus(seed: int = 1, sizes: dict[str, int] | None = None) -> dict[str, list[Example]]:
-    """Write the corpus anew: groups of examples a split, names shared by no two groups.
+    """Generates the corpus. No two groups share a name.
 
     Args:
-        seed: another seed makes another world.
-        sizes: number of groups of each split, in the order in which names are drawn.
+        seed: int. Random seed. Default: 1, the seed of the shipped files.
+        sizes: dict from split to number of groups, in the order in which names are drawn.
+            Default: None, `SPLITS`.
 
     Returns:
-        The examples of each split.
+        A dict from split to its examples.
 
     Example:
 
@@ -252,16 +254,16 @@ def generate_corpus(seed: int = 1, sizes: dict[str, int] | None = None) -> dict[
 
 
 def load_corpus(split: str) -> ExampleStream:
-    """A split of the shipped corpus.
+    """Returns a split of the shipped corpus.
 
     Args:
-        split: ``"train"``, ``"dev"`` or ``"test"``.
+        split: str. ``"train"``, ``"dev"`` or ``"test"``.
 
     Returns:
-        A stream of examples that can be read as often as one likes.
+        A stream of examples that can be read any number of times.
 
     Raises:
-        ValueError: if there is no such split.
+        ValueError: The split does not exist.
 
     Example:
 
@@ -275,12 +277,12 @@ def load_corpus(split: str) -> ExampleStream:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the corpus into a folder."""
+    """Writes the corpus to a folder."""
     parser = argparse.ArgumentParser(
         prog="python -m tfmrc.data.corpus", description=str(main.__doc__).partition("\n")[0]
     )
     parser.add_argument("--out", type=Path, required=True, help="folder for the three files")
-    parser.add_argument("--seed", type=int, default=1, help="another seed makes another world")
+    parser.add_argument("--seed", type=int, default=1, help="random seed; default: 1")
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     for split, examples in generate_corpus(options.seed).items():

@@ -8,15 +8,15 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a passage: code points ``start`` (included) to ``end`` (excluded).
+    """A span of a passage: code points ``start`` (included) to ``end`` (excluded).
 
     Args:
-        passage: number of the passage, from 0.
-        start: first character.
-        end: the character after the last one.
+        passage: int. Index of the passage.
+        start: int. Index of the first character.
+        end: int. Index after the last character.
 
     Raises:
-        ValueError: if a number is negative or the span holds nothing.
+        ValueError: A number is negative or the span is empty.
 
     Example:
 
@@ -45,21 +45,23 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question, the passages that may answer it, and what is known of the answer.
+    """A question with its passages, answers and labels.
 
     Args:
-        id: name of the question in its dataset.
-        question: the question's text.
-        passages: the passages' texts; an empty string is an empty passage.
-        answers: style -> reference answers. The first one is the training target.
-        answerable: whether the passages answer the question; ``None`` if unknown.
-        relevance: of each passage, whether it helps to answer; ``None`` if unknown.
-        spans: where answers stand in the passages.
-        query_type: the dataset's own class of the question.
-        group: article, document or story: what splits go by.
+        id: str. Identifier of the question in its dataset.
+        question: str. Text of the question.
+        passages: sequence of str. Texts of the passages; an empty string is an empty passage.
+        answers: dict from style to a sequence of reference answers. The first answer of a style
+            is the training target. Default: no answers.
+        answerable: bool. Whether the passages answer the question. Default: None, unknown.
+        relevance: sequence of bool. Whether each passage contributes to the answer. Default:
+            None, unknown.
+        spans: sequence of `Span`. Occurrences of the answers in the passages. Default: none.
+        query_type: str. The dataset's class of the question. Default: None.
+        group: str. Article, document or story. Splits keep a group together. Default: None.
 
     Raises:
-        ValueError: if a value has a wrong type or they contradict each other.
+        ValueError: A value has a wrong type, or two values contradict each other.
 
     Example:
 
@@ -135,21 +137,21 @@ class Example:
             raise ValueError(f"spans holds Span objects. Received: spans={short(self.spans)}")
         if span.passage >= len(self.passages):
             raise ValueError(
-                f"A span points to a passage that is not there. Received: {span!r}, "
+                f"A span must refer to an existing passage. Received: {span!r}, "
                 f"len(passages)={len(self.passages)}"
             )
         if span.end > len(self.passages[span.passage]):
             raise ValueError(
-                f"A span ends behind its passage. Received: {span!r}, "
+                f"A span must end within its passage. Received: {span!r}, "
                 f"len(passages[{span.passage}])={len(self.passages[span.passage])}"
             )
 
     def span_text(self, span: Span) -> str:
-        """The text of a span of this example."""
+        """Returns the text of a span of this example."""
         return self.passages[span.passage][span.start : span.end]
 
     def to_json(self) -> str:
-        """The example as one line of JSON; fields that are unknown or empty are left out."""
+        """Returns the example as one line of JSON, without unknown or empty fields."""
         record: dict[str, Any] = {
             "id": self.id,
             "question": self.question,
@@ -169,19 +171,19 @@ class Example:
 
     @classmethod
     def from_json(cls, line: str | bytes) -> "Example":
-        """The example that ``to_json`` wrote.
+        """Returns the example of a line that ``to_json`` wrote.
 
         Raises:
-            ValueError: if the line is no JSON or no example.
+            ValueError: The line is not JSON or not an example.
         """
         return cls.from_record(json.loads(line))
 
     @classmethod
     def from_record(cls, record: Any) -> "Example":
-        """The example whose line of JSON gave this value.
+        """Returns the example of a parsed line of JSON.
 
         Raises:
-            ValueError: if it is no example.
+            ValueError: The value is not an example.
         """
         if not isinstance(record, dict):
             raise ValueError(f"An example is a JSON object. Received: {short(record)}")
@@ -202,7 +204,7 @@ class Example:
 
 
 def short(value: Any) -> str:
-    """The value as an error shows it: cut after 80 characters."""
+    """Returns the `repr` of a value for an error message, cut after 80 characters."""
     try:
         text = repr(value)
     except RecursionError:
@@ -218,7 +220,7 @@ def _check_text(name: str, value: Any) -> None:
             value.encode("utf-8")
         except UnicodeEncodeError:
             raise ValueError(
-                f"{name} is no valid Unicode. Received: {name}={short(value)}"
+                f"{name} must be valid Unicode. Received: {name}={short(value)}"
             ) from None
 
 

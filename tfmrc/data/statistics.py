@@ -20,18 +20,18 @@ class Statistics:
     """Counts of a stream of examples.
 
     Attributes:
-        questions: all of them: ALL in Masque's Table 1.
-        answerable: ANS.
-        well_formed: questions with an answer of style ``"nlg"``: NLG.
-        unanswerable: known to have no answer.
-        groups: articles, documents or stories.
-        passages: of all questions together.
-        relevant_passages: those known to be relevant.
-        answers: references by style.
-        question_words: of all questions together.
-        answer_words: of all first references together, by style.
-        first_references: examples with an answer, by style.
-        passage_words: of all passages together, where they are counted.
+        questions: int. Number of questions (ALL in Masque's Table 1).
+        answerable: int. Number of answerable questions (ANS).
+        well_formed: int. Number of questions with an answer of style ``"nlg"`` (NLG).
+        unanswerable: int. Number of questions labelled as unanswerable.
+        groups: int. Number of articles, documents or stories.
+        passages: int. Number of passages of all questions.
+        relevant_passages: int. Number of passages labelled as relevant.
+        question_words: int. Number of words of all questions.
+        answers: Counter. Number of references per style.
+        answer_words: Counter. Number of words of all first references, per style.
+        first_references: Counter. Number of examples with an answer, per style.
+        passage_words: int. Number of words of all passages, if they are counted.
 
     Example:
 
@@ -56,7 +56,12 @@ class Statistics:
 
     @classmethod
     def of(cls, examples: Iterable[Example], passage_words: bool = False) -> "Statistics":
-        """Count the examples, one at a time; the words of passages if asked for."""
+        """Counts the examples, one at a time.
+
+        Args:
+            examples: iterable of `Example`.
+            passage_words: bool. Whether to count the words of the passages. Default: False.
+        """
         counts = cls()
         groups = set()
         for example in examples:
@@ -83,7 +88,7 @@ HEADER = ("file", "ALL", "ANS", "NLG", "unanswerable", "groups", "passages", "wo
 
 
 def table(rows: Sequence[tuple[str, Statistics]]) -> str:
-    """The counts as a table in Markdown."""
+    """Returns the counts as a Markdown table."""
     lines = [HEADER, ("---", *["---:"] * (len(HEADER) - 1))]
     for name, counts in rows:
         numbers = (
@@ -100,9 +105,9 @@ def table(rows: Sequence[tuple[str, Statistics]]) -> str:
 
 
 def triplets(rows: Sequence[tuple[str, Statistics]]) -> str:
-    """Triplets of context, question and answer, and their mean lengths, in Markdown.
+    """Returns the number and mean lengths of (context, question, answer) triplets, in Markdown.
 
-    An example with answers in several styles counts once for each.
+    An example counts once per answer style.
 
     Reference: Xiao et al. 2018 (DAANET), Table 1.
     """
@@ -122,16 +127,16 @@ def triplets(rows: Sequence[tuple[str, Statistics]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Count the questions of data files: the sizes of Masque's Table 1, and more."""
+    """Counts the questions of data files, as in Masque's Table 1."""
     parser = argparse.ArgumentParser(
         prog="python -m tfmrc.data.statistics", description=str(main.__doc__).partition("\n")[0]
     )
     parser.add_argument("files", nargs="+", type=Path, help="SQuAD, MS MARCO, DREAM, qaps.csv, …")
-    parser.add_argument("--json", type=Path, help="write the counts into this file, too")
+    parser.add_argument("--json", type=Path, help="also write the counts to this file")
     parser.add_argument(
-        "--triplets", action="store_true", help="the sizes of DAANET's Table 1 instead"
+        "--triplets", action="store_true", help="print the sizes of DAANET's Table 1 instead"
     )
-    parser.add_argument("--skip", action="store_true", help="skip broken records and say how many")
+    parser.add_argument("--skip", action="store_true", help="skip and count broken records")
     options = parser.parse_args(arguments)
     rows: list[tuple[str, Statistics]] = []
     try:

@@ -1,4 +1,4 @@
-"""What all readers share: streams that can be read again, and one policy for broken records."""
+"""Example streams, error reports and file handles, shared by all readers."""
 
 import gzip
 import io
@@ -17,17 +17,17 @@ from tfmrc.files import replacing
 OnError = Literal["raise", "skip"]
 
 MAX_KEPT_ERRORS = 20
-"""How many of the skipped records' errors a report keeps; it counts all of them."""
+"""The number of errors that a report stores; all errors are counted."""
 
 
 class RecordError(ValueError):
-    """A record of a file is broken: names the file, the record and the field.
+    """An error in a record of a file; names the file, the record and the field.
 
     Args:
-        message: what is wrong, what was expected, what was received.
-        path: the file.
-        record: the line or the id of the record.
-        field: the field, if one is to blame.
+        message: str. The problem, the expected value and the received value.
+        path: str or path. The file.
+        record: str. The line or the id of the record.
+        field: str. The field that is wrong. Default: None, the whole record.
 
     Example:
 
@@ -55,24 +55,27 @@ def _rebuild(message: str, path: str, record: str, field: str | None) -> RecordE
 
 
 class Location(Protocol):
-    """A record's location in a file; `tfmrc.data.formats.fields.Place` is one."""
+    """The location of a record, such as `tfmrc.data.formats.fields.RecordLocation`."""
 
     path: str | PathLike
     record: str
 
 
 class Report:
-    """What a pass over a file skipped, and why.
-
-    ``report.errors`` holds the first errors, ``report.notes`` counts what was left out by the
-    reader's own rules (not an error: a question outside the chosen subset, an empty passage).
+    """Counts of the records that one pass over a file read, skipped and left out.
 
     Args:
-        on_error: ``"raise"`` or ``"skip"``.
+        on_error: str. ``"raise"`` or ``"skip"``. Default: ``"raise"``.
 
     Attributes:
-        location: Location of the latest example, set by a reader before it yields one whose id
-            must not occur twice; None where ids are not checked.
+        read: int. Number of examples read.
+        skipped: int. Number of broken records skipped.
+        fields: Counter. Number of broken records per field.
+        notes: Counter. Number of records left out by the reader's rules, per reason. These are
+            not errors: a question outside the subset, for example.
+        errors: list of `RecordError`. The first `MAX_KEPT_ERRORS` errors.
+        location: Location of the latest example. A reader sets it before it yields an example
+            whose id must be unique; None if ids are not checked.
     """
 
     def __init__(self, on_error: OnError = "raise") -> None:
@@ -85,7 +88,7 @@ class Report:
         self.location: Location | None = None
 
     def error(self, error: RecordError) -> None:
-        """Raise the error, or count its record as skipped."""
+        """Raises the error, or counts its record as skipped."""
         if self.on_error == "raise":
             raise error
         self.skipped += 1
@@ -94,11 +97,11 @@ class Report:
             self.errors.append(error)
 
     def note(self, what: str) -> None:
-        """Count something that was left out on purpose."""
+        """Counts a record that the reader's rules leave out."""
         self.notes[what] += 1
 
     def take(self, other: "Report") -> None:
-        """Add what another report skipped and noted: that of the stream this one reads from."""
+        """Adds the counts and errors of another report, that of an underlying stream."""
         self.skipped += other.skipped
         self.fields.update(other.fields)
         self.notes.update(other.notes)
@@ -111,19 +114,22 @@ class Report:
 
 
 class ExampleStream:
-    """Examples from a file, read anew at every pass; nothing is held.
+    """An iterable of examples that reads its file again on every pass.
+
+    No examples are held in memory.
 
     Args:
-        read: opens the file and gives its examples; reports broken records.
-        on_error: ``"raise"`` a ``RecordError`` at a broken record, or ``"skip"`` and count it.
-            An id that occurs twice in a file is an error of the second record. A file that ends
-            too early raises in both cases: what follows is lost.
+        read: callable. Takes a `Report`, opens the file, yields its examples and reports broken
+            records.
+        on_error: str. ``"raise"`` raises a ``RecordError`` at a broken record; ``"skip"`` counts
+            the record and continues. An id that occurs twice in a file is an error of the second
+            record. A truncated file raises in both cases. Default: ``"raise"``.
 
     Attributes:
-        report: what the latest pass read and skipped.
+        report: `Report`. Counts and errors of the latest pass.
 
     Raises:
-        ValueError: if ``on_error`` is neither.
+        ValueError: ``on_error`` is neither ``"raise"`` nor ``"skip"``.
     """
 
     def __init__(
@@ -137,19 +143,19 @@ class ExampleStream:
 
     @property
     def skipped(self) -> int:
-        """Broken records that the latest pass skipped."""
+        """Number of broken records that the latest pass skipped."""
         return self.report.skipped
 
     def __iter__(self) -> Iterator[Example]:
         self.report = report = Report(self._on_error)
         with _Ids() as ids:
             for example in self._read(report):
-                place = report.location
-                first = None if place is None else ids.first(example.id, place.record)
-                if place is not None and first is not None:
+                location = report.location
+                first = None if location is None else ids.first(example.id, location.record)
+                if location is not None and first is not None:
                     message = f"occurs twice; it is also that of {first}. Received: {example.id!r}"
                     report.error(
-                        RecordError(message, path=place.path, record=place.record, field="id")
+                        RecordError(message, path=location.path, record=location.record, field="id")
                     )
                     continue
                 report.read += 1
@@ -157,7 +163,7 @@ class ExampleStream:
 
 
 class _Ids:
-    """The ids of a pass and their records, in a temporary database, so that memory is bounded."""
+    """The ids of one pass, in a temporary database so that memory stays bounded."""
 
     def __init__(self) -> None:
         self._database: sqlite3.Connection | None = None
@@ -170,9 +176,9 @@ class _Ids:
             self._database.close()
 
     def first(self, name: str, record: str) -> str | None:
-        """Returns the record that an id first occurred in; None if this is the first one."""
+        """Returns the record in which an id first occurred, or None for a new id."""
         if self._database is None:
-            # A pass may be continued in another thread, by tf.data for instance.
+            # A pass may continue in another thread, in tf.data for example.
             self._database = sqlite3.connect("", check_same_thread=False, isolation_level=None)
             self._database.execute("PRAGMA journal_mode = OFF")
             self._database.execute("CREATE TABLE ids (id PRIMARY KEY, record) WITHOUT ROWID")
@@ -186,14 +192,14 @@ class _Ids:
 
 @contextmanager
 def open_binary(path: str | PathLike, *, skip_mark: bool = True) -> Iterator[IO[bytes]]:
-    """Open a file to read bytes, decompressed if it is gzip.
+    """Opens a file for reading bytes; gzip files are decompressed.
 
     Args:
-        path: the file.
-        skip_mark: leave out the byte order mark of UTF-8 at its start.
+        path: str or path. The file.
+        skip_mark: bool. Whether to skip a UTF-8 byte order mark at the start. Default: True.
 
     Raises:
-        RecordError: inside the block, if a compressed file is damaged or cut.
+        RecordError: Raised inside the block if a compressed file is damaged or truncated.
     """
     with open(path, "rb") as raw:
         start = raw.read(2)
@@ -214,10 +220,14 @@ def open_binary(path: str | PathLike, *, skip_mark: bool = True) -> Iterator[IO[
 
 @contextmanager
 def open_text(path: str | PathLike, newline: str | None = None) -> Iterator[IO[str]]:
-    """Open a file to read UTF-8 text, decompressed if it is gzip, without a byte order mark.
+    """Opens a UTF-8 file for reading text; gzip is decompressed, a byte order mark is skipped.
+
+    Args:
+        path: str or path. The file.
+        newline: str or None. As in `open`. Default: None.
 
     Raises:
-        RecordError: inside the block, if the file is damaged, cut or no UTF-8.
+        RecordError: Raised inside the block if the file is damaged, truncated or not UTF-8.
     """
     with open_binary(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline=newline)
@@ -225,15 +235,17 @@ def open_text(path: str | PathLike, newline: str | None = None) -> Iterator[IO[s
             yield text
         except UnicodeDecodeError as error:
             raise RecordError(
-                f"the text is no UTF-8 ({error.reason})", path=path, record="text"
+                f"the text is not UTF-8 ({error.reason})", path=path, record="text"
             ) from error
 
 
 @contextmanager
 def open_to_write(path: str | PathLike) -> Iterator[IO[str]]:
-    """Opens a file to write UTF-8 text, compressed (without a time stamp) if named ``.gz``.
+    """Opens a file for writing UTF-8 text.
 
-    The text is written beside the file, which is replaced when the block ends without an error.
+    A name that ends in ``.gz`` gives a compressed file without a time stamp. The text goes to a
+    temporary file in the same folder, which replaces the target when the block ends without an
+    error.
     """
     target = Path(path)
     special = target.exists() and not target.is_file()  # a device or a pipe

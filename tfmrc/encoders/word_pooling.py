@@ -18,8 +18,8 @@ class WordPooling(keras.layers.Layer):
 
     Call arguments:
         states: `[B, L, dim]`, the vectors of all subwords of all windows.
-        pieces: int `[B, n, 2]`: the place in L of the word's first subword, and how many there
-            are; words follow each other in the order of their places and share no subword.
+        pieces: int `[B, n, 2]`: the position in L of the word's first subword, and how many there
+            are; words follow each other in the order of their positions and share no subword.
 
     Returns:
         `[B, n, dim]` of the dtype of `states`.
@@ -55,10 +55,10 @@ class WordPooling(keras.layers.Layer):
         num_words, dim = ops.shape(pieces)[1], states.shape[-1]
         exists = ops.cast(count > 0, "int32")
 
-        def marks(places, size):
-            """How many words have this place, [B, size]."""
+        def marks(positions, size):
+            """How many words have this position, [B, size]."""
             row = ops.expand_dims(ops.arange(rows, dtype="int32"), 1)
-            flat = ops.reshape(row * size + ops.cast(places, "int32"), (-1,))
+            flat = ops.reshape(row * size + ops.cast(positions, "int32"), (-1,))
             counted = ops.segment_sum(ops.reshape(exists, (-1,)), flat, num_segments=rows * size)
             return ops.reshape(counted, (rows, size))
 

@@ -20,7 +20,7 @@ from tfmrc.models.generation import GenerationMixin, input_ids
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import BOS, PAD, UNK
 from tfmrc.ops.masking import masked_softmax
-from tfmrc.ops.words import first_places
+from tfmrc.ops.words import first_positions
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -223,7 +223,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
                 words = self.gated_self_attention(words, mask)
             memory["words"] = words  # [B, M, 2 d]
         if self.copy:
-            memory["places"] = first_places(extended_ids)
+            memory["first_positions"] = first_positions(extended_ids)
         return memory
 
     def _encode_words(self, passage_ids, answer_tags, mask):
@@ -283,8 +283,8 @@ class MaxoutPointerQG(GenerationMixin, Model):
         logits = self.generator(outputs["states"])  # qg-08
         if not self.copy:
             return self.pointer(logits, target_ids=target_ids)
-        scores, places = outputs["scores"], memory["places"]
-        return self.pointer(logits, scores, memory["extended_ids"], target_ids, places=places)
+        scores, positions = outputs["scores"], memory["first_positions"]
+        return self.pointer(logits, scores, memory["extended_ids"], target_ids, positions=positions)
 
     # === Decoding step by step ===
 
@@ -338,7 +338,9 @@ class MaxoutPointerQG(GenerationMixin, Model):
 
     def _log_probabilities(self, memory, outputs):
         parts = self._distribute(memory, outputs)
-        return self.pointer.distribution(parts, memory["extended_ids"], memory.get("places"))
+        return self.pointer.distribution(
+            parts, memory["extended_ids"], memory.get("first_positions")
+        )
 
     def attribute(self, memory, target_ids):
         """Tells where each word of a question comes from, in one pass over given words.

@@ -15,7 +15,7 @@ from tfmrc.ops.mixture import generation_parts, joined_distribution, target_part
 from tfmrc.ops.positions import sinusoid
 from tfmrc.ops.similarity import trilinear_similarity
 from tfmrc.ops.spans import best_spans
-from tfmrc.ops.words import first_places, is_first, scores_of_targets, scores_of_words
+from tfmrc.ops.words import first_positions, is_first, scores_of_targets, scores_of_words
 
 __all__ = [
     "BOS",
@@ -27,7 +27,7 @@ __all__ = [
     "best_spans",
     "copy_log_probability",
     "coverage_overlap",
-    "first_places",
+    "first_positions",
     "generation_parts",
     "is_first",
     "joined_distribution",

@@ -63,6 +63,6 @@ def scatter_copies(attention, source_ids, size):
     batch, width, length = ops.shape(attention)
     attention = ops.where(ops.not_equal(source_ids, PAD)[:, None, :], attention, 0.0)
     rows = ops.arange(batch, dtype="int32")[:, None] * size + ops.cast(source_ids, "int32")
-    places = ops.reshape(ops.transpose(attention, (0, 2, 1)), (batch * length, width))
-    words = ops.segment_sum(places, ops.reshape(rows, (-1,)), num_segments=batch * size)
+    positions = ops.reshape(ops.transpose(attention, (0, 2, 1)), (batch * length, width))
+    words = ops.segment_sum(positions, ops.reshape(rows, (-1,)), num_segments=batch * size)
     return ops.transpose(ops.reshape(words, (batch, size, width)), (0, 2, 1))

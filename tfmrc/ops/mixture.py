@@ -106,7 +106,7 @@ def joined_distribution(parts, source_ids):
     return ops.where(total > 0, ops.log(ops.where(total > 0, total, 1.0)), LOG_ZERO)
 
 
-def _gather(values, places):
-    """`values[b, t, places[b, t]]`, positions outside brought to the nearest end."""
-    places = ops.clip(places, 0, ops.shape(values)[-1] - 1)
-    return ops.take_along_axis(values, places[..., None], axis=-1)[..., 0]
+def _gather(values, positions):
+    """`values[b, t, positions[b, t]]`, positions outside brought to the nearest end."""
+    positions = ops.clip(positions, 0, ops.shape(values)[-1] - 1)
+    return ops.take_along_axis(values, positions[..., None], axis=-1)[..., 0]

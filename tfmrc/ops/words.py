@@ -10,7 +10,7 @@ from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_max
 
 
-def first_places(source_ids):
+def first_positions(source_ids):
     """Returns the position of the first occurrence of each position's word.
 
     Args:
@@ -21,15 +21,15 @@ def first_places(source_ids):
 
     Example:
         >>> import numpy as np
-        >>> from tfmrc.ops.words import first_places
-        >>> print(np.array(first_places(np.array([[7, 9, 7, 0, 9]]))))
+        >>> from tfmrc.ops.words import first_positions
+        >>> print(np.array(first_positions(np.array([[7, 9, 7, 0, 9]]))))
         [[0 1 0 3 1]]
     """
     same = ops.equal(source_ids[:, :, None], source_ids[:, None, :])
     return ops.cast(ops.argmax(ops.cast(same, "int8"), axis=-1), "int32")
 
 
-def is_first(source_ids, places=None):
+def is_first(source_ids, positions=None):
     """Returns whether a word occurs at a position for the first time, boolean `[B, M]`.
 
     Example:
@@ -38,19 +38,19 @@ def is_first(source_ids, places=None):
         >>> print(np.array(is_first(np.array([[7, 9, 7, 0, 9]]))))
         [[ True  True False False False]]
     """
-    places = first_places(source_ids) if places is None else places
-    first = ops.equal(places, ops.arange(ops.shape(source_ids)[1], dtype="int32"))
+    positions = first_positions(source_ids) if positions is None else positions
+    first = ops.equal(positions, ops.arange(ops.shape(source_ids)[1], dtype="int32"))
     return ops.logical_and(first, ops.not_equal(source_ids, PAD))
 
 
-def scores_of_words(scores, source_ids, combine, places=None):
+def scores_of_words(scores, source_ids, combine, positions=None):
     """Returns the score of each distinct word: the sum or maximum over its positions.
 
     Args:
         scores: float32 `[B, T, M]`, the positions' raw scores.
         source_ids: int `[B, M]` extended ids, PAD where nothing can be copied.
         combine: "sum" or "max".
-        places: the output of `first_places(source_ids)`; computed here if None.
+        positions: the output of `first_positions(source_ids)`; computed here if None.
 
     Returns:
         float32 `[B, T, M]`: a word's score at its first position, `LOG_ZERO` elsewhere.
@@ -67,13 +67,13 @@ def scores_of_words(scores, source_ids, combine, places=None):
     Reference: Zhao et al. 2018 (maxout pointer), qg-13 and qg-14.
     """
     batch, steps, length = ops.shape(scores)
-    places = first_places(source_ids) if places is None else places
-    rows = ops.arange(batch, dtype="int32")[:, None] * length + places
-    by_place = ops.reshape(ops.transpose(scores, (0, 2, 1)), (batch * length, steps))
+    positions = first_positions(source_ids) if positions is None else positions
+    rows = ops.arange(batch, dtype="int32")[:, None] * length + positions
+    by_position = ops.reshape(ops.transpose(scores, (0, 2, 1)), (batch * length, steps))
     segments = ops.segment_max if combine == "max" else ops.segment_sum  # qg-14, qg-13
-    words = segments(by_place, ops.reshape(rows, (-1,)), num_segments=batch * length)
+    words = segments(by_position, ops.reshape(rows, (-1,)), num_segments=batch * length)
     words = ops.transpose(ops.reshape(words, (batch, length, steps)), (0, 2, 1))
-    return ops.where(is_first(source_ids, places)[:, None, :], words, LOG_ZERO)
+    return ops.where(is_first(source_ids, positions)[:, None, :], words, LOG_ZERO)
 
 
 def scores_of_targets(scores, source_ids, target_ids, combine):

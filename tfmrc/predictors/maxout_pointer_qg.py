@@ -176,11 +176,11 @@ def maxout_pointer_qg_signatures(
         candidates = answer_candidates(preprocessor.tokenizer, passage, options.max_answers)
         rows = tf.gather(passage, candidates.row)
         outputs = ask(rows, candidates.answers, candidates.starts)
-        most = tf.reduce_max(tf.concat([candidates.place + 1, [0]], axis=0))
+        most = tf.reduce_max(tf.concat([candidates.number + 1, [0]], axis=0))
         shape = (tf.size(passage), most)
 
         def by_passage(values: tf.Tensor) -> tf.Tensor:
-            return spread(values, candidates.row, candidates.place, shape)
+            return spread(values, candidates.row, candidates.number, shape)
 
         return {
             "answers": by_passage(candidates.answers),

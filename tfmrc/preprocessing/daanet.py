@@ -22,7 +22,7 @@ class DAANetPreprocessor(Preprocessor):
 
     Words are spelled as they are compared (NFKC, lower case), because a generated word has no
     other spelling. Question and answer begin with `BOS`. Extended ids: a word among the first G =
-    `generation_vocabulary_size` rows has its input id, every other word G + its first place in
+    `generation_vocabulary_size` rows has its input id, every other word G + its first position in
     the passage, which alone is copied from.
 
     Args:
@@ -110,7 +110,7 @@ class DAANetPreprocessor(Preprocessor):
                     input_ids,
                     tokens.compared,
                     tokens.row,
-                    tokens.place,
+                    tokens.position,
                     self.generation_vocabulary_size,
                 ),
                 "words": tokens.surface,
@@ -119,8 +119,8 @@ class DAANetPreprocessor(Preprocessor):
                 "ends": tokens.ends,
             }
             return {
-                **{n: spread(x, tokens.row, tokens.place, shape) for n, x in columns.items()},
-                "passage_characters": self._spell(tokens, tokens.place, shape),
+                **{n: spread(x, tokens.row, tokens.position, shape) for n, x in columns.items()},
+                "passage_characters": self._spell(tokens, tokens.position, shape),
                 "generable_characters": self.generable_characters(),
                 "truncated": tokens.cut,
             }
@@ -164,7 +164,7 @@ class DAANetPreprocessor(Preprocessor):
                 self.generation_vocabulary_size,
             )
             ends = tf.one_hot(tokens.lengths, shape[1], dtype=tf.int32) * EOS
-            target_ids = spread(extended_ids, tokens.row, tokens.place, shape) + ends
+            target_ids = spread(extended_ids, tokens.row, tokens.position, shape) + ends
             return result | {f"{name}_target_ids": target_ids}
 
     def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
@@ -207,19 +207,19 @@ class DAANetPreprocessor(Preprocessor):
         return cut_rows(result, tf.fill([result.starts.nrows(tf.int32)], length))
 
     def _read(self, tokens: FlatTokens, name: str) -> Tensors:
-        """Ids and characters, one place further on, behind `BOS`."""
+        """Ids and characters, one position further on, behind `BOS`."""
         shape = (tf.size(tokens.lengths), longest(tokens.lengths + 1))
-        place = tokens.place + 1
-        ids = spread(self.vocabulary.lookup(tokens.compared), tokens.row, place, shape)
+        position = tokens.position + 1
+        ids = spread(self.vocabulary.lookup(tokens.compared), tokens.row, position, shape)
         begins = tf.one_hot(tf.zeros_like(tokens.lengths), shape[1], dtype=tf.int32) * BOS
         return {
             f"{name}_ids": ids + begins,
-            f"{name}_characters": self._spell(tokens, place, shape),
+            f"{name}_characters": self._spell(tokens, position, shape),
         }
 
-    def _spell(self, tokens: FlatTokens, place: tf.Tensor, shape: tuple) -> tf.Tensor:
+    def _spell(self, tokens: FlatTokens, position: tf.Tensor, shape: tuple) -> tf.Tensor:
         return tf.scatter_nd(
-            tf.stack([tokens.row, place], axis=1),
+            tf.stack([tokens.row, position], axis=1),
             self._characters(tokens.compared),
             tf.stack([*shape, self.word_length]),
         )

@@ -43,7 +43,7 @@ def check_reading(reading: str) -> None:
 def spaced(tokens: FlatTokens) -> tf.Tensor:
     """Whether a space comes before each token: bool `[N]`, False at the first of a text."""
     previous = tf.pad(tokens.ends, [[1, 0]])[:-1]
-    return (tokens.place > 0) & (tokens.starts > previous)
+    return (tokens.position > 0) & (tokens.starts > previous)
 
 
 def encoder_inputs(

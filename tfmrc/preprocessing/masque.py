@@ -32,7 +32,7 @@ class MasquePreprocessor(Preprocessor):
 
     Args:
         vocabulary: the input ids.
-        styles: names of the answer styles; the place is the style's id.
+        styles: names of the answer styles; the position is the style's id.
         num_passages: K, fixed. Further passages are cut, fewer are filled up with missing ones.
         passage_length: words of a passage that are kept.
         question_length: words of a question that are kept.

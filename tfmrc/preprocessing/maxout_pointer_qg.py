@@ -9,7 +9,7 @@ from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.targets import decoder_targets
 from tfmrc.text.extended_ids import source_extended_ids
 from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread, strings
-from tfmrc.text.occurrence import first_occurrence, stands_at
+from tfmrc.text.occurrence import first_occurrence, occurs_at
 from tfmrc.text.rows import row_of_values
 from tfmrc.text.sentences import sentence_numbers
 from tfmrc.text.tokenizer import Tokens
@@ -29,7 +29,7 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
     words are read, or, if the answer stands further behind, the words around it.
 
     Extended ids: a word among the first G = `generation_vocabulary_size` rows has its input id,
-    every other word G + its first place in what is read.
+    every other word G + its first position in what is read.
 
     Args:
         vocabulary: the input ids.
@@ -121,7 +121,7 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
             shape = (tf.size(kept.lengths), longest(kept.lengths))
             input_ids = self.vocabulary.lookup(kept.compared)
             extended_ids = source_extended_ids(
-                input_ids, kept.compared, kept.row, kept.place, self.generation_vocabulary_size
+                input_ids, kept.compared, kept.row, kept.position, self.generation_vocabulary_size
             )
             tags = tf.cast(_overlap(kept.starts, kept.ends, kept.row, start, end), tf.int32)
             columns = {
@@ -133,7 +133,7 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
                 "starts": kept.starts,
                 "ends": kept.ends,
             }
-            spread_out = {n: spread(x, kept.row, kept.place, shape) for n, x in columns.items()}
+            spread_out = {n: spread(x, kept.row, kept.position, shape) for n, x in columns.items()}
             return spread_out | {"answer_start": start, "truncated": truncated}
 
     def _read(
@@ -144,15 +144,15 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         begin = tf.zeros_like(start)
         behind = tf.cast(tokens.starts.row_lengths(), tf.int32)
         if self.with_answers:
-            row, place = _rows_and_places(tokens)
+            row, position = _rows_and_positions(tokens)
             inside = _overlap(tokens.starts.values, tokens.ends.values, row, start, end)
             if self.context == "sentence":
                 numbers = sentence_numbers(passage, tokens)
                 first, last = _range(numbers, inside, row, start)
                 selected = (numbers >= tf.gather(first, row)) & (numbers <= tf.gather(last, row))
-                begin, last_place = _range(place, selected, row, start)
-                behind = last_place + 1
-            first, last = _range(place, inside, row, start)
+                begin, last_position = _range(position, selected, row, start)
+                behind = last_position + 1
+            first, last = _range(position, inside, row, start)
             room = tf.maximum(behind - begin - self.passage_length, 0)
             middle = tf.clip_by_value(first - begin - self.passage_length // 2, 0, room)
             length = behind - begin
@@ -221,7 +221,7 @@ def _answer_start(passage: tf.Tensor, answer: tf.Tensor, given: Any) -> tf.Tenso
         start = first_occurrence(passage, answer)
     if given is not None:
         given = tf.convert_to_tensor(given, tf.int32)
-        there = stands_at(passage, answer, given)
+        there = occurs_at(passage, answer, given)
         start = tf.where(given < 0, start, tf.where(there, given, UNKNOWN))
     blank = tf.strings.regex_full_match(answer, r"\pZ*|\s*")
     wrong = (start < 0) | blank
@@ -236,7 +236,7 @@ def _answer_start(passage: tf.Tensor, answer: tf.Tensor, given: Any) -> tf.Tenso
         return tf.identity(start)
 
 
-def _rows_and_places(tokens: Tokens) -> tuple[tf.Tensor, tf.Tensor]:
+def _rows_and_positions(tokens: Tokens) -> tuple[tf.Tensor, tf.Tensor]:
     row = tf.cast(row_of_values(tokens.starts), tf.int32)
     first = tf.cast(tf.gather(tokens.starts.row_starts(), row), tf.int32)
     return row, tf.range(tf.size(row)) - first

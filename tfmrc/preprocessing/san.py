@@ -10,7 +10,7 @@ from tfmrc.preprocessing.encoder_inputs import READINGS, encoder_inputs, spaced
 from tfmrc.preprocessing.labels import mean_of_counted
 from tfmrc.preprocessing.source import lay_out
 from tfmrc.text.layout import FlatTokens, every_nth, same_batch, strings
-from tfmrc.text.matching import stands_in
+from tfmrc.text.matching import occurs_in_group
 from tfmrc.text.subwords import Subwords
 from tfmrc.text.tags import TagSet, tags_of_words
 from tfmrc.text.vocabulary import Vocabulary
@@ -183,7 +183,9 @@ class SANPreprocessor(Preprocessor):
                 "exact_match": tf.stack(
                     [
                         tf.cast(
-                            of_passage(tf.cast(stands_in(form, source.example, asked), tf.int32)),
+                            of_passage(
+                                tf.cast(occurs_in_group(form, source.example, asked), tf.int32)
+                            ),
                             tf.float32,
                         )
                         for form in forms
@@ -216,9 +218,9 @@ class SANPreprocessor(Preprocessor):
         result = tf.fill(tf.shape(tokens.row), "")
         for offset, text in enumerate(("question", "passage")):
             if f"{text}_{name}" in self.annotations:
-                own, places = every_nth(tokens, 2, offset)
+                own, positions = every_nth(tokens, 2, offset)
                 tags = tags_of_words(annotations[f"{text}_{name}"], own, f"{text}_{name}")
-                result = tf.tensor_scatter_nd_update(result, places, tags)
+                result = tf.tensor_scatter_nd_update(result, positions, tags)
         return result
 
     def align(self, source: Tensors, start: Any, end: Any) -> tuple[tf.Tensor, ...]:
@@ -227,7 +229,7 @@ class SANPreprocessor(Preprocessor):
         Args:
             source: what `source` gave.
             start: int32 `[B]`, the answer's first character (code point); -1 if it is unknown.
-            end: int32 `[B]`, the place behind its last one.
+            end: int32 `[B]`, the position behind its last one.
 
         Returns:
             `begin` and `end` int32 `[B]`, the first and last word, -1 where the answer is unknown
@@ -285,7 +287,7 @@ class SANPreprocessor(Preprocessor):
 
         Returns:
             The model's inputs for W windows, and int32 `[W]`: `row`, the example, and `first`, the
-            place in the passage of the window's first word.
+            position in the passage of the window's first word.
         """
         ids = source["passage_ids"]
         size = tf.minimum(tf.shape(ids)[1], self.passage_length)
@@ -294,14 +296,14 @@ class SANPreprocessor(Preprocessor):
         counts = 1 + (further + self.stride - 1) // self.stride
         row = tf.repeat(tf.range(tf.shape(ids)[0]), counts)
         first = (tf.range(tf.size(row)) - tf.gather(tf.cumsum(counts) - counts, row)) * self.stride
-        place = first[:, None] + tf.range(size)
-        inside = place < tf.shape(ids)[1]
-        place = tf.minimum(place, tf.shape(ids)[1] - 1)
+        position = first[:, None] + tf.range(size)
+        inside = position < tf.shape(ids)[1]
+        position = tf.minimum(position, tf.shape(ids)[1] - 1)
         result = {"row": row, "first": first}
         for name in self._word_inputs:
             values = tf.gather(source[name], row)
             if name != "question_ids":
-                values = tf.gather(values, place, batch_dims=1)
+                values = tf.gather(values, position, batch_dims=1)
                 mask = inside[..., None] if name == "exact_match" else inside
                 values = tf.where(mask, values, tf.zeros([], values.dtype))
             result[name] = values

@@ -9,7 +9,7 @@ from tfmrc.text.tokenizer import Tokenizer
 
 
 class Source(NamedTuple):
-    """The words of a batch and their places in `[question | passage 1 | … | passage K]`.
+    """The words of a batch and their positions in `[question | passage 1 | … | passage K]`.
 
     A feature builder computes something for each of the N words and brings it into the source's
     shape with `spread`; `question_part` and `passage_part` cut that into the two.
@@ -17,7 +17,7 @@ class Source(NamedTuple):
     Attributes:
         tokens: the words that are kept, of all strings.
         example: int32 `[N]`, the word's row in the batch.
-        position: int32 `[N]`, the word's place in its example's source, from 0 to S - 1.
+        position: int32 `[N]`, the word's position in its example's source, from 0 to S - 1.
         num_examples, question_size, passage_size: scalar int32 B, J and L.
         present: bool `[B, K]`; a passage that is the empty string is missing.
         truncated: bool `[B]`, words were cut.
@@ -33,7 +33,7 @@ class Source(NamedTuple):
     truncated: tf.Tensor
 
     def spread(self, values: tf.Tensor) -> tf.Tensor:
-        """`[B, S]` with the value of each word at its place, 0 or "" elsewhere.
+        """`[B, S]` with the value of each word at its position, 0 or "" elsewhere.
 
         Args:
             values: int32 or string `[N]`.
@@ -59,7 +59,7 @@ def lay_out(
     passage_length: int,
     num_begin: int = 1,
 ) -> Source:
-    """Tokenises questions and passages in one call and gives every word its place.
+    """Tokenises questions and passages in one call and gives every word its position.
 
     Args:
         tokenizer: the tokeniser.
@@ -67,10 +67,10 @@ def lay_out(
         passages: string `[B, K]`, K known when the graph is built; "" is a missing passage.
         question_length: words of a question that are kept.
         passage_length: words of a passage that are kept.
-        num_begin: places at the beginning of each passage that stay free, for `BOS`.
+        num_begin: positions at the beginning of each passage that stay free, for `BOS`.
 
     Returns:
-        The words and their places; J and L are those of the batch's longest, at least 1.
+        The words and their positions; J and L are those of the batch's longest, at least 1.
 
     Example:
         >>> import tensorflow as tf
@@ -100,7 +100,7 @@ def lay_out(
     return Source(
         tokens=tokens,
         example=tokens.row // slots,
-        position=tokens.place + first,
+        position=tokens.position + first,
         num_examples=num_examples,
         question_size=question_size,
         passage_size=passage_size,

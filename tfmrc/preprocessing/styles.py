@@ -9,7 +9,7 @@ class Styles:
     """Looks style names up in the graph.
 
     Args:
-        names: distinct names; the place is the id.
+        names: distinct names; the position is the id.
 
     Raises:
         ValueError: no name, an empty one or a repeated one.

@@ -50,6 +50,6 @@ def decoder_targets(
     begins = tf.one_hot(tf.zeros_like(rows), shape[1], dtype=tf.int32) * BOS
     ends = tf.one_hot(tokens.lengths, shape[1], dtype=tf.int32) * EOS
     return {
-        "answer_ids": spread(input_ids, tokens.row, tokens.place + 1, shape) + begins,
-        "target_ids": spread(extended_ids, tokens.row, tokens.place, shape) + ends,
+        "answer_ids": spread(input_ids, tokens.row, tokens.position + 1, shape) + begins,
+        "target_ids": spread(extended_ids, tokens.row, tokens.position, shape) + ends,
     }

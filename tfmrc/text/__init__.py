@@ -1,4 +1,4 @@
-"""Text in the graph: tokenizer with offsets, vocabulary, subwords, extended ids, ids to strings."""
+"""Text processing by graph operations: tokenizer, vocabulary, subwords, ids and strings."""
 
 from tfmrc.text.detokenize import join_words
 from tfmrc.text.subwords import Subwords, SubwordTokenizer

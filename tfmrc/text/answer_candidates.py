@@ -1,4 +1,4 @@
-"""Answers that a question may be asked about, found by their looks; graph operations."""
+"""Answer candidates for question generation, by graph operations."""
 
 from typing import Any, NamedTuple
 
@@ -13,35 +13,35 @@ _NAME = r"\p{Lu}[\pL\pN].*"
 
 
 class AnswerCandidates(NamedTuple):
-    """Answers of N passages, flat.
+    """Answer candidates of N passages, as flat tensors.
 
     Attributes:
         answers: string `[P]`.
-        starts: int32 `[P]` code points.
-        row: int32 `[P]`, the passage of each.
-        place: int32 `[P]`, its number among the passage's answers.
+        starts: int32 `[P]`, in code points.
+        row: int32 `[P]`, the answer's passage.
+        number: int32 `[P]`, the answer's index within its passage.
     """
 
     answers: tf.Tensor
     starts: tf.Tensor
     row: tf.Tensor
-    place: tf.Tensor
+    number: tf.Tensor
 
 
 def answer_candidates(tokenizer: Tokenizer, passages: Any, limit: int) -> AnswerCandidates:
-    """The numbers and names of passages: runs of numbers and capitalised words of one sentence.
+    """Finds numbers and names: runs of numbers and capitalised words within a sentence.
 
-    A capitalised word that begins a sentence counts only if another one follows it. There is no
-    tagger in the graph: phrases in lower case are not found, and some of what is found is no good
-    answer; ask about it, and leave out questions of low probability.
+    A capitalised word at the beginning of a sentence counts only if another one follows. There is
+    no tagger in the graph, so phrases in lower case are not found, and some candidates are poor
+    answers. Discard the generated questions of low probability.
 
     Args:
-        tokenizer: the tokeniser.
+        tokenizer: `Tokenizer`.
         passages: string `[N]`.
-        limit: at most so many answers of a passage, the first ones.
+        limit: int. Largest number of answers per passage; the first ones are kept.
 
     Returns:
-        The answers, by passage and place.
+        `AnswerCandidates`, ordered by passage and number.
 
     Example:
         >>> from tfmrc.text import Tokenizer
@@ -56,20 +56,20 @@ def answer_candidates(tokenizer: Tokenizer, passages: Any, limit: int) -> Answer
     row = tf.cast(row_of_values(tokens.surface), tf.int32)
     sentence = sentence_numbers(passages, tokens)
     begins = sentence != tf.pad(sentence, [[1, 0]], constant_values=-1)[:-1]
-    name = tf.strings.regex_full_match(surface, _NAME)
-    number = tf.strings.regex_full_match(surface, _NUMBER)
-    name_follows = tf.pad(name & ~begins, [[0, 1]])[1:]
-    selected = number | (name & (~begins | name_follows))
+    is_name = tf.strings.regex_full_match(surface, _NAME)
+    is_number = tf.strings.regex_full_match(surface, _NUMBER)
+    name_follows = tf.pad(is_name & ~begins, [[0, 1]])[1:]
+    selected = is_number | (is_name & (~begins | name_follows))
     first = selected & (begins | ~tf.pad(selected, [[1, 0]])[:-1])
     run = tf.cumsum(tf.cast(first, tf.int32)) - 1
-    places = tf.where(selected)[:, 0]
-    run, count = tf.gather(run, places), tf.reduce_sum(tf.cast(first, tf.int32))
-    starts = tf.math.unsorted_segment_min(tf.gather(tokens.starts.values, places), run, count)
-    ends = tf.math.unsorted_segment_max(tf.gather(tokens.ends.values, places), run, count)
+    positions = tf.where(selected)[:, 0]
+    run, count = tf.gather(run, positions), tf.reduce_sum(tf.cast(first, tf.int32))
+    starts = tf.math.unsorted_segment_min(tf.gather(tokens.starts.values, positions), run, count)
+    ends = tf.math.unsorted_segment_max(tf.gather(tokens.ends.values, positions), run, count)
     row = tf.boolean_mask(row, first)
     before = tf.searchsorted(row, row, side="left")
-    place = tf.range(count) - tf.cast(before, tf.int32)
-    kept = tf.where(place < limit)[:, 0]
-    starts, ends, row, place = (tf.gather(x, kept) for x in (starts, ends, row, place))
+    number = tf.range(count) - tf.cast(before, tf.int32)
+    selected = tf.where(number < limit)[:, 0]
+    starts, ends, row, number = (tf.gather(x, selected) for x in (starts, ends, row, number))
     answers = tf.strings.substr(tf.gather(passages, row), starts, ends - starts, unit="UTF8_CHAR")
-    return AnswerCandidates(answers, starts, row, place)
+    return AnswerCandidates(answers, starts, row, number)

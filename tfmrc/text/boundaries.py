@@ -1,4 +1,4 @@
-"""Where tokens begin: the rules of the tokeniser, over all characters of a batch at once."""
+"""Rules for token boundaries, applied to all characters of a batch at once."""
 
 import tensorflow as tf
 
@@ -7,16 +7,16 @@ from tfmrc.text.english import ABBREVIATION_LENGTH, ABBREVIATIONS, CLITICS
 
 
 def joined_to_previous(points: tf.Tensor, classes: tf.Tensor, after_joiner: tf.Tensor) -> tf.Tensor:
-    """Whether a character belongs to the same token as the character before it.
+    """Returns True where a character belongs to the same token as the previous character.
 
-    The characters of all strings follow one another, a space ends each string, and characters
-    that extend the one before them (`characters.EXTEND`) have been left out. Every rule looks at
-    a few neighbours; `docs/text.md` lists the rules with examples.
+    The input is the concatenation of all strings, each followed by a space, without the characters
+    that extend the previous one (`characters.EXTEND`). Each rule reads a few neighbouring
+    characters; `docs/text.md` lists the rules with examples.
 
     Args:
         points: int32 `[N]` code points.
-        classes: uint8 `[N]` their classes.
-        after_joiner: bool `[N]`, a zero width joiner stood before the character.
+        classes: uint8 `[N]`, the characters' classes.
+        after_joiner: bool `[N]`, True if a zero width joiner precedes the character.
 
     Returns:
         bool `[N]`; False at spaces and after them.
@@ -44,13 +44,13 @@ def joined_to_previous(points: tf.Tensor, classes: tf.Tensor, after_joiner: tf.T
 
 
 class _Neighbourhood:
-    """The masks that several rules read, and shifts by some places."""
+    """Masks that several rules share, and shifts of masks."""
 
     def __init__(self, points: tf.Tensor, classes: tf.Tensor):
         self.points = points
         self.classes = classes
         self.spaces = classes == ch.SPACE
-        # The first string begins after nothing, the others after the space that ends a string.
+        # The first string has no predecessor; the others follow the final space of a string.
         self.after_space = tf.pad(self.spaces, [[1, 0]], constant_values=True)[:-1]
         self.upper = classes == ch.UPPER
         self.digits = classes == ch.DIGIT
@@ -62,25 +62,25 @@ class _Neighbourhood:
         self.lowered = tf.where(capital, points + (ord("a") - ord("A")), points)
 
     @staticmethod
-    def before(values: tf.Tensor, places: int = 1) -> tf.Tensor:
-        """The value `places` characters earlier."""
-        return tf.pad(values, [[places, 0]])[:-places]
+    def before(values: tf.Tensor, positions: int = 1) -> tf.Tensor:
+        """Returns the value `positions` characters earlier."""
+        return tf.pad(values, [[positions, 0]])[:-positions]
 
     @staticmethod
-    def after(values: tf.Tensor, places: int = 1) -> tf.Tensor:
-        """The value `places` characters later."""
-        return tf.pad(values, [[0, places]])[places:]
+    def after(values: tf.Tensor, positions: int = 1) -> tf.Tensor:
+        """Returns the value `positions` characters later."""
+        return tf.pad(values, [[0, positions]])[positions:]
 
 
 def _inside_words(text: _Neighbourhood) -> tf.Tensor:
-    """A mark between two word characters that keeps both in one token: 1,000.5, O'Brien, AT&T."""
+    """Finds marks that join two word characters in one token: 1,000.5, O'Brien, AT&T."""
     classes, before, after = text.classes, text.before, text.after
     words_before, words_after = before(text.words), after(text.words)
     digits_before, digits_after = before(text.digits), after(text.digits)
     letters_before = before(text.letters)
     inside = (classes == ch.CONNECTOR) | (classes == ch.AT) | text.apostrophes
     inside = inside & words_before & words_after
-    # A sentence that ends without a space (end.Next) is split, Ph.D. is not.
+    # A sentence end without a space (end.Next) is split; Ph.D. is not.
     sentence_end = before(text.letters & ~text.upper) & after(text.upper) & ~after(text.periods, 2)
     inside |= text.periods & words_before & words_after & ~sentence_end
     inside |= (classes == ch.COMMA) & digits_before & digits_after
@@ -91,7 +91,7 @@ def _inside_words(text: _Neighbourhood) -> tf.Tensor:
 
 
 def _runs(text: _Neighbourhood) -> tf.Tensor:
-    """Marks of several characters, and marks that end a word: ... -- `` '' C++."""
+    """Finds marks of several characters, and marks that end a word: ... -- `` '' C++."""
     same = text.points == text.before(text.points)
     grave = text.points == ord("`")
     straight = text.points == ord("'")
@@ -102,7 +102,7 @@ def _runs(text: _Neighbourhood) -> tf.Tensor:
 
 
 def _leading_marks(text: _Neighbourhood) -> tf.Tensor:
-    """A mark that begins a token: .5, -5, @name, and 's where a space stands before it."""
+    """Finds marks that begin a token: .5, -5, @name, and 's after a space."""
     classes, before, after = text.classes, text.before, text.after
     fresh = text.after_space | before(text.points == ord("(")) | before(text.points == ord("["))
     fresh |= before(text.classes == ch.SYMBOL) & ~before(text.words, 2)
@@ -113,13 +113,13 @@ def _leading_marks(text: _Neighbourhood) -> tf.Tensor:
 
 
 def _single_letter_abbreviations(text: _Neighbourhood) -> tf.Tensor:
-    """The period of initials, of letters with periods, of (r. 1435): J. R. R., U.S., e.g."""
+    """Finds periods of initials and abbreviations: J. R. R., U.S., e.g., (r. 1435)."""
     before = text.before
     after_word_mark = before(text.words, 2) | before(text.classes == ch.CONNECTOR, 2)
     after_word_mark |= before(text.classes == ch.AT, 2) | before(text.apostrophes, 2)
     after = text.after
     single = before(text.letters) & ~after_word_mark
-    # "I" ends a sentence more often (World War I.) than it is a name.
+    # "I" ends a sentence (World War I.) more often than it is an initial.
     initial = single & before(text.upper & (text.points != ord("I")))
     before_number = single & before(~text.upper) & after(text.spaces) & after(text.digits, 2)
     dotted = before(text.letters) & before(text.periods, 2) & before(text.letters, 3)
@@ -127,7 +127,7 @@ def _single_letter_abbreviations(text: _Neighbourhood) -> tf.Tensor:
 
 
 def _contractions(text: _Neighbourhood) -> tf.Tensor:
-    """The first character of n't, 's, 're and their like."""
+    """Finds the first character of n't, 's, 're and other clitics."""
     before, after, points = text.before, text.after, text.lowered
     negation = (points == ord("n")) & before(text.letters) & after(text.apostrophes)
     negation &= after(points == ord("t"), 2) & after(~text.words, 3)
@@ -135,35 +135,35 @@ def _contractions(text: _Neighbourhood) -> tf.Tensor:
 
 
 def _clitics(text: _Neighbourhood) -> tf.Tensor:
-    """Apostrophes that 's, 're and their like follow."""
+    """Finds apostrophes that begin a clitic such as 's or 're."""
     result = tf.zeros_like(text.spaces)
     for ending in CLITICS:
         follows = text.after(~text.words, len(ending) + 1)
-        for place, letter in enumerate(ending, 1):
-            follows &= text.after(text.lowered == ord(letter), place)
+        for index, letter in enumerate(ending, 1):
+            follows &= text.after(text.lowered == ord(letter), index)
         result |= follows
     return text.apostrophes & result
 
 
 def _join_flags(classes: tf.Tensor, joined: tf.Tensor) -> tf.Tensor:
-    """Joins regional indicators two by two."""
-    places = tf.where(classes == ch.FLAG)[:, 0]
-    first = places != tf.pad(places, [[1, 0]], constant_values=-2)[:-1] + 1
+    """Joins regional indicators in pairs."""
+    positions = tf.where(classes == ch.FLAG)[:, 0]
+    first = positions != tf.pad(positions, [[1, 0]], constant_values=-2)[:-1] + 1
     run = tf.cumsum(tf.cast(first, tf.int32)) - 1
-    number = tf.range(tf.size(places))
+    number = tf.range(tf.size(positions))
     odd = (number - tf.gather(tf.boolean_mask(number, first), run)) % 2 == 1
-    return _set(joined, tf.boolean_mask(places, odd), True)
+    return _set(joined, tf.boolean_mask(positions, odd), True)
 
 
 def _join_abbreviations(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
-    """Joins the period of the words in `english.ABBREVIATIONS`."""
+    """Joins the period to the words in `english.ABBREVIATIONS`."""
     candidate = text.periods & text.before(text.letters) & ~joined & ~text.after(text.words)
-    places = tf.where(candidate & ~text.after(text.periods))[:, 0]
+    positions = tf.where(candidate & ~text.after(text.periods))[:, 0]
     width = ABBREVIATION_LENGTH + 1
-    window = places[:, None] + tf.range(-width, 0, dtype=tf.int64)
+    window = positions[:, None] + tf.range(-width, 0, dtype=tf.int64)
     valid = window >= 0
     window = tf.maximum(window, 0)
-    # Going left from the period, the word ends with the first character that begins a token.
+    # To the left of the period, the word starts at the nearest character that begins a token.
     begins = ~tf.gather(joined, window) & valid
     later_begins = tf.cumsum(tf.cast(begins, tf.int32), axis=1, reverse=True, exclusive=True)
     in_word = valid & (later_begins == 0)
@@ -171,7 +171,7 @@ def _join_abbreviations(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
     known = tf.constant([_packed([ord(c) for c in word]) for word in ABBREVIATIONS], tf.int64)
     is_known = tf.reduce_any(_packed_rows(letters)[:, None] == known, axis=1)
     is_known &= tf.reduce_all((letters < 128) & (letters >= 0), axis=1)
-    return _set(joined, tf.boolean_mask(places, is_known), True)
+    return _set(joined, tf.boolean_mask(positions, is_known), True)
 
 
 def _packed(letters: list[int]) -> int:
@@ -182,20 +182,20 @@ def _packed(letters: list[int]) -> int:
 
 
 def _packed_rows(letters: tf.Tensor) -> tf.Tensor:
-    powers = [128**place for place in range(ABBREVIATION_LENGTH, -1, -1)]
+    powers = [128**index for index in range(ABBREVIATION_LENGTH, -1, -1)]
     return tf.reduce_sum(tf.cast(letters, tf.int64) * tf.constant(powers, tf.int64), axis=1)
 
 
 def _join_addresses(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
-    """Joins web addresses, which reach from http:// or www. to the last word character or /."""
+    """Joins web addresses, from http:// or www. to the last word character or slash."""
     after, points = text.after, text.lowered
     scheme = (points == ord(":")) & text.before(text.letters)
     scheme &= after(points == ord("/"), 1) & after(points == ord("/"), 2)
     web = (points == ord("w")) & ~text.before(text.words) & after(text.periods, 3)
     web &= after(points == ord("w"), 1) & after(points == ord("w"), 2)
     result = tf.where(scheme | web)[:, 0]
-    # All addresses between two spaces end at the same character, so that the first one covers the
-    # others: the ranges do not overlap, and their length is at most that of the text.
+    # All addresses between two spaces end at the same character, so the first one covers the
+    # others. The ranges do not overlap, and their total length is at most that of the text.
     spaces = tf.where(text.spaces)[:, 0]
     space = tf.searchsorted(spaces, result)
     is_first = space != tf.pad(space, [[1, 0]], constant_values=-1)[:-1]
@@ -206,7 +206,7 @@ def _join_addresses(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
     return _set(joined, tf.ragged.range(first, last + 1).values, True)
 
 
-def _set(mask: tf.Tensor, places: tf.Tensor, value: bool) -> tf.Tensor:
+def _set(mask: tf.Tensor, positions: tf.Tensor, value: bool) -> tf.Tensor:
     return tf.tensor_scatter_nd_update(
-        mask, places[:, None], tf.fill(tf.shape(places, tf.int64), value)
+        mask, positions[:, None], tf.fill(tf.shape(positions, tf.int64), value)
     )

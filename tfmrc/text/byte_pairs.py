@@ -1,4 +1,4 @@
-"""Byte pair encoding as GPT-2 and RoBERTa cut words, made by graph operations."""
+"""Byte pair encoding of GPT-2 and RoBERTa, by graph operations."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -12,25 +12,25 @@ import tensorflow_text as tf_text
 VOCABULARY_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 
-# GPT-2's own split, for one word with at most one space before it.
+# The pre-tokenization pattern of GPT-2, for one word with at most one space before it.
 _SPLIT = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+"
 
 
 class BytePairs(tf.Module):
-    """Cuts words into byte pairs.
+    """Splits words by byte pair encoding.
 
-    A word is a row of bytes; the neighbouring pair that was merged first in training is merged,
-    again and again, until no pair is known. A space before a word belongs to it: the first word of
-    a text is written without one. All words are merged at once, one pair of each per turn; pairs
-    are looked up in a table from two ids to the rank of their merge, which lives in the graph.
+    A word is a sequence of bytes. The neighbouring pair with the lowest merge rank is merged until
+    no known pair remains. A preceding space belongs to the word; the first word of a text has
+    none. All words are merged in parallel, one pair per word and step. A lookup table in the graph
+    maps two ids to the rank of their merge.
 
     Args:
-        vocabulary: the id of each piece, written in GPT-2's printable form of bytes.
-        merges: pairs of pieces, `"a b"`, the first merge first.
-        unknown: the piece of a byte that is not in the vocabulary.
+        vocabulary: dict from piece to id. Pieces are written in GPT-2's printable form of bytes.
+        merges: iterable of str. Pairs of pieces `"a b"`, by rank.
+        unknown: str. Piece of a byte that is not in the vocabulary. Default: `"<unk>"`.
 
     Raises:
-        ValueError: a merge is not in the vocabulary.
+        ValueError: A merge is not in the vocabulary.
 
     Example:
         >>> from tfmrc.text.byte_pairs import BytePairs
@@ -59,7 +59,7 @@ class BytePairs(tf.Module):
             left, _, right = merge.partition(" ")
             if not {left, right, left + right} <= self._ids.keys():
                 raise ValueError(
-                    "The parts of a merge and what they become must be in the vocabulary. "
+                    "The parts and the result of a merge must be in the vocabulary. "
                     f"Received: merge={merge!r}"
                 )
             keys.append(self._ids[left] * self._size + self._ids[right])
@@ -76,11 +76,11 @@ class BytePairs(tf.Module):
             )
 
     def cut(self, words: Any, spaced: Any) -> tf.RaggedTensor:
-        """Cuts words into pieces.
+        """Splits words into pieces.
 
         Args:
             words: string `[N]`.
-            spaced: bool `[N]`, whether a space comes before the word.
+            spaced: bool `[N]`, whether a space precedes the word.
 
         Returns:
             int32 ragged `[N, pieces]`.
@@ -97,14 +97,14 @@ class BytePairs(tf.Module):
         return parts.with_values(pieces).merge_dims(1, 2)
 
     def _merge(self, ids: tf.Tensor) -> tf.Tensor:
-        """int32 `[N, L]`, -1 after the last: merges until no pair is known."""
-        places = tf.range(tf.shape(ids)[1])
+        """Merges pairs in int32 `[N, L]`, padded with -1, until no known pair remains."""
+        positions = tf.range(tf.shape(ids)[1])
 
         def best_pair(ids):
             left, right = ids[:, :-1], ids[:, 1:]
             key = tf.cast(left, tf.int64) * self._size + tf.cast(right, tf.int64)
             rank = self._ranks.lookup(tf.where(right >= 0, key, tf.constant(-1, tf.int64)))
-            # One column more, so that a word of one byte has something to look at.
+            # One additional column, so that argmin is defined for words of one byte.
             rank = tf.pad(rank, [[0, 0], [0, 1]], constant_values=self._no_rank)
             return tf.argmin(rank, axis=1, output_type=tf.int32), tf.reduce_min(rank, axis=1)
 
@@ -112,10 +112,10 @@ class BytePairs(tf.Module):
             known = (rank < self._no_rank)[:, None]
             merged = tf.gather(self._merged, tf.minimum(rank, len(self._merged) - 1))[:, None]
             best = best[:, None]
-            shift = tf.cast(known & (places > best), tf.int32)
+            shift = tf.cast(known & (positions > best), tf.int32)
             padded = tf.pad(ids, [[0, 0], [0, 1]], constant_values=-1)
-            moved = tf.gather(padded, places + shift, batch_dims=1)
-            ids = tf.where(known & (places == best), merged, moved)
+            moved = tf.gather(padded, positions + shift, batch_dims=1)
+            ids = tf.where(known & (positions == best), merged, moved)
             return (ids, *best_pair(ids))
 
         start = (ids, *best_pair(ids))
@@ -131,15 +131,15 @@ class BytePairs(tf.Module):
         )[0]
 
     def id_of(self, piece: str) -> int:
-        """The id of a piece. Raises KeyError if there is none."""
+        """Returns the id of a piece. Raises KeyError if there is none."""
         return self._ids[piece]
 
     def __len__(self) -> int:
-        """The number of ids."""
+        """Returns the number of ids."""
         return self._size
 
     def get_config(self) -> dict[str, Any]:
-        """Plain values; vocabulary and merges are saved by `save_assets`."""
+        """Returns the configuration; `save_assets` saves vocabulary and merges."""
         return {"unknown": self.unknown}
 
     def save_assets(self, folder: str | Path) -> None:
@@ -152,7 +152,7 @@ class BytePairs(tf.Module):
 
     @classmethod
     def from_assets(cls, folder: str | Path, **config: Any) -> "BytePairs":
-        """Builds the pieces from the folder that `save_assets` wrote to."""
+        """Loads the pieces from a folder of `save_assets`."""
         folder = Path(folder)
         vocabulary = json.loads((folder / VOCABULARY_FILE).read_text(encoding="utf-8"))
         merges = (folder / MERGES_FILE).read_text(encoding="utf-8").split("\n")
@@ -160,7 +160,7 @@ class BytePairs(tf.Module):
 
 
 def byte_characters() -> list[str]:
-    """The printable character that stands for each of the 256 bytes in GPT-2's files.
+    """Returns the printable characters that represent the 256 bytes in GPT-2's files.
 
     Example:
         >>> from tfmrc.text.byte_pairs import byte_characters

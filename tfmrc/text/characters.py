@@ -1,4 +1,4 @@
-"""What kind of character a code point is, as one lookup in the graph."""
+"""Character classes of code points, looked up in the graph."""
 
 import functools
 import sys
@@ -12,10 +12,8 @@ SPACE = 0
 LETTER = 1  # letters without case, lower case letters, and numbers that are not digits (½, Ⅳ)
 UPPER = 2
 DIGIT = 3
-SINGLE = 4  # letters of scripts that are written without spaces: a token each
-EXTEND = (
-    5  # belongs to the character before it: accents, vowel signs, joiners, skin tones, controls
-)
+SINGLE = 4  # letters of scripts without spaces between words; each is a token
+EXTEND = 5  # extends the previous character: accents, vowel signs, joiners, skin tones, controls
 APOSTROPHE = 6
 PERIOD = 7
 COMMA = 8  # and the Arabic decimal and thousands separators
@@ -25,8 +23,8 @@ CONNECTOR = 11  # & and _
 AT = 12
 DIVIDER = 13  # : and /
 PLUS = 14
-FLAG = 15  # regional indicators: two make a flag
-SYMBOL = 16  # everything else: a token each
+FLAG = 15  # regional indicators; two form a flag
+SYMBOL = 16  # everything else; each is a token
 
 ZERO_WIDTH_JOINER = 0x200D
 
@@ -70,12 +68,12 @@ _SPECIAL = {
     ":": DIVIDER,
     "/": DIVIDER,
     "+": PLUS,
-    # Format characters that stand between words, not in them.
+    # Format characters that separate words.
     "\N{ZERO WIDTH SPACE}": SYMBOL,
     "\N{ZERO WIDTH NO-BREAK SPACE}": SYMBOL,
 }
 
-# Blocks of the scripts that are written without spaces between words.
+# Unicode blocks of scripts without spaces between words.
 _UNSPACED = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
@@ -93,12 +91,12 @@ _UNSPACED = (
 )
 _SKIN_TONES = (0x1F3FB, 0x1F3FF)
 _FLAGS = (0x1F1E6, 0x1F1FF)
-_ASSIGNED = ((0, 0x34000), (0xE0000, 0xE1000))  # the rest is private or unassigned: symbols
+_ASSIGNED = ((0, 0x34000), (0xE0000, 0xE1000))  # other code points are private or unassigned
 _PAGE = 256
 
 
 def character_class(character: str) -> int:
-    """The class of one character.
+    """Returns the class of one character.
 
     Example:
         >>> from tfmrc.text import characters
@@ -122,7 +120,7 @@ def character_class(character: str) -> int:
 
 @functools.cache
 def _pages() -> tuple[np.ndarray, np.ndarray]:
-    """The classes of all code points as distinct pages of 256 and the page of each code point."""
+    """Returns the distinct pages of 256 classes, flat, and the offset of each code page."""
     classes = np.full(sys.maxunicode + 1, SYMBOL, np.uint8)
     for first, last in _ASSIGNED:
         classes[first:last] = [character_class(chr(code)) for code in range(first, last)]
@@ -131,10 +129,10 @@ def _pages() -> tuple[np.ndarray, np.ndarray]:
 
 
 def character_classes(code_points: tf.Tensor) -> tf.Tensor:
-    """The class of each code point: uint8 of the same shape, graph operations.
+    """Returns the class of each code point, uint8 of the same shape.
 
     Args:
-        code_points: int32 tensor of any shape, every number a Unicode code point.
+        code_points: int32 tensor of any shape.
 
     Example:
         >>> import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Counting words of a stream of records with the graph's tokeniser."""
+"""Word counts of a stream of records, by the graph tokenizer."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from tfmrc.text.tokenizer import Tokenizer
 
 
 class Record(Protocol):
-    """What the text room reads of an example; `tfmrc.data.Example` is one."""
+    """The fields of an example that are counted, such as those of `tfmrc.data.Example`."""
 
     @property
     def question(self) -> str: ...
@@ -24,13 +24,13 @@ class Record(Protocol):
 
 
 class WordCounter:
-    """Counts words in the form that the tokeniser compares.
+    """Counts words in the tokenizer's compared form.
 
-    Strings are gathered until `batch_size` distinct ones wait and are then tokenised in one call;
-    a string that came several times in between is tokenised once and counted as often as it came.
+    Strings are buffered until there are `batch_size` distinct ones, which are tokenized in one
+    call. A repeated string is tokenized once per batch and weighted by its count.
 
     Args:
-        batch_size: distinct strings a call.
+        batch_size: int. Number of distinct strings per call. Default: 2048.
 
     Example:
         >>> from tfmrc.text.counting import WordCounter
@@ -53,7 +53,7 @@ class WordCounter:
             self._count_waiting()
 
     def add_records(self, records: Iterable[Record]) -> None:
-        """Counts the words of questions, passages and all answers."""
+        """Counts the words of the questions, passages and answers of records."""
         for record in records:
             self.num_records += 1
             self.add(record.question)
@@ -65,12 +65,16 @@ class WordCounter:
 
     @property
     def counts(self) -> Mapping[bytes, int]:
-        """Occurrences of each word (UTF-8)."""
+        """Number of occurrences of each word (UTF-8)."""
         self._count_waiting()
         return self._counts
 
     def most_common(self, min_count: int = 1) -> list[str]:
-        """Words by falling count, equal counts in alphabetical order (of code points)."""
+        """Returns the words by decreasing count; equal counts are in code point order.
+
+        Args:
+            min_count: int. Words with a smaller count are left out. Default: 1.
+        """
         words = [(-count, word) for word, count in self.counts.items() if count >= min_count]
         return [word.decode() for _, word in sorted(words)]
 

@@ -1,4 +1,4 @@
-"""Ids back to words, and words back to running text; graph operations."""
+"""Conversion of ids to words and of words to text, by graph operations."""
 
 from typing import Any
 
@@ -23,16 +23,16 @@ _UNIT_OF_DEGREE = r"[CFK]"
 def words_of_ids(
     ids: Any, source_words: Any, vocabulary: Vocabulary, generation_vocabulary_size: int
 ) -> tf.Tensor:
-    """Words of extended ids.
+    """Converts extended ids to words.
 
     Args:
         ids: int32 `[B, …, T]`.
-        source_words: string `[B, S]`, the surfaces of the source.
-        vocabulary: words of the generable ids.
-        generation_vocabulary_size: G; a larger id is copied from position `id - G`.
+        source_words: string `[B, S]`, the surface forms of the source.
+        vocabulary: `Vocabulary`. Words of the generable ids.
+        generation_vocabulary_size: int. G; an id from G on is copied from position `id - G`.
 
     Returns:
-        string `[B, …, T]`; "" for `PAD` and `BOS`, for the first `EOS` and all that follows it.
+        string `[B, …, T]`; "" for `PAD` and `BOS`, and from the first `EOS` on.
     """
     ids = tf.convert_to_tensor(ids, tf.int32)
     source_words = tf.convert_to_tensor(source_words, tf.string)
@@ -47,15 +47,15 @@ def words_of_ids(
 
 
 def join_words(words: Any) -> tf.Tensor:
-    """Running text of words: spaces between them, but not where English writes none.
+    """Joins words to text, with spaces where English has them.
 
-    No space stands before closing marks and clitics, after opening marks and currency signs, around
-    a hyphen, dash or slash between words, and between characters of scripts without spaces.
-    Straight quotation marks open and close in turn; one without a partner closes, unless it comes
-    first.
+    There is no space before closing marks and clitics, after opening marks and currency signs,
+    around a hyphen, dash or slash between words, and between characters of scripts without spaces.
+    Straight quotation marks open and close alternately. An unpaired mark closes, unless it is the
+    first word.
 
     Args:
-        words: string `[…, T]`; "" is no word.
+        words: string `[…, T]`; "" is padding.
 
     Returns:
         string `[…]`.
@@ -100,7 +100,7 @@ def join_words(words: Any) -> tf.Tensor:
 
 
 def _quotation(marks, row, rows):
-    """Which of the marks open and which close, in turn within each row."""
+    """Returns the masks of opening and closing marks, which alternate within each row."""
     counted = tf.cast(marks, tf.int32)
     number = tf.cumsum(counted)
     before_row = tf.gather(tf.math.unsorted_segment_min(number - counted, row, rows), row)

@@ -1,8 +1,8 @@
-"""What the tokeniser knows of English: abbreviations that keep their period, clitics."""
+"""English abbreviations and clitics of the tokenizer."""
 
 ABBREVIATION_LENGTH = 6
 
-# Without the period, as written; ASCII letters, at most ABBREVIATION_LENGTH of them.
+# Abbreviations that keep their period; at most ABBREVIATION_LENGTH ASCII letters.
 ABBREVIATIONS = (
     *("Adm", "Bros", "Capt", "Co", "Col", "Corp", "Dr", "Gen", "Gov", "Hon", "Inc", "Jr", "Lt"),
     *("Ltd", "Maj", "Messrs", "Mr", "Mrs", "Ms", "Mt", "Prof", "Rep", "Rev", "Sen", "Sgt", "Sr"),
@@ -14,6 +14,5 @@ ABBREVIATIONS = (
     *("Pa", "Tenn", "Va", "Wash", "Wis"),
 )
 
-# What an apostrophe makes a word of its own after letters: they|'re. ('s stands alone after
-# digits too: 1990|'s.)
+# Clitics that follow an apostrophe and are separate words: they|'re, 1990|'s.
 CLITICS = ("s", "m", "d", "re", "ve", "ll")

@@ -1,4 +1,4 @@
-"""Ids of what can be generated or copied."""
+"""Extended ids: ids of words that can be generated or copied."""
 
 import tensorflow as tf
 
@@ -8,13 +8,13 @@ NOT_FOUND = tf.int32.max
 
 
 def first_positions(group: tf.Tensor, words: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
-    """The smallest position of each word within its group.
+    """Returns the smallest position of each word within its group.
 
-    Equal words are found by hashing, once over the words and once over the pairs of group and
-    word, so time and memory grow with N alone.
+    Equal words are found by hashing the words and then the (group, word) pairs, so time and memory
+    are linear in N.
 
     Args:
-        group: int `[N]`, for instance the example that the word belongs to.
+        group: int `[N]`, such as the index of the word's example.
         words: string `[N]`.
         positions: int32 `[N]`.
 
@@ -34,7 +34,7 @@ def first_positions(group: tf.Tensor, words: tf.Tensor, positions: tf.Tensor) ->
 
 
 def is_generable(input_ids: tf.Tensor, generation_vocabulary_size: int) -> tf.Tensor:
-    """Whether the word itself, and not only a copy of it, can be generated; bool, same shape."""
+    """Returns True where a word can be generated, not only copied; bool of the same shape."""
     return (input_ids >= NUM_SPECIAL) & (input_ids < generation_vocabulary_size)
 
 
@@ -45,21 +45,22 @@ def source_extended_ids(
     positions: tf.Tensor,
     generation_vocabulary_size: int,
 ) -> tf.Tensor:
-    """Extended ids of source words: the input id if it is generable, else the first occurrence.
+    """Returns the extended ids of source words.
+
+    A generable word keeps its input id. Another word gets G plus its first position.
 
     Args:
         input_ids: int32 `[N]`.
-        words: string `[N]` in compared form.
+        words: string `[N]`, in compared form.
         group: int `[N]`, the example of each word.
         positions: int32 `[N]`, the word's position in its example's source.
-        generation_vocabulary_size: G; a copied word's id is G plus the position of the first
-            occurrence in the example.
+        generation_vocabulary_size: int. G.
 
     Returns:
         int32 `[N]`.
 
     Example:
-        The words 4 and 5 are generable, "k2" is unknown and stands twice:
+        The words 4 and 5 are generable; "k2" is unknown and occurs twice:
 
         >>> from tfmrc.text.extended_ids import source_extended_ids
         >>> source_extended_ids(
@@ -83,16 +84,18 @@ def target_extended_ids(
     source_words: tf.Tensor,
     generation_vocabulary_size: int,
 ) -> tf.Tensor:
-    """Extended ids of target words: generable, else copied from the source, else `UNK`.
+    """Returns the extended ids of target words.
+
+    A generable word keeps its input id, a word of the source gets its id there, and any other word
+    is `UNK`.
 
     Args:
-        input_ids: int32 `[N]` of the target words.
-        words: string `[N]` in compared form.
-        group: int64 `[N]`, the example of each word, a row of the two following tensors.
-        source_extended_ids: int32 `[B, S]`; places that cannot be copied hold a smaller number
-            than G.
-        source_words: string `[B, S]` in compared form.
-        generation_vocabulary_size: G.
+        input_ids: int32 `[N]`, of the target words.
+        words: string `[N]`, in compared form.
+        group: int64 `[N]`, the example of each word, a row of the next two tensors.
+        source_extended_ids: int32 `[B, S]`; less than G at positions that cannot be copied.
+        source_words: string `[B, S]`, in compared form.
+        generation_vocabulary_size: int. G.
 
     Returns:
         int32 `[N]`.
@@ -109,11 +112,11 @@ def target_extended_ids(
     source_extended_ids = tf.convert_to_tensor(source_extended_ids, tf.int32)
     size = generation_vocabulary_size
     copied = tf.where(~is_generable(input_ids, size))
-    places = tf.where(source_extended_ids >= size)
-    offered = tf.gather_nd(source_extended_ids, places)
+    positions = tf.where(source_extended_ids >= size)
+    offered = tf.gather_nd(source_extended_ids, positions)
     first = first_positions(
-        tf.concat([tf.gather_nd(tf.cast(group, tf.int64), copied), places[:, 0]], axis=0),
-        tf.concat([tf.gather_nd(words, copied), tf.gather_nd(source_words, places)], axis=0),
+        tf.concat([tf.gather_nd(tf.cast(group, tf.int64), copied), positions[:, 0]], axis=0),
+        tf.concat([tf.gather_nd(words, copied), tf.gather_nd(source_words, positions)], axis=0),
         tf.concat([tf.fill(tf.shape(copied)[:1], NOT_FOUND), offered], axis=0),
     )[: tf.shape(copied)[0]]
     result = tf.where(first == NOT_FOUND, UNK, first)

@@ -1,4 +1,4 @@
-"""From the tokens of many strings to rectangular tensors."""
+"""Conversion of ragged tokens to rectangular tensors."""
 
 from typing import Any, NamedTuple
 
@@ -9,14 +9,14 @@ from tfmrc.text.tokenizer import Tokens
 
 
 class FlatTokens(NamedTuple):
-    """The tokens of all rows behind one another, each with its row and its place in the row.
+    """The tokens of all rows as flat tensors, with the row and the position of each token.
 
     Attributes:
         surface, compared: string `[N]`.
-        starts, ends: int32 `[N]` code points of the row's string.
-        row, place: int32 `[N]`.
-        lengths: int32 `[R]` kept tokens a row.
-        cut: bool `[R]`, whether tokens of the row were left out.
+        starts, ends: int32 `[N]`, code points of the row's string.
+        row, position: int32 `[N]`.
+        lengths: int32 `[R]`, the number of tokens per row.
+        cut: bool `[R]`, whether the row was truncated.
     """
 
     surface: tf.Tensor
@@ -24,24 +24,24 @@ class FlatTokens(NamedTuple):
     starts: tf.Tensor
     ends: tf.Tensor
     row: tf.Tensor
-    place: tf.Tensor
+    position: tf.Tensor
     lengths: tf.Tensor
     cut: tf.Tensor
 
 
 def cut_rows(tokens: Tokens, limits: tf.Tensor, firsts: tf.Tensor | None = None) -> FlatTokens:
-    """The first `limits[r]` tokens of each row, or so many from number `firsts[r]` on.
+    """Returns at most `limits[r]` tokens of each row, from token `firsts[r]` on.
 
     Args:
-        tokens: ragged tokens of R strings.
+        tokens: `Tokens` of R strings.
         limits: int32 `[R]`.
-        firsts: int32 `[R]`, none above the row's number of tokens; 0 unless given.
+        firsts: int32 `[R]`, at most the row's number of tokens. Default: None, zeros.
 
     Example:
         >>> from tfmrc.text import Tokenizer
         >>> from tfmrc.text.layout import cut_rows
         >>> flat = cut_rows(Tokenizer().tokenize(["a b c", "", "d"]), [2, 2, 2])
-        >>> flat.row.numpy(), flat.place.numpy(), flat.cut.numpy()
+        >>> flat.row.numpy(), flat.position.numpy(), flat.cut.numpy()
         (array([0, 0, 2], dtype=int32), array([0, 1, 0], dtype=int32), array([ True, False, False]))
     """
     limits = tf.convert_to_tensor(limits, tf.int32)
@@ -49,8 +49,8 @@ def cut_rows(tokens: Tokens, limits: tf.Tensor, firsts: tf.Tensor | None = None)
     row = tf.cast(row_of_values(tokens.starts), tf.int32)
     first = tf.cast(tf.gather(tokens.starts.row_starts(), row), tf.int32)
     firsts = tf.zeros_like(lengths) if firsts is None else firsts
-    place = tf.range(tf.size(row)) - first - tf.gather(firsts, row)
-    selected = tf.where((place >= 0) & (place < tf.gather(limits, row)))[:, 0]
+    position = tf.range(tf.size(row)) - first - tf.gather(firsts, row)
+    selected = tf.where((position >= 0) & (position < tf.gather(limits, row)))[:, 0]
     surface, compared, starts, ends = (tf.gather(field.values, selected) for field in tokens)
     return FlatTokens(
         surface,
@@ -58,40 +58,40 @@ def cut_rows(tokens: Tokens, limits: tf.Tensor, firsts: tf.Tensor | None = None)
         starts,
         ends,
         row=tf.gather(row, selected),
-        place=tf.gather(place, selected),
+        position=tf.gather(position, selected),
         lengths=tf.minimum(lengths - firsts, limits),
         cut=lengths > limits,
     )
 
 
 def every_nth(tokens: FlatTokens, step: int, offset: int) -> tuple[FlatTokens, tf.Tensor]:
-    """The tokens of the rows `offset`, `offset + step`, …, as rows 0, 1, …
+    """Returns the tokens of the rows `offset`, `offset + step`, … as rows 0, 1, …
 
     Returns:
-        The tokens, and where they stand among all tokens, int64 `[n, 1]`.
+        The tokens, and their indices among all tokens, int64 `[n, 1]`.
     """
-    places = tf.where(tokens.row % step == offset)
+    positions = tf.where(tokens.row % step == offset)
     selected = {
-        name: tf.gather_nd(getattr(tokens, name), places)
-        for name in ("surface", "compared", "starts", "ends", "row", "place")
+        name: tf.gather_nd(getattr(tokens, name), positions)
+        for name in ("surface", "compared", "starts", "ends", "row", "position")
     }
     selected["row"] //= step
     rows = slice(offset, None, step)
-    return FlatTokens(**selected, lengths=tokens.lengths[rows], cut=tokens.cut[rows]), places
+    return FlatTokens(**selected, lengths=tokens.lengths[rows], cut=tokens.cut[rows]), positions
 
 
 def longest(lengths: tf.Tensor) -> tf.Tensor:
-    """The largest number, at least 1; scalar int32."""
+    """Returns the largest length, at least 1; scalar int32."""
     return tf.maximum(tf.reduce_max(lengths), 1)
 
 
 def spread(values: tf.Tensor, row: tf.Tensor, column: tf.Tensor, shape: tuple) -> tf.Tensor:
-    """A matrix that holds `values[n]` at `row[n], column[n]` and 0 or "" elsewhere.
+    """Returns a matrix with `values[n]` at `row[n], column[n]` and 0 or "" elsewhere.
 
     Args:
         values: int32 or string `[N]`.
-        row, column: int32 `[N]`, every pair at most once.
-        shape: rows and columns, numbers or scalar tensors.
+        row, column: int32 `[N]`, distinct pairs.
+        shape: tuple of two ints or scalar tensors.
 
     Example:
         >>> from tfmrc.text.layout import spread
@@ -107,7 +107,7 @@ def spread(values: tf.Tensor, row: tf.Tensor, column: tf.Tensor, shape: tuple) -
 
 
 def exactly(values: Any, count: int, fill: Any = "") -> tf.Tensor:
-    """The first `count` columns of a matrix; missing ones hold `fill`.
+    """Returns the first `count` columns of a matrix; missing columns are filled with `fill`.
 
     Example:
         >>> from tfmrc.text.layout import exactly
@@ -121,46 +121,47 @@ def exactly(values: Any, count: int, fill: Any = "") -> tf.Tensor:
 
 
 def strings(name: str, values: Any, rank: int = 1) -> tf.Tensor:
-    """Strings as a tensor of a rank, or an error that names them.
+    """Converts strings to a tensor and checks its rank.
 
     Args:
-        name: Name of the argument, for the error.
-        values: A string, list or tensor.
-        rank: 1 for one string per example, 2 for several.
+        name: str. Name of the argument, for the error.
+        values: str, list or tensor.
+        rank: int. 1 for one string per example, 2 for several. Default: 1.
 
     Raises:
-        ValueError: The values have another rank.
+        ValueError: The values have a different rank.
 
     Example:
         >>> from tfmrc.text.layout import strings
         >>> strings("passages", ["an owl"], rank=2)
         Traceback (most recent call last):
         ...
-        ValueError: `passages` has one list of strings per example, shape [B, K]. \
+        ValueError: `passages` must be one list of strings per example, shape [B, K]. \
 Received: passages of shape (1,)
     """
     tensor = tf.convert_to_tensor(values, tf.string)
     if tensor.shape.rank not in (None, rank):
         form = "one string per example, shape [B]"
         form = form if rank == 1 else "one list of strings per example, shape [B, K]"
-        raise ValueError(f"`{name}` has {form}. Received: {name} of shape {tensor.shape}")
+        raise ValueError(f"`{name}` must be {form}. Received: {name} of shape {tensor.shape}")
     return tensor
 
 
 def same_batch(what: str, first: tf.Tensor, *others: tf.Tensor) -> tf.Tensor:
-    """The first tensor, once it is sure that the others have as many rows.
+    """Returns the first tensor after checking that all tensors have equally many rows.
 
     Args:
-        what: names of all of them, for the error.
-        first: a tensor.
-        *others: the others.
+        what: str. Names of the tensors, for the error.
+        first: tensor.
+        *others: tensors.
 
     Raises:
-        tf.errors.InvalidArgumentError: they have not.
+        tf.errors.InvalidArgumentError: The numbers of rows differ.
     """
     sizes = tf.stack([tf.shape(values)[0] for values in (first, *others)])
     check = tf.debugging.Assert(
-        tf.reduce_all(sizes == sizes[0]), [f"A batch has as many {what}. Received: ", sizes]
+        tf.reduce_all(sizes == sizes[0]),
+        [f"A batch must have equally many {what}. Received: ", sizes],
     )
     with tf.control_dependencies([] if check is None else [check]):
         return tf.identity(first)

@@ -1,24 +1,24 @@
-"""Which words of a text stand in another one."""
+"""Exact match of words between texts."""
 
 import tensorflow as tf
 
 
-def stands_in(words: tf.Tensor, group: tf.Tensor, wanted: tf.Tensor) -> tf.Tensor:
-    """Whether each word equals a wanted word of its group.
+def occurs_in_group(words: tf.Tensor, group: tf.Tensor, wanted: tf.Tensor) -> tf.Tensor:
+    """Returns True where a word equals a wanted word of its group.
 
-    Equal words are found by hashing, so time and memory grow with N alone.
+    Equal words are found by hashing, so time and memory are linear in N.
 
     Args:
         words: string `[N]`.
-        group: int `[N]`, for instance the example that the word belongs to.
-        wanted: bool `[N]`, for instance the words of questions.
+        group: int `[N]`, such as the index of the word's example.
+        wanted: bool `[N]`, such as the words of questions.
 
     Returns:
         bool `[N]`.
 
     Example:
-        >>> from tfmrc.text.matching import stands_in
-        >>> stands_in(["owl", "an", "owl", "owl"], [0, 0, 0, 1], [True, False, False, False])
+        >>> from tfmrc.text.matching import occurs_in_group
+        >>> occurs_in_group(["owl", "an", "owl", "owl"], [0, 0, 0, 1], [True, False, False, False])
         <tf.Tensor: shape=(4,), dtype=bool, numpy=array([ True, False,  True, False])>
 
     Reference: Liu et al. 2018 (SAN), section 2, san-02; Chen et al. 2017.

@@ -1,4 +1,4 @@
-"""Where one string stands in another, in code points; graph operations."""
+"""Occurrences of a string in another, in code points, by graph operations."""
 
 from typing import Any
 
@@ -6,23 +6,22 @@ import tensorflow as tf
 
 from tfmrc.text.rows import row_of_values
 
-# The polynomial hash is taken modulo 2**64; what it finds is compared character by character.
+# The polynomial hash is modulo 2**64; a match is verified character by character.
 _BASE = 0x9E3779B97F4A7C15 - (1 << 64)
 NOT_FOUND = -1
 
 
 def first_occurrence(texts: Any, parts: Any) -> tf.Tensor:
-    """The place of the first occurrence of each part in its text.
+    """Returns the position of the first occurrence of each part in its text.
 
-    Time and memory grow with the characters of the texts and parts alone: equal stretches are
-    found by hashes of prefixes.
+    Prefix hashes find equal substrings, so time and memory are linear in the number of characters.
 
     Args:
         texts: string `[N]`.
         parts: string `[N]`.
 
     Returns:
-        int32 `[N]` code points from 0; -1 where the part is empty or does not occur.
+        int32 `[N]`, in code points; -1 where the part is empty or does not occur.
 
     Example:
         >>> from tfmrc.text.occurrence import first_occurrence
@@ -33,39 +32,41 @@ def first_occurrence(texts: Any, parts: Any) -> tf.Tensor:
     text, part = (tf.strings.unicode_decode(x, "UTF-8") for x in (texts, parts))
     count = tf.maximum(tf.size(text.values), tf.size(part.values)) + 1
     powers = tf.math.cumprod(tf.fill([count], tf.constant(_BASE, tf.int64)), exclusive=True)
-    row, place = _row_and_place(text)
+    row, position = _row_and_position(text)
     number = tf.size(texts)
     lengths = tf.cast(part.row_lengths(), tf.int32)
-    of_part_row, of_part_place = _row_and_place(part)
+    of_part_row, of_part_position = _row_and_position(part)
     wanted = tf.math.unsorted_segment_sum(
-        tf.cast(part.values + 1, tf.int64) * tf.gather(powers, of_part_place), of_part_row, number
+        tf.cast(part.values + 1, tf.int64) * tf.gather(powers, of_part_position),
+        of_part_row,
+        number,
     )
     characters = tf.cast(text.values + 1, tf.int64) * powers[: tf.size(text.values)]
     before = tf.pad(tf.cumsum(characters), [[1, 0]])
     length = tf.gather(lengths, row)
     begin = tf.range(tf.size(row))
-    fits = place + length <= tf.gather(tf.cast(text.row_lengths(), tf.int32), row)
+    fits = position + length <= tf.gather(tf.cast(text.row_lengths(), tf.int32), row)
     end = tf.where(fits, begin + length, begin)
     result = tf.gather(before, end) - tf.gather(before, begin)
     same = fits & (length > 0) & (result == tf.gather(wanted, row) * tf.gather(powers, begin))
-    first = tf.math.unsorted_segment_min(tf.where(same, place, tf.int32.max), row, number)
-    there = stands_at(texts, parts, tf.where(first == tf.int32.max, NOT_FOUND, first))
+    first = tf.math.unsorted_segment_min(tf.where(same, position, tf.int32.max), row, number)
+    there = occurs_at(texts, parts, tf.where(first == tf.int32.max, NOT_FOUND, first))
     return tf.where(there, first, NOT_FOUND)
 
 
-def stands_at(texts: Any, parts: Any, starts: Any) -> tf.Tensor:
-    """Whether each part stands at a place of its text; never an empty part.
+def occurs_at(texts: Any, parts: Any, starts: Any) -> tf.Tensor:
+    """Returns True where a part occurs at a position of its text; False for an empty part.
 
     Args:
         texts, parts: string `[N]`.
-        starts: int32 `[N]` code points.
+        starts: int32 `[N]`, in code points.
 
     Returns:
         bool `[N]`.
 
     Example:
-        >>> from tfmrc.text.occurrence import stands_at
-        >>> stands_at(["an owl"] * 3, ["owl"] * 3, [3, 2, 99]).numpy()
+        >>> from tfmrc.text.occurrence import occurs_at
+        >>> occurs_at(["an owl"] * 3, ["owl"] * 3, [3, 2, 99]).numpy()
         array([ True, False, False])
     """
     texts, parts = (_valid(x) for x in (texts, parts))
@@ -73,17 +74,17 @@ def stands_at(texts: Any, parts: Any, starts: Any) -> tf.Tensor:
     size = tf.strings.length(texts, unit="UTF8_CHAR")
     length = tf.strings.length(parts, unit="UTF8_CHAR")
     inside = (starts >= 0) & (starts <= size - length) & (length > 0)
-    # A space behind it: the operation refuses the place 0 of an empty string.
+    # `substr` rejects position 0 of an empty string, so a space is appended.
     there = tf.strings.substr(texts + " ", tf.where(inside, starts, 0), length, unit="UTF8_CHAR")
     return inside & (there == parts)
 
 
 def _valid(strings: Any) -> tf.Tensor:
-    """Bytes that are not UTF-8 as U+FFFD, as the tokeniser reads them."""
+    """Replaces bytes that are not UTF-8 by U+FFFD, as the tokenizer does."""
     return tf.strings.unicode_transcode(strings, "UTF-8", "UTF-8", errors="replace")
 
 
-def _row_and_place(ragged: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
+def _row_and_position(ragged: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
     row = tf.cast(row_of_values(ragged), tf.int32)
     first = tf.cast(tf.gather(ragged.row_starts(), row), tf.int32)
     return row, tf.range(tf.size(row)) - first

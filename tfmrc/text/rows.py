@@ -1,16 +1,16 @@
-"""The row of each value of a ragged tensor."""
+"""Row indices of the values of a ragged tensor."""
 
 import tensorflow as tf
 
 
 def row_of_values(ragged: tf.RaggedTensor) -> tf.Tensor:
-    """The row of each value, in memory that grows with the values alone.
+    """Returns the row of each value, in memory linear in the number of values.
 
-    `RaggedTensor.value_rowids` builds a mask of rows times the longest row, which one very long
-    text among many short ones makes huge.
+    `RaggedTensor.value_rowids` builds a mask of rows times the longest row, which is very large
+    for one long text among many short ones.
 
     Args:
-        ragged: a tensor with one ragged axis, N values in all.
+        ragged: `tf.RaggedTensor` with one ragged axis and N values.
 
     Returns:
         int64 `[N]`.
@@ -21,6 +21,6 @@ def row_of_values(ragged: tf.RaggedTensor) -> tf.Tensor:
         >>> row_of_values(tf.ragged.constant([[7, 8], [], [9]])).numpy()
         array([0, 0, 2])
     """
-    places = tf.range(tf.shape(ragged.values, tf.int64)[0])
+    positions = tf.range(tf.shape(ragged.values, tf.int64)[0])
     splits = tf.cast(ragged.row_splits, tf.int64)
-    return tf.searchsorted(splits, places, side="right", out_type=tf.int64) - 1
+    return tf.searchsorted(splits, positions, side="right", out_type=tf.int64) - 1

@@ -1,4 +1,4 @@
-"""SentencePiece as ALBERT, DeBERTa and XLM-RoBERTa cut words, made by graph operations."""
+"""SentencePiece of ALBERT, DeBERTa and XLM-RoBERTa, by graph operations."""
 
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,18 @@ FILE_NAME = "sentencepiece.model"
 
 
 class SentencePieces(tf.Module):
-    """Cuts words into the pieces of a SentencePiece model.
+    """Splits words into the pieces of a SentencePiece model.
 
-    A space before a word belongs to it and is written `▁`, at the beginning of a text too. A
-    SentencePiece model adds that space to every string by itself; here it is added only where the
-    text has one, so that a mark that follows a word directly is cut as it is inside a text.
+    A preceding space belongs to the word and is written `▁`, also at the beginning of a text. A
+    SentencePiece model adds this space to every string. Here it is added only where the text has
+    one, so that a mark directly after a word is split as within a text.
 
     Args:
-        model: the bytes of the model file.
-        lowercase: whether capitals are lowered first (ALBERT).
-        strip_accents: whether accents are removed first (ALBERT).
-        fairseq_ids: whether ids are those of XLM-RoBERTa: one more than the model's, with the
-            unknown piece at 3.
+        model: bytes. Content of the model file.
+        lowercase: bool. Whether to convert words to lower case first (ALBERT). Default: False.
+        strip_accents: bool. Whether to remove accents first (ALBERT). Default: False.
+        fairseq_ids: bool. Whether to use the ids of XLM-RoBERTa: one more than the model's, with
+            the unknown piece at 3. Default: False.
 
     Raises:
         ImportError: `sentencepiece` is missing.
@@ -44,12 +44,12 @@ class SentencePieces(tf.Module):
             from sentencepiece import sentencepiece_model_pb2 as messages
         except ImportError as error:
             raise ImportError(
-                "A SentencePiece vocabulary is read by the package sentencepiece: "
+                "A SentencePiece vocabulary needs the package sentencepiece: "
                 "pip install tfmrc[encoders]"
             ) from error
         proto = messages.ModelProto()  # type: ignore[attr-defined]
         proto.ParseFromString(model)
-        self._pieces = {piece.piece: place for place, piece in enumerate(proto.pieces)}
+        self._pieces = {piece.piece: index for index, piece in enumerate(proto.pieces)}
         self._model = model
         self.lowercase = lowercase
         self.strip_accents = strip_accents
@@ -62,11 +62,11 @@ class SentencePieces(tf.Module):
             )
 
     def cut(self, words: Any, spaced: Any) -> tf.RaggedTensor:
-        """Cuts words into pieces.
+        """Splits words into pieces.
 
         Args:
             words: string `[N]`.
-            spaced: bool `[N]`, whether a space comes before the word.
+            spaced: bool `[N]`, whether a space precedes the word.
 
         Returns:
             int32 ragged `[N, pieces]`.
@@ -83,18 +83,18 @@ class SentencePieces(tf.Module):
         return ids
 
     def id_of(self, piece: str) -> int:
-        """The id of a piece. Raises KeyError if there is none."""
+        """Returns the id of a piece. Raises KeyError if there is none."""
         fairseq = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
         if self.fairseq_ids:
             return fairseq[piece] if piece in fairseq else self._pieces[piece] + 1
         return self._pieces[piece]
 
     def __len__(self) -> int:
-        """The number of ids."""
+        """Returns the number of ids."""
         return len(self._pieces) + self.fairseq_ids
 
     def get_config(self) -> dict[str, Any]:
-        """Plain values; the model is saved by `save_assets`."""
+        """Returns the configuration; `save_assets` saves the model."""
         return {
             "lowercase": self.lowercase,
             "strip_accents": self.strip_accents,
@@ -102,10 +102,10 @@ class SentencePieces(tf.Module):
         }
 
     def save_assets(self, folder: str | Path) -> None:
-        """Writes the model as it was given."""
+        """Writes the model file."""
         (Path(folder) / FILE_NAME).write_bytes(self._model)
 
     @classmethod
     def from_assets(cls, folder: str | Path, **config: Any) -> "SentencePieces":
-        """Builds the pieces from the folder that `save_assets` wrote to."""
+        """Loads the pieces from a folder of `save_assets`."""
         return cls((Path(folder) / FILE_NAME).read_bytes(), **config)

@@ -1,4 +1,4 @@
-"""Words as the numbers of their characters; graph operations."""
+"""Character ids of words, by graph operations."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ import tensorflow as tf
 
 
 def character_ids(words: Any, length: int, num_characters: int) -> tf.Tensor:
-    """The characters of words: 1 and up by code point, round and round, 0 behind the end.
+    """Returns character ids, `1 + code point mod (num_characters - 1)`, and 0 after the end.
 
-    With 256 characters all of ASCII and Latin-1 but one have a number of their own; characters
-    of other scripts share numbers with these, so no list of characters goes with a model.
+    With `num_characters=256`, all ASCII and Latin-1 characters but one have distinct ids. Other
+    characters share these ids, so a model needs no character list.
 
     Args:
         words: string `[N]`.
-        length: characters of a word that are kept.
-        num_characters: the numbers are below this.
+        length: int. Number of characters to keep.
+        num_characters: int. Number of ids.
 
     Returns:
         int32 `[N, length]`.

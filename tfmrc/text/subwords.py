@@ -1,4 +1,4 @@
-"""Words as the subwords of a pretrained encoder, and subwords as the windows that it reads."""
+"""Subwords of pretrained encoders, and the windows in which encoders read them."""
 
 import json
 from pathlib import Path
@@ -19,20 +19,20 @@ class Subwords(NamedTuple):
     """The subwords of R texts.
 
     Attributes:
-        ids: int32 `[R, T]`, the subwords of all words of a text, 0 after the last.
-        counts: int32 `[R, n]`, how many subwords each word has; 0 at padding.
+        ids: int32 `[R, T]`, the subwords of all words of a text, padded with 0.
+        counts: int32 `[R, n]`, the number of subwords per word; 0 at padding.
     """
 
     ids: tf.Tensor
     counts: tf.Tensor
 
     def part(self, row: Any, first: Any, size: Any) -> "Subwords":
-        """The words `first` to `first + size` of some rows, as texts of their own.
+        """Returns the words `first` to `first + size` of the given rows as separate texts.
 
         Args:
-            row: int32 `[Q]`, rows.
+            row: int32 `[Q]`.
             first: int32 `[Q]`, the first word.
-            size: int32 scalar, the number of words; there may be fewer.
+            size: int32 scalar, the largest number of words.
         """
         ends = tf.cumsum(self.counts, axis=1)
         counts, ends = tf.gather(self.counts, row), tf.gather(ends, row)
@@ -42,40 +42,40 @@ class Subwords(NamedTuple):
         counts = tf.where(known, tf.gather(counts, words, batch_dims=1), 0)
         before = tf.gather(tf.pad(ends, [[0, 0], [1, 0]]), first, batch_dims=1)
         lengths = tf.reduce_sum(counts, axis=1)
-        places = tf.range(tf.reduce_max(lengths))
-        inside = places < lengths[:, None]
-        places = tf.where(inside, before[:, None] + places, 0)
-        # A batch without subwords has no column to look at.
+        positions = tf.range(tf.reduce_max(lengths))
+        inside = positions < lengths[:, None]
+        positions = tf.where(inside, before[:, None] + positions, 0)
+        # Padding keeps `gather` valid for a batch without subwords.
         ids = tf.gather(tf.pad(self.ids, [[0, 0], [0, 1]]), row)
-        return Subwords(tf.where(inside, tf.gather(ids, places, batch_dims=1), 0), counts)
+        return Subwords(tf.where(inside, tf.gather(ids, positions, batch_dims=1), 0), counts)
 
 
 class SubwordTokenizer(tf.Module):
-    """Cuts words into an encoder's subwords and lays them out as the sequences that it reads.
+    """Splits words into an encoder's subwords and builds the encoder's input sequences.
 
-    Two ways to read. *Separate*: each text by itself, `[CLS] text [SEP]`. *Joint*: question and
-    passage as one sequence, `[CLS] question [SEP] passage [SEP]` (RoBERTa writes two separators
-    between them). Words stay the unit: every word knows where its first subword is and how many
-    it has. Graph operations only.
+    There are two layouts. *Separate*: each text is one sequence, `[CLS] text [SEP]`. *Joint*:
+    question and passage are one sequence, `[CLS] question [SEP] passage [SEP]` (RoBERTa has two
+    separators between them). Words remain the unit: each word has the position of its first subword
+    and its number of subwords. All operations are graph operations.
 
-    A text that does not fit into `length` positions is read in windows, `overlap` subwords of one
-    repeated in the next; each word belongs to the window in which the smaller one of its left and
-    right contexts is largest, of two equal ones to the first. In joint reading the question
-    precedes the passage in every window, cut to half of the positions; its words belong to the
-    first window.
+    A text that does not fit into `length` positions is divided into windows that overlap by
+    `overlap` subwords. A word belongs to the window in which the smaller of its left and right
+    contexts is largest; ties go to the first window. In the joint layout, the question precedes the
+    passage in every window, is truncated to half of the positions, and belongs to the first window.
 
     Args:
         pieces: `WordPieces`, `BytePairs` or `SentencePieces`.
-        cls_id: id of the first subword of a sequence.
-        sep_id: id of the one that ends a text.
-        pad_id: id at padding.
-        length: positions of a window, at most those of the encoder.
-        overlap: subwords of a window that the next repeats; at most half of what a window holds.
-        num_separators: between question and passage.
-        segments: whether the passage has segment id 1.
+        cls_id: int. Id of the first subword of a sequence.
+        sep_id: int. Id of the subword that ends a text.
+        pad_id: int. Id of padding.
+        length: int. Number of positions of a window, at most that of the encoder. Default: 512.
+        overlap: int. Number of subwords that consecutive windows share, limited to half of a
+            window. Default: 128.
+        num_separators: int. Number of separators between question and passage. Default: 1.
+        segments: bool. Whether the passage has segment id 1. Default: True.
 
     Raises:
-        ValueError: a window has no room for a text.
+        ValueError: `length` is too small for a text, or `overlap` is negative.
 
     Example:
         >>> from tfmrc.text import SubwordTokenizer
@@ -106,7 +106,7 @@ class SubwordTokenizer(tf.Module):
         super().__init__(name="subwords")
         if length < 4 + num_separators or overlap < 0:
             raise ValueError(
-                "A window has room for the special subwords and a text, and overlaps by 0 or "
+                "A window must have room for the special subwords and a text, and overlap by 0 or "
                 f"more. Received: length={length}, overlap={overlap}"
             )
         self.pieces = pieces
@@ -119,31 +119,34 @@ class SubwordTokenizer(tf.Module):
         self.segments = segments
 
     def cut(self, words: Any, spaced: Any = None) -> Subwords:
-        """Cuts the words of texts into subwords.
+        """Splits the words of texts into subwords.
 
-        Each different word of the batch is cut once. A word of which the encoder's tokenizer
-        leaves nothing (a control character alone, for instance) has no subword.
+        Each distinct word of a batch is split once. A word that the encoder's tokenizer removes,
+        such as a single control character, has no subword.
 
         Args:
-            words: string `[R, n]`, as they are in the text; "" at padding.
-            spaced: bool `[R, n]`, whether a space comes before the word; by default before all
-                but the first. The first word of a text is what the encoder's convention says.
+            words: string `[R, n]`, the surface forms; "" at padding.
+            spaced: bool `[R, n]`, whether a space precedes the word. The encoder's convention
+                applies to the first word of a text. Default: None, True for all other words.
+
+        Returns:
+            `Subwords`.
         """
         words = tf.convert_to_tensor(words, tf.string)
         if spaced is None:
             spaced = tf.ones_like(words, tf.bool)
         first = tf.range(tf.shape(words)[1]) == 0
         spaced = tf.where(first, self.pieces.first_is_spaced, spaced)
-        places = tf.where(words != "")
-        # The mark keeps a word after a space apart from the same word without one.
+        positions = tf.where(words != "")
+        # The prefix distinguishes a word after a space from the same word without one.
         marked = tf.strings.join([tf.where(spaced, " ", "_"), words])
-        unique, which = tf.unique(tf.gather_nd(marked, places))
+        unique, which = tf.unique(tf.gather_nd(marked, positions))
         pieces = self.pieces.cut(
             tf.strings.substr(unique, 1, 1 << 30), tf.strings.substr(unique, 0, 1) == " "
         )
         pieces = tf.gather(pieces, which)
         counts = tf.scatter_nd(
-            places, tf.cast(pieces.row_lengths(), tf.int32), tf.shape(words, tf.int64)
+            positions, tf.cast(pieces.row_lengths(), tf.int32), tf.shape(words, tf.int64)
         )
         ids = tf.RaggedTensor.from_row_lengths(
             pieces.values, tf.reduce_sum(counts, axis=1), validate=False
@@ -151,12 +154,12 @@ class SubwordTokenizer(tf.Module):
         return Subwords(ids.to_tensor(), counts)
 
     def separate(self, text: Subwords) -> Tensors:
-        """Each text by itself.
+        """Builds one sequence per text.
 
         Returns:
-            `encoder_ids` int32 `[R, W, P]`: W windows of P subwords, special ones included,
-            `pad_id` after the last; `pieces` int32 `[R, n, 2]`: the place of a word's first
-            subword in the flat `[W * P]`, and how many of them the window holds; zeros at padding.
+            `encoder_ids` int32 `[R, W, P]`: W windows of P subwords, including special ones,
+            padded with `pad_id`; `pieces` int32 `[R, n, 2]`: the position of a word's first subword
+            in the flat `[W * P]` and its number of subwords in the window; zeros at padding.
         """
         rows = tf.shape(text.ids)[0]
         prefix = tf.fill([rows, 1], self.cls_id)
@@ -164,7 +167,7 @@ class SubwordTokenizer(tf.Module):
         return {"encoder_ids": ids, "pieces": pieces}
 
     def joint(self, question: Subwords, passage: Subwords) -> Tensors:
-        """Question and passage as one sequence.
+        """Builds one sequence per question and passage.
 
         Returns:
             `encoder_ids` int32 `[R, W, P]` as in `separate`; `segment_ids` int32 `[R, W, P]`, 1
@@ -175,15 +178,15 @@ class SubwordTokenizer(tf.Module):
         limit = (self.length - 2 - self.num_separators) // 2
         lengths = tf.minimum(tf.reduce_sum(question.counts, axis=1), limit)
         size = tf.reduce_max(lengths) + 1 + self.num_separators
-        places = tf.range(size)[None, :]
+        positions = tf.range(size)[None, :]
         ids = tf.pad(question.ids, [[0, 0], [1, 0]])
         ids = tf.gather(
             ids,
-            tf.minimum(places, tf.shape(ids)[1] - 1) * tf.ones_like(lengths)[:, None],
+            tf.minimum(positions, tf.shape(ids)[1] - 1) * tf.ones_like(lengths)[:, None],
             batch_dims=1,
         )
-        prefix = tf.where(places <= lengths[:, None], ids, self.sep_id)
-        prefix = tf.where(places == 0, self.cls_id, prefix)
+        prefix = tf.where(positions <= lengths[:, None], ids, self.sep_id)
+        prefix = tf.where(positions == 0, self.cls_id, prefix)
         prefix_lengths = lengths + 1 + self.num_separators
         ids, pieces, of_passage = self._windows(prefix, prefix_lengths, passage)
         ends = tf.minimum(tf.cumsum(question.counts, axis=1), lengths[:, None])
@@ -191,14 +194,14 @@ class SubwordTokenizer(tf.Module):
         return {
             "encoder_ids": ids,
             "segment_ids": tf.cast(of_passage & self.segments, tf.int32),
-            "question_pieces": _placed(1 + firsts, ends - firsts),
+            "question_pieces": _ranges(1 + firsts, ends - firsts),
             "passage_pieces": pieces,
         }
 
     def _windows(
         self, prefix: tf.Tensor, prefix_lengths: tf.Tensor, text: Subwords
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Ids `[R, W, P]`, words `[R, n, 2]`, and bool `[R, W, P]`: the text and its separator."""
+        """Returns ids `[R, W, P]`, pieces `[R, n, 2]` and the mask `[R, W, P]` of the text."""
         lengths = tf.reduce_sum(text.counts, axis=1)
         room = self.length - prefix_lengths - 1
         step = room - tf.minimum(self.overlap, room // 2)
@@ -207,16 +210,16 @@ class SubwordTokenizer(tf.Module):
 
         # === Ids ===
         window = tf.range(tf.reduce_max(num_windows))[None, :, None]
-        place = tf.range(width)[None, None, :]
+        position = tf.range(width)[None, None, :]
         begin = window * step[:, None, None]
         held = tf.clip_by_value(lengths[:, None, None] - begin, 0, room[:, None, None])
-        inner = place - prefix_lengths[:, None, None]
+        inner = position - prefix_lengths[:, None, None]
         exists = window < num_windows[:, None, None]
         in_text = exists & (inner >= 0) & (inner < held)
         at_end = exists & (inner == held)
         padded = tf.pad(text.ids, [[0, 0], [0, 1]])
         ids = tf.gather(padded, tf.where(in_text, begin + inner, 0), batch_dims=1)
-        before = tf.gather(prefix, tf.minimum(place[0, 0], tf.shape(prefix)[1] - 1), axis=1)
+        before = tf.gather(prefix, tf.minimum(position[0, 0], tf.shape(prefix)[1] - 1), axis=1)
         ids = tf.where(in_text, ids, tf.where(at_end, self.sep_id, self.pad_id))
         ids = tf.where(exists & (inner < 0), before[:, None], ids)
 
@@ -226,23 +229,23 @@ class SubwordTokenizer(tf.Module):
         lengths, room, step, num_windows, prefix_lengths = (
             x[:, None] for x in (lengths, room, step, num_windows, prefix_lengths)
         )
-        # Steps are at least half a window: a subword is in at most two of them.
+        # The step is at least half a window, so a subword is in at most two windows.
         later = tf.minimum(firsts // step, num_windows - 1)
         earlier = tf.maximum(later - 1, 0)
 
         def context(number):
             end = tf.minimum(number * step + room, lengths)
             left, right = firsts - number * step, end - ends
-            # Where the earlier window ends before the word, only the later one has it.
+            # A word after the end of the earlier window is only in the later one.
             return tf.where(firsts < end, tf.minimum(left, right), -self.length * 2)
 
         number = tf.where(context(earlier) >= context(later), earlier, later)
         end = tf.minimum(number * step + room, lengths)
         first = number * width + prefix_lengths + firsts - number * step
-        return ids, _placed(first, tf.minimum(ends, end) - firsts), in_text | at_end
+        return ids, _ranges(first, tf.minimum(ends, end) - firsts), in_text | at_end
 
     def get_config(self) -> dict[str, Any]:
-        """Plain values; the vocabulary is saved by `save_assets`."""
+        """Returns the configuration; `save_assets` saves the vocabulary."""
         return {
             "cls_id": self.cls_id,
             "sep_id": self.sep_id,
@@ -254,7 +257,7 @@ class SubwordTokenizer(tf.Module):
         }
 
     def save_assets(self, folder: str | Path) -> None:
-        """Writes the configuration and the vocabulary into the folder, which is made."""
+        """Writes the configuration and the vocabulary to a folder, which is created."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.pieces.save_assets(folder)
@@ -268,20 +271,20 @@ class SubwordTokenizer(tf.Module):
 
     @classmethod
     def from_assets(cls, folder: str | Path, **changes: Any) -> "SubwordTokenizer":
-        """Builds the tokenizer from the folder that `save_assets` wrote to.
+        """Loads the tokenizer from a folder of `save_assets`.
 
         Args:
-            folder: the folder.
-            **changes: arguments that replace the saved ones, `length` for instance.
+            folder: str or path.
+            **changes: Arguments that replace the saved ones, such as `length`.
 
         Raises:
-            ValueError: the folder is not one of ours.
+            ValueError: The kind of subwords is unknown.
         """
         folder = Path(folder)
         config = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
         if config["kind"] not in _KINDS:
             raise ValueError(
-                f"Subwords are of a kind among {sorted(_KINDS)}. "
+                f"The kind of subwords must be one of {sorted(_KINDS)}. "
                 f"Received: kind={config['kind']!r} in {folder / CONFIG_FILE}"
             )
         pieces = _KINDS[config["kind"]].from_assets(folder, **config["pieces"])
@@ -294,7 +297,7 @@ class SubwordTokenizer(tf.Module):
         )
 
 
-def _placed(first: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
-    """int32 `[.., 2]`, zeros where there is no subword."""
+def _ranges(first: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
+    """Stacks first position and count to int32 `[.., 2]`, zeros where there is no subword."""
     count = tf.maximum(count, 0)
     return tf.stack([tf.where(count > 0, first, 0), count], axis=-1)

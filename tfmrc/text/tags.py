@@ -1,4 +1,4 @@
-"""Tags that come from outside the graph: one string a text, with one tag for each word."""
+"""Tags of an external tagger: one string per text, with one tag per word."""
 
 import tensorflow as tf
 
@@ -6,13 +6,13 @@ from tfmrc.text.layout import FlatTokens
 
 
 class TagSet(tf.Module):
-    """Names of tags and their ids, from 1; 0 stands for every other name.
+    """Tag names and their ids from 1 on; unknown names have the id 0.
 
     Args:
-        names: distinct names without spaces.
+        names: sequence of str. Distinct names without spaces.
 
     Raises:
-        ValueError: a name is empty, has a space or stands twice.
+        ValueError: A name is empty, contains a space or occurs twice.
 
     Example:
         >>> from tfmrc.text.tags import TagSet
@@ -26,7 +26,7 @@ class TagSet(tf.Module):
         wrong = [name for name in self._names if not name or name.split() != [name]]
         if wrong or len(set(self._names)) != len(self._names):
             raise ValueError(
-                "Tags are distinct names without spaces. Received: "
+                "Tags must be distinct names without spaces. Received: "
                 f"names={wrong or list(self._names)!r}"
             )
         with tf.init_scope():
@@ -40,27 +40,27 @@ class TagSet(tf.Module):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names; the place, counted from 1, is the id."""
+        """The names; the id is the index plus 1."""
         return self._names
 
     def lookup(self, tags: tf.Tensor) -> tf.Tensor:
-        """int32 ids of the shape of `tags`."""
+        """Returns int32 ids of the shape of `tags`."""
         return self._table.lookup(tf.convert_to_tensor(tags, tf.string))
 
 
 def tags_of_words(tags: tf.Tensor, tokens: FlatTokens, name: str) -> tf.Tensor:
-    """The tag of each word.
+    """Returns the tag of each word.
 
     Args:
-        tags: string `[R]`, one tag for each word of row r, with single spaces between them.
-        tokens: the words of R rows; words that were cut have tags too.
-        name: of the input, for the error.
+        tags: string `[R]`, one tag per word of a row, separated by single spaces.
+        tokens: `FlatTokens` of R rows. Truncated words have tags too.
+        name: str. Name of the input, for the error.
 
     Returns:
         string `[N]`.
 
     Raises:
-        tf.errors.InvalidArgumentError: a row has not as many tags as words.
+        tf.errors.InvalidArgumentError: The numbers of tags and words of a row differ.
 
     Example:
         >>> from tfmrc.text import Tokenizer
@@ -75,10 +75,10 @@ def tags_of_words(tags: tf.Tensor, tokens: FlatTokens, name: str) -> tf.Tensor:
     fits = tf.where(tokens.cut, counts > tokens.lengths, counts == tokens.lengths)
     check = tf.debugging.Assert(
         tf.reduce_all(fits),
-        [f"`{name}` has one tag for each word of its text. Received: numbers of tags ", counts,
-         " for so many words ", tokens.lengths],
+        [f"`{name}` must have one tag per word of its text. Received: numbers of tags ", counts,
+         " and of words ", tokens.lengths],
         summarize=8,
     )  # fmt: skip
     with tf.control_dependencies([] if check is None else [check]):
         first = tf.gather(tf.cast(split.row_starts(), tf.int32), tokens.row)
-        return tf.gather(split.values, first + tokens.place)
+        return tf.gather(split.values, first + tokens.position)

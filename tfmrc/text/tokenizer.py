@@ -1,4 +1,4 @@
-"""Words with their places in the original string, made by graph operations."""
+"""Tokenizer with offsets into the original string, by graph operations."""
 
 from typing import NamedTuple
 
@@ -17,11 +17,11 @@ class Tokens(NamedTuple):
     """The tokens of N strings; every field is ragged `[N, tokens]`.
 
     Attributes:
-        surface: string, the characters as they stand in the input.
-        compared: string, the form that words are compared by: NFKC, lower case (NUL is U+FFFD;
-            after every 30 combining marks in a row comes U+034F).
-        starts: int32, the first character's place in the input, in code points.
-        ends: int32, the place after the last character.
+        surface: string, the characters of the input.
+        compared: string, the form used for comparison: NFKC and lower case. NUL becomes U+FFFD, and
+            U+034F is inserted after every 30 consecutive combining marks.
+        starts: int32, the position of the first character, in code points.
+        ends: int32, the position after the last character.
     """
 
     surface: tf.RaggedTensor
@@ -31,16 +31,16 @@ class Tokens(NamedTuple):
 
 
 class Tokenizer:
-    """Splits strings into words and marks, and says where each of them stands.
+    """Splits strings into words and punctuation marks with offsets.
 
-    The rules follow spaCy's English tokeniser where that is cheap, and are listed with examples
-    and the measured agreement in `docs/text.md`. Every character that is not a space is in
-    exactly one token, tokens keep the order of the string, and a token's surface is the part of
-    the string between its offsets. Everything is a graph operation on all characters of the batch
-    at once, so the same code runs in `tf.data` and in a SavedModel.
+    The rules approximate spaCy's English tokenizer; `docs/text.md` lists them with examples and
+    the measured agreement. Every character that is not a space is in exactly one token, tokens are
+    in the order of the string, and a token's surface is the part of the string between its
+    offsets. The same graph operations run in `tf.data` and in a SavedModel, on all characters of a
+    batch at once.
 
-    Offsets count code points of the original string. Bytes that are not UTF-8 count, and read, as
-    U+FFFD: offsets then point into `text.decode("utf-8", "replace")`.
+    Offsets count code points of the original string. Bytes that are not UTF-8 are read as U+FFFD,
+    so that offsets refer to `text.decode("utf-8", "replace")`.
 
     Example:
         >>> from tfmrc.text import Tokenizer
@@ -52,22 +52,22 @@ class Tokenizer:
     """
 
     def tokenize(self, strings: tf.Tensor) -> Tokens:
-        """Tokenises strings.
+        """Tokenizes strings.
 
         Args:
-            strings: string `[N]`, UTF-8; any N.
+            strings: string `[N]`, UTF-8.
 
         Returns:
             `Tokens`; a string without words gives an empty row.
 
         Raises:
-            ValueError: the input has not one axis.
+            ValueError: The input is not a vector.
         """
         strings = tf.convert_to_tensor(strings, tf.string)
         if strings.shape.rank not in (None, 1):
             raise ValueError(
-                "The tokeniser takes a vector of strings; reshape it, or write [text] for one "
-                f"string. Received: strings.shape={strings.shape}"
+                "The tokenizer expects a vector of strings; reshape the input, or pass [text] for "
+                f"one string. Received: strings.shape={strings.shape}"
             )
         return Tokens(*_tokenize(strings))
 
@@ -80,10 +80,10 @@ class Tokenizer:
 )
 def _tokenize(strings):
     with tf.device("/CPU:0"):
-        # The space after each string keeps the rules from looking into the next one.
+        # The space after each string prevents the rules from reading the next string.
         decoded = tf.strings.unicode_decode(strings + " ", "UTF-8", errors="replace")
         points, row_splits = decoded.values, decoded.row_splits
-        begins, ends, spaces = _token_places(points)
+        begins, ends, spaces = _token_positions(points)
         token_splits = tf.searchsorted(begins, row_splits, out_type=tf.int64)
         row = tf.RaggedTensor.from_row_splits(begins, token_splits, validate=False)
         offset = tf.gather(row_splits, row_of_values(row))
@@ -99,8 +99,8 @@ def _tokenize(strings):
         )
 
 
-def _token_places(points):
-    """Places int64 of the tokens' first characters, of the ends, and the mask of the spaces."""
+def _token_positions(points):
+    """Returns the positions of the tokens' starts and ends, int64, and the mask of the spaces."""
     classes = ch.character_classes(points)
     spaces = classes == ch.SPACE
     previous_space = tf.pad(spaces, [[1, 0]], constant_values=True)[:-1]
@@ -110,7 +110,7 @@ def _token_places(points):
     begins = ~base_spaces & ~joined_to_previous(
         tf.gather(points, base), tf.gather(classes, base), after_joiner
     )
-    # A token ends where the next one begins or a space stands; the last character is a space.
+    # A token ends before the next token or a space; the last character is a space.
     closes = begins | base_spaces
     ends = tf.pad(closes, [[0, 1]])[1:] & ~base_spaces
     return (
@@ -121,18 +121,18 @@ def _token_places(points):
 
 
 def _stream_safe(words):
-    """Parts runs of more than 30 combining marks, as the Stream-Safe Text Format of UAX #15 does.
+    """Splits runs of more than 30 combining marks by the Stream-Safe Text Format of UAX #15.
 
-    Normalisation sorts the marks of a run in quadratic time.
+    Unicode normalization sorts the marks of a run in quadratic time.
     """
     long = tf.where(tf.strings.length(words) > 2 * MAX_MARKS)
     pattern, mark = rf"(\pM{{{MAX_MARKS}}})", "\N{COMBINING GRAPHEME JOINER}"
-    parted = tf.strings.regex_replace(tf.gather_nd(words, long), pattern, rf"\1{mark}")
-    return tf.tensor_scatter_nd_update(words, long, parted)
+    split = tf.strings.regex_replace(tf.gather_nd(words, long), pattern, rf"\1{mark}")
+    return tf.tensor_scatter_nd_update(words, long, split)
 
 
 def _words(points, lengths):
-    """Strings of consecutive characters: as they are, and in the form that is compared."""
+    """Returns the surface and the compared form of consecutive runs of characters."""
     splits = tf.concat([tf.zeros([1], tf.int64), tf.cumsum(lengths)], axis=0)
 
     def encode(values):
@@ -141,7 +141,7 @@ def _words(points, lengths):
 
     capital = (points >= ord("A")) & (points <= ord("Z"))
     lowered = tf.where(capital, points + (ord("a") - ord("A")), points)
-    # The operation that lowers text beyond ASCII stops at a NUL.
+    # `tf.strings.lower` stops at a NUL in non-ASCII text.
     lowered = encode(tf.where(points == 0, REPLACEMENT, lowered))
     beyond_ascii = tf.where(tf.cast(tf.strings.length(lowered), tf.int64) > lengths)
     normal = tf_text.normalize_utf8(_stream_safe(tf.gather_nd(lowered, beyond_ascii)), "NFKC")

@@ -1,4 +1,4 @@
-"""The words that have a row in the embedding table, by falling frequency."""
+"""Vocabulary: the words that have a row in the embedding table."""
 
 import os
 import shutil
@@ -15,49 +15,49 @@ from tfmrc.text.counting import Record, WordCounter
 
 SPECIAL_WORDS = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
 FILE_NAME = "vocabulary.txt"
-IDS_SUFFIX = ".ids.tsv"  # the file beside it, where words share rows
+IDS_SUFFIX = ".ids.tsv"  # the second file of a vocabulary with shared rows
 
 __all__ = ["BOS", "EOS", "NUM_SPECIAL", "PAD", "SPECIAL_WORDS", "UNK", "Vocabulary"]
 
 
 class Vectors(Protocol):
-    """What the vocabulary reads of word vectors; `tfmrc.encoders.WordVectors` is one."""
+    """Word vectors as the vocabulary uses them, such as `tfmrc.encoders.WordVectors`."""
 
     @property
     def compared(self) -> Mapping[str, int]: ...
 
 
 class _Shared:
-    """Holds a long dictionary out of sight of `tf.Module`, which walks through its attributes."""
+    """Hides a large dictionary from `tf.Module`, which traverses its attributes."""
 
     def __init__(self, rows: dict[str, int]):
         self.rows = rows
 
 
 class Vocabulary(tf.Module):
-    """Words and their input ids, which are rows of an embedding table.
+    """Maps words to input ids, which are rows of an embedding table.
 
-    Row 0 is `[PAD]`, 1 `[UNK]`, 2 `[BOS]`, 3 `[EOS]`; the given words follow in their order (by
-    falling frequency, so that the generable words are the first rows), each with a row of its own.
-    Then come the rows of pretrained vectors, which `shared_words` share. The last
-    `num_oov_buckets` rows are shared by unknown words according to their hash. Without buckets an
-    unknown word is `[UNK]`.
+    Rows 0 to 3 are `[PAD]`, `[UNK]`, `[BOS]` and `[EOS]`. The given words follow in their order (by
+    decreasing frequency, so that the generable words are the first rows), one row each. The rows
+    of pretrained vectors are next; several `shared_words` may share one. The last
+    `num_oov_buckets` rows are hash buckets for unknown words. Without buckets an unknown word is
+    `[UNK]`.
 
-    Words that share a row share only their vector. They are never generated, since generable words
-    have rows of their own, and copying and exact match compare strings, not ids.
+    Words that share a row share only their vector. Such words are never generated, and copying and
+    exact match compare strings, not ids.
 
-    The lookup table lives in the graph, reads a file that becomes an asset of a SavedModel, and is
-    tracked as an attribute of this module.
+    The lookup table is part of the graph. It reads a file that becomes an asset of a SavedModel,
+    and is tracked as an attribute of this module.
 
     Args:
-        words: distinct words in the form that the tokeniser compares (NFKC, lower case), the
-            commonest first, without the four special ones.
-        num_oov_buckets: rows for unknown words.
-        shared_words: further words and their rows among those of the pretrained vectors, counted
-            from 0, without gaps; `with_vectors` makes them.
+        words: iterable of str. Distinct words in the tokenizer's compared form (NFKC, lower case),
+            by decreasing frequency, without the four special words.
+        num_oov_buckets: int. Number of rows for unknown words. Default: 0.
+        shared_words: dict. Additional words and their rows among the pretrained vectors, numbered
+            from 0 without gaps, as `with_vectors` creates them. Default: None.
 
     Raises:
-        ValueError: a word is empty, holds a line break or occurs twice, or the shared rows have
+        ValueError: A word is empty, contains a line break or occurs twice, or the shared rows have
             gaps.
 
     Example:
@@ -89,12 +89,12 @@ class Vocabulary(tf.Module):
         self._shared = _Shared(shared)
         if num_oov_buckets < 0:
             raise ValueError(
-                f"The number of rows for unknown words is 0 or more. "
+                f"The number of rows for unknown words must be 0 or more. "
                 f"Received: num_oov_buckets={num_oov_buckets}"
             )
         self.num_oov_buckets = int(num_oov_buckets)
         # The tables read a file, so that a SavedModel holds the words once, as its asset. The
-        # file must live as long as the tables can still be exported.
+        # file must exist as long as the tables can be exported.
         folder = tempfile.mkdtemp(prefix="tfmrc-vocabulary-")
         weakref.finalize(self, _remove, folder, os.getpid())
         path = self.save(Path(folder) / FILE_NAME)
@@ -124,25 +124,25 @@ class Vocabulary(tf.Module):
         num_oov_buckets: int = 0,
         vectors: Vectors | None = None,
     ) -> "Vocabulary":
-        """Counts the words of questions, passages and answers in one pass and keeps the commonest.
+        """Builds a vocabulary of the most frequent words of questions, passages and answers.
 
-        Memory grows with the number of distinct words, not with the examples.
+        The examples are read once. Memory grows with the number of distinct words.
 
         Args:
-            examples: records with `question`, `passages` and `answers`, or a function that gives
-                them.
-            size: at most so many rows of one word each, the four special ones included; None
-                keeps every word.
-            min_count: words seen less often are left out.
-            num_oov_buckets: rows for unknown words.
-            vectors: pretrained vectors (`tfmrc.encoders.WordVectors`), all of whose words the
-                vocabulary then holds (`with_vectors`).
+            examples: iterable of records with `question`, `passages` and `answers`, or a callable
+                that returns one.
+            size: int. Largest number of rows of one word each, including the four special words.
+                Default: None, all words.
+            min_count: int. Words with a smaller count are left out. Default: 1.
+            num_oov_buckets: int. Number of rows for unknown words. Default: 0.
+            vectors: `tfmrc.encoders.WordVectors`. Pretrained vectors whose words are all added, as
+                by `with_vectors`. Default: None.
 
         Returns:
-            The vocabulary, by falling frequency, equal counts in alphabetical order.
+            A vocabulary by decreasing frequency; equal counts are in code point order.
 
         Raises:
-            ValueError: `size` leaves no room for a word, or the examples hold no word.
+            ValueError: `size` leaves no room for a word, or the examples contain no word.
 
         Example:
             >>> from types import SimpleNamespace
@@ -157,7 +157,7 @@ class Vocabulary(tf.Module):
         """
         if size is not None and size <= NUM_SPECIAL:
             raise ValueError(
-                f"A vocabulary holds {NUM_SPECIAL} special rows and at least one word. "
+                f"A vocabulary must have {NUM_SPECIAL} special rows and at least one word. "
                 f"Received: size={size}"
             )
         counter = WordCounter()
@@ -165,7 +165,7 @@ class Vocabulary(tf.Module):
         words = counter.most_common(min_count)
         if not words:
             raise ValueError(
-                "The examples hold no word that is counted often enough. "
+                "The examples contain no word that occurs often enough. "
                 f"Received: min_count={min_count}, {counter.num_records} examples with "
                 f"{len(counter.counts)} distinct words"
             )
@@ -173,15 +173,15 @@ class Vocabulary(tf.Module):
         return counted if vectors is None else counted.with_vectors(vectors)
 
     def with_vectors(self, vectors: Vectors) -> "Vocabulary":
-        """Adds all words that have a pretrained vector, so that none depends on the training words.
+        """Adds all words that have a pretrained vector, including words not seen in training.
 
         The words of this vocabulary keep their rows. Every other word of the vectors gets the row
-        of its vector, which it shares with the words that have the same one. Rows that no word
-        would use are left out. `tfmrc.encoders.set_vectors` fills both kinds of rows.
+        of its vector, which words with the same vector share. Unused rows are left out.
+        `tfmrc.encoders.set_vectors` fills both kinds of rows.
 
         Args:
-            vectors: `tfmrc.encoders.WordVectors`; of the spellings of a word the compared form
-                (NFKC, lower case) counts.
+            vectors: `tfmrc.encoders.WordVectors`. Words are matched by their compared form (NFKC,
+                lower case).
 
         Returns:
             A new vocabulary.
@@ -211,15 +211,16 @@ class Vocabulary(tf.Module):
 
     @classmethod
     def load(cls, path: str | Path, num_oov_buckets: int = 0) -> "Vocabulary":
-        """Reads what `save` wrote: one word per line, the special ones first.
+        """Loads a vocabulary that `save` wrote.
 
         Args:
-            path: the file, or the folder that holds `vocabulary.txt`.
-            num_oov_buckets: rows for unknown words; the file does not hold their number.
+            path: str or path. The file, or the folder that contains `vocabulary.txt`.
+            num_oov_buckets: int. Number of rows for unknown words, which the file does not hold.
+                Default: 0.
 
         Raises:
-            ValueError: the special words are missing, a line is empty or a duplicate, or the file
-                of shared rows beside it is damaged or belongs to other words.
+            ValueError: The special words are missing, a line is empty or a duplicate, or the file
+                of shared rows is damaged or belongs to other words.
         """
         path = Path(path)
         path = path / FILE_NAME if path.is_dir() else path
@@ -228,23 +229,23 @@ class Vocabulary(tf.Module):
             words.pop()
         if tuple(words[:NUM_SPECIAL]) != SPECIAL_WORDS:
             raise ValueError(
-                f"{path} does not begin with the lines {' '.join(SPECIAL_WORDS)}; a list of words "
-                f"alone is read by Vocabulary(words). Received: first lines={words[:NUM_SPECIAL]}"
+                f"{path} must begin with the lines {' '.join(SPECIAL_WORDS)}; for a plain list of "
+                f"words use Vocabulary(words). Received: first lines={words[:NUM_SPECIAL]}"
             )
         _checked(words, str(path))
         return cls(words[NUM_SPECIAL:], num_oov_buckets, _read_shared(_ids_path(path), words))
 
     def save(self, path: str | Path) -> Path:
-        """Writes one word per line, the special ones first.
+        """Writes one word per line, the special words first.
 
-        A vocabulary with shared rows writes a second file beside it, `NAME.ids.tsv`, with one line
-        `word TAB input id` for every word.
+        A vocabulary with shared rows also writes `NAME.ids.tsv` in the same folder, with one line
+        `word TAB input id` per word.
 
         Args:
-            path: the first file, such as `vocabulary.txt`.
+            path: str or path. The first file, such as `vocabulary.txt`.
 
         Returns:
-            Its path.
+            The path of the first file.
         """
         path = Path(path)
         ids = _ids_path(path)
@@ -253,13 +254,13 @@ class Vocabulary(tf.Module):
             with open(ids, "w", encoding="utf-8", newline="\n") as file:
                 file.writelines(map(_line, self._words, range(len(self._words))))
                 file.writelines(map(_line, *zip(*self.shared_words.items(), strict=True)))
-        elif _is_ids_file(ids):  # of the vocabulary that was there before
+        elif _is_ids_file(ids):  # of a previous vocabulary
             ids.unlink()
         return path
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All words with a row of their own, the special ones first; the index is the input id."""
+        """All words that do not share a row, the special words first; the index is the id."""
         return self._words
 
     @property
@@ -270,18 +271,18 @@ class Vocabulary(tf.Module):
 
     @property
     def size(self) -> int:
-        """The number of rows before the buckets: special ones, words', shared ones."""
+        """Number of rows before the buckets: special words, words and shared rows."""
         return len(self._words) + self._num_shared_rows
 
     def __len__(self) -> int:
-        """The rows of the embedding table, buckets included."""
+        """Returns the number of rows of the embedding table, including buckets."""
         return self.size + self.num_oov_buckets
 
     def lookup(self, words: Any) -> tf.Tensor:
-        """Input ids of words.
+        """Returns the input ids of words.
 
         Args:
-            words: string tensor of any shape, in the form that the tokeniser compares.
+            words: string tensor of any shape, in compared form.
 
         Returns:
             int32 of the same shape.
@@ -295,7 +296,7 @@ class Vocabulary(tf.Module):
         return tf.cast(tf.where(ids < 0, unknown, ids), tf.int32)
 
     def words_of(self, ids: Any) -> tf.Tensor:
-        """Words of input ids, string of the same shape; `[UNK]` for shared rows and others."""
+        """Returns the words of input ids; `[UNK]` for shared rows, buckets and invalid ids."""
         return self._word_of.lookup(tf.cast(ids, tf.int64))
 
     def __repr__(self) -> str:
@@ -334,7 +335,7 @@ def _is_ids_file(path: Path) -> bool:
 
 
 def _read_shared(path: Path, words: Sequence[str]) -> dict[str, int]:
-    """The shared words of `NAME.ids.tsv`; none if there is no such file."""
+    """Reads the shared words of `NAME.ids.tsv`; none if the file does not exist."""
     if not path.is_file():
         return {}
     shared: dict[str, int] = {}
@@ -348,13 +349,13 @@ def _read_shared(path: Path, words: Sequence[str]) -> dict[str, int]:
                 else int(input_id) < len(words) or word in shared
             ):
                 raise ValueError(
-                    f"{path}, line {number + 1}: expected `word TAB input id`, first the words of "
-                    f"the vocabulary beside it in their order. Received: {line[:60]!r}"
+                    f"{path}, line {number + 1}: expected `word TAB input id`, beginning with the "
+                    f"words of the vocabulary in their order. Received: {line[:60]!r}"
                 )
             if not own:
                 shared[word] = int(input_id) - len(words)
     if not shared:
-        raise ValueError(f"{path} is cut off: it holds no word on a shared row.")
+        raise ValueError(f"{path} is truncated: it has no word on a shared row.")
     return shared
 
 
@@ -368,15 +369,15 @@ def _checked_shared(shared: Mapping[str, int], words: Sequence[str]) -> dict[str
     for word in shared:
         if not word or word in own or "\t" in word or "\n" in word or "\r" in word:
             raise ValueError(
-                "A word on a shared row is not empty, has no row of its own, and holds no tab and "
-                f"no line break. Received: {word!r}"
+                "A word on a shared row must not be empty, have its own row, or contain a tab or "
+                f"a line break. Received: {word!r}"
             )
     if shared and any("\t" in word for word in words):
-        raise ValueError("Beside words on shared rows no word of a vocabulary holds a tab.")
+        raise ValueError("A word of a vocabulary with shared rows must not contain a tab.")
     rows = set(shared.values())
     if rows and (min(rows), max(rows)) != (0, len(rows) - 1):
         raise ValueError(
-            "Shared rows are counted from 0 without gaps. "
+            "Shared rows must be numbered from 0 without gaps. "
             f"Received: {len(rows)} rows from {min(rows)} to {max(rows)}"
         )
     return dict(shared)
@@ -384,15 +385,15 @@ def _checked_shared(shared: Mapping[str, int], words: Sequence[str]) -> dict[str
 
 def _checked(words: Sequence[str], source: str) -> tuple[str, ...]:
     seen: dict[str, int] = {}
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         if not word or "\n" in word or "\r" in word:
             raise ValueError(
-                "A vocabulary holds no empty word and no line break. "
-                f"Received: {source}[{place}]={word!r}"
+                "A word of a vocabulary must not be empty or contain a line break. "
+                f"Received: {source}[{index}]={word!r}"
             )
-        if seen.setdefault(word, place) != place:
+        if seen.setdefault(word, index) != index:
             raise ValueError(
-                "A vocabulary holds every word once. "
-                f"Received: {source}[{place}]={word!r}, which is {source}[{seen[word]}] too"
+                "The words of a vocabulary must be distinct. "
+                f"Received: {source}[{index}]={word!r}, which is also {source}[{seen[word]}]"
             )
     return tuple(words)

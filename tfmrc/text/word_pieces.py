@@ -1,4 +1,4 @@
-"""WordPiece as BERT cuts words, made by graph operations."""
+"""WordPiece of BERT, by graph operations."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,19 +21,19 @@ _IDEOGRAPH = (
 
 
 class WordPieces(tf.Module):
-    """Cuts words into the pieces of a WordPiece vocabulary.
+    """Splits words into the pieces of a WordPiece vocabulary.
 
-    The rules are those of BERT's own tokenizer: control characters are dropped, ideographs and
-    marks are words of their own, accents and capitals go where the vocabulary has none, and each
-    word is cut greedily into the longest known pieces; a word that cannot be cut is unknown. The
-    vocabulary lives in the graph as a constant.
+    The rules are those of BERT's tokenizer: control characters are removed, ideographs and
+    punctuation marks are separate words, accents are removed and words converted to lower case if
+    the vocabulary requires it, and each word is split greedily into the longest known pieces. A
+    word that cannot be split is unknown. The vocabulary is a constant of the graph.
 
     Args:
-        vocabulary: the pieces; the index is the id.
-        lowercase: whether capitals are lowered.
-        strip_accents: whether accents are removed; None for the same as `lowercase`.
-        split_ideographs: whether Chinese characters are words of their own.
-        unknown: the piece of a word that cannot be cut.
+        vocabulary: iterable of str. The pieces; the index is the id.
+        lowercase: bool. Whether to convert words to lower case. Default: True.
+        strip_accents: bool. Whether to remove accents. Default: None, the value of `lowercase`.
+        split_ideographs: bool. Whether Chinese characters are separate words. Default: True.
+        unknown: str. Piece of a word that cannot be split. Default: `"[UNK]"`.
 
     Raises:
         ValueError: `unknown` is not in the vocabulary.
@@ -79,14 +79,14 @@ class WordPieces(tf.Module):
             )
 
     def cut(self, words: Any, spaced: Any = None) -> tf.RaggedTensor:
-        """Cuts words into pieces.
+        """Splits words into pieces.
 
         Args:
             words: string `[N]`, UTF-8.
-            spaced: not used; BERT does not look at spaces.
+            spaced: ignored; BERT does not encode spaces.
 
         Returns:
-            int32 ragged `[N, pieces]`; a word of dropped characters alone has no piece.
+            int32 ragged `[N, pieces]`; a word of removed characters only has no piece.
         """
         text = tf.strings.regex_replace(tf.convert_to_tensor(words, tf.string), _DROPPED, "")
         if self.split_ideographs:
@@ -95,7 +95,7 @@ class WordPieces(tf.Module):
             text = tf_text.normalize_utf8(text, "NFD")
             text = tf.strings.regex_replace(text, r"\p{Mn}", "")
         if self.lowercase:
-            # Lowering whole strings writes a last sigma in another way than BERT does.
+            # Lower-casing whole strings would give a final sigma, unlike BERT.
             text = tf.strings.regex_replace(text, "Σ", "σ")
             text = tf.strings.lower(text, encoding="utf-8")
         parts = tf_text.regex_split(text, f"{_SPACE}|{_PUNCTUATION}", _PUNCTUATION)
@@ -105,18 +105,18 @@ class WordPieces(tf.Module):
         return parts.with_values(pieces).merge_dims(1, 2)
 
     def id_of(self, piece: str) -> int:
-        """The id of a piece. Raises KeyError if there is none."""
+        """Returns the id of a piece. Raises KeyError if there is none."""
         try:
             return self._words.index(piece)
         except ValueError:
             raise KeyError(piece) from None
 
     def __len__(self) -> int:
-        """The number of pieces."""
+        """Returns the number of pieces."""
         return len(self._words)
 
     def get_config(self) -> dict[str, Any]:
-        """Plain values; the vocabulary is saved by `save_assets`."""
+        """Returns the configuration; `save_assets` saves the vocabulary."""
         return {
             "lowercase": self.lowercase,
             "strip_accents": self.strip_accents,
@@ -131,12 +131,12 @@ class WordPieces(tf.Module):
 
     @classmethod
     def from_assets(cls, folder: str | Path, **config: Any) -> "WordPieces":
-        """Builds the pieces from the folder that `save_assets` wrote to."""
+        """Loads the pieces from a folder of `save_assets`."""
         return cls(read_lines(Path(folder) / FILE_NAME), **config)
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a vocabulary file; only a line feed ends a line."""
+    """Reads the lines of a vocabulary file; only a line feed ends a line."""
     lines = path.read_text(encoding="utf-8").split("\n")
     if lines and not lines[-1]:
         lines.pop()

@@ -102,7 +102,7 @@ def test_a_deep_question_of_squad_costs_its_article(tmp_path):
 def test_a_lone_surrogate_is_an_error_of_its_question(tmp_path):
     text = json.dumps(squad()).replace("What does the heron hunt?", r"What \ud83d hunts?")
     path = write(tmp_path / "a.json", text)
-    with pytest.raises(RecordError, match="id 'h1': question is no valid Unicode"):
+    with pytest.raises(RecordError, match="id 'h1': question must be valid Unicode"):
         list(read_squad(path))
     stream = read_squad(path, on_error="skip")
     assert [example.id for example in stream] == ["h2", "w1", "m1"]
@@ -127,9 +127,9 @@ def test_an_id_that_occurs_twice_is_named_with_both_questions(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: t + t, "goes on after its end"),
-        (lambda t: t + "x", "goes on after its end"),
-        (lambda t: t[:-1] + ', "data": []}', "file: data: is there twice"),
+        (lambda t: t + t, "data follows the JSON value"),
+        (lambda t: t + "x", "data follows the JSON value"),
+        (lambda t: t[:-1] + ', "data": []}', "file: data: occurs twice"),
         (lambda t: t.replace('"data": [', '"data": {"a": [')[:-1] + "}}", "data: must be a list"),
         (lambda t: "[" + t + "]", "must be an object with 'data'"),
         (lambda t: t.replace('"data"', '"date"'), "file: data: is missing"),

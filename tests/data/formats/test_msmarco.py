@@ -185,16 +185,16 @@ def test_damage_inside_a_column_is_found_before_the_first_example(
     assert good in text
     path = write(tmp_path / "a.json", text.replace(good, bad, 1))
     stream = iter(read_msmarco(path, on_error=policy))
-    with pytest.raises(RecordError, match=f"a.json: column '{column}': the file is no JSON"):
+    with pytest.raises(RecordError, match=f"a.json: column '{column}': the file is not JSON"):
         next(stream)
 
 
 def test_columns_that_are_no_columns(tmp_path):
     text = json.dumps(marco_columns())
     for wrong, message in (
-        (text + text, "goes on after its end"),
-        (text + "\n" + text, "goes on after its end"),
-        (text + " nonsense", "goes on after its end"),
+        (text + text, "data follows the JSON value"),
+        (text + "\n" + text, "data follows the JSON value"),
+        (text + " nonsense", "data follows the JSON value"),
         (text[:-1] + ', "query": {}}', "columns: query: the column occurs twice"),
         (text[:-1] + ', "passages": {}}', "columns: passages: the column occurs twice"),
         (text[:-1] + ', "url": 1, "url": 2}', "columns: url: the column occurs twice"),
@@ -250,13 +250,13 @@ def test_lone_surrogates_and_bad_bytes_cost_their_record(tmp_path):
     for form in (columns, lines):
         text = form(marco_records()).replace("herons eat", r"herons \ud83d eat")
         path = write(tmp_path / "a.json", text)
-        with pytest.raises(RecordError, match="(row '0'|line 1).*no valid Unicode"):
+        with pytest.raises(RecordError, match="(row '0'|line 1).*must be valid Unicode"):
             list(read_msmarco(path))
         stream = read_msmarco(path, on_error="skip")
         assert [example.id for example in stream] == ["12", "13", "14"]
     broken = lines(marco_records()).encode().replace(b"who owns", b"who \xff owns")
     path = write(tmp_path / "a.json", broken)
-    with pytest.raises(RecordError, match="line 3: the text is no UTF-8"):
+    with pytest.raises(RecordError, match="line 3: the text is not UTF-8"):
         list(read_msmarco(path))
     assert len(list(read_msmarco(path, on_error="skip"))) == 3
 
@@ -285,7 +285,7 @@ def test_a_broken_line(tmp_path, number):
     text = lines(marco_records()).splitlines()
     text[number - 1] = text[number - 1][:40]
     path = write(tmp_path / "a.json", "\n".join(text))
-    with pytest.raises(RecordError, match=f"line {number}: no JSON"):
+    with pytest.raises(RecordError, match=f"line {number}: not JSON"):
         list(read_msmarco(path))
     stream = read_msmarco(path, on_error="skip")
     assert len(list(stream)) == 3

@@ -30,9 +30,9 @@ def test_lines_belong_together_and_marks_are_marks(tmp_path):
 def test_what_does_not_belong_together_is_said(tmp_path):
     with pytest.raises(RecordError, match="line 2: one file has more lines"):
         list(read_pairs(*files(tmp_path, ["a .", "b ."], ["what ?"])))
-    with pytest.raises(RecordError, match="line 1: question: holds no text"):
+    with pytest.raises(RecordError, match="line 1: question: must not be blank"):
         list(read_pairs(*files(tmp_path, ["a ."], [" "])))
-    with pytest.raises(RecordError, match="holds no line"):
+    with pytest.raises(RecordError, match="contains no line"):
         list(read_pairs(*files(tmp_path, [], [])))
     stream = read_pairs(
         *files(tmp_path, ["a .", "", "c ."], ["1 ?", "2 ?", "3 ?"]), on_error="skip"

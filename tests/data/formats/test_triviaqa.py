@@ -46,15 +46,15 @@ def test_web_reads_search_results_too(folder):
     found = stream(folder, [OWL], domain="web", style="qa")
     assert [e.id for e in found] == ["tc_1--9/a.txt", "tc_1--Night.txt"]
     assert next(iter(found)).answers == {"qa": ("Strix (bird)", "Tawny Owl")}
-    assert found.report.notes["documents whose beginning holds no answer"] in (0, 1)
+    assert found.report.notes["documents whose beginning contains no answer"] in (0, 1)
     list(found)
-    assert found.report.notes["documents whose beginning holds no answer"] == 1
+    assert found.report.notes["documents whose beginning contains no answer"] == 1
 
 
 def test_only_the_beginning_of_a_document_is_read(folder):
     found = stream(folder, [OWL], domain="web", passage_words=4)
     assert list(found) == []
-    assert found.report.notes["documents whose beginning holds no answer"] == 3
+    assert found.report.notes["documents whose beginning contains no answer"] == 3
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_only_the_beginning_of_a_document_is_read(folder):
     [
         (lambda q: q.pop("Question"), "'tc_1': Question: is missing"),
         (lambda q: q["Answer"].update(Aliases="Owl"), "Aliases: must be a list"),
-        (lambda q: q["Answer"].update(Value=" "), "Value: holds no text"),
+        (lambda q: q["Answer"].update(Value=" "), "Value: must not be blank"),
         (lambda q: q.update(EntityPages=[{}]), "Filename: is missing"),
     ],
 )
@@ -76,7 +76,7 @@ def test_broken_questions(folder, change, message):
 
 
 def test_no_question_and_no_such_domain(folder):
-    with pytest.raises(RecordError, match="holds no question"):
+    with pytest.raises(RecordError, match="contains no question"):
         list(stream(folder, []))
     with pytest.raises(ValueError, match="domain='books'"):
         stream(folder, [OWL], domain="books")

@@ -39,7 +39,7 @@ def changed(place, value):
     ("rows", "message"),
     [
         (changed(6, "2"), "line 3: Label: must be 0 or 1"),
-        (changed(5, " "), "line 3: Sentence: holds no text"),
+        (changed(5, " "), "line 3: Sentence: must not be blank"),
         ([ROWS[0], ROWS[1][:5], *ROWS[2:]], "line 3: must have 7 values"),
     ],
 )
@@ -64,7 +64,7 @@ def test_the_format_is_known_by_its_beginning(tmp_path):
 
 def test_a_file_without_questions(tmp_path):
     path = write(tmp_path / "a.tsv", "\t".join(COLUMNS) + "\n")
-    with pytest.raises(RecordError, match="holds no question"):
+    with pytest.raises(RecordError, match="contains no question"):
         list(read_wikiqa(path))
 
 

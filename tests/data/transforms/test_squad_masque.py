@@ -101,7 +101,7 @@ def test_an_answer_that_no_passage_holds_whole_keeps_its_text():
         "one two three",
         "four five six",
     }
-    assert stream.report.notes == {"questions whose answer no passage holds whole": 1}
+    assert stream.report.notes == {"questions whose answer no passage contains whole": 1}
 
 
 def test_an_answer_that_is_left_out_makes_the_question_unanswerable():
@@ -127,7 +127,7 @@ def test_a_share_of_questions_loses_its_paragraph():
     ]
     assert 0.2 * answerable < len(left_out) < 0.8 * answerable
     assert stream.report.notes == {
-        "questions without their own paragraph, as chosen": len(left_out)
+        "questions without their own paragraph, by left_out_share": len(left_out)
     }
     for before, example in left_out:
         assert before.passages[0] not in example.passages
@@ -155,7 +155,7 @@ def test_from_a_file_with_broken_questions(tmp_path):
     [
         ([Example("1", "?", ("a",))], "needs its article"),
         ([Example("1", "?", ("a", "b"), group="g")], "one passage"),
-        ([Example(n, "?", ("a",), group=g) for n, g in ("1a", "2b", "3a")], "stand together"),
+        ([Example(n, "?", ("a",), group=g) for n, g in ("1a", "2b", "3a")], "consecutive"),
     ],
 )
 def test_examples_of_another_form(examples, message):

@@ -1,1 +1,1 @@
-"""From examples to the batches that `model.fit` takes."""
+"""Batches of examples for `model.fit`."""

@@ -1,4 +1,4 @@
-"""From examples to the batches that `model.fit` takes, as a `tf.data.Dataset`."""
+"""Batches of examples for `model.fit`, as a `tf.data.Dataset`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
@@ -25,18 +25,18 @@ _SIGNATURE = {
 
 
 Annotate = Callable[[Sequence[TrainingExample]], dict[str, np.ndarray]]
-"""From the records of a batch to more strings, `[B]` by name; all names for no records, too."""
+"""Maps the records of a batch to named strings `[B]`; no records give all names."""
 
 
 class BatchMaker(Protocol):
-    """Strings of a batch to numbers; every `tfmrc.preprocessing.Preprocessor` is one."""
+    """Converts the strings of a batch to tensors, as a `tfmrc.preprocessing.Preprocessor` does."""
 
     @property
     def styles(self) -> Sequence[str]:
-        """The styles that it knows."""
+        """Names of the answer styles."""
 
     def batch(self, records: dict[str, tf.Tensor]) -> Any:
-        """Strings of a batch to `(x, y, sample_weight)`, by graph operations."""
+        """Converts the strings of a batch to `(x, y, sample_weight)` by graph operations."""
 
 
 def make_dataset(
@@ -55,47 +55,47 @@ def make_dataset(
     randomize_oov_buckets: bool = False,
     annotate: Annotate | None = None,
 ) -> tf.data.Dataset:
-    """Batches of ``(x, y, sample_weight)`` for `model.fit`.
+    """Makes a dataset of batches ``(x, y, sample_weight)`` for `model.fit`.
 
-    Every example gives a record for each style that it answers in, so that batches mix styles
-    (see ``records``). The batches depend on the arguments and the number of the pass alone:
+    Every example gives one record per answer style, so batches mix styles (see ``records``). The
+    batches depend only on the arguments and the number of the pass:
 
-    - ``repeat=True``: pass after pass without end, every pass in its own order. A run that is
-      resumed with ``start_step=n`` gets exactly the batches that an unbroken run gets after n
-      steps. Use it with ``steps_per_epoch`` (``num_steps`` counts the steps of a pass).
-    - ``repeat=False``: one pass each time that the dataset is iterated over; with ``shuffle``,
-      the n-th time has the order of the n-th pass. (`model.fit` takes one look before it begins.)
+    - ``repeat=True``: an infinite number of passes, each in its own order. A run that is resumed
+      with ``start_step=n`` gets exactly the batches that an uninterrupted run gets after n steps.
+      Use it with ``steps_per_epoch`` (``num_steps`` counts the steps of a pass).
+    - ``repeat=False``: one pass per iteration over the dataset. With ``shuffle``, the n-th
+      iteration has the order of the n-th pass. (`model.fit` starts one iteration before training.)
 
-    A list is shuffled as a whole. A stream is never held: it is shuffled within windows of
-    ``window`` batches. With ``bucket`` the records of a window are sorted by the characters of
-    the question and the longest passage, so that records of like length share a batch, while
-    styles and unanswerable questions stay mixed; without ``shuffle`` too, so leave it out where
-    the order of the examples must be kept.
+    A list is shuffled as a whole. A stream is never held in memory: it is shuffled within windows
+    of ``window`` batches. With ``bucket``, the records of a window are sorted by the number of
+    characters of the question and the longest passage, so that the records of a batch have similar
+    lengths. Styles and unanswerable questions stay mixed. Bucketing also applies without
+    ``shuffle``; set ``bucket=False`` to keep the order of the examples.
 
     Args:
-        examples: a list of examples or records, a reader's stream, a function that gives them
-            anew, or an iterator, which is read into memory.
-        preprocessor: makes the numbers; ``preprocessor.batch`` runs in the graph.
-        batch_size: records of a batch, of all replicas together.
-        styles: the styles to answer in; those of ``preprocessor`` unless given.
-        shuffle: whether the order is random.
-        seed: of the order.
-        bucket: whether records of like length share a batch.
-        drop_remainder: whether a last, smaller batch is left out. The batch of a
-            `MirroredStrategy` must divide by the replicas.
-        repeat: whether to go on without end.
-        start_step: batches to leave out at the beginning, without making them.
-        window: batches of a window.
-        randomize_oov_buckets: whether the unknown words of a record fall into other buckets each
-            time that it is seen (see `MasquePreprocessor.batch`); for training.
-        annotate: returns for the records of a batch the strings `[B]` that
-            ``preprocessor.annotations`` names: a tagger's tags of their texts.
+        examples: list of examples or records, `ExampleStream`, callable that returns an iterable,
+            or iterator. An iterator is read into memory.
+        preprocessor: `tfmrc.preprocessing.Preprocessor`. ``preprocessor.batch`` runs in the graph.
+        batch_size: int. Number of records per batch, over all replicas.
+        styles: sequence of str. The answer styles. Default: None, those of ``preprocessor``.
+        shuffle: bool. Whether to shuffle the records. Default: False.
+        seed: int. Seed of the shuffling. Default: 0.
+        bucket: bool. Whether to batch records of similar lengths together. Default: True.
+        drop_remainder: bool. Whether to drop a last, smaller batch. With a `MirroredStrategy`,
+            every batch size must be a multiple of the number of replicas. Default: False.
+        repeat: bool. Whether to repeat the passes infinitely. Default: False.
+        start_step: int. Number of batches to skip at the start, without building them. Default: 0.
+        window: int. Number of batches per window. Default: 100.
+        randomize_oov_buckets: bool. Whether to assign unknown words to different buckets each time
+            a record is seen (see `MasquePreprocessor.batch`); for training. Default: False.
+        annotate: callable. Maps the records of a batch to the strings `[B]` that
+            ``preprocessor.annotations`` names, such as a tagger's tags. Default: None.
 
     Returns:
-        The dataset, prefetched; its cardinality is known for lists.
+        The prefetched dataset. Its cardinality is known for lists.
 
     Raises:
-        ValueError: if a size is not positive, a style is not one of ``preprocessor``, or
+        ValueError: A size is not positive, a style is not one of ``preprocessor``, or
             ``start_step`` is given without ``repeat``.
 
     Example:
@@ -119,8 +119,8 @@ def make_dataset(
         )
     if start_step < 0 or (start_step and not repeat):
         raise ValueError(
-            "start_step is 0 or more, and needs repeat=True: without it every iteration over the "
-            f"dataset begins a pass. Received: start_step={start_step}, repeat={repeat}"
+            "start_step must be 0 or more, and needs repeat=True: without it every iteration over "
+            f"the dataset begins a pass. Received: start_step={start_step}, repeat={repeat}"
         )
     batches = BatchSampler(
         examples,
@@ -160,16 +160,16 @@ def make_dataset(
 
 
 def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:
-    """The strings and labels of a batch: what `preprocessor.batch` takes.
+    """Returns the strings and labels of a batch, the input of `preprocessor.batch`.
 
     Args:
-        batch: the records, B of them.
+        batch: sequence of B `TrainingExample`.
 
     Returns:
-        ``question``, ``style``, ``answer`` `[B]` and ``passages`` `[B, K']` of UTF-8 bytes,
-        ``answerable`` `[B]` and ``relevance`` `[B, K']` int32: 1, 0 or -1 (unknown). ``span``
-        `[B, 3]` int32: where the answer stands, its passage, start and end; -1 where that is not
-        told. A missing passage is empty; a passage that is there but empty is a space.
+        A dict: ``question``, ``style``, ``answer`` `[B]` and ``passages`` `[B, K']` of UTF-8 bytes;
+        ``answerable`` `[B]` and ``relevance`` `[B, K']` int32: 1, 0 or -1 (unknown); ``span``
+        `[B, 3]` int32: passage, start and end of the answer, -1 if unknown. A missing passage is
+        an empty string; a passage without text is a space.
 
     Example:
 
@@ -215,18 +215,18 @@ def _bytes(texts: list[str]) -> np.ndarray:
 
 
 def padding_share(dataset: tf.data.Dataset, steps: int | None = None) -> dict[str, float]:
-    """Share of positions that hold padding, and are computed for nothing.
+    """Returns the share of positions that hold padding.
 
     Args:
-        dataset: what ``make_dataset`` gave.
-        steps: how many batches to look at; all of them unless given.
+        dataset: `tf.data.Dataset`. The output of ``make_dataset``.
+        steps: int. Number of batches to read. Default: None, all batches.
 
     Returns:
-        By name of the input (``question_ids``, ``passage_ids``, ``target_ids``), and ``all`` for
-        the question's and the passages' positions together. Missing passages are padding too.
+        A dict from input name (``question_ids``, ``passage_ids``, ``target_ids``) to share, and
+        ``all`` for question and passages together. Missing passages count as padding.
 
     Raises:
-        ValueError: if the dataset does not end and ``steps`` is not given, or gives no batch.
+        ValueError: The dataset is infinite and ``steps`` is None, or the dataset has no batch.
 
     Example:
 
@@ -237,18 +237,18 @@ def padding_share(dataset: tf.data.Dataset, steps: int | None = None) -> dict[st
     (0.5, 0.29)
     """
     if steps is None and dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
-        raise ValueError("A dataset without end needs steps. Received: steps=None")
+        raise ValueError("An infinite dataset needs steps. Received: steps=None")
     padded: dict[str, int] = {}
-    places: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for x, *_ in dataset if steps is None else dataset.take(steps):
         for name, ids in _sequences(x):
             padded[name] = padded.get(name, 0) + int(np.sum(ids == 0))
-            places[name] = places.get(name, 0) + ids.size
-    if not places:
-        raise ValueError(f"The dataset gives no batch. Received: dataset={dataset!r}")
-    shares = {name: padded[name] / max(1, places[name]) for name in places}
-    source = [name for name in ("question_ids", "passage_ids") if name in places]
-    total = sum(places[name] for name in source)
+            positions[name] = positions.get(name, 0) + ids.size
+    if not positions:
+        raise ValueError(f"The dataset has no batch. Received: dataset={dataset!r}")
+    shares = {name: padded[name] / max(1, positions[name]) for name in positions}
+    source = [name for name in ("question_ids", "passage_ids") if name in positions]
+    total = sum(positions[name] for name in source)
     shares["all"] = sum(padded[name] for name in source) / max(1, total)
     return shares
 

@@ -1,4 +1,4 @@
-"""Which records make up which batch: a function of seed and step alone."""
+"""Assignment of records to batches, a function of seed and step only."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -8,34 +8,34 @@ import numpy as np
 from tfmrc.data.batching.training_example import Source, TrainingExample, records
 
 WINDOW = 100
-"""Batches of a window: inside it, records are shuffled and sorted by length."""
+"""Number of batches per window, within which records are shuffled and sorted by length."""
 
 STEP = 64
-"""Characters of question and passage that make a difference; below it, the order is random."""
+"""Width of a length bucket, in characters of question and passage."""
 
 
 class BatchSampler:
-    """Lists of records, the same for the same seed and pass.
+    """Groups records into batches, reproducibly for a seed and a pass.
 
-    A pass is cut into windows of ``window`` batches. With ``shuffle``, a list is put in random
-    order as a whole, a stream within each window. With ``bucket``, records of a window are sorted
-    by length (in steps of 64 characters, of the source alone) before they are cut into batches,
-    and with ``shuffle`` the batches of a window are put in random order. What is left over at the
-    end of a pass is a random choice (the last ones without ``shuffle``), not the longest.
+    A pass is divided into windows of ``window`` batches. With ``shuffle``, a list is shuffled as a
+    whole and a stream within each window. With ``bucket``, the records of a window are sorted by
+    length (of the source only, in steps of 64 characters) before they are divided into batches;
+    with ``shuffle``, the batches of a window are then shuffled. The last, smaller batch is a random
+    choice of records (the last ones without ``shuffle``), not the longest ones.
 
     Args:
-        examples: a list of examples or records, a stream that can be read again, a function that
-            gives them anew, or an iterator, which is read into memory.
-        styles: the styles to answer in.
-        batch_size: records of a batch.
-        shuffle: whether the order is random.
-        seed: of the order.
-        bucket: whether records of like length share a batch.
-        drop_remainder: whether a last, smaller batch is left out.
-        window: batches of a window.
+        examples: list of examples or records, re-iterable stream, callable that returns an
+            iterable, or iterator. An iterator is read into memory.
+        styles: sequence of str. The answer styles.
+        batch_size: int. Number of records per batch.
+        shuffle: bool. Whether to shuffle the records. Default: False.
+        seed: int. Seed of the shuffling. Default: 0.
+        bucket: bool. Whether to batch records of similar lengths together. Default: True.
+        drop_remainder: bool. Whether to drop a last, smaller batch. Default: False.
+        window: int. Number of batches per window. Default: 100.
 
     Raises:
-        ValueError: if a size is not positive or there are no styles.
+        ValueError: A size is not positive or there are no styles.
 
     Example:
 
@@ -74,11 +74,11 @@ class BatchSampler:
 
     @property
     def num_steps(self) -> int | None:
-        """Batches of a pass; ``None`` for a stream, which would have to be read for that."""
+        """Number of batches per pass; None for a stream, whose length is unknown."""
         return None if self._list is None else self._steps(len(self._list))
 
     def of_pass(self, number: int, start: int = 0) -> Iterator[list[TrainingExample]]:
-        """The batches of a pass, from number ``start`` on."""
+        """Yields the batches of a pass, beginning with batch ``start``."""
         first = start // (self._size // self._batch_size)
         start -= first * (self._size // self._batch_size)
         for index, window in self._windows(number, first):
@@ -87,7 +87,7 @@ class BatchSampler:
             start = 0
 
     def forever(self, start: int = 0) -> Iterator[list[TrainingExample]]:
-        """Pass after pass, from step ``start`` on; ends if a pass holds no batch."""
+        """Yields the batches of all passes from step ``start`` on; ends if a pass has no batch."""
         number = 0
         if steps := self.num_steps:
             number, start = divmod(start, steps)
@@ -107,14 +107,14 @@ class BatchSampler:
         return count // size if self._drop_remainder else -(-count // size)
 
     def _windows(self, number: int, first: int) -> Iterator[tuple[int, list[TrainingExample]]]:
-        """The windows of a pass from number ``first`` on, with their numbers."""
+        """Yields the index and the records of each window, beginning with window ``first``."""
         if self._list is not None:
             order = np.arange(len(self._list))
             if self._shuffle:
                 np.random.default_rng([self._seed, number]).shuffle(order)
             for begin in range(first * self._size, len(order), self._size):
                 selected = order[begin : begin + self._size]
-                yield begin // self._size, [self._list[place] for place in selected]
+                yield begin // self._size, [self._list[index] for index in selected]
             return
         examples = self._examples() if callable(self._examples) else self._examples
         stream = iter(records(examples, self._styles))
@@ -135,9 +135,9 @@ class BatchSampler:
         remainder = order[whole:]
         order = order[:whole]
         if self._bucket:
-            # By the source alone: batches sorted by their answers too would hold one style, or
-            # nothing but unanswerable questions, and the classifier would learn the batch.
-            lengths = np.array([window[place].length // STEP for place in order], np.int64)
+            # Sorted by the source only: sorting by the answer too would give batches of one style
+            # or of unanswerable questions only, and the classifier would learn from the batch.
+            lengths = np.array([window[index].length // STEP for index in order], np.int64)
             order = order[np.argsort(lengths, kind="stable")]
         batches = order.reshape(-1, size)
         if self._shuffle:
@@ -145,4 +145,4 @@ class BatchSampler:
         selected = list(batches)
         if len(remainder) and not self._drop_remainder:
             selected.append(remainder)
-        return [[window[place] for place in batch] for batch in selected]
+        return [[window[index] for index in batch] for batch in selected]

@@ -1,4 +1,4 @@
-"""Training records: an example with one style and one answer, and how many there are."""
+"""Training records: an example with one style and one answer."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 from tfmrc.data.example import Example
 
 Source = Iterable[Any] | Callable[[], Iterable[Any]]
-"""Examples or records: a list, a reader's stream, or a function that gives them anew."""
+"""Examples or records: a list, an `ExampleStream`, or a callable that returns an iterable."""
 
 
 class TrainingExample(NamedTuple):
-    """What one row of a batch is made of.
+    """An example with one answer style; one row of a batch.
 
     Attributes:
-        example: the example.
-        style: the style to answer in.
-        answer: the training target; "" if there is none.
+        example: `Example`.
+        style: str. The answer style.
+        answer: str. The training target; "" if there is none.
     """
 
     example: Example
@@ -24,7 +24,7 @@ class TrainingExample(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Characters of the question and the longest passage: what batches are sorted by."""
+        """Number of characters of the question and the longest passage, the sort key of batches."""
         longest = max(map(len, self.example.passages), default=0)
         return len(self.example.question) + longest
 
@@ -32,16 +32,16 @@ class TrainingExample(NamedTuple):
 def records(
     examples: Iterable[Example | TrainingExample], styles: Sequence[str]
 ) -> Iterator[TrainingExample]:
-    """A record for every style that an example answers in; the first reference is the target.
+    """Yields one record per example and answer style; the first reference is the target.
 
-    An example without any answer (unanswerable, or not told) gives a record with an empty answer
-    for every style; one that answers in other styles only gives none. Records pass through, so
-    that data sets of different styles can be joined:
+    An example without any answer (unanswerable or unlabelled) gives a record with an empty answer
+    for every style. An example with answers in other styles only gives no record. Records are
+    passed through, so that datasets of different styles can be joined:
     ``[*records(squad, ["span"]), *records(narrativeqa, ["nqa"])]``.
 
     Args:
-        examples: examples, or records.
-        styles: the styles to answer in.
+        examples: iterable of `Example` or `TrainingExample`.
+        styles: sequence of str. The answer styles.
 
     Example:
 
@@ -63,13 +63,13 @@ def records(
 def num_steps(
     examples: Source, batch_size: int, styles: Sequence[str], *, drop_remainder: bool = False
 ) -> int:
-    """How many batches a pass over the examples gives; reads them once.
+    """Counts the batches of a pass. Reads the examples once.
 
     Args:
         examples: as for ``make_dataset``.
-        batch_size: records a batch.
-        styles: the styles to answer in.
-        drop_remainder: whether a last, smaller batch is left out.
+        batch_size: int. Number of records per batch.
+        styles: sequence of str. The answer styles.
+        drop_remainder: bool. Whether to drop a last, smaller batch. Default: False.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""CSV files row by row, with the places of the rows, so that one can be read again."""
+"""CSV files, read row by row with the offsets of the rows."""
 
 import csv
 import shutil
@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import IO
 
-from tfmrc.data.formats.fields import Place, short
+from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.stream import RecordError, Report, open_binary
 
 FIELD_LIMIT = 1 << 24
-"""Characters of a field; Python's own limit of 131,072 is less than a long summary."""
+"""Most characters of a field. Python's limit of 131,072 is too small for a long summary."""
 
 csv.field_size_limit(max(csv.field_size_limit(), FIELD_LIMIT))
 
 
 @contextmanager
 def seekable(path: str | PathLike) -> Iterator[IO[bytes]]:
-    """A file that can be read from any place; a compressed one is unpacked to the disk before."""
+    """Opens a file for random access; a gzip file is first decompressed to a temporary file."""
     with open(path, "rb") as raw:
         packed = raw.read(2) == b"\x1f\x8b"
     with open_binary(path, skip_mark=False) as file:
@@ -34,27 +34,28 @@ def seekable(path: str | PathLike) -> Iterator[IO[bytes]]:
 
 def csv_rows(
     file: IO[bytes], path: str | PathLike, columns: tuple[str, ...], report: Report
-) -> Iterator[tuple[Place, int, dict[str, str]]]:
-    """The rows of a CSV file with a header.
+) -> Iterator[tuple[RecordLocation, int, dict[str, str]]]:
+    """Yields the rows of a CSV file with a header.
 
     Args:
-        file: the file, at its beginning.
-        path: its name, for errors.
-        columns: columns that must be there.
-        report: takes the broken rows.
+        file: binary file, at its beginning.
+        path: str or path. Name of the file, for errors.
+        columns: tuple of str. Required columns.
+        report: `Report`. Receives the errors of broken rows.
 
     Yields:
-        Where the row stands (for errors), its first byte, and its values by column.
+        The row's location (for errors), the offset of its first byte, and a dict from column to
+        value.
 
     Raises:
-        RecordError: if a column is missing, or the file ends inside a row.
+        RecordError: A column is missing, or the file ends inside a row.
     """
     lines = _Lines(file, path)
     rows = csv.reader(lines, strict=True)
     try:
         header = next(rows, None)
     except csv.Error as error:
-        raise RecordError(f"no CSV ({error})", path=path, record="line 1") from error
+        raise RecordError(f"not CSV ({error})", path=path, record="line 1") from error
     if header is None:
         raise RecordError("the file is empty", path=path, record="file")
     header[0] = header[0].removeprefix("\ufeff")
@@ -67,13 +68,13 @@ def csv_rows(
                 field=column,
             )
     while True:
-        begin, place = lines.position, Place(path, f"line {lines.number + 1}")
+        begin, location = lines.position, RecordLocation(path, f"line {lines.number + 1}")
         try:
             row = next(rows, None)
         except csv.Error as error:
             if "unexpected end" in str(error):
-                raise place.error("the file ends too early (inside a quotation)") from error
-            report.error(place.error(f"no CSV ({error})"))
+                raise location.error("the file ends too early (inside a quotation)") from error
+            report.error(location.error(f"not CSV ({error})"))
             continue
         if row is None:
             return
@@ -81,21 +82,21 @@ def csv_rows(
             continue
         if len(row) != len(header):
             report.error(
-                place.error(f"must have {len(header)} values. Received: {len(row)} of them")
+                location.error(f"must have {len(header)} values. Received: {len(row)} values")
             )
             continue
-        yield place, begin, dict(zip(header, row, strict=True))
+        yield location, begin, dict(zip(header, row, strict=True))
 
 
 def csv_row(file: IO[bytes], path: str | PathLike, begin: int, header: list[str]) -> dict[str, str]:
-    """The row that begins at a place."""
+    """Returns the row that begins at byte `begin`."""
     file.seek(begin)
     row = next(csv.reader(_Lines(file, path), strict=True))
     return dict(zip(header, row, strict=True))
 
 
 class _Lines:
-    """Lines of text, counted, with the place behind the last one."""
+    """Yields lines of text and tracks the line number and the byte offset after the last line."""
 
     def __init__(self, file: IO[bytes], path: str | PathLike) -> None:
         self._file, self._path = file, path
@@ -115,7 +116,7 @@ class _Lines:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
             raise RecordError(
-                f"the text is no UTF-8 ({error.reason})",
+                f"the text is not UTF-8 ({error.reason})",
                 path=self._path,
                 record=f"line {self.number}",
             ) from error

@@ -1,4 +1,4 @@
-"""Which of the known formats a file has."""
+"""Detection of a file's format."""
 
 import csv
 from collections.abc import Iterator
@@ -24,18 +24,22 @@ _START = 1 << 16
 def read_file(
     path: str | PathLike, *, on_error: OnError = "raise", split: str | None = None
 ) -> ExampleStream:
-    """Read a file of any known format with the reader that its beginning asks for.
+    """Reads a file of any known format with the matching reader.
 
-    NarrativeQA's ``qaps.csv`` needs ``summaries.csv`` beside it (or where the official repository
-    has it), TriviaQA's files the folder ``evidence`` beside their own one, as in its archive.
+    NarrativeQA's ``qaps.csv`` needs ``summaries.csv`` in the same folder or at its path in the
+    official repository. TriviaQA's files need the folder ``evidence`` next to their own folder, as
+    in the official archive.
 
     Args:
-        path: the file.
-        on_error: as for all readers.
-        split: of NarrativeQA.
+        path: str or path. The file.
+        on_error: str. ``"raise"`` or ``"skip"``, as for all readers. Default: ``"raise"``.
+        split: str. Split of NarrativeQA. Default: None, all splits.
+
+    Returns:
+        An `ExampleStream`.
 
     Raises:
-        RecordError: if the beginning is of no known format, or summaries or evidence are not there.
+        RecordError: The format is unknown, or summaries or evidence are missing.
     """
     name = file_format(path)
     if name == "triviaqa":
@@ -47,7 +51,7 @@ def read_file(
         return read_triviaqa(path, evidence, on_error=on_error)
     if name == "narrativeqa":
         folder = Path(path).parent
-        result = [folder / place for place in SUMMARIES if (folder / place).is_file()]
+        result = [folder / name for name in SUMMARIES if (folder / name).is_file()]
         if not result:
             raise RecordError(
                 f"needs one of {SUMMARIES} in its folder", path=path, record="summaries"
@@ -64,12 +68,13 @@ def read_file(
 
 
 def file_format(path: str | PathLike) -> str:
-    """``"squad"``, ``"msmarco"``, ``"narrativeqa"``, ``"dream"``, ``"triviaqa"``, ``"wikiqa"``.
+    """Returns the name of a file's format.
 
-    Or ``"examples"``: tfmrc's own, JSON lines.
+    The names are ``"squad"``, ``"msmarco"``, ``"narrativeqa"``, ``"dream"``, ``"triviaqa"``,
+    ``"wikiqa"`` and ``"examples"`` (the JSON lines of `write_examples`).
 
     Raises:
-        RecordError: if the file's beginning is of none of them.
+        RecordError: The beginning of the file matches no known format.
     """
     with open_binary(path) as file:
         start = file.read(_START)
@@ -101,7 +106,7 @@ def file_format(path: str | PathLike) -> str:
 
 
 def _names(start: bytes) -> Iterator[str]:
-    """Names of the outermost object, as far as the beginning goes."""
+    """Yields the keys of the outermost object, as far as they are in `start`."""
     events: Any = ijson.parse(_Once(start), multiple_values=True)
     try:
         for prefix, event, value in events:
@@ -110,7 +115,7 @@ def _names(start: bytes) -> Iterator[str]:
             if event == "end_map" and not prefix:
                 return
     except ijson.JSONError:
-        return  # the beginning ends here
+        return  # `start` ends within the object
 
 
 class _Once:

@@ -1,11 +1,11 @@
-"""DREAM: dialogues, questions about them, and the right choice as free text."""
+"""DREAM: dialogues and questions, with the correct choice as a free-form answer."""
 
 from collections.abc import Iterator
 from os import PathLike
 from typing import Any
 
 from tfmrc.data.example import Example
-from tfmrc.data.formats.fields import Place, short
+from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.formats.json_stream import json_items
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 from tfmrc.data.transforms.windows import covered, windows
@@ -19,25 +19,27 @@ def read_dream(
     passage_words: int = 130,
     on_error: OnError = "raise",
 ) -> ExampleStream:
-    """Read DREAM's questions: the dialogue as passages, the right choice as the only answer.
+    """Reads a DREAM file: dialogues as passages, the correct choice as the only answer.
 
-    A dialogue is one passage, a turn a line; one of more than ``passage_words`` words is cut into
-    passages of whole turns that overlap by about half, and the report notes the few whose end
-    does not fit into ``num_passages`` passages. The wrong choices are not kept.
+    A dialogue is one passage with one turn per line. A dialogue of more than ``passage_words``
+    words is divided into passages of whole turns that overlap by about half. The report notes
+    dialogues whose end does not fit into ``num_passages`` passages. Wrong choices are discarded.
 
     Args:
-        path: the file, ``.gz`` as it is.
-        style: name of the answers' style.
-        num_passages: the most passages.
-        passage_words: the most words of a passage; marks count as words.
-        on_error: ``"raise"`` a ``RecordError`` at a broken record, or ``"skip"`` and count it.
+        path: str or path. The file, which may be gzipped.
+        style: str. Answer style. Default: ``"dream"``.
+        num_passages: int. Largest number of passages. Default: 10.
+        passage_words: int. Largest number of words and punctuation marks per passage.
+            Default: 130.
+        on_error: str. ``"raise"`` raises a ``RecordError`` at a broken record; ``"skip"`` counts
+            the record and continues. Default: ``"raise"``.
 
     Returns:
         A stream of examples; ``group`` is the dialogue's id.
 
     Raises:
-        RecordError: while reading: a field is missing or has a wrong type, a text is blank, the
-            answer is none of the choices, the file is cut short or no JSON.
+        RecordError: While reading: a field is missing or has a wrong type, a text is blank, the
+            answer is not one of the choices, the file is truncated or not JSON.
 
     Example:
 
@@ -58,15 +60,15 @@ def read_dream(
         number = 0
         with open_binary(path) as file:
             for number, record in json_items(file, path, None, "dialogue", report):
-                place = Place(path, f"dialogue {number}")
+                location = RecordLocation(path, f"dialogue {number}")
                 try:
-                    turns, questions, name = _parts(record, place)
+                    turns, questions, name = _parts(record, location)
                 except RecordError as error:
                     report.error(error)
                     continue
                 passages = _passages(turns, passage_words, num_passages, report)
                 for count, question in enumerate(questions, 1):
-                    where = Place(path, f"dialogue {name!r}, question {count}")
+                    where = RecordLocation(path, f"dialogue {name!r}, question {count}")
                     try:
                         example = _example(
                             f"{name}-{count}", name, question, passages, style, where
@@ -74,27 +76,27 @@ def read_dream(
                     except RecordError as error:
                         report.error(error)
                         continue
-                    report.location = Place(path, f"dialogue {number}, question {count}")
+                    report.location = RecordLocation(path, f"dialogue {number}, question {count}")
                     yield example
         if not number and not report.skipped:
-            raise RecordError("holds no dialogue", path=path, record="file")
+            raise RecordError("contains no dialogue", path=path, record="file")
 
     return ExampleStream(read, on_error)
 
 
-def _parts(record: Any, place: Place) -> tuple[list[str], list[Any], str]:
+def _parts(record: Any, location: RecordLocation) -> tuple[list[str], list[Any], str]:
     if not isinstance(record, list) or len(record) != 3:
-        raise place.error(f"must be [turns, questions, id]. Received: {short(record)}")
+        raise location.error(f"must be [turns, questions, id]. Received: {short(record)}")
     turns, questions, name = record
     if not isinstance(name, str) or not name.strip():
-        raise place.error(f"must be a string. Received: id={short(name)}", "id")
-    place = Place(place.path, f"dialogue {name!r}")
+        raise location.error(f"must be a string. Received: id={short(name)}", "id")
+    location = RecordLocation(location.path, f"dialogue {name!r}")
     if not isinstance(turns, list) or not all(isinstance(turn, str) for turn in turns):
-        raise place.error(f"must be a list of strings. Received: turns={short(turns)}", "turns")
+        raise location.error(f"must be a list of strings. Received: turns={short(turns)}", "turns")
     if not any(turn.strip() for turn in turns):
-        raise place.error("the dialogue is blank", "turns")
+        raise location.error("the dialogue is blank", "turns")
     if not isinstance(questions, list):
-        raise place.error(f"must be a list. Received: questions={short(questions)}", "questions")
+        raise location.error(f"must be a list. Received: questions={short(questions)}", "questions")
     return turns, questions, name
 
 
@@ -110,14 +112,20 @@ def _passages(turns: list[str], size: int, most: int, report: Report) -> tuple[s
 
 
 def _example(
-    name: str, group: str, question: Any, passages: tuple[str, ...], style: str, place: Place
+    name: str,
+    group: str,
+    question: Any,
+    passages: tuple[str, ...],
+    style: str,
+    location: RecordLocation,
 ) -> Example:
-    text = place.text(question, "question")
-    answer = place.text(question, "answer")
-    choices = place.list(question, "choice")
+    text = location.text(question, "question")
+    answer = location.text(question, "answer")
+    choices = location.list(question, "choice")
     if answer not in choices:
-        raise place.error(
-            f"is none of the choices. Received: answer={short(answer)}, choice={short(choices)}",
+        raise location.error(
+            "must be one of the choices. "
+            f"Received: answer={short(answer)}, choice={short(choices)}",
             "answer",
         )
     try:
@@ -130,4 +138,4 @@ def _example(
             group=group,
         )
     except ValueError as error:
-        raise place.error(str(error)) from error
+        raise location.error(str(error)) from error

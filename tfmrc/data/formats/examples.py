@@ -1,4 +1,4 @@
-"""Files of examples: JSON lines, tfmrc's own format."""
+"""Files of examples as JSON lines, the format of tfmrc."""
 
 from collections.abc import Iterable, Iterator
 from os import PathLike
@@ -9,42 +9,43 @@ from tfmrc.data.stream import ExampleStream, OnError, Report, open_binary, open_
 
 
 def read_examples(path: str | PathLike, *, on_error: OnError = "raise") -> ExampleStream:
-    """Reads examples from JSON lines, one at a time; ``.gz`` is read as it is.
+    """Reads examples from JSON lines, one at a time.
 
     Args:
-        path: The file that ``write_examples`` wrote.
-        on_error: ``"raise"`` a ``RecordError`` at a broken line, or ``"skip"`` and count it.
+        path: str or path. A file of ``write_examples``, which may be gzipped.
+        on_error: str. ``"raise"`` raises a ``RecordError`` at a broken line; ``"skip"`` counts the
+            line and continues. Default: ``"raise"``.
 
     Returns:
         A stream that can be read any number of times.
 
     Raises:
-        RecordError: While reading, at a broken line or an id that occurs twice; or the file holds
-            no line.
+        RecordError: While reading: a line is broken, an id occurs twice, or the file is empty.
     """
 
     def read(report: Report) -> Iterator[Example]:
         with open_binary(path) as file:
-            for place, record in json_lines(file, path, report):
+            for location, record in json_lines(file, path, report):
                 try:
                     example = Example.from_record(record)
                 except (ValueError, TypeError, RecursionError) as error:
-                    report.error(place.error(str(error)))
+                    report.error(location.error(str(error)))
                     continue
-                report.location = place
+                report.location = location
                 yield example
 
     return ExampleStream(read, on_error)
 
 
 def write_examples(path: str | PathLike, examples: Iterable[Example]) -> int:
-    """Writes examples as JSON lines, one at a time; compressed if the name ends in ``.gz``.
+    """Writes examples as JSON lines, one at a time.
 
-    A compressed file holds no time stamp: the same examples give the same bytes.
+    A name that ends in ``.gz`` gives a compressed file without a time stamp, so the same examples
+    give the same bytes.
 
     Args:
-        path: The file to write; its folder must exist.
-        examples: The examples.
+        path: str or path. The file to write; its folder must exist.
+        examples: iterable of `Example`.
 
     Returns:
         The number of examples written.

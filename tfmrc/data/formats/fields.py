@@ -1,4 +1,4 @@
-"""Fields of records, with errors that name the file, the record and the field."""
+"""Access to fields of records, with errors that name the file, the record and the field."""
 
 from os import PathLike
 from typing import Any
@@ -6,22 +6,22 @@ from typing import Any
 from tfmrc.data.example import short
 from tfmrc.data.stream import RecordError
 
-__all__ = ["Place", "short"]
+__all__ = ["RecordLocation", "short"]
 
 
-class Place:
-    """A record's location in a file: returns its fields, or an error that names all three.
+class RecordLocation:
+    """The location of a record in a file. Reads fields and raises errors that name the location.
 
     Args:
-        path: the file.
-        record: the line or the id of the record.
+        path: str or path. The file.
+        record: str. The line or the id of the record.
 
     Example:
 
-    >>> place = Place("a.json", "id 7")
-    >>> place.text({"question": "Why?"}, "question")
+    >>> location = RecordLocation("a.json", "id 7")
+    >>> location.text({"question": "Why?"}, "question")
     'Why?'
-    >>> place.text({"question": 5}, "question")
+    >>> location.text({"question": 5}, "question")
     Traceback (most recent call last):
     ...
     tfmrc.data.stream.RecordError: a.json: id 7: question: must be a string. Received: question=5
@@ -32,11 +32,11 @@ class Place:
         self.record = record
 
     def error(self, message: str, field: str | None = None) -> RecordError:
-        """The error, to be raised or reported."""
+        """Returns an error with this location."""
         return RecordError(message, path=self.path, record=self.record, field=field)
 
     def get(self, record: Any, field: str) -> Any:
-        """The field of a record, which must be an object that has it."""
+        """Returns a required field of a record, which must be an object."""
         if not isinstance(record, dict):
             raise self.error(f"must be an object with {field!r}. Received: {short(record)}")
         if field not in record:
@@ -44,23 +44,23 @@ class Place:
         return record[field]
 
     def text(self, record: Any, field: str, *, blank: bool = False) -> str:
-        """A field that holds text, with at least one character that is not a space."""
+        """Returns a string field, which must not be blank unless `blank` is True."""
         value = self.get(record, field)
         if not isinstance(value, str):
             raise self.error(f"must be a string. Received: {field}={short(value)}", field)
         if not blank and not value.strip():
-            raise self.error(f"holds no text. Received: {field}={value!r}", field)
+            raise self.error(f"must not be blank. Received: {field}={value!r}", field)
         return value
 
     def list(self, record: Any, field: str) -> list[Any]:
-        """A field that holds a list."""
+        """Returns a list field."""
         value = self.get(record, field)
         if not isinstance(value, list):
             raise self.error(f"must be a list. Received: {field}={short(value)}", field)
         return value
 
     def flag(self, record: Any, field: str, default: bool | None = None) -> bool | None:
-        """A field that holds a boolean, or the default if it is not there."""
+        """Returns a boolean field, or the default if it is missing."""
         value = record.get(field, default)
         if value is not None and not isinstance(value, bool):
             raise self.error(f"must be true or false. Received: {field}={short(value)}", field)

@@ -1,4 +1,4 @@
-"""A JSON object of large columns, read row by row without holding it."""
+"""A JSON object of large columns, read row by row in bounded memory."""
 
 import json
 import tempfile
@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import ijson
 
-from tfmrc.data.formats.fields import Place, short
+from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.formats.json_stream import (
     Events,
     JSONFile,
@@ -23,7 +23,7 @@ from tfmrc.data.formats.json_stream import (
 from tfmrc.data.stream import RecordError, open_binary
 
 LOOKAHEAD = 1000
-"""The number of rows by which a column may run ahead of the leader, where their orders differ."""
+"""The number of rows by which a column may be ahead of the leader, where their orders differ."""
 
 _LACKING = object()
 
@@ -32,26 +32,26 @@ Row = tuple[str, Any]
 
 def json_rows(
     path: str | PathLike, leader: str, names: tuple[str, ...]
-) -> Iterator[tuple[dict[str, Any], Place, RecordError | None]]:
-    """The rows of a JSON object of columns, each a dict from column names to values.
+) -> Iterator[tuple[dict[str, Any], RecordLocation, RecordError | None]]:
+    """Yields the rows of a JSON object of columns, each a dict from column names to values.
 
-    The file is read twice. The first pass checks it to its end and copies the rows of the columns
-    in `names` to temporary files; the second pass runs along the leader, and one cursor per
-    temporary file finds the row's other values. No more than the current row is held, as long as
-    the columns list their rows in the same order; a column may run up to `LOOKAHEAD` rows ahead.
+    The file is read twice. The first pass checks the whole file and copies the rows of the columns
+    in `names` to temporary files. The second pass reads the leader, and one cursor per temporary
+    file finds the other values of the row. Only the current row is held in memory if the columns
+    list their rows in the same order. A column may be up to `LOOKAHEAD` rows ahead.
 
     Args:
-        path: The file; a ``.gz`` is decompressed on the way.
-        leader: The column whose order is taken: the largest one.
-        names: The other columns; those that the file lacks are left out.
+        path: str or path. The file, which may be gzipped.
+        leader: str. The column that gives the order, the largest one.
+        names: tuple of str. The other columns; missing ones are left out.
 
     Yields:
-        A row's values by column, its location, and what is wrong with it, if something is: a
-        column lacks it, repeats it, or nests it too deep. Rows that the leader lacks come last.
+        The row's values by column, its location, and a `RecordError` or None. A row is an error if
+        a column lacks it, repeats it or nests it too deeply. Rows that the leader lacks come last.
 
     Raises:
-        RecordError: The leader is missing, a column occurs twice or is no object, something
-            follows the object, or the file is cut short or no JSON.
+        RecordError: The leader is missing, a column occurs twice or is not an object, data follows
+            the object, or the file is truncated or not JSON.
     """
     with ExitStack() as stack:
         others = []
@@ -60,24 +60,24 @@ def json_rows(
             others.append(_Cursor(map(_loaded, file), name, path))
         for key, value in _column(path, leader):
             record = {leader: value, **{other.name: other.find(key) for other in others}}
-            place = Place(path, f"row {key!r}")
+            location = RecordLocation(path, f"row {key!r}")
             wrong = next((v for v in record.values() if isinstance(v, RecordError)), None)
             lacking = next((name for name, v in record.items() if v is _LACKING), None)
             if lacking is not None and wrong is None:
-                wrong = place.error("the column has no such row", lacking)
-            yield record, place, wrong
+                wrong = location.error("the column has no such row", lacking)
+            yield record, location, wrong
         for key in dict.fromkeys(key for other in others for key in other.rest()):
-            place = Place(path, f"row {key!r}")
-            yield {}, place, place.error("the column has no such row", leader)
+            location = RecordLocation(path, f"row {key!r}")
+            yield {}, location, location.error("the column has no such row", leader)
 
 
 def _copied(
     path: str | PathLike, leader: str, names: tuple[str, ...], stack: ExitStack
 ) -> dict[str, IO[str]]:
-    """Temporary files with the rows of the columns in `names`, one line of JSON per row."""
+    """Copies the columns in `names` to temporary files, one line of JSON per row."""
     seen: set[str] = set()
     files: dict[str, IO[str]] = {}
-    place = Place(path, "columns")
+    location = RecordLocation(path, "columns")
     name = ""
     with open_binary(path) as binary:
         source = JSONFile(binary)
@@ -88,7 +88,7 @@ def _copied(
                 if event == "end_map":
                     break
                 if name in seen:
-                    raise place.error("the column occurs twice", name)
+                    raise location.error("the column occurs twice", name)
                 seen.add(name)
                 if name not in names:
                     skip_value(events)
@@ -96,16 +96,16 @@ def _copied(
                 files[name] = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
                 for row in _rows(events, source, path, name):
                     files[name].write(_line(*row))
-            deque(events, maxlen=0)  # read to the end: what follows the object is an error
+            deque(events, maxlen=0)  # reads to the end: data after the object is an error
         except (ijson.JSONError, UnicodeDecodeError) as error:
             raise json_error(error, path, f"column {name!r}" if name else "file") from error
     if leader not in seen:
-        raise place.error("is missing", leader)
+        raise location.error("is missing", leader)
     return files
 
 
 def _column(path: str | PathLike, name: str) -> Iterator[Row]:
-    """The rows of a column of a file that has been checked."""
+    """Yields the rows of a column of a file that has been checked."""
     with open_binary(path) as binary:
         source = JSONFile(binary)
         events = json_events(source)
@@ -121,17 +121,19 @@ def _column(path: str | PathLike, name: str) -> Iterator[Row]:
 
 
 def _rows(events: Events, source: JSONFile, path: str | PathLike, name: str) -> Iterator[Row]:
-    """The rows of the column whose value comes next; one that is nested too deep is an error."""
+    """Yields the rows of the next column; a row that is nested too deeply gives an error."""
     event, value = next(events)
     if event != "start_map":
-        raise Place(path, "columns").error(f"must be an object. Received: {short(value)}", name)
+        raise RecordLocation(path, "columns").error(
+            f"must be an object. Received: {short(value)}", name
+        )
     for event, key in events:
         if event == "end_map":
             return
         try:
             yield source.restored(key), source.restored(json_value(events))
         except TooDeep as error:
-            yield key, Place(path, f"row {key!r}").error(str(error), name)
+            yield key, RecordLocation(path, f"row {key!r}").error(str(error), name)
 
 
 def _line(key: str, value: Any) -> str:
@@ -149,7 +151,7 @@ def _loaded(line: str) -> Row:
 
 
 class _Cursor:
-    """Runs along a column and finds rows by their keys."""
+    """A cursor that moves along a column and finds rows by key."""
 
     def __init__(self, rows: Iterator[Row], name: str, path: str | PathLike) -> None:
         self.name = name
@@ -157,7 +159,7 @@ class _Cursor:
         self._passed: dict[str, Any] = {}
 
     def find(self, key: str) -> Any:
-        """The row's value, or the error in its place."""
+        """Returns the row's value, or its error."""
         if key in self._passed:
             return self._passed.pop(key)
         while len(self._passed) < LOOKAHEAD and (row := next(self._rows, None)) is not None:
@@ -167,12 +169,14 @@ class _Cursor:
         return _LACKING
 
     def rest(self) -> list[str]:
-        """Keys of the rows that nobody asked for, at most LOOKAHEAD."""
+        """Returns the keys of the rows that were not looked up, at most LOOKAHEAD."""
         while len(self._passed) < LOOKAHEAD and (row := next(self._rows, None)) is not None:
             self._pass(*row)
         return list(self._passed)
 
     def _pass(self, key: str, value: Any) -> None:
         if key in self._passed:
-            value = Place(self._path, f"row {key!r}").error("the row occurs twice", self.name)
+            value = RecordLocation(self._path, f"row {key!r}").error(
+                "the row occurs twice", self.name
+            )
         self._passed[key] = value

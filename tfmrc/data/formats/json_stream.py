@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import ijson
 
-from tfmrc.data.formats.fields import Place, short
+from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.stream import RecordError, Report
 
 MAX_DEPTH = 100
@@ -19,7 +19,7 @@ _OPEN = frozenset(("start_map", "start_array"))
 _CLOSE = frozenset(("end_map", "end_array"))
 _BUFFER = 1 << 14  # bytes whose events the parser holds at once
 _BACKSLASH = ord("\\")
-_LONE, _LONE_ESCAPE = "\ufdd0", rb"\ufdd0"  # a code point that stands for no character
+_LONE, _LONE_ESCAPE = "\ufdd0", rb"\ufdd0"  # a Unicode noncharacter
 
 Events = Iterator[tuple[str, Any]]
 
@@ -32,14 +32,14 @@ class TooDeep(ValueError):
 
 
 class JSONFile:
-    r"""A JSON file whose lone surrogates survive the parser, which would read them as "?".
+    r"""A JSON file that preserves lone surrogates, which the parser would read as "?".
 
     Args:
-        file: The file, at its beginning.
+        file: binary file, at its beginning.
 
     Attributes:
-        lone_surrogates: bool. Whether the part that has been read holds a lone surrogate. Its
-            values then go through `restored`.
+        lone_surrogates: bool. Whether the part read so far contains a lone surrogate. `restored`
+            then restores the surrogates of its values.
 
     Example:
 
@@ -49,13 +49,13 @@ class JSONFile:
     True
     """
 
-    # Any escape; the group is a surrogate without its other half.
+    # Any escape; the group is a lone surrogate.
     _ESCAPE = re.compile(
         rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
         rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
         re.DOTALL,
     )
-    # The beginning of an escape, or of a pair of them, at the end of a piece.
+    # The beginning of an escape, or of a pair of escapes, at the end of a chunk.
     _BEGUN = re.compile(
         rb"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?)?"
     )
@@ -66,12 +66,12 @@ class JSONFile:
         self.lone_surrogates = False
 
     def read(self, size: int = -1) -> bytes:
-        """Reads on; lone surrogates are replaced by a code point that no text has."""
+        """Reads bytes; each lone surrogate is replaced by a noncharacter."""
         if not size:
             return b""
         while True:
             new = self._file.read(size)
-            if not new:  # what is held would be half an escape at the end of a file cut short
+            if not new:  # held bytes would be part of an escape at the end of a truncated file
                 return b""
             data = self._held + new
             cut = self._begun(data)
@@ -89,16 +89,16 @@ class JSONFile:
         return _LONE_ESCAPE
 
     def _begun(self, data: bytes) -> int:
-        """The index of an escape that goes on in the next piece; the end if there is none."""
+        """Returns the index of an escape that continues in the next chunk, or the length."""
         for index in range(max(0, len(data) - self._LONGEST), len(data)):
             if data[index] == _BACKSLASH and self._BEGUN.fullmatch(data, index):
                 before = data[:index]
-                if (index - len(before.rstrip(b"\\"))) % 2 == 0:  # no escaped backslash
+                if (index - len(before.rstrip(b"\\"))) % 2 == 0:  # not an escaped backslash
                     return index
         return len(data)
 
     def restored(self, value: Any) -> Any:
-        """The value with its lone surrogates, as `json.loads` gives them."""
+        """Returns a value with its lone surrogates, as `json.loads` returns them."""
         if not self.lone_surrogates:
             return value
         if isinstance(value, str):
@@ -111,22 +111,20 @@ class JSONFile:
 
 
 def json_events(file: JSONFile) -> Events:
-    """The parser's events; numbers are int or float."""
+    """Returns the parser's events; numbers are int or float."""
     return iter(ijson.basic_parse(file, use_float=True, buf_size=_BUFFER))
 
 
 def json_value(events: Events, first: tuple[str, Any] | None = None) -> Any:
-    """The next value, built from its events.
-
-    Memory grows with the value, and no recursion is involved.
+    """Builds the next value from its events, without recursion.
 
     Args:
-        events: The parser's events.
-        first: The value's first event, if it has been taken already.
+        events: iterator. The parser's events.
+        first: tuple. The value's first event, if already consumed. Default: None.
 
     Raises:
-        TooDeep: The value is nested too deep.
-        ijson.JSONError: The file is no JSON.
+        TooDeep: The value is nested too deeply.
+        ijson.JSONError: The file is not JSON.
 
     Example:
 
@@ -166,13 +164,13 @@ def json_value(events: Events, first: tuple[str, Any] | None = None) -> Any:
 
 
 def skip_value(events: Events) -> None:
-    """Passes over the next value without building it."""
+    """Skips the next value without building it."""
     if next(events)[0] in _OPEN:
         _consume(events, 1)
 
 
 def _consume(events: Events, depth: int) -> None:
-    """Passes over the events up to the end of the outermost of `depth` open containers."""
+    """Skips the events up to the end of the outermost of `depth` open containers."""
     for event, _ in events:
         if event in _OPEN:
             depth += 1
@@ -185,20 +183,20 @@ def _consume(events: Events, depth: int) -> None:
 def json_items(
     file: IO[bytes], path: str | PathLike, name: str | None, record: str, report: Report
 ) -> Iterator[tuple[int, Any]]:
-    """The items of a JSON file's list, one at a time.
+    """Yields the items of a list in a JSON file, one at a time.
 
     Args:
-        file: The file, at its beginning.
-        path: Its name, for errors.
-        name: The key of the list in the outermost object; None: the file is the list.
-        record: What an item is, for errors, such as "article".
-        report: Takes the error of an item that is nested too deep.
+        file: binary file, at its beginning.
+        path: str or path. Name of the file, for errors.
+        name: str or None. Key of the list in the outermost object; None if the file is the list.
+        record: str. Name of an item for errors, such as "article".
+        report: `Report`. Receives the errors of items that are nested too deeply.
 
     Yields:
         The item's number, from 1, and the item.
 
     Raises:
-        RecordError: The file is cut short, no JSON, or has no such list.
+        RecordError: The file is truncated, not JSON, or lacks the list.
     """
     number = 0
     try:
@@ -212,7 +210,7 @@ def json_items(
                     item = source.restored(json_value(events, event))
                 except TooDeep as error:
                     number += 1
-                    report.error(Place(path, f"{record} {number}").error(str(error)))
+                    report.error(RecordLocation(path, f"{record} {number}").error(str(error)))
                     continue
                 number += 1
                 yield number, item
@@ -221,16 +219,16 @@ def json_items(
 
 
 def _list_starts(events: Events, path: str | PathLike, name: str | None) -> Iterator[None]:
-    """Stops behind the beginning of the wanted list; reads to the end of the file after it."""
-    place = Place(path, "file")
+    """Yields after the start of the wanted list; when resumed, reads to the end of the file."""
+    location = RecordLocation(path, "file")
     event, value = next(events, ("", None))
     if name is None:
         if event != "start_array":
-            raise place.error("must be a list")
+            raise location.error("must be a list")
         yield
     else:
         if event != "start_map":
-            raise place.error(f"must be an object with {name!r}")
+            raise location.error(f"must be an object with {name!r}")
         seen = False
         for event, key in events:
             if event == "end_map":
@@ -239,68 +237,68 @@ def _list_starts(events: Events, path: str | PathLike, name: str | None) -> Iter
                 skip_value(events)
                 continue
             if seen:
-                raise place.error("is there twice", name)
+                raise location.error("occurs twice", name)
             seen = True
             event, value = next(events)
             if event != "start_array":
-                raise place.error(f"must be a list. Received: {short(value)}", name)
+                raise location.error(f"must be a list. Received: {short(value)}", name)
             yield
         if not seen:
-            raise place.error("is missing", name)
-    deque(events, maxlen=0)  # read to the end: what follows the value is an error of the parser
+            raise location.error("is missing", name)
+    deque(events, maxlen=0)  # reads to the end: data after the value is an error of the parser
 
 
 def json_line(line: bytes) -> Any:
-    """The value of a line of JSON.
+    """Returns the value of a line of JSON.
 
     Raises:
-        ValueError: The line is no UTF-8, no JSON or nested too deep.
+        ValueError: The line is not UTF-8, not JSON or nested too deeply.
     """
     try:
         return json.loads(line.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise ValueError(f"the text is no UTF-8 ({error.reason})") from None
+        raise ValueError(f"the text is not UTF-8 ({error.reason})") from None
     except RecursionError:
-        raise ValueError("is nested too deep") from None
+        raise ValueError("is nested too deeply") from None
     except ValueError as error:
-        raise ValueError(f"no JSON ({error}). Received: {short(line)}") from None
+        raise ValueError(f"not JSON ({error}). Received: {short(line)}") from None
 
 
 def json_lines(
     file: IO[bytes], path: str | PathLike, report: Report
-) -> Iterator[tuple[Place, Any]]:
-    """The values of a file of JSON lines, one at a time; blank lines are passed over.
+) -> Iterator[tuple[RecordLocation, Any]]:
+    """Yields the values of a file of JSON lines; blank lines are skipped.
 
     Raises:
-        RecordError: The file holds no line.
+        RecordError: The file has no line.
     """
-    place = None
+    location = None
     for number, line in enumerate(file, 1):
         if line.isspace():
             continue
-        place = Place(path, f"line {number}")
+        location = RecordLocation(path, f"line {number}")
         try:
             value = json_line(line)
         except ValueError as error:
-            report.error(place.error(str(error)))
+            report.error(location.error(str(error)))
             continue
-        yield place, value
-    if place is None:
-        raise RecordError("holds no record", path=path, record="file")
+        yield location, value
+    if location is None:
+        raise RecordError("contains no record", path=path, record="file")
 
 
 def json_error(error: Exception, path: str | PathLike, record: str) -> RecordError:
-    """The parser's complaint with the file's name, in one line."""
+    """Converts an error of the parser to a `RecordError` of one line."""
     if isinstance(error, UnicodeDecodeError):
-        return RecordError(f"the text is no UTF-8 ({error.reason})", path=path, record=record)
-    said = error.args[0] if error.args else ""
-    if isinstance(said, bytes):
-        said = said.decode("utf-8", "replace")
-    lines = [line.strip() for line in str(said).splitlines()]
+        return RecordError(f"the text is not UTF-8 ({error.reason})", path=path, record=record)
+    message = error.args[0] if error.args else ""
+    if isinstance(message, bytes):
+        message = message.decode("utf-8", "replace")
+    lines = [line.strip() for line in str(message).splitlines()]
     reason = lines[0].rstrip(".") if lines else "unknown"
     if "premature EOF" in reason or not lines:
         return RecordError(f"the file ends too early ({reason})", path=path, record=record)
     near = f", near {short(lines[1])}" if len(lines) > 1 and lines[1] else ""
     if "trailing garbage" in reason:
-        return RecordError(f"the file goes on after its end{near}", path=path, record=record)
-    return RecordError(f"the file is no JSON ({reason}{near})", path=path, record=record)
+        return RecordError(f"data follows the JSON value{near}", path=path, record=record)
+    return RecordError(f"the file is not JSON ({reason}{near})", path=path, record=record)

@@ -1,4 +1,4 @@
-"""NarrativeQA, summary setting: questions, two answers each, and the summary in passages."""
+"""NarrativeQA, summary setting: questions with two answers each, and summaries as passages."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import IO
 
 from tfmrc.data.example import Example
 from tfmrc.data.formats.csv_rows import csv_row, csv_rows, seekable
-from tfmrc.data.formats.fields import Place
+from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 from tfmrc.data.transforms.windows import covered, windows
 
@@ -25,29 +25,32 @@ def read_narrativeqa(
     tokenized: bool = False,
     on_error: OnError = "raise",
 ) -> ExampleStream:
-    """Read NarrativeQA's questions with their summaries, cut into overlapping passages.
+    """Reads NarrativeQA's questions with their summaries, divided into overlapping passages.
 
-    Each summary is cut by ``split_summary``; the report notes summaries that are too long for
-    ``num_passages`` passages. Of ``summaries`` only the places of its rows are held.
+    Each summary is divided as by ``split_summary``. The report notes summaries that are too long
+    for ``num_passages`` passages. Only the offsets of the summaries' rows are held in memory.
 
     Args:
-        qaps: ``qaps.csv``, ``.gz`` as it is.
-        summaries: ``third_party/wikipedia/summaries.csv``, ``.gz`` as it is.
-        split: ``"train"``, ``"valid"``, ``"test"`` (the column ``set``), or ``None`` for all.
-        style: name of the answers' style.
-        num_passages: the most passages.
-        passage_words: the most words of a passage; marks count as words.
-        tokenized: take the columns whose names end in ``_tokenized``.
-        on_error: ``"raise"`` a ``RecordError`` at a broken row, or ``"skip"`` and count it.
+        qaps: str or path. ``qaps.csv``, which may be gzipped.
+        summaries: str or path. ``third_party/wikipedia/summaries.csv``, which may be gzipped.
+        split: str. ``"train"``, ``"valid"`` or ``"test"`` (the column ``set``). Default: None, all
+            splits.
+        style: str. Answer style. Default: ``"nqa"``.
+        num_passages: int. Largest number of passages. Default: 10.
+        passage_words: int. Largest number of words and punctuation marks per passage.
+            Default: 130.
+        tokenized: bool. Whether to read the columns with the suffix ``_tokenized``. Default: False.
+        on_error: str. ``"raise"`` raises a ``RecordError`` at a broken row; ``"skip"`` counts the
+            row and continues. Default: ``"raise"``.
 
     Returns:
-        A stream of examples: both answers as references, ``group`` is the document's id, which
-        passage is relevant is not known.
+        A stream of examples with both answers as references. ``group`` is the document's id;
+        ``relevance`` is None.
 
     Raises:
-        ValueError: if there is no such split.
-        RecordError: while reading: a column is missing, a row has too few values, a question or
-            both answers are blank, a document has no summary, the file is cut short or no CSV.
+        ValueError: The split does not exist.
+        RecordError: While reading: a column is missing, a row has too few values, a question or
+            both answers are blank, a document has no summary, the file is truncated or not CSV.
 
     Example:
 
@@ -65,31 +68,31 @@ def read_narrativeqa(
     Reference: Kočiský et al. 2018; masque, section 4.2, for the passages.
     """
     if split is not None and split not in SPLITS:
-        raise ValueError(f"split is one of {SPLITS} or None. Received: split={split!r}")
+        raise ValueError(f"split must be one of {SPLITS} or None. Received: split={split!r}")
     suffix = "_tokenized" if tokenized else ""
     columns = tuple(name + suffix for name in ("question", "answer1", "answer2"))
 
     def read(report: Report) -> Iterator[Example]:
         counts: Counter[str] = Counter()
-        result = False
+        empty = True
         with seekable(summaries) as summary_file, open_binary(qaps, skip_mark=False) as file:
             texts = _Summaries(summary_file, summaries, "summary" + suffix, report)
-            for place, _, row in csv_rows(file, qaps, ("document_id", "set", *columns), report):
-                result = True
+            for location, _, row in csv_rows(file, qaps, ("document_id", "set", *columns), report):
+                empty = False
                 if split is not None and row["set"] != split:
                     report.note("questions of other splits")
                     continue
                 document = row["document_id"]
                 counts[document] += 1
                 try:
-                    passages = texts.passages(document, passage_words, num_passages, place)
+                    passages = texts.passages(document, passage_words, num_passages, location)
                     yield _example(
-                        f"{document}-{counts[document]}", row, columns, style, passages, place
+                        f"{document}-{counts[document]}", row, columns, style, passages, location
                     )
                 except RecordError as error:
                     report.error(error)
-        if not result and not report.skipped:
-            raise RecordError("holds no question", path=qaps, record="file")
+        if empty and not report.skipped:
+            raise RecordError("contains no question", path=qaps, record="file")
 
     return ExampleStream(read, on_error)
 
@@ -100,16 +103,16 @@ def _example(
     columns: tuple[str, ...],
     style: str,
     passages: tuple[str, ...],
-    place: Place,
+    location: RecordLocation,
 ) -> Example:
     question, *answers = columns
     selected = tuple(row[answer] for answer in answers if row[answer].strip())
     if not selected:
-        raise place.error("all answers are blank", answers[0])
+        raise location.error("all answers are blank", answers[0])
     try:
         return Example(
             id=name,
-            question=place.text(row, question),
+            question=location.text(row, question),
             passages=passages,
             answers={style: selected},
             answerable=True,
@@ -118,11 +121,11 @@ def _example(
     except RecordError:
         raise
     except ValueError as error:
-        raise place.error(str(error)) from error
+        raise location.error(str(error)) from error
 
 
 class _Summaries:
-    """Where each document's summary stands; the passages of the latest one."""
+    """The file offset of each document's summary, and the passages of the latest one."""
 
     def __init__(self, file: IO[bytes], path: str | PathLike, column: str, report: Report) -> None:
         self._file, self._path, self._column, self._report = file, path, column, report
@@ -130,22 +133,24 @@ class _Summaries:
         self._header: list[str] = []
         self._latest: tuple[str, tuple[str, ...]] = ("", ())
         self._cut: set[str] = set()
-        for place, begin, row in csv_rows(file, path, ("document_id", column), report):
+        for location, begin, row in csv_rows(file, path, ("document_id", column), report):
             document = row["document_id"]
             if document in self._begins:
-                report.error(place.error(f"is there twice. Received: {document!r}", "document_id"))
+                report.error(location.error(f"occurs twice. Received: {document!r}", "document_id"))
                 continue
             self._begins[document] = begin
             self._header = list(row)
 
-    def passages(self, document: str, size: int, most: int, place: Place) -> tuple[str, ...]:
-        """The passages of a document's summary."""
+    def passages(
+        self, document: str, size: int, most: int, location: RecordLocation
+    ) -> tuple[str, ...]:
+        """Returns the passages of a document's summary."""
         if document == self._latest[0]:
             return self._latest[1]
         if document not in self._begins:
-            raise place.error(f"there is no summary of it. Received: {document!r}", "document_id")
+            raise location.error(f"has no summary. Received: {document!r}", "document_id")
         row = csv_row(self._file, self._path, self._begins[document], self._header)
-        text = Place(self._path, f"document {document!r}").text(row, self._column)
+        text = RecordLocation(self._path, f"document {document!r}").text(row, self._column)
         result = windows(text, size, most, overlap=True)
         whole = len(result) < most or covered(text, result) == 1
         if not whole and document not in self._cut:

@@ -1,4 +1,4 @@
-"""Sentences and the questions about them, line by line, as Du et al. published theirs."""
+"""Pairs of sentence and question in two parallel text files, as published by Du et al."""
 
 import re
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from os import PathLike
 from pathlib import PurePath
 
 from tfmrc.data.example import Example
-from tfmrc.data.formats.fields import Place
+from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
 
-# What the Penn Treebank's tokeniser writes for marks that its own files use otherwise.
+# Escapes of the Penn Treebank's tokeniser.
 _MARKS = {
     "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}",
     "``": '"', "''": '"',
@@ -21,23 +21,25 @@ _ESCAPED = re.compile("|".join(rf"(?<!\S){re.escape(mark)}(?!\S)" for mark in _M
 def read_pairs(
     passages: str | PathLike, questions: str | PathLike, *, on_error: OnError = "raise"
 ) -> ExampleStream:
-    """Read two files whose lines belong together: a sentence or passage, and a question about it.
+    """Reads two parallel files: a sentence or passage per line, and a question per line.
 
-    That is the form of Du et al.'s ``src-train.txt`` and ``tgt-train.txt``, tokenised and in lower
-    case. Brackets and quotation marks, which stand there as the Penn Treebank writes them
-    (``-lrb-``), become marks again; nothing else is changed. What is asked for is not told, so the
-    examples have no answers, and whether they are answerable is not told either.
+    This is the format of Du et al.'s ``src-train.txt`` and ``tgt-train.txt``, which are tokenised
+    and in lower case. Brackets and quotation marks in the Penn Treebank's notation (``-lrb-``) are
+    converted back; nothing else is changed. The files contain no answers, so the examples have no
+    answers and ``answerable`` is None.
 
     Args:
-        passages: file of the passages.
-        questions: file of the questions.
-        on_error: ``"raise"`` a ``RecordError`` at a blank line, or ``"skip"`` and count it.
+        passages: str or path. File of the passages.
+        questions: str or path. File of the questions.
+        on_error: str. ``"raise"`` raises a ``RecordError`` at a blank line; ``"skip"`` counts the
+            line and continues. Default: ``"raise"``.
 
     Returns:
-        A stream of examples; ``id`` is the first file's name and the line, ``group`` the passage.
+        A stream of examples; ``id`` is the first file's name and the line number, ``group`` the
+        passage.
 
     Raises:
-        RecordError: while reading: a line is blank, or one file has more lines than the other.
+        RecordError: While reading: a line is blank, or one file has more lines than the other.
 
     Example:
 
@@ -59,26 +61,26 @@ def read_pairs(
         with open_text(passages) as of_passages, open_text(questions) as of_questions:
             for number in count(1):
                 passage, question = of_passages.readline(), of_questions.readline()
-                place = Place(passages, f"line {number}")
+                location = RecordLocation(passages, f"line {number}")
                 if not passage and not question:
                     break
                 if not passage or not question:
-                    raise place.error("one file has more lines than the other")
+                    raise location.error("one file has more lines than the other")
                 try:
-                    yield _example(f"{name}-{number}", passage, question, place)
+                    yield _example(f"{name}-{number}", passage, question, location)
                 except RecordError as error:
                     report.error(error)
         if number == 1:
-            raise RecordError("holds no line", path=passages, record="file")
+            raise RecordError("contains no line", path=passages, record="file")
 
     return ExampleStream(read, on_error)
 
 
-def _example(name: str, passage: str, question: str, place: Place) -> Example:
+def _example(name: str, passage: str, question: str, location: RecordLocation) -> Example:
     record = {"passage": passage, "question": question}
     passage, question = (
         _ESCAPED.sub(
-            lambda result: _MARKS[result.group().lower()], place.text(record, field).strip()
+            lambda result: _MARKS[result.group().lower()], location.text(record, field).strip()
         )
         for field in ("passage", "question")
     )

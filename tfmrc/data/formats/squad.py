@@ -1,40 +1,41 @@
-"""SQuAD: v1.1, v2.0 and the adversarial sets, article by article."""
+"""SQuAD: v1.1, v2.0 and the adversarial sets."""
 
 from collections.abc import Iterator
 from os import PathLike
 from typing import Any
 
 from tfmrc.data.example import Example, Span
-from tfmrc.data.formats.fields import Place
+from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_items
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 
 FREE = -1
-"""The ``answer_start`` of an answer that was written freely: it does not stand in its context."""
+"""The ``answer_start`` of a free-form answer, which does not occur in its context."""
 
 
 def read_squad(
     path: str | PathLike, *, style: str = "span", on_error: OnError = "raise"
 ) -> ExampleStream:
-    """Read a SQuAD file: each question with its own paragraph as the only passage.
+    """Reads a SQuAD file: each question with its paragraph as the only passage.
 
-    Reads the official form of v1.1, v2.0 and Adversarial SQuAD, ``.gz`` as it is. One article is
-    held at a time. All references are kept, in the order of the file, and ``spans`` says where
-    each of them stands; one whose ``answer_start`` is -1 was written freely and stands nowhere
-    (``write_squad`` writes so). In v1.1 every question is answerable; a question without answers
-    and without ``is_impossible`` is one whose answer is not told (``answerable`` is ``None``).
+    Reads the official format of v1.1, v2.0 and Adversarial SQuAD, one article at a time. All
+    references are kept, in the order of the file, with their ``spans``. An answer whose
+    ``answer_start`` is -1 is free-form and has no span (``write_squad`` writes such files). In
+    v1.1 every question is answerable. A question with neither answers nor ``is_impossible`` is
+    unlabelled (``answerable`` is None).
 
     Args:
-        path: the file.
-        style: name of the answers' style.
-        on_error: ``"raise"`` a ``RecordError`` at a broken question, or ``"skip"`` and count it.
+        path: str or path. The file, which may be gzipped.
+        style: str. Answer style. Default: ``"span"``.
+        on_error: str. ``"raise"`` raises a ``RecordError`` at a broken question; ``"skip"`` counts
+            the question and continues. Default: ``"raise"``.
 
     Returns:
         A stream of examples; ``group`` is the article's title.
 
     Raises:
-        RecordError: while reading: a field is missing or has a wrong type, a text is blank, an
-            answer does not stand where its offset says, the file is cut short or no JSON.
+        RecordError: While reading: a field is missing or has a wrong type, a text is blank, an
+            answer does not occur at its offset, the file is truncated or not JSON.
 
     Example:
 
@@ -56,22 +57,26 @@ def read_squad(
         number = 0
         with open_binary(path) as file:
             for number, article in json_items(file, path, "data", "article", report):
-                yield from _article(article, Place(path, f"article {number}"), style, report)
+                yield from _article(
+                    article, RecordLocation(path, f"article {number}"), style, report
+                )
         if not number and not report.skipped:
-            raise RecordError("holds no article", path=path, record="file", field="data")
+            raise RecordError("contains no article", path=path, record="file", field="data")
 
     return ExampleStream(read, on_error)
 
 
-def _article(article: Any, place: Place, style: str, report: Report) -> Iterator[Example]:
+def _article(
+    article: Any, location: RecordLocation, style: str, report: Report
+) -> Iterator[Example]:
     try:
-        paragraphs = place.list(article, "paragraphs")
-        title = place.text(article, "title") if "title" in article else place.record
+        paragraphs = location.list(article, "paragraphs")
+        title = location.text(article, "title") if "title" in article else location.record
     except RecordError as error:
         report.error(error)
         return
     for number, paragraph in enumerate(paragraphs, 1):
-        where = Place(place.path, f"article {title!r}, paragraph {number}")
+        where = RecordLocation(location.path, f"article {title!r}, paragraph {number}")
         try:
             context = where.text(paragraph, "context")
             questions = where.list(paragraph, "qas")
@@ -84,34 +89,36 @@ def _article(article: Any, place: Place, style: str, report: Report) -> Iterator
             except RecordError as error:
                 report.error(error)
                 continue
-            report.location = Place(where.path, f"{where.record}, question {count}")
+            report.location = RecordLocation(where.path, f"{where.record}, question {count}")
             yield example
 
 
-def _question(qa: Any, context: str, title: str, style: str, where: Place, number: int) -> Example:
-    place = Place(where.path, f"{where.record}, question {number}")
-    name = place.text(qa, "id")
-    place = Place(where.path, f"id {name!r}")
-    question = place.text(qa, "question")
-    answers = place.list(qa, "answers")
-    impossible = place.flag(qa, "is_impossible")
+def _question(
+    qa: Any, context: str, title: str, style: str, where: RecordLocation, number: int
+) -> Example:
+    location = RecordLocation(where.path, f"{where.record}, question {number}")
+    name = location.text(qa, "id")
+    location = RecordLocation(where.path, f"id {name!r}")
+    question = location.text(qa, "question")
+    answers = location.list(qa, "answers")
+    impossible = location.flag(qa, "is_impossible")
     if impossible and answers:
-        raise place.error("an impossible question has no answers", "answers")
+        raise location.error("must be empty for an impossible question", "answers")
     if impossible is False and not answers:
-        raise place.error("a question that is not impossible has an answer", "answers")
+        raise location.error("must not be empty unless the question is impossible", "answers")
     texts, spans = [], []
     for answer in answers:
-        text = place.text(answer, "text")
-        start = place.get(answer, "answer_start")
+        text = location.text(answer, "text")
+        start = location.get(answer, "answer_start")
         if not isinstance(start, int) or isinstance(start, bool):
-            raise place.error(
+            raise location.error(
                 f"must be an integer. Received: answer_start={start!r}", "answer_start"
             )
         if start != FREE and (start < 0 or context[start : start + len(text)] != text):
-            raise place.error(
-                "the answer does not stand there. "
+            raise location.error(
+                "the answer does not occur there. "
                 f"Received: answer_start={start}, text={text!r}, "
-                f"there is {context[max(0, start) : max(0, start) + len(text)]!r}",
+                f"context has {context[max(0, start) : max(0, start) + len(text)]!r}",
                 "answer_start",
             )
         texts.append(text)
@@ -129,4 +136,4 @@ def _question(qa: Any, context: str, title: str, style: str, where: Place, numbe
             group=title,
         )
     except ValueError as error:
-        raise place.error(str(error)) from error
+        raise location.error(str(error)) from error

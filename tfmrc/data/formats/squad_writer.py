@@ -1,4 +1,4 @@
-"""Any dataset in SQuAD's form: `python -m tfmrc.data.formats.squad_writer FILE TO`."""
+"""Conversion to SQuAD's format: `python -m tfmrc.data.formats.squad_writer FILE TO`."""
 
 import argparse
 import heapq
@@ -21,25 +21,25 @@ from tfmrc.data.transforms.splits import group_number
 def write_squad(
     path: str | PathLike, examples: Iterable[Example], *, style: str | None = None
 ) -> int:
-    """Write examples in SQuAD's form (v2.0), as DAANET reads all its datasets.
+    """Writes examples in SQuAD's format (v2.0), which DAANET uses for all datasets.
 
-    An example's passages, a space between them, are its context; examples that follow each other
-    with one group are an article, with one context too a paragraph. An answer begins where
-    ``spans`` says, otherwise where it first stands in the context, otherwise nowhere:
-    ``answer_start`` is then -1, which ``read_squad`` understands. One article is held at a time.
+    An example's passages, joined by spaces, are its context. Consecutive examples of one group
+    form an article; those with the same context form a paragraph. An answer begins at its span, or
+    else at its first occurrence in the context. An answer that does not occur gets
+    ``answer_start`` -1, which ``read_squad`` reads. One article is held at a time.
 
     Args:
-        path: the file to write, compressed if it ends in ``.gz``; its folder must exist.
-        examples: the examples.
-        style: of the answers that are written; None for the first style of each example. An
-            example that has answers, but none of this style, is left out.
+        path: str or path. The file to write, compressed if it ends in ``.gz``; its folder must
+            exist.
+        examples: iterable of `Example`.
+        style: str. Style of the answers to write. An example with answers of other styles only is
+            left out. Default: None, the first style of each example.
 
     Returns:
         The number of questions written.
 
     Raises:
-        ValueError: no example has an answer of this style, but some have others; the file is left
-            as it was.
+        ValueError: Examples have answers, but none of this style. The file is not changed.
 
     Example:
 
@@ -91,18 +91,17 @@ def _title(example: Example) -> str:
 
 
 def _question(example: Example, context: str, style: str | None) -> dict[str, Any]:
-    options = style or next(iter(example.answers), "")
-    texts = example.answers.get(options, ())
+    texts = example.answers.get(style or next(iter(example.answers), ""), ())
     lengths = [len(passage) + 1 for passage in example.passages]
-    told: dict[str, list[int]] = {}
+    known: dict[str, list[int]] = {}
     for span in example.spans:
-        place = sum(lengths[: span.passage]) + span.start
-        told.setdefault(example.span_text(span), []).append(place)
+        start = sum(lengths[: span.passage]) + span.start
+        known.setdefault(example.span_text(span), []).append(start)
     answers = []
     for text in texts:
-        places = told.get(text) or [_place(text, context)]
-        # One text may stand in several places, each of which is told once.
-        start = places.pop(0) if len(places) > 1 else places[0]
+        starts = known.get(text) or [_first_start(text, context)]
+        # A text may occur several times; each occurrence is used once.
+        start = starts.pop(0) if len(starts) > 1 else starts[0]
         answers.append({"text": text, "answer_start": start})
     record: dict[str, Any] = {"id": example.id, "question": example.question, "answers": answers}
     if texts or example.answerable is False:
@@ -110,16 +109,16 @@ def _question(example: Example, context: str, style: str | None) -> dict[str, An
     return record
 
 
-def _place(text: str, context: str) -> int:
-    """Where a text first stands as words of its own; FREE if it does not."""
+def _first_start(text: str, context: str) -> int:
+    """Returns the first occurrence of a text as whole words; FREE if there is none."""
     result = re.search(rf"(?<!\w){re.escape(text)}(?!\w)", context)
     return FREE if result is None else result.start()
 
 
 def drawn(examples: Iterable[Example], limit: int | None, seed: int = 0) -> Iterator[Example]:
-    """At most ``limit`` examples, drawn by their ids alone, in their own order.
+    """Yields at most ``limit`` examples, sampled by their ids only, in their original order.
 
-    The examples are read twice, and of the first pass only ids are held.
+    The examples are read twice; the first pass holds only ids.
 
     Example:
 
@@ -131,12 +130,12 @@ def drawn(examples: Iterable[Example], limit: int | None, seed: int = 0) -> Iter
         yield from examples
         return
     numbered = ((group_number(example.id, seed), example.id) for example in examples)
-    options = {name for _, name in heapq.nsmallest(limit, numbered)}
-    yield from (example for example in examples if example.id in options)
+    selected = {name for _, name in heapq.nsmallest(limit, numbered)}
+    yield from (example for example in examples if example.id in selected)
 
 
 class _Answered:
-    """The examples that have an answer of a style (or of any), readable twice."""
+    """A re-iterable filter of the examples that have an answer of a style, or of any style."""
 
     def __init__(self, examples: Iterable[Example], style: str | None):
         self.examples, self.style = examples, style
@@ -153,16 +152,16 @@ def parser() -> argparse.ArgumentParser:
     )
     program.add_argument("file", type=Path, help="MS MARCO, TriviaQA, WikiQA, qaps.csv, …")
     program.add_argument("to", type=Path, help="the file to write")
-    program.add_argument("--split", help="of NarrativeQA")
-    program.add_argument("--style", help="of the answers; default: the first of each question")
-    program.add_argument("--answered", action="store_true", help="leave out what has no answer")
-    program.add_argument("--limit", type=int, help="at most so many questions, drawn by id")
-    program.add_argument("--skip", action="store_true", help="skip broken records and say how many")
+    program.add_argument("--split", help="split of NarrativeQA; default: all")
+    program.add_argument("--style", help="answer style; default: the first of each question")
+    program.add_argument("--answered", action="store_true", help="omit questions without answer")
+    program.add_argument("--limit", type=int, help="largest number of questions, sampled by id")
+    program.add_argument("--skip", action="store_true", help="skip and count broken records")
     return program
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write a file of any known format in SQuAD's form."""
+    """Converts a file of any known format to SQuAD's format."""
     options = parser().parse_args(arguments)
     try:
         stream = read_file(

@@ -1,4 +1,4 @@
-"""TriviaQA: questions, and documents that may hold the answer."""
+"""TriviaQA: questions with evidence documents."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tfmrc.data.example import Example, Span
-from tfmrc.data.formats.fields import Place
+from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_items
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 from tfmrc.data.transforms.windows import windows
 
 Domain = Literal["wikipedia", "web"]
-# Where a domain's questions name their documents.
+# Fields of a question that list its documents, per domain.
 DOCUMENTS = {"wikipedia": ("EntityPages",), "web": ("SearchResults", "EntityPages")}
 FOLDERS = {"EntityPages": "wikipedia", "SearchResults": "web"}
 
@@ -28,31 +28,33 @@ def read_triviaqa(
     passage_words: int = 800,
     on_error: OnError = "raise",
 ) -> ExampleStream:
-    """Read TriviaQA in SQuAD's form, as DAANET reads it: an example a question and document.
+    """Reads TriviaQA in SQuAD's form, as DAANET does: one example per question and document.
 
     The passage is the beginning of the document, whole sentences of at most ``passage_words``
-    words. The answer is where one of its aliases first stands there, upper and lower case alike;
-    the official answer is a further reference. A document whose beginning holds no alias is left
-    out and noted, as is one that is not in the folder. A question whose answer is not told (the
-    test sets) gives its documents without answers. One question is held at a time.
+    words. The answer is the first occurrence of one of its aliases, ignoring case; the official
+    answer is a further reference. A document whose beginning contains no alias, or that is missing,
+    is left out and noted. A question without an answer (the test sets) gives its documents without
+    answers. One question is held at a time.
 
     Args:
-        path: a file of ``qa/``, as ``wikipedia-train.json``, ``.gz`` as it is.
-        evidence: the folder ``evidence/``, which holds ``wikipedia/`` and ``web/``.
-        domain: which documents of a question are read: its pages of ``"wikipedia"`` alone, or
-            for ``"web"`` its search results too.
-        style: name of the answers' style.
-        passage_words: the most words of a passage; marks count as words.
-        on_error: ``"raise"`` a ``RecordError`` at a broken question, or ``"skip"`` and count it.
+        path: str or path. A file of ``qa/`` such as ``wikipedia-train.json``, which may be gzipped.
+        evidence: str or path. The folder ``evidence/``, which contains ``wikipedia/`` and ``web/``.
+        domain: str. ``"wikipedia"`` reads a question's Wikipedia pages; ``"web"`` reads its search
+            results too. Default: ``"wikipedia"``.
+        style: str. Answer style. Default: ``"span"``.
+        passage_words: int. Largest number of words and punctuation marks per passage.
+            Default: 800.
+        on_error: str. ``"raise"`` raises a ``RecordError`` at a broken question; ``"skip"`` counts
+            the question and continues. Default: ``"raise"``.
 
     Returns:
-        A stream of examples; ``id`` is the question's with the document's file behind it,
+        A stream of examples; ``id`` is the question's id followed by the document's file name,
         ``group`` is the question's id.
 
     Raises:
-        ValueError: if there is no such domain.
-        RecordError: while reading: a field is missing or has a wrong type, a text is blank, the
-            file is cut short or no JSON.
+        ValueError: The domain does not exist.
+        RecordError: While reading: a field is missing or has a wrong type, a text is blank, the
+            file is truncated or not JSON.
 
     Example:
 
@@ -72,14 +74,16 @@ def read_triviaqa(
     Reference: Joshi et al. 2017; Xiao et al. 2018 (DAANET), Table 1.
     """
     if domain not in DOCUMENTS:
-        raise ValueError(f"`domain` is one of {sorted(DOCUMENTS)}. Received: domain={domain!r}")
+        raise ValueError(
+            f"`domain` must be one of {sorted(DOCUMENTS)}. Received: domain={domain!r}"
+        )
 
     def read(report: Report) -> Iterator[Example]:
         number = 0
         with open_binary(path) as file:
             for number, record in json_items(file, path, "Data", "question", report):
                 try:
-                    question = _Question(record, Place(path, f"question {number}"))
+                    question = _Question(record, RecordLocation(path, f"question {number}"))
                     files = question.files(domain)
                 except RecordError as error:
                     report.error(error)
@@ -95,60 +99,62 @@ def read_triviaqa(
                     text = document.read_text(encoding="utf-8", errors="replace")
                     example = question.example(name, text, style, passage_words, report)
                     if example is not None:
-                        report.location = Place(path, f"question {number}, document {name!r}")
+                        report.location = RecordLocation(
+                            path, f"question {number}, document {name!r}"
+                        )
                         yield example
         if not number and not report.skipped:
-            raise RecordError("holds no question", path=path, record="file", field="Data")
+            raise RecordError("contains no question", path=path, record="file", field="Data")
 
     return ExampleStream(read, on_error)
 
 
 class _Question:
-    """A question of the file, and what its answer may be called."""
+    """A question of the file with its answer and aliases."""
 
-    def __init__(self, record: Any, place: Place) -> None:
-        self.id = place.text(record, "QuestionId")
-        self.place = Place(place.path, f"QuestionId {self.id!r}")
+    def __init__(self, record: Any, location: RecordLocation) -> None:
+        self.id = location.text(record, "QuestionId")
+        self.location = RecordLocation(location.path, f"QuestionId {self.id!r}")
         self.record = record
-        self.text = self.place.text(record, "Question")
+        self.text = self.location.text(record, "Question")
         self.answer: str | None = None
         self.aliases: list[str] = []
         if "Answer" in record:
-            self.answer = self.place.text(record["Answer"], "Value")
-            listed = self.place.list(record["Answer"], "Aliases")
+            self.answer = self.location.text(record["Answer"], "Value")
+            listed = self.location.list(record["Answer"], "Aliases")
             if not all(isinstance(alias, str) for alias in listed):
-                raise self.place.error("must be a list of strings", "Aliases")
+                raise self.location.error("must be a list of strings", "Aliases")
             names = dict.fromkeys([self.answer, *listed])
             self.aliases = [alias.strip() for alias in names if alias.strip()]
 
     def files(self, domain: Domain) -> list[tuple[str, str]]:
-        """Folder and name of each document."""
+        """Returns the folder and the name of each document."""
         return [
-            (FOLDERS[field], self.place.text(document, "Filename"))
+            (FOLDERS[field], self.location.text(document, "Filename"))
             for field in DOCUMENTS[domain]
             if field in self.record
-            for document in self.place.list(self.record, field)
+            for document in self.location.list(self.record, field)
         ]
 
     def example(
         self, name: str, text: str, style: str, size: int, report: Report
     ) -> Example | None:
-        places = windows(text, size, 1)
-        if not places:
+        spans = windows(text, size, 1)
+        if not spans:
             report.note("documents without words")
             return None
-        [(start, end)] = places
+        [(start, end)] = spans
         passage = text[start:end]
-        untold = Example(f"{self.id}--{name}", self.text, (passage,), group=self.id)
+        unanswered = Example(f"{self.id}--{name}", self.text, (passage,), group=self.id)
         if self.answer is None:
-            return untold
+            return unanswered
         span = _first(passage, self.aliases)
         if span is None:
-            report.note("documents whose beginning holds no answer")
+            report.note("documents whose beginning contains no answer")
             return None
         return replace(
-            untold,
-            answers={style: tuple(dict.fromkeys([untold.span_text(span), self.answer]))},
+            unanswered,
+            answers={style: tuple(dict.fromkeys([unanswered.span_text(span), self.answer]))},
             answerable=True,
             relevance=(True,),
             spans=(span,),
@@ -156,7 +162,7 @@ class _Question:
 
 
 def _first(text: str, aliases: Sequence[str]) -> Span | None:
-    """Where the first alias stands as words of its own, the longest of those that begin there."""
+    """Returns the first occurrence of an alias as whole words; the longest alias wins a tie."""
     longest_first = sorted(aliases, key=len, reverse=True)
     either = "|".join(re.escape(alias) for alias in longest_first)
     result = re.search(rf"(?<!\w)(?:{either})(?!\w)", text, re.IGNORECASE)

@@ -1,11 +1,11 @@
-"""WikiQA: questions, and the sentences of a page of which some answer."""
+"""WikiQA: questions with the sentences of a page, some of which are answers."""
 
 from collections.abc import Iterator
 from itertools import groupby
 from os import PathLike
 
 from tfmrc.data.example import Example, Span
-from tfmrc.data.formats.fields import Place, short
+from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
 
 COLUMNS = (
@@ -16,22 +16,23 @@ COLUMNS = (
 def read_wikiqa(
     path: str | PathLike, *, style: str = "sentence", on_error: OnError = "raise"
 ) -> ExampleStream:
-    """Read ``WikiQA-{train,dev,test}.tsv`` in SQuAD's form, as DAANET reads it.
+    """Reads ``WikiQA-{train,dev,test}.tsv`` in SQuAD's form, as DAANET does.
 
-    The sentences of a question's page, a space between them, are its only passage; those with
-    the label 1 are its references, and ``spans`` says where they stand. A question none of whose
-    sentences has the label 1 is not answerable. One question's rows are held at a time.
+    The sentences of a question's page, joined by spaces, are its only passage. Sentences with the
+    label 1 are its references, with their ``spans``. A question without such a sentence is
+    unanswerable. The rows of one question are held at a time.
 
     Args:
-        path: the file, ``.gz`` as it is.
-        style: name of the answers' style.
-        on_error: ``"raise"`` a ``RecordError`` at a broken question, or ``"skip"`` and count it.
+        path: str or path. The file, which may be gzipped.
+        style: str. Answer style. Default: ``"sentence"``.
+        on_error: str. ``"raise"`` raises a ``RecordError`` at a broken question; ``"skip"`` counts
+            the question and continues. Default: ``"raise"``.
 
     Returns:
         A stream of examples; ``group`` is the document's id.
 
     Raises:
-        RecordError: while reading: a column is missing, a row has too few or too many values, a
+        RecordError: While reading: a column is missing, a row has too few or too many values, a
             question or sentence is blank, a label is neither 0 nor 1.
 
     Example:
@@ -67,10 +68,10 @@ def read_wikiqa(
                 except RecordError as error:
                     report.error(error)
                     continue
-                report.location = Place(path, f"line {numbered[0][0]}")
+                report.location = RecordLocation(path, f"line {numbered[0][0]}")
                 yield example
             if name is None:
-                raise RecordError("holds no question", path=path, record="file")
+                raise RecordError("contains no question", path=path, record="file")
 
     return ExampleStream(read, on_error)
 
@@ -80,15 +81,15 @@ def _example(
 ) -> Example:
     spans, text, question, document = [], "", "", ""
     for number, values in rows:
-        place = Place(path, f"line {number}")
+        location = RecordLocation(path, f"line {number}")
         if len(values) != len(COLUMNS):
-            raise place.error(f"must have {len(COLUMNS)} values. Received: {short(values)}")
+            raise location.error(f"must have {len(COLUMNS)} values. Received: {short(values)}")
         row = dict(zip(COLUMNS, values, strict=True))
-        question = place.text(row, "Question")
-        document = place.text(row, "DocumentID")
-        sentence = place.text(row, "Sentence").strip()
+        question = location.text(row, "Question")
+        document = location.text(row, "DocumentID")
+        sentence = location.text(row, "Sentence").strip()
         if row["Label"] not in ("0", "1"):
-            raise place.error(f"must be 0 or 1. Received: Label={row['Label']!r}", "Label")
+            raise location.error(f"must be 0 or 1. Received: Label={row['Label']!r}", "Label")
         text += " " * bool(text)
         if row["Label"] == "1":
             spans.append(Span(0, len(text), len(text) + len(sentence)))

@@ -1,4 +1,4 @@
-"""Where a free answer stands in its passages, as nearly as a span can say it."""
+"""Spans that approximate free-form answers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -7,7 +7,15 @@ from tfmrc.data.example import Example, Span
 
 
 def rouge_l(result: Sequence[str], wanted: Sequence[str], beta: float = 1.2) -> float:
-    """ROUGE-L of two sequences of words: F of the longest common subsequence, recall counting more.
+    """Computes ROUGE-L, the F-measure of the longest common subsequence.
+
+    Args:
+        result: sequence of str. Words of the candidate.
+        wanted: sequence of str. Words of the reference.
+        beta: float. Weight of recall. Default: 1.2.
+
+    Returns:
+        float.
 
     Example:
 
@@ -25,19 +33,19 @@ def rouge_l(result: Sequence[str], wanted: Sequence[str], beta: float = 1.2) -> 
 def best_span(
     words: Sequence[str], answer: Sequence[str], max_length: int = 60, beta: float = 1.2
 ) -> tuple[int, int, float]:
-    """The span of words with the best ROUGE-L against an answer.
+    """Finds the span of words with the highest ROUGE-L against an answer.
 
-    For each first word the longest common subsequences of all ends come from one pass.
+    For each first word, one pass gives the longest common subsequences of all ends.
 
     Args:
-        words: of the passage, in the form that is compared.
-        answer: words of the answer.
-        max_length: most words of a span.
-        beta: weight of recall.
+        words: sequence of str. Words of the passage, in the form used for comparison.
+        answer: sequence of str. Words of the answer.
+        max_length: int. Largest number of words of a span. Default: 60.
+        beta: float. Weight of recall. Default: 1.2.
 
     Returns:
-        First word, the place behind the last, and ROUGE-L; `(0, 0, 0.0)` if no word is shared.
-        Among equals the first, then the shortest.
+        The index of the first word, the index after the last word, and ROUGE-L; `(0, 0, 0.0)` if
+        no word is shared. Ties go to the first, then the shortest span.
 
     Example:
 
@@ -51,7 +59,7 @@ def best_span(
     best = (0, 0, 0.0)
     for first, word in enumerate(words):
         if word not in wanted:
-            continue  # a span gains nothing by a first word that is not shared
+            continue  # a first word that is not shared does not improve the score
         row = [0] * (len(answer) + 1)
         for end in range(first, min(first + max_length, len(words))):
             row = _next_row(row, words[end], answer)
@@ -64,19 +72,18 @@ def best_span(
 def with_best_spans(
     examples: Iterable[Example], style: str, max_length: int = 60
 ) -> Iterator[tuple[Example, float]]:
-    """Examples with the one span, of all passages, that comes nearest to their answer.
+    """Replaces each free-form answer with the passage span of the highest ROUGE-L.
 
-    The mean of the ROUGE-L that come with them is the upper bound that spans put on the score.
+    The mean of the returned ROUGE-L values is the upper bound on the score of extracted spans.
 
     Args:
-        examples: with free answers, as those of MS MARCO.
-        style: whose answers are looked for, the first reference's; the example's answer of this
-            style becomes the span's own text.
-        max_length: most words of a span.
+        examples: iterable of `Example` with free-form answers, such as MS MARCO.
+        style: str. Answer style. The first reference is compared; the span's text replaces it.
+        max_length: int. Largest number of words of a span. Default: 60.
 
     Yields:
-        The example, its `spans` that span, and ROUGE-L against the free answer. Examples whose
-        answer shares no word with any passage are left out.
+        The example with that span in `spans`, and the span's ROUGE-L against the free-form answer.
+        Examples whose answer shares no word with any passage are left out.
     """
     from tfmrc.text import Tokenizer
 
@@ -100,8 +107,8 @@ def with_best_spans(
 
 def _next_row(row: list[int], word: str, wanted: Sequence[str]) -> list[int]:
     built = [0]
-    for place, other in enumerate(wanted):
-        built.append(row[place] + 1 if word == other else max(built[-1], row[place + 1]))
+    for index, other in enumerate(wanted):
+        built.append(row[index] + 1 if word == other else max(built[-1], row[index + 1]))
     return built
 
 

@@ -1,4 +1,4 @@
-"""The examples whose free answer stands in a passage as it is."""
+"""Selection of examples whose free-form answer occurs in a passage."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -10,25 +10,25 @@ _ENDS = frozenset(".!?,;:")
 
 
 def with_exact_spans(examples: Iterable[Example], style: str) -> Iterator[Example]:
-    """Examples whose answer is a part of a passage: that passage alone, with the answer's span.
+    """Selects examples whose answer occurs in a passage, and keeps that passage and the span.
 
-    Words are compared in lower case; a mark at the end of the answer may be missing in the
-    passage. Of several passages one that is marked as relevant comes first, then the first; of
-    several places in it the first; of several references the first that stands in a passage.
+    Words are compared in lower case. Punctuation at the end of the answer may be missing in the
+    passage. The first reference that occurs is used, in the first relevant passage or else the
+    first passage, at its first occurrence.
 
     Args:
-        examples: with free answers, as those of MS MARCO.
-        style: whose answers are looked for.
+        examples: iterable of `Example` with free-form answers, such as MS MARCO.
+        style: str. Answer style to look for.
 
     Yields:
-        The examples that have such an answer: one passage, the answer as the passage writes it
-        (its style has no other), and its span. The others are left out.
+        Examples with one passage, one answer (spelled as in the passage) and its span. Examples
+        whose answers do not occur are left out.
 
     Example:
 
     >>> example = Example("1", "who flew", ("It was late.", "An owl flew."), {"qa": ("an owl.",)})
-    >>> [found] = with_exact_spans([example], "qa")
-    >>> found.passages, found.answers
+    >>> [result] = with_exact_spans([example], "qa")
+    >>> result.passages, result.answers
     (('An owl flew.',), {'qa': ('An owl',)})
 
     Reference: Zhao et al. 2018, section 3.1 (the part of MS MARCO whose answers are spans).
@@ -49,7 +49,7 @@ def with_exact_spans(examples: Iterable[Example], style: str) -> Iterator[Exampl
 
 
 def _first(example: Example, answers: Sequence[str]) -> tuple[int, int, int] | None:
-    """Number of a passage, and start and end of an answer in it."""
+    """Returns the index of a passage, and the start and end of an answer in it."""
     relevance = example.relevance or (False,) * len(example.passages)
     order = sorted(range(len(example.passages)), key=lambda number: not relevance[number])
     passages: dict[int, tuple[list[tuple[int, int]], list[str]]] = {}
@@ -62,12 +62,12 @@ def _first(example: Example, answers: Sequence[str]) -> tuple[int, int, int] | N
         for number in order:
             passage = example.passages[number]
             if wanted[0] not in passage.lower():
-                continue  # spares most passages the cutting into words
+                continue  # avoids splitting most passages into words
             if number not in passages:
-                places = words(passage)
-                passages[number] = places, [passage[a:b].lower() for a, b in places]
-            places, cut = passages[number]
+                spans = words(passage)
+                passages[number] = spans, [passage[a:b].lower() for a, b in spans]
+            spans, cut = passages[number]
             for first in range(len(cut) - len(wanted) + 1):
                 if cut[first : first + len(wanted)] == wanted:
-                    return number, places[first][0], places[first + len(wanted) - 1][1]
+                    return number, spans[first][0], spans[first + len(wanted) - 1][1]
     return None

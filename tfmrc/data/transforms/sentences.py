@@ -1,15 +1,15 @@
-"""Words and sentences of a text, found on plain strings: what readers cut passages by."""
+"""Words and sentences of Python strings, by which readers divide texts into passages."""
 
 import re
 
-# A number with its separators, a run of letters, or one mark. Close to `text.Tokenizer`, which
-# works inside the graph; docs/data.md says how close.
+# A number with its separators, a run of letters, or one punctuation mark. Close to the graph
+# tokenizer `text.Tokenizer`; see docs/data.md for the agreement.
 _WORD = re.compile(
     r"\d+(?:[.,]\d+)*|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+?(?=n['’]t\b)|\w+|[^\w\s]"
 )
 
-# Marks that end a sentence, closing marks, spaces; then the next sentence, not in lower case.
-# The first set begins only where a run of marks begins, so that a long run is tried once.
+# End marks, closing marks and spaces, followed by a sentence that does not begin in lower case.
+# The first set matches only at the beginning of a run of marks, so that a long run is tried once.
 _END = re.compile(
     r"""(?:(?<![.!?…])[.!?…]++(?:\s?["'”’)\]])*\s+|[。！？]+[」』”’]*\s*)(?=["'“‘(\[]*\s?[^\sa-z,;:)\]])|\n\s*"""
 )
@@ -19,13 +19,13 @@ _ABBREVIATIONS = frozenset(
     "fig figs ft gen gov hon i.e inc jr lt ltd maj messrs mr mrs ms mt no nos op pp pres prof "
     "pt rep rev sen sgt sr st vol vols vs".split()
 )
-# Of these, the ones that may also end a sentence.
+# Abbreviations that may also end a sentence.
 _MAY_END = frozenset("al bros co corp etc inc jr ltd sr".split())
 _LONGEST = 40  # characters before a period that can be an abbreviation with opening marks
 
 
 def words(text: str) -> list[tuple[int, int]]:
-    """Where the words and marks of a text stand: start and end, in characters.
+    """Returns the start and end of each word and punctuation mark, in characters.
 
     Example:
 
@@ -37,11 +37,10 @@ def words(text: str) -> list[tuple[int, int]]:
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Where the sentences of a text stand: start and end, in characters, without outer spaces.
+    """Returns the start and end of each sentence, in characters, without surrounding spaces.
 
-    A sentence ends at ``.``, ``!`` or ``?`` (and the marks that close a quotation) before a word
-    that does not begin in lower case, and at the end of a line; abbreviations and initials do
-    not end it.
+    A sentence ends at ``.``, ``!`` or ``?`` (and following closing marks) before a word that does
+    not begin in lower case, and at the end of a line. Abbreviations and initials do not end it.
 
     Example:
 

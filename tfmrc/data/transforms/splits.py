@@ -1,4 +1,4 @@
-"""Splits by article, document or story, the same at every run and in every order."""
+"""Reproducible splits by article, document or story."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -10,22 +10,22 @@ from tfmrc.data.stream import ExampleStream, Report
 def split_by_group(
     examples: Iterable[Example], share: float, seed: int = 0
 ) -> tuple[ExampleStream, ExampleStream]:
-    """Split off a share of the groups: no article has examples on both sides.
+    """Splits examples by group, so that no group has examples in both parts.
 
-    Whether a group is split off depends on its name and the seed alone, not on the other
-    examples or their order, so the share is met on average; a larger share keeps all groups that
-    a smaller one split off. An example without a group is its own group, by its id.
+    The part of a group depends only on its name and the seed, not on other examples or their
+    order. The share is therefore met on average. A larger share contains all groups of a smaller
+    one. An example without a group is its own group, identified by its id.
 
     Args:
-        examples: the examples; read once for each of the two streams, so no iterator.
-        share: share of the groups that is split off, for instance 0.1.
-        seed: another seed chooses other groups.
+        examples: iterable of `Example` that can be read twice, not an iterator.
+        share: float between 0 and 1. Share of the groups in the second part.
+        seed: int. Seed of the selection. Default: 0.
 
     Returns:
-        The rest and the examples that are split off: both can be read as often as ``examples``.
+        Two streams, the rest and the selected share. Both can be read as often as ``examples``.
 
     Raises:
-        ValueError: if ``share`` does not lie between 0 and 1, or ``examples`` is an iterator.
+        ValueError: ``share`` is not between 0 and 1, or ``examples`` is an iterator.
 
     Example:
 
@@ -35,7 +35,7 @@ def split_by_group(
     (['g0', 'g2', 'g3', 'g4'], ['g1'])
     """
     if not 0 <= share <= 1:
-        raise ValueError(f"share lies between 0 and 1. Received: share={share!r}")
+        raise ValueError(f"share must be between 0 and 1. Received: share={share!r}")
     if isinstance(examples, Iterator):
         raise ValueError(
             "examples must be readable twice: a list or a reader's stream. "
@@ -59,6 +59,6 @@ def split_by_group(
 
 
 def group_number(group: str, seed: int = 0) -> float:
-    """A number from 0 to below 1 that belongs to a group's name and a seed."""
+    """Returns a number in [0, 1) that depends on a group's name and a seed."""
     digest = hashlib.sha256(f"{seed}\t{group}".encode()).digest()
     return int.from_bytes(digest[:7], "big") / (1 << 56)

@@ -1,4 +1,4 @@
-"""SQuAD for Masque: a question's paragraph among other paragraphs of the same article."""
+"""SQuAD for Masque: questions with passages from several paragraphs of the same article."""
 
 import hashlib
 import random
@@ -23,38 +23,39 @@ def squad_for_masque(
     style: str = "span",
     on_error: OnError = "raise",
 ) -> ExampleStream:
-    """Give every SQuAD question several passages of its article, the relevant ones known.
+    """Gives every SQuAD question several passages of its article, with relevance labels.
 
-    Every paragraph is cut into passages of whole sentences of at most ``passage_words`` words,
-    wherever the answer stands. A question gets the passages of its own paragraph and, drawn at
-    random, passages of the article's other paragraphs, up to ``num_passages``, all in random
-    order. The draw depends on the seed and the question's id alone. A small article gives fewer
-    passages.
+    Every paragraph is divided into passages of whole sentences of at most ``passage_words`` words,
+    independently of the answer. A question gets the passages of its own paragraph and randomly
+    drawn passages of the article's other paragraphs, up to ``num_passages``, in random order. The
+    draw depends only on the seed and the question's id. A small article gives fewer passages.
 
-    A passage is relevant if it holds a reference answer whole, or, where sentences were too long
-    for that, a part of one. For unanswerable questions no passage is relevant. The report notes
+    A passage is relevant if it contains a whole reference answer or, if long sentences were split,
+    a part of one. Unanswerable questions have no relevant passage. The report notes
 
-    - answers that no passage holds whole (cut in two, they have no span),
+    - answers that no passage contains whole (a divided answer has no span),
     - paragraphs of more than ``num_passages`` passages, of which the last ones are left out; a
       question whose answer is left out with them becomes unanswerable,
-    - questions whose own paragraph was left out on purpose.
+    - questions whose own paragraph was left out by ``left_out_share``.
 
     Args:
-        source: a file, or the examples of ``read_squad``, those of an article together.
-        num_passages: the most passages.
-        seed: of the draw and the order.
-        passage_words: the most words of a passage; marks count as words.
-        left_out_share: share of the answerable questions whose own paragraph is left out, which
-            makes them unanswerable.
-        style: name of the answers' style, if the source is a file.
-        on_error: as in ``read_squad``, if the source is a file.
+        source: str or path of a file, or iterable of ``read_squad``'s examples in which the
+            examples of an article are consecutive.
+        num_passages: int. Largest number of passages. Default: 10.
+        seed: int. Seed of the draw and the order. Default: 0.
+        passage_words: int. Largest number of words and punctuation marks per passage.
+            Default: 100.
+        left_out_share: float. Share of the answerable questions that become unanswerable because
+            their own paragraph is left out. Default: 0.
+        style: str. Answer style, if the source is a file. Default: ``"span"``.
+        on_error: str. As in ``read_squad``, if the source is a file. Default: ``"raise"``.
 
     Returns:
         A stream of examples, in the order of the source.
 
     Raises:
-        ValueError: if an argument is out of its range, an example has no group or not exactly one
-            passage, or an article's examples do not stand together.
+        ValueError: An argument is out of range, an example has no group or not exactly one
+            passage, or an article's examples are not consecutive.
 
     Example:
 
@@ -71,7 +72,7 @@ def squad_for_masque(
         raise ValueError(f"num_passages must be at least 1. Received: num_passages={num_passages}")
     if not 0 <= left_out_share <= 1:
         raise ValueError(
-            f"left_out_share lies between 0 and 1. Received: left_out_share={left_out_share}"
+            f"left_out_share must be between 0 and 1. Received: left_out_share={left_out_share}"
         )
     examples: Iterable[Example]
     if isinstance(source, str | PathLike):
@@ -85,8 +86,8 @@ def squad_for_masque(
             for group, questions in groupby(examples, key=_group):
                 if group in seen:
                     raise ValueError(
-                        "The examples of an article must stand together. "
-                        f"Received: group={group!r} in two places"
+                        "The examples of an article must be consecutive. "
+                        f"Received: group={group!r} in two separate runs"
                     )
                 seen.add(group)
                 article = _Article(list(questions), passage_words)
@@ -119,13 +120,13 @@ class _Article:
         for example in examples:
             if len(example.passages) != 1:
                 raise ValueError(
-                    "Each example has one passage, its own paragraph. Received: "
+                    "Each example must have one passage, its own paragraph. Received: "
                     f"id={example.id!r} with len(passages)={len(example.passages)}"
                 )
             paragraph = example.passages[0]
             if paragraph not in self.passages:
-                places = windows(paragraph, passage_words) or [(0, len(paragraph))]
-                self.passages[paragraph] = [_Passage(paragraph, *place) for place in places]
+                passages = windows(paragraph, passage_words) or [(0, len(paragraph))]
+                self.passages[paragraph] = [_Passage(paragraph, *bounds) for bounds in passages]
 
 
 def _group(example: Example) -> str:
@@ -147,7 +148,7 @@ def _surround(
     others = [p for text, ps in article.passages.items() if text != own[0].paragraph for p in ps]
     leave_out = rng.random() < left_out_share and example.answerable is True and bool(others)
     if leave_out:
-        report.note("questions without their own paragraph, as chosen")
+        report.note("questions without their own paragraph, by left_out_share")
         own = []
     elif len(own) > num_passages:
         report.note(f"paragraphs of more than {num_passages} passages, whose end is left out")
@@ -159,7 +160,7 @@ def _surround(
     if lost and not leave_out:
         report.note("questions whose answer was left out with the end of its paragraph")
     elif example.spans and not spans and not leave_out:
-        report.note("questions whose answer no passage holds whole")
+        report.note("questions whose answer no passage contains whole")
     return replace(
         example,
         passages=tuple(passage.text for passage in selected),
@@ -171,7 +172,7 @@ def _surround(
 
 
 def _find(example: Example, selected: list[_Passage]) -> tuple[list[Span], list[bool]]:
-    """The answers' spans in the chosen passages, and which passages are relevant."""
+    """Returns the answers' spans in the selected passages, and the passages' relevance."""
     spans: list[Span] = []
     whole, part = [False] * len(selected), [False] * len(selected)
     own = example.passages[0]
@@ -179,7 +180,7 @@ def _find(example: Example, selected: list[_Passage]) -> tuple[list[Span], list[
         if passage.paragraph != own:
             continue
         if example.answerable and not example.spans:
-            part[number] = True  # nobody says where the answer stands
+            part[number] = True  # the position of the answer is unknown
         for span in example.spans:
             if passage.start <= span.start and span.end <= passage.end:
                 result = Span(number, span.start - passage.start, span.end - passage.start)

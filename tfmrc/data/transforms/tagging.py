@@ -1,4 +1,4 @@
-"""Tags of texts by a tagger outside the graph: made once, kept in a file, looked up in training."""
+"""Tags of texts by an external tagger, computed once and cached in a file."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,21 +13,21 @@ from tfmrc.data.batching.training_example import TrainingExample
 KINDS = ("lemmas", "pos", "ner")
 
 TagWords = Callable[[Sequence[Sequence[str]]], Iterable[Mapping[str, Sequence[str]]]]
-"""From the words of several texts to `lemmas`, `pos` and `ner`, one string a word, of each."""
+"""Maps the words of several texts to `lemmas`, `pos` and `ner`, one string per word."""
 
 
 def spacy_tagger(model: str, processes: int = 1) -> tuple[str, TagWords]:
-    """A spaCy pipeline over words that are split already.
+    """Loads a spaCy pipeline as a tagger of pretokenized words.
 
     Args:
-        model: name of an installed pipeline, as `en_core_web_sm`.
-        processes: how many run side by side.
+        model: str. Name of an installed pipeline such as `en_core_web_sm`.
+        processes: int. Number of parallel processes. Default: 1.
 
     Returns:
-        Its name and version, and the tagger. A word without an entity has the type "-".
+        The pipeline's name and version, and the tagger. A word without an entity has the type "-".
 
     Raises:
-        ValueError: spaCy or the pipeline is not installed; the message says how to.
+        ValueError: spaCy or the pipeline is not installed; the message has the install command.
     """
     try:
         import spacy
@@ -45,7 +45,12 @@ def spacy_tagger(model: str, processes: int = 1) -> tuple[str, TagWords]:
 
 
 def words_tagger(pipeline: Any, processes: int = 1) -> TagWords:
-    """A spaCy `Language` object as a tagger of words."""
+    """Converts a spaCy `Language` object to a tagger of pretokenized words.
+
+    Args:
+        pipeline: spaCy `Language`.
+        processes: int. Number of parallel processes. Default: 1.
+    """
     from spacy.tokens import Doc
 
     def tag(texts: Sequence[Sequence[str]]) -> Iterable[Mapping[str, Sequence[str]]]:
@@ -61,18 +66,18 @@ def words_tagger(pipeline: Any, processes: int = 1) -> TagWords:
 
 
 class TagCache:
-    """Tags of texts in a file of JSON lines, whose first line names the tagger.
+    """A cache of tags in a file of JSON lines, whose first line names the tagger.
 
-    A run that is stopped goes on with the texts that are missing. Tags hold no spaces: those in a
-    lemma become underscores.
+    An interrupted run continues with the missing texts. Tags contain no spaces: spaces in a lemma
+    become underscores.
 
     Args:
-        path: the file; it is made if it is not there.
-        tagger: name and version of the tagger.
-        tag: the tagger; None to read only.
+        path: str or path. The file; created if it does not exist.
+        tagger: str. Name and version of the tagger.
+        tag: callable. The tagger. Default: None, read only.
 
     Raises:
-        ValueError: the file is another tagger's.
+        ValueError: The file holds the tags of another tagger.
 
     Example:
 
@@ -100,9 +105,9 @@ class TagCache:
     def _read(self) -> None:
         text = self.path.read_text(encoding="utf-8")
         whole = text[: text.rfind("\n") + 1]
-        if whole != text:  # a line that was being written when a run was killed
+        if whole != text:  # an incomplete line of a run that was killed
             self.path.write_text(whole, encoding="utf-8")
-        # Not `splitlines`, which also parts texts at separators of lines that stand in them.
+        # `splitlines` would also split at Unicode line separators within texts.
         first, *lines = whole.rstrip("\n").split("\n")
         result = json.loads(first).get("tagger")
         if result != self.tagger:
@@ -114,10 +119,14 @@ class TagCache:
             self._known[record.pop("text")] = record
 
     def add(self, texts: Iterable[str], batch_size: int = 256) -> None:
-        """Tags the texts that the file does not hold, some at a time, with progress.
+        """Tags the texts that are not in the file, in batches, with a progress bar.
+
+        Args:
+            texts: iterable of str.
+            batch_size: int. Number of texts per batch. Default: 256.
 
         Raises:
-            ValueError: the cache only reads.
+            ValueError: The cache is read only.
         """
         from rich.progress import track
 
@@ -145,15 +154,20 @@ class TagCache:
         return self._tag(words)
 
     def of(self, text: str, kind: str) -> str:
-        """The tags of a text, one a word, with single spaces between them.
+        """Returns the tags of a text, one per word, separated by single spaces.
 
         Raises:
-            KeyError: the text was not added.
+            KeyError: The text was not added.
         """
         return self._known[text][kind]
 
     def names(self, kind: str, texts: Iterable[str] | None = None) -> list[str]:
-        """All tags of a kind but "-", the commonest first; of some texts, or of all."""
+        """Returns all tags of a kind except "-", the most frequent first.
+
+        Args:
+            kind: str. One of `KINDS`.
+            texts: iterable of str. The texts to count. Default: None, all texts.
+        """
         counts: dict[str, int] = {}
         for text in self._known if texts is None else texts:
             for name in self._known[text][kind].split():
@@ -164,7 +178,11 @@ class TagCache:
     def annotate(
         self, annotations: Sequence[str]
     ) -> Callable[[Sequence[TrainingExample]], dict[str, np.ndarray]]:
-        """What `tfmrc.data.make_dataset` takes as `annotate`, for `features.annotations`."""
+        """Returns the `annotate` argument of `tfmrc.data.make_dataset` for a preprocessor.
+
+        Args:
+            annotations: sequence of str. `preprocessor.annotations`.
+        """
 
         def of_records(records: Sequence[TrainingExample]) -> dict[str, np.ndarray]:
             result = {name: np.full([len(records)], b"", object) for name in annotations}
@@ -181,7 +199,11 @@ class TagCache:
         return of_records
 
     def tagger_of(self, annotations: Sequence[str]) -> Callable[..., dict[str, list[str]]]:
-        """What `tfmrc.predictors.SANPredictor` takes as `tagger`; tags what is missing."""
+        """Returns the `tagger` argument of `tfmrc.predictors.SANPredictor`, which tags new texts.
+
+        Args:
+            annotations: sequence of str. `preprocessor.annotations`.
+        """
 
         def tag(questions: Sequence[str], passages: Sequence[str]) -> dict[str, list[str]]:
             self.add([*questions, *passages])
@@ -201,6 +223,6 @@ def _is_target(record: TrainingExample, span: Any) -> bool:
 def _joined(tags: Sequence[str], count: int, kind: str) -> str:
     if len(tags) != count:
         raise ValueError(
-            f"A tagger gives one tag a word. Received: {len(tags)} {kind} for {count} words"
+            f"A tagger must give one tag per word. Received: {len(tags)} {kind} for {count} words"
         )
     return " ".join("_".join(tag.split()) or "-" for tag in tags)

@@ -1,4 +1,4 @@
-"""Long texts cut into passages of whole sentences."""
+"""Division of long texts into passages of whole sentences."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -6,21 +6,21 @@ from itertools import accumulate
 
 from tfmrc.data.transforms.sentences import sentences, words
 
-Place = tuple[int, int]
+Interval = tuple[int, int]
 
 
 def split_summary(text: str, num_passages: int = 10, size: int = 130) -> list[str]:
-    """Cut a text into passages of whole sentences that overlap by about half.
+    """Divides a text into passages of whole sentences that overlap by about half.
 
-    Each passage holds at most ``size`` words, each sentence stands whole in at least one of
-    them, and their beginnings are spread evenly over the text. A sentence of more than ``size``
-    words is cut. A short text gives fewer passages; of a text too long for ``num_passages``
-    passages the end is left out (``covered`` of ``windows`` says how much).
+    Each passage has at most ``size`` words, each sentence is whole in at least one passage, and
+    the passages begin at evenly spaced positions. A sentence of more than ``size`` words is
+    divided. A short text gives fewer passages. If a text is too long for ``num_passages``
+    passages, its end is left out (``covered`` computes the covered share).
 
     Args:
-        text: the text.
-        num_passages: the most passages.
-        size: the most words of a passage; marks count as words.
+        text: str.
+        num_passages: int. Largest number of passages. Default: 10.
+        size: int. Largest number of words and punctuation marks per passage. Default: 130.
 
     Returns:
         The passages, in the order of the text.
@@ -41,26 +41,26 @@ def windows(
     num_passages: int | None = None,
     *,
     overlap: bool = False,
-    units: Sequence[Place] | None = None,
-) -> list[Place]:
-    """Where passages of whole sentences stand in a text.
+    units: Sequence[Interval] | None = None,
+) -> list[Interval]:
+    """Returns the bounds of passages of whole sentences that cover a text.
 
     Args:
-        text: the text.
-        size: the most words of a passage; marks count as words.
-        num_passages: the most passages; the end of a longer text is left out. ``None`` for as
-            many as the text needs.
-        overlap: begin a passage about every ``size / 2`` words, as far as ``num_passages``
-            allows. Otherwise as few passages as hold the text, which overlap only as far as
-            whole sentences fit in.
-        units: places that take the place of sentences: a dialogue's turns. A unit that is too
-            long is cut into its sentences.
+        text: str.
+        size: int. Largest number of words and punctuation marks per passage.
+        num_passages: int. Largest number of passages; the end of a longer text is left out.
+            Default: None, as many as the text needs.
+        overlap: bool. If True, a passage begins about every ``size / 2`` words, as far as
+            ``num_passages`` allows. If False, the number of passages is minimal, and passages
+            overlap only where further whole sentences fit. Default: False.
+        units: sequence of (start, end). Units to keep whole instead of sentences, such as the turns
+            of a dialogue. A unit that is too long is divided into sentences. Default: None.
 
     Returns:
-        Start and end of each passage, in characters, in the order of the text.
+        The start and end of each passage, in characters, in the order of the text.
 
     Raises:
-        ValueError: if ``size`` or ``num_passages`` is below 1.
+        ValueError: ``size`` or ``num_passages`` is below 1.
 
     Example:
 
@@ -68,15 +68,15 @@ def windows(
     [(0, 20), (9, 30)]
     """
     if size < 1:
-        raise ValueError(f"A passage has at least one word. Received: size={size!r}")
+        raise ValueError(f"size must be at least 1. Received: size={size!r}")
     if num_passages is not None and num_passages < 1:
         raise ValueError(f"num_passages must be at least 1. Received: num_passages={num_passages}")
-    places = words(text)
-    if not places:
+    spans = words(text)
+    if not spans:
         return []
-    if len(places) <= size:
-        return [(places[0][0], places[-1][1])]
-    pieces = _pieces(places, sentences(text) if units is None else units, text, size)
+    if len(spans) <= size:
+        return [(spans[0][0], spans[-1][1])]
+    pieces = _pieces(spans, sentences(text) if units is None else units, text, size)
     return [
         (pieces[first][0], pieces[last - 1][1])
         for first, last in _choose(
@@ -85,26 +85,26 @@ def windows(
     ]
 
 
-def covered(text: str, passages: Sequence[Place]) -> float:
-    """Share of the text's words that stand in at least one of the passages.
+def covered(text: str, passages: Sequence[Interval]) -> float:
+    """Returns the share of a text's words that are in at least one passage.
 
     Example:
 
     >>> covered("One two. Three four.", [(0, 8)])
     0.5
     """
-    places = words(text)
-    if not places:
+    spans = words(text)
+    if not spans:
         return 1.0
-    inside = sum(any(a <= start and end <= b for a, b in passages) for start, end in places)
-    return inside / len(places)
+    inside = sum(any(a <= start and end <= b for a, b in passages) for start, end in spans)
+    return inside / len(spans)
 
 
 def _pieces(
-    places: list[Place], units: Sequence[Place], text: str, size: int
+    spans: list[Interval], units: Sequence[Interval], text: str, size: int
 ) -> list[tuple[int, int, int]]:
-    """Start, end and number of words of the parts that are kept whole, none above ``size``."""
-    starts = [start for start, _ in places]
+    """Returns start, end and word count of each unbreakable piece of at most ``size`` words."""
+    starts = [start for start, _ in spans]
     pieces = []
     for unit_start, unit_end in units:
         inner = [(unit_start, unit_end)]
@@ -116,7 +116,7 @@ def _pieces(
             for begin in range(first, last, size):
                 stop = min(begin + size, last)
                 whole = stop - begin == last - first
-                a, b = (start, end) if whole else (places[begin][0], places[stop - 1][1])
+                a, b = (start, end) if whole else (spans[begin][0], spans[stop - 1][1])
                 pieces.append((a, b, stop - begin))
     return pieces
 
@@ -125,30 +125,30 @@ def _count(starts: list[int], start: int, end: int) -> int:
     return bisect_right(starts, end - 1) - bisect_right(starts, start - 1)
 
 
-def _choose(counts: list[int], size: int, most: int, overlap: bool) -> list[Place]:
-    """First and last piece (excluded) of each passage."""
+def _choose(counts: list[int], size: int, most: int, overlap: bool) -> list[Interval]:
+    """Returns the first piece and the end (exclusive) of each passage."""
     total = len(counts)
     before = [0, *accumulate(counts)]
 
     def reach(first: int) -> int:
-        """The piece behind the last one that fits into a passage that begins at ``first``."""
+        """Returns the end (exclusive) of the longest passage that begins at piece ``first``."""
         return bisect_right(before, before[first] + size) - 1
 
-    needed = [0] * (total + 1)  # passages that hold everything from this piece on
+    needed = [0] * (total + 1)  # number of passages needed from this piece on
     for first in range(total - 1, -1, -1):
         needed[first] = 1 + needed[reach(first)]
     number = min(most, needed[0])
     if overlap:
         half = max(1, size // 2)
         number = min(most, max(needed[0], 1 + -(-max(0, before[total] - size) // half)))
-    selected: list[Place] = []
-    if needed[0] > number:  # too long: one passage after the other, and the end is left out
+    selected: list[Interval] = []
+    if needed[0] > number:  # too long: passages without overlap, and the end is left out
         first = 0
         while len(selected) < number:
             selected.append((first, reach(first)))
             first = reach(first)
         return selected
-    # The first piece from which n passages suffice; the numbers that are needed fall.
+    # The first piece from which n passages suffice; `needed` is non-increasing.
     earliest = [bisect_left(needed, -n, key=lambda count: -count) for n in range(number + 1)]
     step = before[earliest[1]] / max(1, number - 1)
     selected.append((0, reach(0)))
@@ -161,6 +161,6 @@ def _choose(counts: list[int], size: int, most: int, overlap: bool) -> list[Plac
 
 
 def _nearest(numbers: list[int], value: float) -> int:
-    """The place of the number that is nearest to the value, in a growing list."""
-    place = bisect_right(numbers, value)
-    return place - (place > 0 and value - numbers[place - 1] <= numbers[place] - value)
+    """Returns the index of the nearest number in a sorted list."""
+    index = bisect_right(numbers, value)
+    return index - (index > 0 and value - numbers[index - 1] <= numbers[index] - value)

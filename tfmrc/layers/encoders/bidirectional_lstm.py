@@ -129,8 +129,8 @@ class BidirectionalLSTM(keras.layers.Layer):
         outputs = restore_leading(ops.cast(outputs, x.dtype), like=x)
         if not self.return_state:
             return outputs
-        one_place = x[..., 0, :]
-        return outputs, *(restore_leading(ops.cast(s, x.dtype), like=one_place) for s in states)
+        one_position = x[..., 0, :]
+        return outputs, *(restore_leading(ops.cast(s, x.dtype), like=one_position) for s in states)
 
     def by_loop(self, x, mask, initial_state):
         """Returns outputs and last states of each direction, by the loop of tfmrc."""

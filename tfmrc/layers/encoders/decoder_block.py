@@ -115,8 +115,8 @@ class TransformerDecoderBlock(keras.layers.Layer):
         return layer
 
     def run_past(self, x, training):
-        places = ops.arange(ops.shape(x)[1])
-        causal = places[None, None, :] <= places[None, :, None]  # [1, T, T]
+        positions = ops.arange(ops.shape(x)[1])
+        causal = positions[None, None, :] <= positions[None, :, None]  # [1, T, T]
         return self.past(x, x, attention_mask=causal, training=training)
 
     def init_cache(self, batch_size, num_beams, max_length, dim):

@@ -4,7 +4,7 @@ from keras import ops
 from tfmrc.ops.copying import scatter_copies
 from tfmrc.ops.ids import BOS, PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_logsumexp
-from tfmrc.ops.words import first_places, is_first, scores_of_targets, scores_of_words
+from tfmrc.ops.words import first_positions, is_first, scores_of_targets, scores_of_words
 
 COMBINE = ("max", "sum")
 
@@ -38,8 +38,8 @@ class MaxoutPointer(keras.layers.Layer):
         source_ids: int `[B, M]` extended ids, PAD where nothing can be copied; None without
             copying.
         target_ids: int `[B, T]` extended ids whose probability is asked for.
-        places: int `[B, M]`, the output of `tfmrc.ops.first_places(source_ids)`; computed here if
-            None.
+        positions: int `[B, M]`, the output of `tfmrc.ops.first_positions(source_ids)`; computed
+            here if None.
 
     Returns:
         The parts, as above.
@@ -67,16 +67,16 @@ class MaxoutPointer(keras.layers.Layer):
         self.combine = combine
         self.built = True
 
-    def call(self, logits, scores=None, source_ids=None, target_ids=None, places=None):
+    def call(self, logits, scores=None, source_ids=None, target_ids=None, positions=None):
         rows = ops.arange(logits.shape[-1])
         never = ops.logical_or(ops.equal(rows, PAD), ops.equal(rows, BOS))
         logits = ops.cast(logits, "float32") + ops.where(never, LOG_ZERO, 0.0)
         parts = {"logits": logits, "log_normalizer": _logsumexp(logits)}  # qg-08
         if self.combine is not None:
             scores = ops.cast(scores, "float32")
-            places = first_places(source_ids) if places is None else places
-            copy_scores = scores_of_words(scores, source_ids, self.combine, places)
-            mask = is_first(source_ids, places)[:, None, :]
+            positions = first_positions(source_ids) if positions is None else positions
+            copy_scores = scores_of_words(scores, source_ids, self.combine, positions)
+            mask = is_first(source_ids, positions)[:, None, :]
             parts["copy_scores"] = copy_scores
             parts["log_normalizer"] = ops.logaddexp(
                 parts["log_normalizer"], masked_logsumexp(copy_scores, mask)
@@ -101,13 +101,13 @@ class MaxoutPointer(keras.layers.Layer):
         impossible = both <= LOG_ZERO / 2
         return ops.where(impossible, LOG_ZERO, both - parts["log_normalizer"][..., None])
 
-    def distribution(self, parts, source_ids, places=None):
+    def distribution(self, parts, source_ids, positions=None):
         """Returns `log P` over all extended ids, which one step of decoding needs.
 
         Args:
             parts: The output of a call for the beams' words of one step, `[B, W, ...]`.
             source_ids: `[B, M]` extended ids.
-            places: as in the call.
+            positions: as in the call.
 
         Returns:
             `[B, W, G + M]`, `LOG_ZERO` where a word is impossible.
@@ -118,7 +118,7 @@ class MaxoutPointer(keras.layers.Layer):
         total = ops.pad(total, [[0, 0], [0, 0], [0, ops.shape(source_ids)[1]]])
         if self.combine is not None:
             copied = ops.exp(parts["copy_scores"] - log_normalizer)
-            first = ops.where(is_first(source_ids, places), source_ids, PAD)
+            first = ops.where(is_first(source_ids, positions), source_ids, PAD)
             total = total + scatter_copies(copied, first, size)
         return ops.where(total > 0, ops.log(ops.where(total > 0, total, 1.0)), LOG_ZERO)
 

@@ -234,8 +234,8 @@ def test_broken_rows_run_no_code(tmp_path, content):
         ([[1.0], [math.inf]], {}, r"finite in float32. Received: rows\[1\]"),
         ([[1e39]], {}, r"finite in float32"),
         ([[1.0]], {"a": 1}, r"one of the 1 rows. Received: 'a' with row 1"),
-        ([[1.0]], {"": 0}, r"not empty"),
-        ([[1.0]], {"a\tb": 0}, r"must not .*contain a tab"),
+        ([[1.0]], {"": 0}, r"not be empty"),
+        ([[1.0]], {"a\tb": 0}, r"contain a tab"),
     ],
 )
 def test_vectors_that_are_wrong(rows, keys, message):

@@ -1,4 +1,4 @@
-"""Greedy and beam search and sampling over a step function; they know no model."""
+"""Greedy search, beam search and sampling over a step function, independent of the model."""
 
 from tfmrc.decoding.beam import beam_search
 from tfmrc.decoding.constraints import Step

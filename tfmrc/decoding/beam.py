@@ -38,54 +38,54 @@ def beam_search(
     diversity_penalty: float = 0.5,
     cost: Callable[[Any], Any] | None = None,
 ) -> Hypotheses:
-    """Keeps the `num_beams` best hypotheses, ended or not, from step to step.
+    """Generates sequences by beam search.
 
-    At each step every open hypothesis is extended by every allowed word, an ended one by `PAD` at
-    no cost (it is frozen); the `num_beams` best of them all by their score at that moment
-    (`length_penalised`) stay. So `num_beams=1` is greedy search, and a beam as wide as the space
-    of sequences is exhaustive search. Of equal scores the earlier beam, then the smaller id, wins.
+    At each step every open hypothesis is extended by every allowed word, and every finished one by
+    `PAD` at no cost (it is frozen). The `num_beams` hypotheses with the best current scores
+    (`length_penalised`) are kept. `num_beams=1` is greedy search, and a beam as wide as the space
+    of sequences is exhaustive search. Ties go to the earlier beam, then to the smaller id.
 
-    The loop stops when no example can change any more: all its beams are ended, or its
-    `num_return_sequences` best are ended and better than the score that any open one could still
-    reach (its present log-probability at the length that the penalty favours most). What an example
-    gets therefore does not depend on what else is in the batch. A hypothesis that reaches
-    `max_length` without the end word is returned with its score like any other.
+    The loop stops when no example can change any more: all its beams are finished, or its
+    `num_return_sequences` best are finished and better than any score that an open hypothesis can
+    still reach (its log-probability at the length that the penalty favours most). The result of an
+    example is therefore independent of the other examples in the batch. A hypothesis that reaches
+    `max_length` without the end word is returned with its score.
 
-    With `num_beam_groups` above 1 the beams are searched in groups, one after the other at each
-    step, and a word costs a group `diversity_penalty` for each beam of an earlier group that has
-    just taken it: hypotheses that differ (diverse beam search with Hamming diversity, Vijayakumar
-    et al. 2018). Their scores and log-probabilities are without that cost, best first.
+    With `num_beam_groups` above 1, the groups are searched in order at each step, and a word costs
+    `diversity_penalty` for each beam of an earlier group that has taken it in this step (diverse
+    beam search with Hamming diversity, Vijayakumar et al. 2018). The returned scores and
+    log-probabilities do not include this cost.
 
-    With `cost` a hypothesis also pays for what its own cache holds after its last word, a coverage
-    penalty for instance. What it had paid when it ended it keeps. The log-probability is without.
+    With `cost`, the score of a hypothesis is reduced by a function of its cache, such as a coverage
+    penalty. The cost of a finished hypothesis is fixed. The log-probability does not include it.
 
     Args:
-        step: `step(ids [B, W], cache, t) -> (log_p [B, W, V], cache)`: the log-probabilities
-            (none above 0) of word `t` (from 0), given the words before it; `ids` are those of
-            word `t - 1`, `BOS` at `t = 0`. `V` may differ from batch to batch.
-        cache: nested dicts, lists and tuples of tensors `[B, W, ...]` whose rows follow their
-            hypotheses (reordered along axis 1); shapes and dtypes must not change.
-        batch_size: `B`, an int or a scalar int tensor.
-        num_beams: `W`.
-        num_return_sequences: `N`, how many hypotheses are returned, at most `num_beams`.
-        max_length: most words of an answer, the end word included.
-        min_length: fewest words before the end word.
-        length_penalty: exponent of the length in the score, 0 for none.
-        eos_id: id of the end word.
-        forbidden_ids: ids that are never taken.
-        no_repeat_ngram_size: a hypothesis holds no n-gram of so many words twice; 0 for no such
-            rule. One that cannot go on without ends there.
-        num_beam_groups: groups of beams, a divisor of `num_beams`.
-        diversity_penalty: cost of a word for each beam of an earlier group that has taken it, 0
-            or more.
-        cost: `cost(cache) -> [B, W]`, 0 or more and never less than a step before; taken from the
-            score.
+        step: callable. `step(ids [B, W], cache, t) -> (log_p [B, W, V], cache)` returns the
+            log-probabilities (at most 0) of word `t` (from 0), given the previous words; `ids` are
+            the ids of word `t - 1`, `BOS` at `t = 0`. `V` may differ between batches.
+        cache: nested dicts, lists and tuples of tensors `[B, W, ...]`, reordered along axis 1 with
+            their hypotheses. Shapes and dtypes must not change.
+        batch_size: int or scalar int tensor. `B`.
+        num_beams: int. `W`.
+        num_return_sequences: int. Number of returned hypotheses `N`, at most `num_beams`.
+        max_length: int. Largest number of words, including the end word.
+        min_length: int. Smallest number of words before the end word.
+        length_penalty: float. Exponent of the length in the score; 0 for none.
+        eos_id: int. Id of the end word.
+        forbidden_ids: collection of int. Ids that are never generated.
+        no_repeat_ngram_size: int. Size of the n-grams that must not occur twice in a hypothesis; 0
+            for no constraint. A hypothesis without an allowed word ends.
+        num_beam_groups: int. Number of groups of beams, a divisor of `num_beams`.
+        diversity_penalty: float. Cost of a word for each beam of an earlier group that has taken
+            it, at least 0.
+        cost: callable. `cost(cache) -> [B, W]`, at least 0 and non-decreasing over the steps;
+            subtracted from the score.
 
     Returns:
         `Hypotheses`, best first.
 
     Raises:
-        ValueError: if the lengths, ids or numbers of beams contradict one another.
+        ValueError: The lengths, ids or numbers of beams contradict each other.
 
     Example: the first word of the best hypothesis is not the most probable first word.
 
@@ -116,8 +116,9 @@ def beam_search(
         or no_repeat_ngram_size < 0
     ):
         raise ValueError(
-            "`num_beam_groups` divides `num_beams`; `diversity_penalty` and `no_repeat_ngram_size` "
-            f"are 0 or more. Received: num_beam_groups={num_beam_groups}, num_beams={num_beams}, "
+            "`num_beam_groups` must divide `num_beams`; `diversity_penalty` and "
+            "`no_repeat_ngram_size` must be 0 or more. "
+            f"Received: num_beam_groups={num_beam_groups}, num_beams={num_beams}, "
             f"diversity_penalty={diversity_penalty}, no_repeat_ngram_size={no_repeat_ngram_size}"
         )
     group_size = num_beams // num_beam_groups
@@ -174,7 +175,7 @@ def beam_search(
     )
     _, _, ids, lengths, total, paid, _, _ = ops.while_loop(proceed, advance, state)
     result = ids, lengths, total, paid
-    if num_beam_groups > 1:  # each group is best first; so are all together now
+    if num_beam_groups > 1:  # merges the groups, each of which is sorted
         _, order = ops.top_k(length_penalised(total, lengths, length_penalty) - paid, num_beams)
         row = first_row + ops.cast(order, "int32")
         result = tuple(_reordered(x, row) for x in result)
@@ -183,7 +184,7 @@ def beam_search(
 
 
 def _settled(total, paid, lengths, finished, num_return_sequences, max_length, length_penalty):
-    """bool `[B]`: the first `num_return_sequences` beams can neither change nor be overtaken."""
+    """Returns True where the first `num_return_sequences` beams are final, boolean `[B]`."""
     score = length_penalised(total, lengths, length_penalty) - paid
     favoured = max_length if length_penalty > 0 else lengths
     reachable = length_penalised(total, favoured, length_penalty) - paid
@@ -194,6 +195,6 @@ def _settled(total, paid, lengths, finished, num_return_sequences, max_length, l
 
 
 def _reordered(x: keras.KerasTensor, row: keras.KerasTensor) -> keras.KerasTensor:
-    """`x [B, W, ...]` with row `row [B, W]` of `x [B * W, ...]` for each beam."""
+    """Reorders the beams of `x` `[B, W, ...]` by the flat indices `row` `[B, W]`."""
     batch_size, num_beams, *rest = ops.shape(x)
     return ops.take(ops.reshape(x, (batch_size * num_beams, *rest)), row, axis=0)

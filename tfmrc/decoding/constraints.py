@@ -1,4 +1,4 @@
-"""Constraints on the next word of a search, and checks of its arguments."""
+"""Constraints on the next word of a search, and argument checks."""
 
 from collections.abc import Callable, Collection
 from typing import Any
@@ -21,16 +21,19 @@ def allowed_words(
     eos_id: int,
     forbidden_ids: Collection[int],
 ) -> keras.KerasTensor:
-    """Sets the log-probabilities of words that may not come next to minus infinity.
+    """Sets the log-probabilities of forbidden words to minus infinity.
 
-    Forbidden are `forbidden_ids` always, and the end word before `min_length` words. Where that
-    leaves no possible word at all (all others are at `LOG_ZERO`), the end word alone is allowed,
-    `min_length` or not: a search ends there instead of taking a forbidden word.
-    Nothing is renormalised.
+    `forbidden_ids` are always forbidden, and the end word before `min_length` words. If no other
+    word is possible (all are at `LOG_ZERO`), only the end word is allowed, even before
+    `min_length`, so that the search ends instead of generating a forbidden word. The probabilities
+    are not renormalized.
 
     Args:
         log_p: `[B, W, V]`.
-        t: number of words before this one.
+        t: int or scalar int tensor. Number of previous words.
+        min_length: int. Smallest number of words before the end word.
+        eos_id: int. Id of the end word.
+        forbidden_ids: collection of int. Ids that are never generated.
 
     Returns:
         float32 `[B, W, V]`.
@@ -54,14 +57,14 @@ def without_repeated_ngrams(
 
     Args:
         log_p: `[B, W, V]`.
-        ids: int `[B, W, T]`, the words so far, anything from position `t` on.
-        t: number of words before this one.
-        size: n, the words of an n-gram; 0 for no such rule.
+        ids: int `[B, W, T]`, the previous words, arbitrary from position `t` on.
+        t: int or scalar int tensor. Number of previous words.
+        size: int. n, the number of words of an n-gram; 0 for no constraint.
 
     Returns:
         `[B, W, V]`.
 
-    Example: after 5 7 5 the word 7 would say "5 7" a second time.
+    Example: after 5 7 5 the word 7 would repeat "5 7".
 
     >>> import numpy as np
     >>> from tfmrc.decoding.constraints import without_repeated_ngrams
@@ -75,7 +78,7 @@ def without_repeated_ngrams(
         return log_p
     batch, beams, vocabulary_size = ops.shape(log_p)
     t = ops.convert_to_tensor(t, dtype="int32")
-    # The last n - 1 words, and whether they stand at each earlier position too.
+    # Compares the last n - 1 words with those at each earlier position.
     begins = length - size + 1
     same = ops.arange(begins, dtype="int32") + size <= t
     same = ops.broadcast_to(same, (batch, beams, begins))
@@ -96,7 +99,7 @@ def without_repeated_ngrams(
 def check_arguments(
     max_length: int, min_length: int, eos_id: int, forbidden_ids: Collection[int]
 ) -> None:
-    """Raises `ValueError` for lengths and ids with which no search makes sense."""
+    """Raises `ValueError` for invalid lengths and ids."""
     if not isinstance(max_length, int) or max_length < 1:
         raise ValueError(
             f"`max_length` must be a Python int of 1 or more. Received: max_length={max_length!r}"
@@ -108,6 +111,6 @@ def check_arguments(
         )
     if eos_id in forbidden_ids:
         raise ValueError(
-            "`forbidden_ids` must not name the end word: no hypothesis could end. "
+            "`forbidden_ids` must not contain the end word, or no hypothesis could end. "
             f"Received: eos_id={eos_id!r}, forbidden_ids={tuple(forbidden_ids)!r}"
         )

@@ -22,29 +22,28 @@ def greedy_search(
     eos_id: int = EOS,
     forbidden_ids: Collection[int] = (PAD, UNK, BOS),
 ) -> Hypotheses:
-    """Takes the most probable allowed word until the end word or `max_length`.
+    """Generates the most probable allowed word until the end word or `max_length`.
 
-    One while loop that stops when every example has ended. An example that has ended gets `PAD`
-    at no cost, so its result does not depend on what else is in the batch. Of equally probable
-    words the one with the smallest id is taken.
+    The while loop stops when every example is finished. A finished example gets `PAD` at no cost,
+    so its result is independent of the other examples in the batch. Ties go to the smallest id.
 
     Args:
-        step: `step(ids [B, 1], cache, t) -> (log_p [B, 1, V], cache)`: the log-probabilities of
-            word `t` (from 0), given the words before it; `ids` are those of word `t - 1`, `BOS`
-            at `t = 0`. `V` may differ from batch to batch.
-        cache: nested dicts, lists and tuples of tensors, handed from step to step; shapes and
+        step: callable. `step(ids [B, 1], cache, t) -> (log_p [B, 1, V], cache)` returns the
+            log-probabilities of word `t` (from 0), given the previous words; `ids` are the ids of
+            word `t - 1`, `BOS` at `t = 0`. `V` may differ between batches.
+        cache: nested dicts, lists and tuples of tensors, passed from step to step. Shapes and
             dtypes must not change.
-        batch_size: `B`, an int or a scalar int tensor.
-        max_length: most words of an answer, the end word included.
-        min_length: fewest words before the end word.
-        eos_id: id of the end word.
-        forbidden_ids: ids that are never taken.
+        batch_size: int or scalar int tensor. `B`.
+        max_length: int. Largest number of words, including the end word.
+        min_length: int. Smallest number of words before the end word.
+        eos_id: int. Id of the end word.
+        forbidden_ids: collection of int. Ids that are never generated.
 
     Returns:
         `Hypotheses` with `N = 1` and the log-probability as score.
 
     Raises:
-        ValueError: if the lengths or ids contradict one another.
+        ValueError: The lengths or ids contradict each other.
 
     Example:
 

@@ -1,22 +1,23 @@
-"""Diverse beam search: groups of beams."""
+"""Groups of beams for diverse beam search."""
 
 from keras import ops
 
 
 def best_of_groups(scores, finished, num_beam_groups, group_size, diversity_penalty):
-    """Returns the best candidates of each group, where words of earlier groups cost a penalty.
+    """Returns the best candidates of each group, with a penalty on words of earlier groups.
 
     Args:
         scores: `[B, W, V]` of all candidates; the beams of a group are adjacent.
-        finished: bool `[B, W]`.
-        num_beam_groups: groups.
-        group_size: beams of a group.
-        diversity_penalty: cost of a word for each beam of an earlier group that has just taken it.
+        finished: boolean `[B, W]`.
+        num_beam_groups: int. Number of groups.
+        group_size: int. Number of beams per group.
+        diversity_penalty: float. Cost of a word for each beam of an earlier group that has taken
+            it in this step.
 
     Returns:
-        int32 `[B, W]`, the candidates' positions in the flattened scores.
+        int32 `[B, W]`, the candidates' indices in the flattened scores.
 
-    Example: both groups like word 1 best.
+    Example: word 1 has the best score in both groups.
 
     >>> import numpy as np
     >>> from tfmrc.decoding.groups import best_of_groups
@@ -31,17 +32,17 @@ def best_of_groups(scores, finished, num_beam_groups, group_size, diversity_pena
     for group in range(num_beam_groups):
         start = group * group_size
         beams = slice(start, start + group_size)
-        # A frozen beam says nothing more, so it costs nothing and is no cost to others.
+        # A finished beam generates no words: it has no cost and causes none.
         cost = ops.where(finished[:, beams, None], 0.0, taken)
         own = ops.reshape(scores[:, beams] - cost, (-1, group_size * vocabulary_size))
         _, best = ops.top_k(own, group_size)
         best = ops.cast(best, "int32")
         selected.append(best + start * vocabulary_size)
         if group < num_beam_groups - 1:
-            said = ops.one_hot(best % vocabulary_size, vocabulary_size, dtype="float32")
+            words = ops.one_hot(best % vocabulary_size, vocabulary_size, dtype="float32")
             open_beams = ops.take_along_axis(
                 ops.logical_not(finished[:, beams]), best // vocabulary_size, axis=1
             )
-            said = ops.where(open_beams[..., None], said, 0.0)
-            taken = taken + diversity_penalty * ops.sum(said, axis=1, keepdims=True)
+            words = ops.where(open_beams[..., None], words, 0.0)
+            taken = taken + diversity_penalty * ops.sum(words, axis=1, keepdims=True)
     return ops.concatenate(selected, axis=1)

@@ -1,4 +1,4 @@
-"""Hypotheses of a search and their scores."""
+"""Results of a search and their scores."""
 
 from typing import Any, NamedTuple
 
@@ -14,17 +14,17 @@ __all__ = ["Hypotheses", "length_penalised"]
 class Hypotheses(NamedTuple):
     """The `N` best word sequences of each of `B` examples, best first.
 
-    A named tuple, so that it passes through `tf.function`, `jax.jit` and `tf.nest` as it is.
+    A named tuple, which `tf.function`, `jax.jit` and `tf.nest` accept.
 
     Attributes:
-        ids: int32 `[B, N, T]`, the end word included, `PAD` after it. A hypothesis that reached
-            `max_length` has no end word.
-        lengths: int32 `[B, N]`, words with the end word. 0 where the example has fewer than `N`
-            hypotheses (a vocabulary smaller than the beam); such rows are all `PAD`.
-        log_probability: float32 `[B, N]`, the sum of the words' log-probabilities as the step
-            function gave them; `LOG_ZERO` where the length is 0.
-        score: float32 `[B, N]`, what the hypotheses are ordered by: see `length_penalised`; less
-            what a search makes them pay.
+        ids: int32 `[B, N, T]`, including the end word, with `PAD` after it. A hypothesis that
+            reached `max_length` has no end word.
+        lengths: int32 `[B, N]`, the number of words including the end word. 0 if the example has
+            fewer than `N` hypotheses (a vocabulary smaller than the beam); such rows are all `PAD`.
+        log_probability: float32 `[B, N]`, the sum of the words' log-probabilities from the step
+            function; `LOG_ZERO` where the length is 0.
+        score: float32 `[B, N]`, by which the hypotheses are ordered: `length_penalised` minus the
+            cost of the search.
     """
 
     ids: Any
@@ -36,13 +36,13 @@ class Hypotheses(NamedTuple):
 def length_penalised(
     log_probability: keras.KerasTensor, lengths: keras.KerasTensor, length_penalty: float = 0.0
 ) -> keras.KerasTensor:
-    """Scores word sequences: `log_probability / ((5 + length) / 6) ** length_penalty`.
+    """Computes scores `log_probability / ((5 + length) / 6) ** length_penalty`.
 
     Args:
-        log_probability: float tensor, any shape.
-        lengths: int tensor that broadcasts with it: words, the end word included.
-        length_penalty: 0 leaves the log-probability as it is, larger values favour longer
-            sequences, negative ones shorter ones.
+        log_probability: float tensor of any shape.
+        lengths: int tensor, broadcastable. Number of words including the end word.
+        length_penalty: float. Positive values favour longer sequences, negative values shorter
+            ones. Default: 0, the log-probability itself.
 
     Returns:
         float32 tensor.
@@ -61,9 +61,9 @@ def length_penalised(
 
 
 def finished_hypotheses(ids, lengths, log_probability, length_penalty, paid=0.0) -> Hypotheses:
-    """Makes `Hypotheses`; rows of log-probability minus infinity become empty ones.
+    """Builds `Hypotheses`; rows of log-probability minus infinity become empty.
 
-    `paid` `[B, N]` is taken from their scores.
+    `paid` `[B, N]` is subtracted from the scores.
     """
     exists = ops.isfinite(log_probability)
     lengths = ops.where(exists, lengths, 0)

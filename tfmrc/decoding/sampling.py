@@ -1,4 +1,4 @@
-"""Sampling: words drawn by their probabilities, so that several hypotheses differ."""
+"""Sampling of words by their probabilities."""
 
 from collections.abc import Collection
 from typing import Any
@@ -35,37 +35,38 @@ def sample(
     forbidden_ids: Collection[int] = (PAD, UNK, BOS),
     no_repeat_ngram_size: int = 0,
 ) -> Hypotheses:
-    """Draws each next word from the allowed ones until the end word or `max_length`.
+    """Samples words until the end word or `max_length`.
 
-    A word is drawn with a probability in proportion to `p ** (1 / temperature)` among the `top_k`
-    most probable ones, and of these among the fewest that have `top_p` of the probability together
-    (nucleus sampling). The random numbers are one for each sample and step, drawn before the
-    loop and the same for all examples: what an example gets depends on the seed and not on what
-    else is in the batch. Samples may coincide.
+    A word is drawn with probability proportional to `p ** (1 / temperature)` from the `top_k` most
+    probable words, restricted to the smallest set with a total probability of `top_p` (nucleus
+    sampling). There is one random number per sample and step, drawn before the loop and shared by
+    all examples. The result of an example therefore depends on the seed and not on the other
+    examples in the batch. Samples may coincide.
 
     Args:
-        step: as for `beam_search`; `W` is `num_samples`.
-        cache: nested dicts, lists and tuples of tensors, handed from step to step; shapes and
+        step: callable. As for `beam_search`; `W` is `num_samples`.
+        cache: nested dicts, lists and tuples of tensors, passed from step to step. Shapes and
             dtypes must not change.
-        batch_size: `B`, an int or a scalar int tensor.
-        num_samples: hypotheses that are drawn.
-        num_return_sequences: how many of them are returned, the most probable ones; None for all.
-        max_length: most words of an answer, the end word included.
-        min_length: fewest words before the end word.
-        temperature: above 0; small values keep to the most probable words.
-        top_k: 0 for all words.
-        top_p: above 0, at most 1.
-        seed: other numbers for another seed, the same ones at every call.
-        eos_id: id of the end word.
-        forbidden_ids: ids that are never taken.
-        no_repeat_ngram_size: a hypothesis holds no n-gram of so many words twice; 0: no such rule.
+        batch_size: int or scalar int tensor. `B`.
+        num_samples: int. Number of samples to draw.
+        num_return_sequences: int. Number of returned samples, the most probable ones; None for all.
+        max_length: int. Largest number of words, including the end word.
+        min_length: int. Smallest number of words before the end word.
+        temperature: float. Above 0; small values favour the most probable words.
+        top_k: int. Number of words to draw from; 0 for all words.
+        top_p: float. Above 0, at most 1.
+        seed: int. Every call with the same seed draws the same numbers.
+        eos_id: int. Id of the end word.
+        forbidden_ids: collection of int. Ids that are never generated.
+        no_repeat_ngram_size: int. Size of the n-grams that must not occur twice in a hypothesis; 0
+            for no constraint.
 
     Returns:
-        `Hypotheses`, the most probable first; `score` is the log-probability as the step function
-        gave it, without temperature and cuts.
+        `Hypotheses`, the most probable first; `score` is the step function's log-probability,
+        before temperature, `top_k` and `top_p`.
 
     Raises:
-        ValueError: an argument makes no sense.
+        ValueError: An argument is out of range.
 
     Example:
 
@@ -131,19 +132,19 @@ def sample(
 
 
 def _drawn(log_p, numbers, temperature, top_k, top_p):
-    """Words `[B, W]` where the numbers `[W]` fall among the kept words, and their log p."""
+    """Returns the words `[B, W]` drawn by the numbers `[W]`, and their log-probabilities."""
     size = ops.shape(log_p)[-1]
     count = size if not top_k else ops.minimum(top_k, size)
     if isinstance(size, int):
         count = min(top_k or size, size)
-    best, words = ops.top_k(log_p, count)
-    p = ops.exp((best - best[..., :1]) / temperature)
+    sorted_log_p, words = ops.top_k(log_p, count)
+    p = ops.exp((sorted_log_p - sorted_log_p[..., :1]) / temperature)
     p = p / ops.sum(p, axis=-1, keepdims=True)
-    p = ops.where(ops.cumsum(p, axis=-1) - p < top_p, p, 0.0)  # the first is always kept
+    p = ops.where(ops.cumsum(p, axis=-1) - p < top_p, p, 0.0)  # never removes the first word
     until = ops.cumsum(p, axis=-1)
-    behind = until <= numbers[:, None] * until[..., -1:]
-    selected = ops.sum(ops.cast(behind, "int32"), axis=-1)
-    kept = ops.sum(ops.cast(p > 0, "int32"), axis=-1)
-    selected = ops.minimum(selected, kept - 1)[..., None]  # rounding must not lead beyond them
+    passed = until <= numbers[:, None] * until[..., -1:]
+    selected = ops.sum(ops.cast(passed, "int32"), axis=-1)
+    remaining = ops.sum(ops.cast(p > 0, "int32"), axis=-1)
+    selected = ops.minimum(selected, remaining - 1)[..., None]  # guards against rounding
     word = ops.take_along_axis(words, selected, axis=-1)[..., 0]
-    return ops.cast(word, "int32"), ops.take_along_axis(best, selected, axis=-1)[..., 0]
+    return ops.cast(word, "int32"), ops.take_along_axis(sorted_log_p, selected, axis=-1)[..., 0]

@@ -1,4 +1,4 @@
-"""Losses as `keras.losses.Loss` objects, so that replicas and sample weights count rightly."""
+"""Losses as `keras.losses.Loss` objects, which handle replicas and sample weights correctly."""
 
 from tfmrc.losses.sequence_mean import SequenceMean
 from tfmrc.losses.sequence_nll import SequenceNLL

@@ -6,10 +6,10 @@ from tfmrc.ops.ids import PAD
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SequenceMean(keras.losses.Loss):
-    """Mean over the words of a sequence of a number that the model gives for each step.
+    """Computes the mean of a per-step output over the words of each sequence.
 
-    `1/T sum_t y_t` per example; PAD does not count; an example without a word counts zero.
-    The coverage loss is this mean of `tfmrc.ops.coverage_overlap`.
+    `1/T sum_t y_t` per example, ignoring PAD; an example without a word gives zero. The coverage
+    loss is this mean of `tfmrc.ops.coverage_overlap`.
 
     Call arguments:
         y_true: `[B, T]` target ids, PAD after the end.

@@ -6,11 +6,11 @@ from tfmrc.ops.ids import PAD
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SequenceNLL(keras.losses.Loss):
-    """Negative log-likelihood of each sequence, averaged over its own words.
+    """Computes the negative log-likelihood of each sequence, averaged over its words.
 
-    `-1/T sum_t log P(y_t)` per example; PAD does not count; an example without a word counts zero.
-    The mean over *answerable* examples comes from the sample weights that the preprocessor gives
-    (`a_i B / N_answerable`), because only the whole batch knows how many there are.
+    `-1/T sum_t log P(y_t)` per example, ignoring PAD; an example without a word gives zero. The
+    preprocessor's sample weights `a_i B / N_answerable` turn the mean over the batch into the mean
+    over the *answerable* examples.
 
     Call arguments:
         y_true: `[B, T]` target ids, PAD after the end.

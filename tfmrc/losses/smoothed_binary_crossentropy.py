@@ -4,10 +4,10 @@ from keras import ops
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SmoothedBinaryCrossentropy(keras.losses.Loss):
-    """Binary cross-entropy of logits, elementwise, with one-sided label smoothing.
+    """Computes the elementwise binary cross-entropy of logits with one-sided label smoothing.
 
-    A positive label counts as `positive_label`, a negative one stays 0. Nothing is averaged over
-    the last axis, so that each passage has a sample weight of its own (0 where there is none).
+    A positive label becomes `positive_label`; a negative label stays 0. The last axis is not
+    averaged, so that each passage has its own sample weight (0 for a missing passage).
 
     Args:
         positive_label: float. The smoothed value of a label of 1. Default: 0.9.
@@ -36,7 +36,7 @@ class SmoothedBinaryCrossentropy(keras.losses.Loss):
         super().__init__(name=name, **kwargs)
         if not 0.0 < positive_label <= 1.0:
             raise ValueError(
-                "A smoothed positive label lies above 0 and at most at 1. "
+                "`positive_label` must be above 0 and at most 1. "
                 f"Received: positive_label={positive_label}"
             )
         self.positive_label = positive_label
@@ -44,8 +44,8 @@ class SmoothedBinaryCrossentropy(keras.losses.Loss):
     def call(self, y_true, y_pred):
         logits = ops.cast(y_pred, "float32")
         labels = ops.cast(y_true, "float32") * self.positive_label
-        # softplus, not max(x, 0) and |x|: their gradients are wrong at a logit of exactly 0, which
-        # an example without passages has.
+        # softplus instead of max(x, 0) and |x|, whose gradients are wrong at a logit of exactly 0,
+        # which an example without passages has.
         return ops.softplus(logits) - logits * labels  # masque-24, masque-25
 
     def get_config(self):

@@ -4,9 +4,9 @@ from keras import ops
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SpanPositionNLL(keras.losses.Loss):
-    """Negative log-likelihood of one position among the words of a passage: `-log P(y)`.
+    """Computes the negative log-likelihood `-log P(y)` of one position in a passage.
 
-    A position below 0 is unknown and counts zero.
+    A position below 0 is unknown and gives zero.
 
     Call arguments:
         y_true: int `[B]`, positions from 0.

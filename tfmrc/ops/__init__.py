@@ -1,4 +1,4 @@
-"""Tensor functions on `keras.ops`: masks, similarity, copying, and the ids of special words."""
+"""Tensor functions on `keras.ops`: masking, similarity, copying and ids of special words."""
 
 from tfmrc.ops.copying import copy_log_probability, scatter_copies
 from tfmrc.ops.coverage import coverage_overlap

@@ -1,7 +1,7 @@
-"""Copying words of the source: probabilities of positions summed by word.
+"""Copy probabilities of source words, summed over the positions of each word.
 
-Words are extended ids (see `tfmrc.text`): every position of the same word holds the same id, and a
-position that holds no word (padding, a passage's BOS) holds PAD and cannot be copied.
+Words are extended ids (see `tfmrc.text`): all positions of a word have the same id. A position
+without a word (padding, the BOS of a passage) has the id PAD and cannot be copied.
 """
 
 from keras import ops
@@ -11,10 +11,10 @@ from tfmrc.ops.masking import masked_logsumexp
 
 
 def copy_log_probability(log_attention, source_ids, target_ids):
-    """Log-probability that copying gives the target words.
+    """Computes the log-probability of copying the target words.
 
-    Computes `log sum_{s: source[s] = target[t]} attention[t, s]` without a distribution over
-    words: only the positions that hold the target word are summed.
+    Computes `log sum_{s: source[s] = target[t]} attention[t, s]` without a distribution over all
+    words: only the positions of the target word are summed.
 
     Args:
         log_attention: `[B, T, S]` log of the copy attention.
@@ -22,7 +22,7 @@ def copy_log_probability(log_attention, source_ids, target_ids):
         target_ids: `[B, T]` extended ids.
 
     Returns:
-        float32 `[B, T]`; `LOG_ZERO` where the source does not hold the target (or it is PAD).
+        float32 `[B, T]`; `LOG_ZERO` where the source lacks the target, or the target is PAD.
 
     Example:
         >>> import numpy as np
@@ -40,18 +40,17 @@ def copy_log_probability(log_attention, source_ids, target_ids):
 
 
 def scatter_copies(attention, source_ids, size):
-    """Sums the attention of all positions of the same word.
+    """Sums the attention over all positions of each word.
 
-    For decoding, where one step needs the whole distribution; training asks
-    `copy_log_probability` for the target alone.
+    A decoding step needs this distribution; training uses `copy_log_probability` of the target.
 
     Args:
         attention: `[B, W, S]` probabilities of the positions, zero at padding.
         source_ids: `[B, S]` extended ids below `size`.
-        size: number of extended ids (an int or a scalar tensor).
+        size: int or scalar tensor. Number of extended ids.
 
     Returns:
-        `[B, W, size]`: `sum_{s: source[s] = v} attention[s]`; nothing for PAD.
+        `[B, W, size]`: `sum_{s: source[s] = v} attention[s]`; zero for PAD.
 
     Example:
         >>> import numpy as np

@@ -1,10 +1,10 @@
-"""Coverage: how much an attention returns to earlier positions."""
+"""Coverage measures of attention."""
 
 from keras import ops
 
 
 def coverage_overlap(attention):
-    """`sum_s min(a_{t, s}, sum_{t' < t} a_{t', s})` for every step t.
+    """Computes `sum_s min(a_{t, s}, sum_{t' < t} a_{t', s})` for every step t.
 
     Args:
         attention: `[B, T, S]` attention weights, zero at padding.
@@ -27,13 +27,13 @@ def coverage_overlap(attention):
 
 
 def attended_again(coverage):
-    """`sum_s max(c_s, 1) - 1`: the attention that positions have got beyond one word's worth.
+    """Computes `sum_s max(c_s, 1) - 1`, the attention in excess of 1 per position.
 
     Args:
-        coverage: `[..., S]` attention weights, summed over all steps so far.
+        coverage: `[..., S]` attention weights, summed over all previous steps.
 
     Returns:
-        float32 `[...]`, never less after a further step.
+        float32 `[...]`, non-decreasing over the steps.
 
     Example:
         >>> import numpy as np

@@ -1,6 +1,6 @@
-"""The special rows that every embedding table of tfmrc begins with.
+"""Ids of the special words, the first rows of every embedding table.
 
-Words follow them by falling frequency; see `tfmrc.text.Vocabulary`.
+The rows of the words follow; see `tfmrc.text.Vocabulary`.
 """
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3

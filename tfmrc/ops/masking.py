@@ -1,26 +1,27 @@
-"""Normalising and reducing under a mask.
+"""Masked normalization and reduction.
 
-Only this module normalises scores: in float32, with `where` instead of adding a large negative
-number, and with zeros (log-probability `LOG_ZERO`) for a row without a real position.
-Masks are boolean, True = real, and broadcast against the scores; None means that all is real.
+Only this module normalizes scores under a mask: in float32, with `where` instead of adding a large
+negative number, and with zeros (log-probability `LOG_ZERO`) for a row without a real position.
+Masks are boolean, True = real, and broadcast against the scores. None means that all positions are
+real.
 """
 
 from keras import ops
 from keras.backend import standardize_dtype
 
-# The log-probability of what is impossible: finite, so that no gradient becomes NaN, and so low
-# that exp() of it is zero in float32.
+# The log-probability of an impossible event: finite, so that gradients are never NaN, and so low
+# that its exp() is zero in float32.
 LOG_ZERO = -1e9
 
 
 def masked_logsumexp(x, mask=None, axis=-1, keepdims=False):
-    """`log(sum(exp(x)))` over the real positions along `axis`, in float32.
+    """Computes `log(sum(exp(x)))` over the real positions along `axis`, in float32.
 
     Args:
         x: scores of any shape.
-        mask: boolean, broadcastable to `x`; None for all real.
-        axis: the axis that is reduced.
-        keepdims: whether the reduced axis stays with size 1.
+        mask: boolean, broadcastable to `x`; None for all real. Default: None.
+        axis: int. The axis to reduce. Default: -1.
+        keepdims: bool. Whether to keep the reduced axis with size 1. Default: False.
 
     Returns:
         float32; `LOG_ZERO` where no position is real.
@@ -40,12 +41,14 @@ def masked_logsumexp(x, mask=None, axis=-1, keepdims=False):
 
 
 def masked_softmax(x, mask=None, axis=-1):
-    """Softmax over the real positions along `axis`; zeros elsewhere and in a row without any.
+    """Computes the softmax over the real positions along `axis`, with zeros elsewhere.
+
+    A row without a real position is all zeros.
 
     Args:
         x: scores of any shape.
-        mask: boolean, broadcastable to `x`; None for all real.
-        axis: the axis that is normalised.
+        mask: boolean, broadcastable to `x`; None for all real. Default: None.
+        axis: int. The axis to normalize. Default: -1.
 
     Returns:
         Probabilities in the dtype of `x` (computed in float32).
@@ -66,7 +69,12 @@ def masked_softmax(x, mask=None, axis=-1):
 
 
 def masked_log_softmax(x, mask=None, axis=-1):
-    """Logarithm of `masked_softmax`, float32; `LOG_ZERO` where the probability is zero.
+    """Computes the logarithm of `masked_softmax` in float32, `LOG_ZERO` where it is zero.
+
+    Args:
+        x: scores of any shape.
+        mask: boolean, broadcastable to `x`; None for all real. Default: None.
+        axis: int. The axis to normalize. Default: -1.
 
     Example:
         >>> import numpy as np
@@ -76,17 +84,17 @@ def masked_log_softmax(x, mask=None, axis=-1):
         [[ 0.e+00 -1.e+09]]
     """
     x = ops.cast(x, "float32")
-    normalised = x - masked_logsumexp(x, mask, axis=axis, keepdims=True)
-    return normalised if mask is None else ops.where(mask, normalised, LOG_ZERO)
+    normalized = x - masked_logsumexp(x, mask, axis=axis, keepdims=True)
+    return normalized if mask is None else ops.where(mask, normalized, LOG_ZERO)
 
 
 def masked_max(x, mask, axis):
-    """Maximum over the real positions along `axis`; zeros where there is none.
+    """Computes the maximum over the real positions along `axis`; zero where there is none.
 
     Args:
         x: values of any shape.
         mask: boolean, broadcastable to `x`.
-        axis: the axis that is reduced.
+        axis: int. The axis to reduce.
 
     Example:
         >>> import numpy as np
@@ -102,7 +110,7 @@ def masked_max(x, mask, axis):
 
 
 def _exponentials(x, mask, axis):
-    """`exp(x - max)` with zeros at padding, and the maximum that was taken off."""
+    """Returns `exp(x - max)` with zeros at padding, and the maximum."""
     x = ops.cast(x, "float32")
     if mask is not None:
         x = ops.where(mask, x, LOG_ZERO)

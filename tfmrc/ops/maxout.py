@@ -8,13 +8,13 @@ def maxout(x, pool_size=2):
 
     Args:
         x: `[..., d]`, d a multiple of `pool_size`.
-        pool_size: how many features make one.
+        pool_size: int. Number of features per output feature. Default: 2.
 
     Returns:
         `[..., d / pool_size]`.
 
     Raises:
-        ValueError: d is no multiple of `pool_size`.
+        ValueError: d is not a multiple of `pool_size`.
 
     Example:
         >>> import numpy as np
@@ -27,7 +27,7 @@ def maxout(x, pool_size=2):
     width = x.shape[-1]
     if width % pool_size:
         raise ValueError(
-            "The features must be a multiple of `pool_size`. "
+            "The number of features must be a multiple of `pool_size`. "
             f"Received: x.shape={x.shape}, pool_size={pool_size}"
         )
     shape = (*ops.shape(x)[:-1], width // pool_size, pool_size)

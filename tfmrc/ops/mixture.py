@@ -1,9 +1,8 @@
-"""Mixtures of generating and copying: parts of a word's probability and the joined distribution.
+"""Mixtures of generation and copying: terms of a word's probability and the joint distribution.
 
-The decisions of a pointer-generator are given as *parts*, a dict of float32 tensors:
-`log_mixture` `[B, T, 1 + n]`, the log of the shares of generating and of n sources;
-`log_attentions`, a list of `[B, T, S_i]`; and what `generation_parts` gives. Ids are extended ids
-(see `tfmrc.text`).
+The *parts* of a pointer-generator are a dict of float32 tensors: `log_mixture` `[B, T, 1 + n]`, the
+log-weights of generation and of n sources; `log_attentions`, a list of `[B, T, S_i]`; and the
+output of `generation_parts`. Ids are extended ids (see `tfmrc.text`).
 """
 
 from keras import ops
@@ -14,15 +13,16 @@ from tfmrc.ops.masking import LOG_ZERO, masked_logsumexp
 
 
 def generation_parts(common_logits, source_logits=None, source_generable=None):
-    """Returns scores of the words that can be generated, never PAD and BOS.
+    """Returns the scores of the words that can be generated; PAD and BOS cannot.
 
     Args:
         common_logits: `[B, T, G]` scores of the first G ids.
         source_logits: `[B, T, S]` scores of the sources' words; None if they can only be copied.
-        source_generable: boolean `[B, S]`: which of these take part.
+            Default: None.
+        source_generable: boolean `[B, S]`, the source words that can be generated. Default: None.
 
     Returns:
-        A dict: `common_logits`, with `source_logits` also these, and `log_normalizer` `[B, T]`.
+        A dict: `common_logits`, `source_logits` if given, and `log_normalizer` `[B, T]`.
 
     Example:
         >>> import numpy as np
@@ -45,12 +45,12 @@ def generation_parts(common_logits, source_logits=None, source_generable=None):
 
 
 def target_parts(parts, target_ids, source_ids):
-    """Returns the terms of the mixture at the targets, without a distribution over words.
+    """Returns the terms of the mixture at the targets, without a distribution over all words.
 
     Args:
-        parts: as above.
-        target_ids: int `[B, T]`.
-        source_ids: a list of `[B, S_i]`, the sources' extended ids.
+        parts: dict of the parts (see above).
+        target_ids: int `[B, T]` extended ids.
+        source_ids: list of `[B, S_i]`, the sources' extended ids.
 
     Returns:
         A dict: `log_parts` `[B, T, 1 + n]` and `log_probability` `[B, T]`, the log of their sum.
@@ -77,11 +77,11 @@ def target_parts(parts, target_ids, source_ids):
 
 
 def joined_distribution(parts, source_ids):
-    """Returns `log P` over all extended ids, which one step of decoding needs.
+    """Returns `log P` over all extended ids for one decoding step.
 
     Args:
-        parts: as above, of states `[B, W, d]`: the beams' words of one step.
-        source_ids: int `[B, S]`, all sources one after the other.
+        parts: dict of the parts (see above) for the beams of one step, `[B, W, ...]`.
+        source_ids: int `[B, S]`, all sources concatenated.
 
     Returns:
         `[B, W, G + S]`, `LOG_ZERO` where a word is impossible.
@@ -94,7 +94,7 @@ def joined_distribution(parts, source_ids):
     logits = ops.concatenate([logits, source_logits], axis=-1)
     mixture = ops.exp(parts["log_mixture"])
     total = mixture[..., :1] * ops.exp(logits - parts["log_normalizer"][..., None])
-    # All sources at once: their positions side by side, each weighted by its source's share.
+    # All sources at once: their positions concatenated and weighted by their source's share.
     attention = ops.concatenate(
         [
             mixture[..., i + 1 : i + 2] * ops.exp(log_attention)
@@ -107,6 +107,6 @@ def joined_distribution(parts, source_ids):
 
 
 def _gather(values, positions):
-    """`values[b, t, positions[b, t]]`, positions outside brought to the nearest end."""
+    """Returns `values[b, t, positions[b, t]]`; positions are clipped to the valid range."""
     positions = ops.clip(positions, 0, ops.shape(values)[-1] - 1)
     return ops.take_along_axis(values, positions[..., None], axis=-1)[..., 0]

@@ -1,8 +1,7 @@
-"""Devices of a computation, and graphs that must run on every device.
+"""Available devices, and a context for graphs that must run on every device.
 
-Some layers have a faster form that one kind of device alone can run. A graph that leaves the
-process, as an export does, must not hold it: whoever traces such a graph does so inside
-`portable()`.
+Some layers have a faster implementation that runs on one kind of device only. A graph that is
+exported must not contain it, and is therefore traced inside `portable()`.
 """
 
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ _depth = 0
 
 @contextmanager
 def portable() -> Iterator[None]:
-    """Restricts layers to what runs on every device while the context is open.
+    """Restricts layers to operations that run on every device.
 
     Example:
         >>> from tfmrc.ops.portable import is_portable, portable
@@ -34,10 +33,10 @@ def portable() -> Iterator[None]:
 
 
 def is_portable() -> bool:
-    """Returns whether `portable()` is open."""
+    """Returns True inside a `portable()` context."""
     return _depth > 0
 
 
 def has_gpu() -> bool:
-    """Returns whether the backend of Keras sees a GPU."""
+    """Returns True if the Keras backend has a GPU."""
     return any("gpu" in str(device).lower() for device in keras.distribution.list_devices())

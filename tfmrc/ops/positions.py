@@ -1,4 +1,4 @@
-"""Sinusoidal positions."""
+"""Sinusoidal position encoding."""
 
 from keras import ops
 
@@ -7,8 +7,8 @@ def sinusoid(positions, dim):
     """Computes sines and cosines of the positions at `dim / 2` geometrically spaced frequencies.
 
     Args:
-        positions: `[...]` numbers, 0 for the first word.
-        dim: even width.
+        positions: `[...]`, 0 for the first word.
+        dim: int. Width of the encoding, an even number.
 
     Returns:
         float32 `[..., dim]`: the sines, then the cosines.
@@ -26,7 +26,7 @@ def sinusoid(positions, dim):
     Reference: Vaswani et al. 2017, section 3.5.
     """
     if dim % 2:
-        raise ValueError(f"Positions need an even width. Received: dim={dim}")
+        raise ValueError(f"`dim` must be even. Received: dim={dim}")
     half = dim // 2
     frequencies = ops.exp(ops.arange(half, dtype="float32") * (-9.210340371976184 / half))
     angles = ops.cast(positions, "float32")[..., None] * frequencies

@@ -1,29 +1,29 @@
-"""A long short-term memory over time, with a backward pass of its own.
+"""LSTM over time with a custom backward pass.
 
-Automatic differentiation of a loop adds to the gradient of the recurrent weights at every time
-step, which for wide layers moves more memory than the rest of the step. Here the loop backwards
-only finds the gradients of the gates; those of the weights follow from all steps at once, in one
-matrix product.
+Automatic differentiation of a loop accumulates the gradient of the recurrent weights at every time
+step, which for wide layers moves more memory than the rest of the step. Here the backward loop
+computes only the gradients of the gates. One matrix product over all steps then gives the
+gradient of the weights.
 """
 
 from keras import ops, tree
 
-# Added to a gate it is shut (or open) in every precision: sigmoid(+-1e4) is 0 (or 1) exactly.
-SHUT = 1e4
+# Added to a gate, closes (or opens) it in every precision: sigmoid(+-1e4) is exactly 0 (or 1).
+GATE_BIAS = 1e4
 
 
 def project_gates(x, kernel, bias, padding_mask=None):
-    """Returns the part of an LSTM's gates from its inputs, for all positions in one product.
+    """Projects the inputs of an LSTM to its gates, for all positions in one product.
 
-    Bias and padding are columns of the inputs and rows of the kernel, since passing over the gates
-    once more for each costs as much as many steps do. At padding the input gate is shut and the
-    forget gate open: the state passes through.
+    Bias and padding are additional columns of the inputs and rows of the kernel, because a separate
+    pass over the gates for each is as expensive as many steps. At padding the input gate is closed
+    and the forget gate open, so the state is unchanged.
 
     Args:
         x: `[n, B, d]`, time first.
-        kernel: `[d, 4u]`, as Keras orders gates: input, forget, candidate, output.
+        kernel: `[d, 4u]`, in the gate order of Keras: input, forget, candidate, output.
         bias: `[4u]`.
-        padding_mask: boolean `[n, B]`, True = real; None for all real.
+        padding_mask: boolean `[n, B]`, True = real; None for all real. Default: None.
 
     Returns:
         `[n, B, 4u]`, before activation.
@@ -33,14 +33,14 @@ def project_gates(x, kernel, bias, padding_mask=None):
         real = ops.expand_dims(padding_mask, axis=-1)
         columns[0] = ops.where(real, x, 0.0)
         columns.append(ops.cast(ops.logical_not(real), x.dtype))
-        shut = ops.full_like(bias[None, : bias.shape[0] // 4], SHUT)
-        empty = ops.zeros_like(shut)
-        rows.append(ops.concatenate([-shut, shut, empty, empty], axis=-1))
+        closed = ops.full_like(bias[None, : bias.shape[0] // 4], GATE_BIAS)
+        empty = ops.zeros_like(closed)
+        rows.append(ops.concatenate([-closed, closed, empty, empty], axis=-1))
     return ops.matmul(ops.concatenate(columns, axis=-1), ops.concatenate(rows, axis=0))
 
 
 def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
-    """Runs an LSTM over time, from projected inputs.
+    """Runs an LSTM over time on projected inputs.
 
     `i, f, o = sigmoid(.)`, `g = tanh(.)` of `projected_t + h_{t-1} U`, ordered `i, f, g, o`;
     `c_t = f c_{t-1} + i g`, `h_t = o tanh(c_t)`. The states are float32 in every precision.
@@ -48,9 +48,9 @@ def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
     Args:
         projected: `[n, B, 4u]`, time first: `x_t W + b`.
         recurrent_kernel: `[u, 4u]`.
-        hidden: the state before the first step, `[B, u]`.
-        cell: likewise, `[B, u]`.
-        reverse: whether time runs from the last position to the first.
+        hidden: `[B, u]`, the hidden state before the first step.
+        cell: `[B, u]`, the cell state before the first step.
+        reverse: bool. Whether time runs from the last position to the first. Default: False.
 
     Returns:
         All `h` and all `c`, each float32 `[n, B, u]`.
@@ -63,7 +63,7 @@ def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
         def step(carry, x):
             hidden, cell = carry[0], carry[1]
             z = ops.cast(x + ops.matmul(ops.cast(hidden, dtype), kernel), "float32")
-            # The candidate's quarter of the sigmoid is not used: cheaper than three of them.
+            # The sigmoid of the candidate is unused: one sigmoid is cheaper than three.
             i, f, _, o = ops.split(ops.sigmoid(z), 4, axis=-1)
             g = ops.tanh(z[:, 2 * units : 3 * units])
             cell = f * cell + i * g
@@ -76,10 +76,9 @@ def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
         _, (hiddens, cells, gates) = ops.scan(step, start, projected, reverse=reverse)
 
         def gradient(*upstream, **_):
-            # TensorFlow passes the two one by one, JAX as one pair.
+            # TensorFlow passes two gradients, JAX one pair.
             d_hiddens, d_cells = tree.flatten(upstream)
-            # All that a step needs as one tensor: Keras' scan over several wants their length to be
-            # known when the graph is built.
+            # Concatenated, because Keras' scan over several tensors requires a static length.
             needed = ops.concatenate(
                 [gates, cells, _past(cells, cell, reverse), d_hiddens, d_cells], axis=-1
             )
@@ -111,13 +110,13 @@ def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
 
         return (hiddens, cells), gradient
 
-    # A variable, too, has to go in as a tensor: what runs is differentiated by its arguments.
+    # Variables are passed as tensors: the custom gradient covers only the arguments.
     kernel = ops.cast(recurrent_kernel, dtype)
     return run(projected, kernel, ops.cast(hidden, "float32"), ops.cast(cell, "float32"))
 
 
 def _past(states, first, reverse):
-    """Returns the states before each step."""
+    """Returns the state before each step."""
     first = ops.expand_dims(first, axis=0)
     if reverse:
         return ops.concatenate([states[1:], first], axis=0)

@@ -1,9 +1,8 @@
-"""The replica of a data-parallel strategy that the code runs on.
+"""Id of the current replica of a data-parallel strategy.
 
-Layers and operations import no TensorFlow, yet dropout has to know its replica: a strategy mirrors
-the state of a seed generator, so that every replica would draw the same mask. Whoever knows the
-strategy (`tfmrc.training`, for TensorFlow's) registers a function here; without one there is one
-replica, number 0.
+Layers and operations do not import TensorFlow, but dropout depends on the replica: a strategy
+mirrors the state of a seed generator, so every replica would draw the same mask. `tfmrc.training`
+registers a function for TensorFlow's strategies here. Without one there is a single replica 0.
 """
 
 from collections.abc import Callable
@@ -20,10 +19,10 @@ _source: ReplicaId = _single
 
 
 def replica_id() -> Any:
-    """Returns the number of the replica that the calling code runs on, 0 if there is only one.
+    """Returns the id of the current replica, 0 if there is only one.
 
     Returns:
-        The Python integer 0, or whatever the registered function gives: an integer or a scalar
+        The Python integer 0, or the result of the registered function: an integer or a scalar
         int32 tensor.
 
     Example:
@@ -38,16 +37,16 @@ def replica_id() -> Any:
 
 
 def register_replica_id(source: ReplicaId) -> ReplicaId:
-    """Makes `source` the function that `replica_id` asks.
+    """Registers the function that `replica_id` calls.
 
     Args:
-        source: a function without arguments that returns an integer or a scalar integer tensor.
+        source: callable without arguments. Returns an integer or a scalar integer tensor.
 
     Returns:
-        The function that was registered before, so that it can be put back.
+        The previous function, so that it can be restored.
 
     Raises:
-        TypeError: `source` cannot be called.
+        TypeError: `source` is not callable.
     """
     global _source
     if not callable(source):

@@ -1,10 +1,10 @@
-"""Reshaping of leading axes, passages and heads."""
+"""Reshape operations for leading axes, passages and heads."""
 
 from keras import ops
 
 
 def flatten_leading(x, keep):
-    """Joins all axes but the last `keep` into one.
+    """Flattens all axes but the last `keep` into one.
 
     Example:
         >>> import numpy as np
@@ -17,7 +17,7 @@ def flatten_leading(x, keep):
 
 
 def restore_leading(x, like):
-    """Gives `x` `[N, ..., d]` the leading axes of `like` again, from which it was flattened.
+    """Restores the leading axes of flattened `x` `[N, ..., d]` from `like`.
 
     Example:
         >>> import numpy as np
@@ -29,7 +29,7 @@ def restore_leading(x, like):
 
 
 def join_passages(x):
-    """`[B, K, L, ...]` to `[B, K * L, ...]`: the passages one after the other.
+    """Concatenates passages: `[B, K, L, ...]` to `[B, K * L, ...]`.
 
     Example:
         >>> import numpy as np
@@ -42,7 +42,7 @@ def join_passages(x):
 
 
 def split_heads(x, num_heads):
-    """`[..., n, d]` to `[..., H, n, d / H]`.
+    """Splits features into heads: `[..., n, d]` to `[..., H, n, d / H]`.
 
     Example:
         >>> import numpy as np

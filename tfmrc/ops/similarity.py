@@ -6,19 +6,19 @@ from keras import ops
 def trilinear_similarity(left, right, weight):
     """Computes `w . [left_i; right_j; left_i * right_j]` for every pair of positions.
 
-    The score is split as `left w1 + right w2 + (left * w3) right^T`, so that nothing of size
-    `[..., m, n, 3d]` is ever built.
+    The score is computed as `left w1 + right w2 + (left * w3) right^T`, without a tensor of size
+    `[..., m, n, 3d]`.
 
     Args:
         left: `[..., m, d]`.
         right: `[..., n, d]`, leading axes broadcastable to those of `left`.
-        weight: `[3d]`, the three parts one after the other.
+        weight: `[3d]`, the concatenation of `w1`, `w2` and `w3`.
 
     Returns:
         `[..., m, n]`.
 
     Raises:
-        ValueError: the two widths and the weight do not fit together.
+        ValueError: The widths of the inputs and the weight do not match.
 
     Example:
         >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Spans from probabilities of begin and end."""
+"""Selection of spans by the probabilities of begin and end."""
 
 from keras import ops
 
@@ -6,21 +6,21 @@ from tfmrc.ops.masking import LOG_ZERO
 
 
 def best_spans(log_begin, log_end, max_length, num_spans=1):
-    """Returns the spans with the greatest `P_begin[i] * P_end[j]`, `i <= j < i + max_length`.
+    """Returns the spans with the largest `P_begin[i] * P_end[j]`, `i <= j < i + max_length`.
 
     Args:
-        log_begin: `[B, n]`, log-probabilities that the span begins at a word.
-        log_end: `[B, n]`, that it ends with a word.
-        max_length: most words of a span.
-        num_spans: K, how many spans.
+        log_begin: `[B, n]`, log-probabilities that a span begins at a word.
+        log_end: `[B, n]`, log-probabilities that a span ends with a word.
+        max_length: int. Largest number of words of a span.
+        num_spans: int. Number of spans K. Default: 1.
 
     Returns:
-        `begin` and `end` int32 `[B, K]`, both included, and `log_probability` `[B, K]`, best
-        first; equal ones in the order of the passage. Where a passage has fewer spans, or words
-        that cannot be part of one, the log-probability is about `LOG_ZERO`.
+        `begin` and `end` int32 `[B, K]`, both inclusive, and `log_probability` `[B, K]`, best
+        first; ties are in the order of the passage. If a passage has fewer than K possible spans,
+        the log-probability of the others is about `LOG_ZERO`.
 
     Raises:
-        ValueError: a size is below 1.
+        ValueError: A size is below 1.
 
     Example:
         >>> import numpy as np
@@ -36,14 +36,14 @@ def best_spans(log_begin, log_end, max_length, num_spans=1):
     """
     for name, size in (("max_length", max_length), ("num_spans", num_spans)):
         if size < 1:
-            raise ValueError(f"Sizes are positive. Received: {name}={size}")
+            raise ValueError(f"`{name}` must be at least 1. Received: {name}={size}")
     log_begin = ops.cast(log_begin, "float32")
     log_end = ops.cast(log_end, "float32")
     length = ops.shape(log_end)[1]
-    # A passage shorter than the longest span, or with fewer spans than are asked for, is filled up.
-    behind = ops.pad(log_end, [[0, 0], [0, max_length - 1]], constant_values=LOG_ZERO)
+    # Padding covers passages shorter than `max_length` or with fewer than `num_spans` spans.
+    padded = ops.pad(log_end, [[0, 0], [0, max_length - 1]], constant_values=LOG_ZERO)
     scores = ops.stack(
-        [log_begin + behind[:, extra : extra + length] for extra in range(max_length)], axis=-1
+        [log_begin + padded[:, extra : extra + length] for extra in range(max_length)], axis=-1
     )
     flat = ops.reshape(scores, (-1, length * max_length))
     flat = ops.pad(flat, [[0, 0], [0, num_spans - 1]], constant_values=2 * LOG_ZERO)

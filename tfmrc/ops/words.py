@@ -1,7 +1,7 @@
-"""Scores of positions combined by word: every distinct word of a source counts once.
+"""Scores of source positions, combined per distinct word.
 
 Words are extended ids, as in `tfmrc.ops.copying`. The score of a word is stored at the position of
-its first occurrence, so that nothing of the size of the vocabulary is built.
+its first occurrence, so that no tensor has the size of the vocabulary.
 """
 
 from keras import ops
@@ -30,7 +30,12 @@ def first_positions(source_ids):
 
 
 def is_first(source_ids, positions=None):
-    """Returns whether a word occurs at a position for the first time, boolean `[B, M]`.
+    """Returns True where a position is its word's first occurrence, boolean `[B, M]`.
+
+    Args:
+        source_ids: int `[B, M]` extended ids, PAD where nothing can be copied.
+        positions: the output of `first_positions(source_ids)`; computed here if None.
+            Default: None.
 
     Example:
         >>> import numpy as np
@@ -49,8 +54,9 @@ def scores_of_words(scores, source_ids, combine, positions=None):
     Args:
         scores: float32 `[B, T, M]`, the positions' raw scores.
         source_ids: int `[B, M]` extended ids, PAD where nothing can be copied.
-        combine: "sum" or "max".
+        combine: str. "sum" or "max".
         positions: the output of `first_positions(source_ids)`; computed here if None.
+            Default: None.
 
     Returns:
         float32 `[B, T, M]`: a word's score at its first position, `LOG_ZERO` elsewhere.
@@ -77,16 +83,16 @@ def scores_of_words(scores, source_ids, combine, positions=None):
 
 
 def scores_of_targets(scores, source_ids, target_ids, combine):
-    """Returns the score of each target word, from the positions that hold it alone.
+    """Returns the score of each target word, computed only from the word's positions.
 
     Args:
         scores: float32 `[B, T, M]`.
         source_ids: int `[B, M]` extended ids.
         target_ids: int `[B, T]` extended ids.
-        combine: "sum" or "max".
+        combine: str. "sum" or "max".
 
     Returns:
-        float32 `[B, T]`; `LOG_ZERO` where the source does not hold the target.
+        float32 `[B, T]`; `LOG_ZERO` where the source lacks the target.
 
     Example:
         >>> import numpy as np

@@ -123,8 +123,8 @@ class WordVectors:
         for word, index in self.keys.items():
             if not word or not 0 <= index < len(self.rows) or not _BREAKS.isdisjoint(word):
                 raise ValueError(
-                    f"{source}: words must not be empty or contain a tab or a line break, and must have one "
-                    f"of the {len(self.rows)} rows. Received: {word!r} with row {index}"
+                    f"{source}: words must not be empty or contain a tab or a line break, and must "
+                    f"have one of the {len(self.rows)} rows. Received: {word!r} with row {index}"
                 )
 
     @property

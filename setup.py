@@ -38,13 +38,19 @@ MINILM = [
 SPACY = [
     "spacy>=3.8",
 ]
+# Tables in Parquet form; other tables need nothing.
+PARQUET = [
+    "pyarrow>=17",
+]
 TEST = [
     *SPACY,
     *MINILM,
+    *PARQUET,
     "hypothesis>=6.100",
     "import-linter>=2.1",
     "jax>=0.5",
     "mypy>=1.15",
+    "pandas>=2.2",
     "pytest>=8.3",
     "pytest-timeout>=2.3",
     "pytest-xdist>=3.6",
@@ -75,6 +81,7 @@ setup(
     extras_require={
         "encoders": ENCODERS,
         "minilm": MINILM,
+        "parquet": PARQUET,
         "spacy": SPACY,
         "test": TEST,
     },

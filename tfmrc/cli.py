@@ -13,6 +13,7 @@ from tfmrc.arguments import nearest
 
 GUIDE = """Machine reading with Keras: train a model, score it, export it, ask it.
 
+  tfmrc init     NAME          write a recipe for your own file of questions
   tfmrc prepare  RECIPE.yaml   read the data, split it, count its words
   tfmrc train    RECIPE.yaml   train a model or a grid; the same command resumes after a stop
   tfmrc evaluate RUN           answer the test questions and score the answers
@@ -148,6 +149,29 @@ def parser() -> argparse.ArgumentParser:
         )
         command.add_argument("--seeds", nargs="+", type=int, metavar="N", help="of a grid")
 
+    init = add(
+        "init",
+        "write a recipe for your own data",
+        "Write a recipe that trains a model on a file of questions: CSV, TSV, JSON, JSON lines, "
+        "Parquet, SQuAD and other official forms.",
+    )
+    init.add_argument("name", help="of the recipe; writes NAME.yaml")
+    init.add_argument(
+        "--model",
+        required=True,
+        help="san: finds the answer in a passage; masque: writes it from several passages; "
+        "maxout_pointer_qg: asks questions; daanet: answers and asks",
+    )
+    init.add_argument("--data", required=True, metavar="FILE", help="the questions to train on")
+    init.add_argument("--test", metavar="FILE", help="the questions to report on")
+    init.add_argument(
+        "--columns",
+        nargs="+",
+        default=[],
+        metavar="FIELD=COLUMN",
+        help="columns of a table, as question=Frage passages=Text1,Text2",
+    )
+    init.add_argument("--encoder", help="a pretrained encoder, as minilm; default: none")
     prepare = add(
         "prepare",
         "read and split the data, count its words",
@@ -181,11 +205,12 @@ def parser() -> argparse.ArgumentParser:
     predict = add(
         "predict",
         "answer the questions of a file",
-        "Answer the questions of a file (JSON lines with id, question and passages).",
+        "Answer the questions of a file: a table with question and passage (CSV, TSV, JSON, "
+        "Parquet), JSON lines with id, question and passages, or an official form.",
         settings=True,
     )
     predict.add_argument("run", help="a run's folder")
-    predict.add_argument("--input", required=True, metavar="FILE", help="one JSON object per line")
+    predict.add_argument("--input", required=True, metavar="FILE", help="the questions")
     predict.add_argument(
         "--output", metavar="FILE", help="one prediction per line; default: standard output"
     )
@@ -296,6 +321,27 @@ def _run(options: Any) -> Any:
             f"{folder} is not a run: `tfmrc train RECIPE.yaml` makes one. Received: {options.run}"
         )
     return experiments.load(config, *options.set)
+
+
+def _init(options: Any) -> None:
+    from tfmrc import experiments
+
+    columns: dict[str, str | list[str]] = {}
+    for word in options.columns:
+        name, _, column = word.partition("=")
+        if not column:
+            raise ValueError(f"Columns are given as question=COLUMN. Received: --columns {word}")
+        columns[name] = column.split(",") if "," in column else column
+    print(
+        experiments.init(
+            options.name,
+            model=options.model,
+            data=options.data,
+            test=options.test,
+            columns=columns,
+            encoder=options.encoder,
+        )
+    )
 
 
 def _prepare(options: Any) -> None:
@@ -434,6 +480,7 @@ def _reproduction(options: Any) -> None:
 
 
 _COMMANDS: dict[str, Callable[[Any], int | None]] = {
+    "init": _init,
     "prepare": _prepare,
     "train": _train,
     "evaluate": _evaluate,

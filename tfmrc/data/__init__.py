@@ -22,10 +22,12 @@ _HOMES = {
     "padding_share": "batching.dataset",
     "read_dream": "formats.dream",
     "read_examples": "formats.examples",
+    "read_file": "formats.detect",
     "read_msmarco": "formats.msmarco",
     "read_narrativeqa": "formats.narrativeqa",
     "read_pairs": "formats.pairs",
     "read_squad": "formats.squad",
+    "read_table": "formats.tables",
     "read_triviaqa": "formats.triviaqa",
     "read_wikiqa": "formats.wikiqa",
     "records": "batching.training_example",
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from tfmrc.data.batching.training_example import TrainingExample, num_steps, records
     from tfmrc.data.corpus import load_corpus
     from tfmrc.data.example import Example, Span
+    from tfmrc.data.formats.detect import read_file
     from tfmrc.data.formats.dream import read_dream
     from tfmrc.data.formats.examples import read_examples, write_examples
     from tfmrc.data.formats.msmarco import read_msmarco
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from tfmrc.data.formats.pairs import read_pairs
     from tfmrc.data.formats.squad import read_squad
     from tfmrc.data.formats.squad_writer import write_squad
+    from tfmrc.data.formats.tables import read_table
     from tfmrc.data.formats.triviaqa import read_triviaqa
     from tfmrc.data.formats.wikiqa import read_wikiqa
     from tfmrc.data.stream import ExampleStream, RecordError, Report
@@ -77,10 +81,12 @@ __all__ = [
     "padding_share",
     "read_dream",
     "read_examples",
+    "read_file",
     "read_msmarco",
     "read_narrativeqa",
     "read_pairs",
     "read_squad",
+    "read_table",
     "read_triviaqa",
     "read_wikiqa",
     "records",

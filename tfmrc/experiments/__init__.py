@@ -20,6 +20,7 @@ _HOMES = {
     "export_predictor": "steps.export",
     "find_recipe": "recipes",
     "from_mapping": "loading",
+    "init": "steps.init",
     "load": "loading",
     "predict": "steps.predict",
     "prepare": "steps.prepare",
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     )
     from tfmrc.experiments.steps.evaluate import evaluate
     from tfmrc.experiments.steps.export import export, export_predictor
+    from tfmrc.experiments.steps.init import init
     from tfmrc.experiments.steps.predict import predict
     from tfmrc.experiments.steps.prepare import prepare
     from tfmrc.experiments.steps.train import train
@@ -58,6 +60,7 @@ __all__ = [
     "export_predictor",
     "find_recipe",
     "from_mapping",
+    "init",
     "load",
     "predict",
     "prepare",

@@ -121,6 +121,10 @@ def _read_wikiqa(path: Path, styles: tuple[str, ...], **options: Any) -> Iterabl
     return data.read_wikiqa(path, style=styles[0], **options)
 
 
+def _read_table(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
+    return data.read_table(path, style=styles[0], **options)
+
+
 def formats() -> dict[str, SourceFormat]:
     """Returns all formats by name."""
     return {
@@ -132,6 +136,7 @@ def formats() -> dict[str, SourceFormat]:
         "pairs": SourceFormat(_read_pairs, data.read_pairs, besides=_questions),
         "squad": SourceFormat(_read_squad, data.read_squad),
         "squad_passages": SourceFormat(_read_passages, data.squad_for_masque),
+        "table": SourceFormat(_read_table, data.read_table, one_style=False),
         "triviaqa": SourceFormat(_read_triviaqa, data.read_triviaqa),
         "wikiqa": SourceFormat(_read_wikiqa, data.read_wikiqa),
     }

@@ -12,6 +12,7 @@ Format = Literal[
     "pairs",
     "squad",
     "squad_passages",
+    "table",
     "triviaqa",
     "wikiqa",
 ]
@@ -25,8 +26,9 @@ class Source:
 
     Args:
         format: reader of the files: `squad` gives each question its own paragraph,
-            `squad_passages` several passages of the article; `examples` is tfmrc's JSON lines,
-            `corpus` the corpus that tfmrc ships (`train: train`), `pairs` two files of lines.
+            `squad_passages` several passages of the article; `table` is a user's own CSV,
+            TSV, JSON or Parquet file, `examples` tfmrc's JSON lines, `corpus` the
+            corpus that tfmrc ships (`train: train`), `pairs` two files of lines.
         styles: styles of the answers.
         train: training file below the data folder; null: none.
         test: test file below the data folder; null: none.

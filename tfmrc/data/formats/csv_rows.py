@@ -33,7 +33,12 @@ def seekable(path: str | PathLike) -> Iterator[IO[bytes]]:
 
 
 def csv_rows(
-    file: IO[bytes], path: str | PathLike, columns: tuple[str, ...], report: Report
+    file: IO[bytes],
+    path: str | PathLike,
+    columns: tuple[str, ...],
+    report: Report,
+    *,
+    delimiter: str = ",",
 ) -> Iterator[tuple[RecordLocation, int, dict[str, str]]]:
     """Yields the rows of a CSV file with a header.
 
@@ -42,6 +47,7 @@ def csv_rows(
         path: str or path. Name of the file, for errors.
         columns: tuple of str. Required columns.
         report: `Report`. Receives the errors of broken rows.
+        delimiter: str. Character between two values. Default: ",".
 
     Yields:
         The row's location (for errors), the offset of its first byte, and a dict from column to
@@ -51,7 +57,7 @@ def csv_rows(
         RecordError: A column is missing, or the file ends inside a row.
     """
     lines = _Lines(file, path)
-    rows = csv.reader(lines, strict=True)
+    rows = csv.reader(lines, strict=True, delimiter=delimiter)
     try:
         header = next(rows, None)
     except csv.Error as error:
@@ -59,6 +65,9 @@ def csv_rows(
     if header is None:
         raise RecordError("the file is empty", path=path, record="file")
     header[0] = header[0].removeprefix("\ufeff")
+    repeated = next((name for name in header if header.count(name) > 1), None)
+    if repeated is not None:
+        raise RecordError("the column is there twice", path=path, record="header", field=repeated)
     for column in columns:
         if column not in header:
             raise RecordError(

@@ -2,22 +2,26 @@
 
 import csv
 from collections.abc import Iterator
+from dataclasses import fields
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import ijson
 
+from tfmrc.data.example import Example
 from tfmrc.data.formats.dream import read_dream
 from tfmrc.data.formats.examples import read_examples
 from tfmrc.data.formats.msmarco import read_msmarco
 from tfmrc.data.formats.narrativeqa import read_narrativeqa
 from tfmrc.data.formats.squad import read_squad
+from tfmrc.data.formats.tables import is_table, read_table
 from tfmrc.data.formats.triviaqa import read_triviaqa
 from tfmrc.data.formats.wikiqa import COLUMNS, read_wikiqa
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, open_binary, open_text
 
 SUMMARIES = ("summaries.csv", "third_party/wikipedia/summaries.csv", "summaries.csv.gz")
+EXAMPLE_FIELDS = {each.name for each in fields(Example)}
 _START = 1 << 16
 
 
@@ -62,6 +66,7 @@ def read_file(
         "examples": read_examples,
         "msmarco": read_msmarco,
         "squad": read_squad,
+        "table": read_table,
         "wikiqa": read_wikiqa,
     }
     return readers[name](path, on_error=on_error)
@@ -71,15 +76,18 @@ def file_format(path: str | PathLike) -> str:
     """Returns the name of a file's format.
 
     The names are ``"squad"``, ``"msmarco"``, ``"narrativeqa"``, ``"dream"``, ``"triviaqa"``,
-    ``"wikiqa"`` and ``"examples"`` (the JSON lines of `write_examples`).
+    ``"wikiqa"``, ``"examples"`` (the JSON lines of `write_examples`) and ``"table"`` (a user's own
+    table, see `read_table`).
 
     Raises:
         RecordError: The beginning of the file matches no known format.
     """
     with open_binary(path) as file:
         start = file.read(_START)
+    if start.startswith(b"PAR1"):
+        return "table"
     if start.lstrip()[:1] == b"[":
-        return "dream"
+        return "table" if start.lstrip()[1:].lstrip()[:1] == b"{" else "dream"
     if start.startswith("\t".join(COLUMNS).encode()):
         return "wikiqa"
     if start.lstrip()[:1] == b"{":
@@ -88,18 +96,23 @@ def file_format(path: str | PathLike) -> str:
             return "squad"
         if "Data" in names:
             return "triviaqa"
-        if names & {"query", "query_id", "wellFormedAnswers", "answers"} and "id" not in names:
+        official = names & {"query", "query_id", "wellFormedAnswers", "answers"}
+        if official and not names & {"id", "question"}:
             return "msmarco"
-        if {"id", "question"} <= names:
+        if {"id", "question"} <= names <= EXAMPLE_FIELDS:
             return "examples"
+        if "question" in names or is_table(path):
+            return "table"
     else:
         with open_text(path, newline="") as text:
             header = next(csv.reader(text), [])
         if {"document_id", "question", "answer1"} <= set(header):
             return "narrativeqa"
+        if is_table(path):
+            return "table"
     raise RecordError(
         "is of no known format: SQuAD, MS MARCO, DREAM, TriviaQA, WikiQA, NarrativeQA's qaps.csv, "
-        "examples",
+        "examples, or a table (.csv, .tsv, .json, .jsonl, .parquet)",
         path=path,
         record="file",
     )

@@ -34,7 +34,8 @@ def predict(
 
     Args:
         experiment: The experiment, with the options of decoding.
-        questions: str or path. Examples as JSON lines: `id`, `question`, `passages`.
+        questions: str or path. A file of any format of `tfmrc.data.read_file`: a table (CSV, TSV,
+            JSON, Parquet) with `question` and `passage`, tfmrc's JSON lines, or an official format.
         output: str, path or None. File of predictions, one JSON object per line. The file of an
             interrupted command is continued: predictions of the same model, options and examples
             are not computed again. A file with other content is left unchanged. Default: standard
@@ -53,7 +54,7 @@ def predict(
     folder = folders.run_folder(experiment, run)
     if output is not None:
         _check_output(Path(output), Path(questions))
-    examples = list(unique(data.read_examples(questions), str(questions)))
+    examples = list(unique(data.read_file(questions), str(questions)))
     predictor = load_run(single_run(experiment, folder))
     name = predictor.task(task).name
     settings = experiment.evaluation

@@ -1,0 +1,257 @@
+"""A user's own table gives the same examples in every form, and clear errors."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pandas
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from tfmrc import data
+from tfmrc.data import Example, RecordError, Span, read_table
+
+ROWS = [
+    {
+        "id": "a",
+        "question": "Who flew?",
+        "context": "An owl flew.",
+        "answer": "An owl",
+        "answer_start": 0,
+        "title": "Owls",
+    },
+    {
+        "id": "b",
+        "question": "Who slept, and where?",
+        "context": 'The "cat" slept\nat home.',
+        "answer": '"cat"',
+        "answer_start": 4,
+        "title": "Cats",
+    },
+    {
+        "id": "c",
+        "question": "Wer schläft?",
+        "context": "Niemand.",
+        "answer": None,
+        "answer_start": None,
+        "title": "Owls",
+    },
+]
+EXAMPLES = [
+    Example(
+        "a", "Who flew?", ("An owl flew.",), {"span": ("An owl",)},
+        answerable=True, spans=(Span(0, 0, 6),), group="Owls",
+    ),
+    Example(
+        "b", "Who slept, and where?", ('The "cat" slept\nat home.',), {"span": ('"cat"',)},
+        answerable=True, spans=(Span(0, 4, 9),), group="Cats",
+    ),
+    Example("c", "Wer schläft?", ("Niemand.",), group="Owls"),
+]  # fmt: skip
+
+
+def write(path: Path) -> Path:
+    """The rows in the form that the path's ending names."""
+    frame = pandas.DataFrame(ROWS)
+    kind = path.name.removesuffix(".gz").rpartition(".")[2]
+    if kind in ("csv", "tsv"):
+        text = frame.to_csv(index=False, sep="," if kind == "csv" else "\t")
+    elif kind == "json":
+        text = json.dumps(ROWS, indent=2)
+    else:
+        text = "".join(json.dumps(row) + "\n" for row in ROWS)
+    if kind == "parquet":
+        parquet.write_table(pyarrow.Table.from_pylist(ROWS), path)
+    elif path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["t.csv", "t.tsv", "t.json", "t.jsonl", "t.ndjson", "t.parquet", "t.csv.gz", "t.json.gz"],
+)
+def test_every_form_gives_the_same_examples_in_every_pass(tmp_path, name):
+    stream = read_table(write(tmp_path / name))
+    assert list(stream) == EXAMPLES
+    assert list(stream) == EXAMPLES
+    assert stream.report.read == 3
+
+
+def test_a_file_of_json_objects_per_line_may_be_called_json(tmp_path):
+    path = write(tmp_path / "t.jsonl").rename(tmp_path / "t.json")
+    assert list(read_table(path)) == EXAMPLES
+
+
+def test_frames_and_lists_are_read_like_files():
+    assert list(read_table(ROWS)) == EXAMPLES
+    assert list(read_table(pandas.DataFrame(ROWS))) == EXAMPLES
+    nullable = pandas.DataFrame(ROWS).convert_dtypes()
+    assert list(read_table(nullable)) == EXAMPLES
+
+
+class Dataset:
+    """Rows as `datasets.Dataset` gives them: iterable, with the names of its columns."""
+
+    def __init__(self, rows):
+        self.rows = rows
+        self.column_names = list(rows[0])
+
+    def __iter__(self):
+        return iter(self.rows)
+
+
+def test_hugging_face_rows_of_squad():
+    rows = [
+        {"id": "1", "title": "Owls", "context": "An owl flew.", "question": "Who?",
+         "answers": {"text": ["An owl", "owl"], "answer_start": [0, 3]}},
+        {"id": "2", "title": "Owls", "context": "An owl flew.", "question": "Why?",
+         "answers": {"text": [], "answer_start": []}},
+    ]  # fmt: skip
+    first, second = read_table(Dataset(rows))
+    assert first.answers == {"span": ("An owl", "owl")}
+    assert first.spans == (Span(0, 0, 6), Span(0, 3, 6))
+    assert second.answers == {} and second.answerable is False
+
+
+def test_columns_are_mapped_by_name_and_may_be_several():
+    rows = [
+        {"Frage": "Wer?", "Text1": "Ein Uhu.", "Text2": "Ein Kater.", "A1": "Uhu", "A2": "ein Uhu",
+         "hilft1": "ja", "nr": 7},
+        {"Frage": "Wo?", "Text1": "Hier.", "Text2": None, "A1": "hier", "A2": float("nan"),
+         "hilft1": "ja", "nr": 8},
+    ]  # fmt: skip
+    columns = {
+        "question": "Frage",
+        "passages": ["Text1", "Text2"],
+        "answers": ("A1", "A2"),
+        "id": "nr",
+    }
+    first, second = read_table(rows, columns=columns, style="kurz")
+    assert first.passages == ("Ein Uhu.", "Ein Kater.")
+    assert first.answers == {"kurz": ("Uhu", "ein Uhu")}
+    assert (first.id, second.id) == ("7", "8")
+    assert second.passages == ("Hier.",) and second.answers == {"kurz": ("hier",)}
+
+
+def test_lists_flags_and_relevance():
+    rows = [
+        {"question": "Who?", "passages": ["An owl.", "A cat."], "answers": ["owl"],
+         "relevance": [1, 0], "answerable": "yes"},
+        {"question": "Why?", "passages": ["An owl.", "A cat."], "answers": [],
+         "relevance": [False, False], "answerable": 0.0},
+    ]  # fmt: skip
+    first, second = read_table(rows)
+    assert first.relevance == (True, False) and first.answerable is True
+    assert second.relevance == (False, False) and second.answerable is False
+    assert (first.id, second.id) == ("1", "2")  # by default the numbers of the rows
+
+
+def test_a_table_of_tfmrcs_own_lines_is_the_same_examples(tmp_path):
+    path = tmp_path / "own.jsonl"
+    data.write_examples(path, EXAMPLES)
+    assert list(read_table(path)) == EXAMPLES
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        ([{"question": "Who?"}], {}, "expected a column passages or passage or context; another"),
+        ([{"context": "An owl."}], {}, "row 1: question: expected a column question or query"),
+        ([{"question": 5, "context": "a"}], {}, r"row 1: question: must be text. Received: 5"),
+        (
+            [{"question": "", "context": "a"}],
+            {},
+            "row 1: question: must be text. Received: nothing",
+        ),
+        ([{"question": "Who?", "context": 1}], {}, "context: must be a text or a list of texts"),
+        (
+            [{"question": "Who?", "context": "An owl.", "answer": "owl", "answer_start": 4}],
+            {},
+            "answer_start: the passage has 'wl.' there, not the answer",
+        ),
+        (
+            [{"question": "Who?", "passages": ["a", "b"], "answer": "a", "answer_start": 0}],
+            {},
+            "1 numbers, 1 answers, 2 passages",
+        ),
+        (
+            [{"question": "Who?", "context": "a", "answer": "a", "answer_start": "x"}],
+            {},
+            "answer_start: must be a number",
+        ),
+        (
+            [{"question": "Who?", "context": "a", "answerable": "perhaps"}],
+            {},
+            "answerable: must be true or false. Received: 'perhaps'",
+        ),
+        (
+            [{"question": "Who?", "context": "a", "answer": "a", "answerable": False}],
+            {},
+            "not answerable has no answers",
+        ),
+        (
+            [{"question": "Who?", "Text": "a"}],
+            {"columns": {"passages": "Txt"}},
+            "Txt: the table has no such column; did you mean Text",
+        ),
+        (["Who?"], {}, "a row is an object such as"),
+        (
+            [{"id": 1, "question": "Who?", "context": "a"}] * 2,
+            {},
+            "row 2: id: occurs twice; it is also that of row 1",
+        ),
+        ([], {}, "holds no row"),
+    ],
+)
+def test_what_is_wrong_is_said_with_row_and_column(rows, options, message):
+    with pytest.raises(RecordError, match=message):
+        list(read_table(rows, **options))
+
+
+def test_broken_rows_are_skipped_and_counted_if_wanted():
+    rows = [*ROWS, {**ROWS[0], "id": "d", "answer_start": 1}]
+    stream = read_table(rows, on_error="skip")
+    assert list(stream) == EXAMPLES
+    assert stream.report.skipped == 1 and "answer_start=1" in str(stream.report.errors[0])
+
+
+@pytest.mark.parametrize("source", [iter(ROWS), ROWS[0], 5, None])
+def test_what_is_no_table_is_refused_with_an_example(source):
+    with pytest.raises(TypeError, match=r"a list of dicts such as .*Who flew"):
+        read_table(source)
+
+
+def test_fields_and_endings_that_do_not_exist(tmp_path):
+    with pytest.raises(ValueError, match="did you mean question"):
+        read_table(ROWS, columns={"qestion": "Frage"})
+    with pytest.raises(ValueError, match=r"ends in one of \.csv"):
+        read_table(tmp_path / "t.xls")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", b"question,context\nWho?,\"An owl", "the file ends too early"),
+        ("t.csv", b"question,context\nWho?\n", "line 2: must have 2 values. Received: 1"),
+        ("t.csv", b"question,question,context\n1,2,3\n", "question: the column is there twice"),
+        ("t.csv", b"", "the file is empty"),
+        ("t.json", b'[{"question": "Who?", "context": "a"}', "the file ends too early"),
+        ("t.jsonl", b'{"question": "Who?", "context": "a"}\n{"ques', "line 2: no JSON"),
+        ("t.parquet", b"PAR1 and nothing else", "the file is no Parquet, or damaged"),
+        ("t.csv.gz", gzip.compress(b"question,context\nWho?,a\n")[:-9], "damaged or cut short"),
+    ],
+)  # fmt: skip
+def test_damaged_files(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(RecordError, match=message):
+        list(read_table(path))
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.json", "t.jsonl", "t.parquet", "t.csv.gz"])
+def test_the_form_is_recognised(tmp_path, name):
+    assert list(data.read_file(write(tmp_path / name))) == EXAMPLES

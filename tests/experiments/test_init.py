@@ -1,0 +1,127 @@
+"""`tfmrc init` writes a recipe for a user's own file, which trains as it is."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tfmrc import cli, experiments
+from tfmrc.data import RecordError
+from tfmrc.experiments import building
+from tfmrc.experiments.steps.init import MODELS
+
+BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")
+PLACES = ("mill", "barn", "lake", "tower")
+
+
+def rows():
+    """A question per bird and place, whose answer is in the passage but for its position."""
+    return [
+        {
+            "question": f"What did the {bird} see?",
+            "passage": f"The {bird} flew far. Then it saw the {place} and slept.",
+            "answer": f"the {place}",
+            "document": f"{bird}s",
+        }
+        for bird in BIRDS
+        for place in PLACES
+    ]
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = ["question,passage,answer,document"]
+    lines += [",".join(row.values()) for row in rows()]
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+SMALL = {
+    "san": "model.units=4 model.word_dim=8 model.align_dim=4 model.num_steps=2",
+    "masque": "model.word_dim=8 model.hidden_dim=8 model.num_heads=2 model.intermediate_dim=8",
+    "maxout_pointer_qg": "model.word_dim=8 model.hidden_dim=8 model.num_layers=1",
+    "daanet": "model.word_dim=8 model.hidden_dim=8 model.inner_dim=8 model.num_heads=2",
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
+    command = ["init", "mine", "--model", model, "--data", str(table)]
+    assert cli.main([*command, "--columns", "group=document"]) == 0
+    said = capsys.readouterr().out
+    assert "32 questions, 32 with an answer, 8 documents" in said
+    assert "tfmrc train mine.yaml" in said
+    experiment = experiments.load("mine.yaml")
+    building.check_experiment(experiment)
+    [source] = experiment.sources
+    assert source.format == "table" and Path(source.train) == table
+    assert source.options == {"columns": {"group": "document"}}
+    assert source.spans == (None if model == "masque" else "exact")
+    assert experiment.preprocessor["question_length"] == 10
+    assert experiment.training.epochs == 30
+
+
+def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
+    command = ["init", "mine", "--model", "san", "--data", str(table), "--test", str(table)]
+    assert cli.main([*command, "--columns", "group=document"]) == 0
+    small = [*SMALL["san"].split(), "training.epochs=1", "training.batch_size=8"]
+    assert cli.main(["train", "mine.yaml", "--set", *small]) == 0
+    assert cli.main(["evaluate", "runs/mine"]) == 0
+    capsys.readouterr()
+    assert cli.main(["predict", "runs/mine", "--input", str(table), "--format", "squad"]) == 0
+    answers = json.loads(capsys.readouterr().out)
+    passages = {str(number): row["passage"] for number, row in enumerate(rows(), 1)}
+    assert answers.keys() == passages.keys()
+    assert all(answers[name] in passage for name, passage in passages.items())
+
+
+def test_official_forms_and_positions_are_recognised(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    qa = {"id": "1", "question": "Who?", "answers": [{"text": "An owl", "answer_start": 0}]}
+    article = {"title": "Owls", "paragraphs": [{"context": "An owl flew.", "qas": [qa]}]}
+    Path("squad.json").write_text(json.dumps({"version": "1.1", "data": [article]}))
+    said = experiments.init("birds", model="daanet", data="squad.json")
+    assert "1 questions, 1 with an answer, 1 with its position, 1 documents" in said
+    [source] = experiments.load("birds.yaml").sources
+    assert (source.format, source.spans) == ("squad", None)
+
+
+def test_an_encoder_is_written_into_the_recipe(table):
+    experiments.init("mine", model="san", data=table, encoder="minilm")
+    experiment = experiments.load("mine.yaml")
+    assert experiment.encoder["preset"] == "minilm"
+    assert experiment.training.batch_size == 16
+
+
+def test_a_name_with_quotation_marks_is_kept(tmp_path, table):
+    strange = table.rename(tmp_path / 'it\'s: "mine" #1.csv')
+    experiments.init("mine", model="san", data=strange)
+    [source] = experiments.load("mine.yaml").sources
+    assert Path(source.train) == strange
+
+
+def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
+    def refused(error, match, **given):
+        with pytest.raises(error, match=match):
+            experiments.init("mine", **({"model": "san", "data": table} | given))
+        assert not Path("mine.yaml").exists()
+
+    refused(ValueError, "did you mean masque", model="masqe")
+    refused(ValueError, "The file does not exist", data="none.csv")
+    refused(ValueError, "did you mean question", columns={"qestion": "x"})
+    refused(RecordError, "the table has no such column", columns={"group": "y"})
+    blind = tmp_path / "blind.csv"
+    blind.write_text("question,passage\nWho?,An owl.\n")
+    refused(ValueError, "no row has one. Expected a column `answer`", data=blind)
+    broken = tmp_path / "broken.csv"
+    broken.write_text("question,passage,answer\nWho?,An owl.,owl\nWho?\n")
+    refused(RecordError, "line 3: must have 3 values", data=broken)
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text('{"id": "1", "question": "Who?", "passages": ["An owl."]}\n')
+    refused(ValueError, "Training and test file have one form", test=lines)
+    Path("mine.yaml").write_text("a user's own file")
+    with pytest.raises(ValueError, match="exists already"):
+        experiments.init("mine", model="san", data=table)
+    assert Path("mine.yaml").read_text() == "a user's own file"

@@ -1,0 +1,453 @@
+"""A user's own questions: CSV, TSV, JSON, Parquet, data frames and lists of dicts."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from tfmrc.arguments import nearest
+from tfmrc.data.example import Example, Span, short
+from tfmrc.data.formats.csv_rows import csv_rows
+from tfmrc.data.formats.fields import RecordLocation
+from tfmrc.data.formats.json_stream import json_items, json_lines
+from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
+
+# Column names that are recognised for each field, the first one first.
+NAMES: dict[str, tuple[str, ...]] = {
+    "id": ("id", "question_id", "query_id", "qid"),
+    "question": ("question", "query"),
+    "passages": ("passages", "passage", "context", "contexts", "paragraph", "document", "text"),
+    "answers": ("answers", "answer"),
+    "answer_start": ("answer_start",),
+    "spans": ("spans",),
+    "answerable": ("answerable",),
+    "relevance": ("relevance",),
+    "query_type": ("query_type",),
+    "group": ("group", "title", "document_id", "article"),
+}
+SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
+EXAMPLE = '{"question": "Who flew?", "passage": "An owl flew.", "answer": "An owl"}'
+
+_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+Rows = Iterator[tuple[RecordLocation, Mapping[str, Any]]]
+Columns = Mapping[str, str | list[str] | tuple[str, ...]]
+
+
+def read_table(
+    source: Any,
+    *,
+    columns: Columns | None = None,
+    style: str = "span",
+    on_error: OnError = "raise",
+) -> ExampleStream:
+    """Reads a table of questions, one row per question.
+
+    A file's ending names its form: `.csv`, `.tsv`, `.json` (a list of objects, or objects one per
+    line), `.jsonl`, `.ndjson`, `.parquet` (needs pyarrow); the text forms may be compressed
+    (`.csv.gz`). Text files are read row by row, a Parquet file in batches.
+
+    Fields of a row:
+
+    - `question`: text; also the column `query`.
+    - `passages`: a text or a list of texts; also `passage`, `context`, `paragraph`, `document`,
+      `text`.
+    - `answers`: a text, a list of texts, `{"text": [...], "answer_start": [...]}` as Hugging Face's
+      SQuAD has it, or a list of texts per style. Optional; so are all further fields.
+    - `answer_start`: first character of each answer in the only passage. Without it the answer's
+      position is unknown: `with_exact_spans`, or `spans: exact` in a recipe, looks for it.
+    - `answerable`: true or false. Without it a question with an answer is answerable, and one with
+      an empty list of answers is not; for a blank cell this is unknown.
+    - `relevance`: true or false per passage.
+    - `group`: the document, by which a split keeps training and validation apart; also `title`,
+      `document_id`, `article`.
+    - `id`: by default the number of the row.
+
+    Args:
+        source: str, path, data frame (pandas), `datasets.Dataset`, or list of dicts. The table.
+        columns: dict. Column of a field where its name is none of those above; a list of columns
+            for passages or answers that have a column each. Default None.
+        style: str. Style of the answers. Default "span".
+        on_error: str. `"raise"` a `RecordError` at a broken row, or `"skip"` and count it.
+
+    Returns:
+        A stream of examples that can be read any number of times.
+
+    Raises:
+        TypeError: `source` is none of these.
+        ValueError: The file's ending is unknown, or `columns` names a field that does not exist.
+        RecordError: While reading: a column or value is missing or of the wrong type, an answer is
+            not where `answer_start` says, an id occurs twice, or the file is damaged.
+        ImportError: pyarrow is missing.
+
+    Example:
+
+    >>> rows = [{"Frage": "Who flew?", "context": "An owl flew.", "answer": "An owl"}]
+    >>> [example] = read_table(rows, columns={"question": "Frage"})
+    >>> example.question, example.passages, example.answers
+    ('Who flew?', ('An owl flew.',), {'span': ('An owl',)})
+    """
+    columns = dict(columns or {})
+    for field in columns:
+        if field not in NAMES:
+            similar = nearest(field, list(NAMES))
+            raise ValueError(
+                f"The fields of a table are {', '.join(NAMES)}"
+                + (f"; did you mean {similar}?" if similar else ".")
+                + f" Received: columns={columns!r}"
+            )
+    rows = _opener(source)
+
+    def read(report: Report) -> Iterator[Example]:
+        number = 0
+        table: _Table | None = None
+        with rows(report) as given:
+            for number, (location, row) in enumerate(given, 1):
+                if table is None:
+                    table = _Table(_fields(row, columns, location), style)
+                try:
+                    example = table.example(row, number, location)
+                except RecordError as error:
+                    report.error(error)
+                    continue
+                report.location = location
+                yield example
+        if not number and not report.skipped:
+            raise RecordError("holds no row", path=_name(source), record="file")
+
+    return ExampleStream(read, on_error)
+
+
+def is_table(path: str | PathLike[str]) -> bool:
+    """Returns True if the ending of a file's name is that of a table.
+
+    Example:
+
+    >>> is_table("questions.csv.gz"), is_table("questions.txt")
+    (True, False)
+    """
+    return _suffix(path) in SUFFIXES
+
+
+def _suffix(path: str | PathLike[str]) -> str:
+    return Path(str(path).removesuffix(".gz")).suffix.lower()
+
+
+def _name(source: Any) -> str:
+    if isinstance(source, str | PathLike):
+        return str(source)
+    return f"<{type(source).__name__}>"
+
+
+def _opener(source: Any) -> Any:
+    """A function from a report to a context with the table's rows."""
+    if isinstance(source, str | PathLike):
+        suffix = _suffix(source)
+        if suffix not in SUFFIXES:
+            raise ValueError(
+                f"The name of a table ends in one of {', '.join(SUFFIXES)} (text forms also with "
+                f".gz). Received: {str(source)!r}"
+            )
+        opener = _parquet if suffix == ".parquet" else _json if "son" in suffix else _csv
+        return lambda report: opener(source, report)
+    if hasattr(source, "columns") and hasattr(source, "iloc"):
+        return lambda report: _frame(source)
+    is_rows = hasattr(source, "column_names") or isinstance(source, list | tuple)
+    if not is_rows or isinstance(source, Mapping):
+        raise TypeError(
+            "A table is a path, a pandas data frame, a `datasets.Dataset`, or a list of dicts such "
+            f"as {EXAMPLE}. Received: {short(source)} ({type(source).__name__})"
+        )
+    return lambda report: _dicts(source)
+
+
+@contextmanager
+def _csv(path: Any, report: Report) -> Iterator[Rows]:
+    delimiter = "\t" if _suffix(path) == ".tsv" else ","
+    with open_binary(path, skip_mark=False) as file:
+        yield (
+            (location, row)
+            for location, _, row in csv_rows(file, path, (), report, delimiter=delimiter)
+        )
+
+
+@contextmanager
+def _json(path: Any, report: Report) -> Iterator[Rows]:
+    with open_binary(path) as file:
+        start = b""
+        while not start.strip() and (more := file.peek(1 << 12)[len(start) :]):  # type: ignore[attr-defined]
+            start += more
+        if start.lstrip()[:1] != b"[":
+            yield json_lines(file, path, report)
+            return
+        items = json_items(file, path, None, "row", report)
+        yield ((RecordLocation(path, f"row {number}"), row) for number, row in items)
+
+
+@contextmanager
+def _parquet(path: Any, report: Report) -> Iterator[Rows]:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise ImportError("Parquet files need pyarrow: pip install tfmrc[parquet]") from error
+
+    def rows() -> Rows:
+        number = 0
+        try:
+            with ParquetFile(path) as file:
+                for batch in file.iter_batches(1024):
+                    for row in batch.to_pylist():
+                        number += 1
+                        yield RecordLocation(path, f"row {number}"), row
+        except ArrowException as error:
+            raise RecordError(
+                f"the file is no Parquet, or damaged ({str(error).splitlines()[0]})",
+                path=path,
+                record=f"after row {number}",
+            ) from error
+
+    yield rows()
+
+
+@contextmanager
+def _frame(frame: Any) -> Iterator[Rows]:
+    names = [str(name) for name in frame.columns]
+    values = zip(*(frame.iloc[:, index] for index in range(len(names))), strict=True)
+    yield (
+        (RecordLocation(_name(frame), f"row {number}"), dict(zip(names, row, strict=True)))
+        for number, row in enumerate(values, 1)
+    )
+
+
+@contextmanager
+def _dicts(rows: Iterable[Any]) -> Iterator[Rows]:
+    yield (
+        (RecordLocation(_name(rows), f"row {number}"), row) for number, row in enumerate(rows, 1)
+    )
+
+
+def _fields(row: Any, columns: Columns, location: RecordLocation) -> dict[str, str | list[str]]:
+    """The column, or columns, of each field that the table has."""
+    _check_row(row, location)
+    names = list(row)
+    result: dict[str, str | list[str]] = {}
+    for field, known in NAMES.items():
+        if field in columns:
+            wanted = columns[field]
+            names_wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+            for name in names_wanted:
+                if name not in row:
+                    similar = nearest(str(name), names)
+                    raise location.error(
+                        "the table has no such column"
+                        + (f"; did you mean {similar}?" if similar else ".")
+                        + f" Received: {', '.join(map(short, names))}",
+                        str(name),
+                    )
+            result[field] = wanted if isinstance(wanted, str) else names_wanted
+            continue
+        present = [name for name in known if name in row]
+        if present:
+            result[field] = present[0]
+    for field in ("question", "passages"):
+        if field not in result:
+            raise location.error(
+                f"expected a column {' or '.join(NAMES[field][:3])}; another one is named by "
+                f"columns={{{field!r}: ...}}. Received: {', '.join(map(short, names))}; "
+                f"for example {EXAMPLE}",
+                field,
+            )
+    return result
+
+
+def _check_row(row: Any, location: RecordLocation) -> None:
+    if not isinstance(row, Mapping):
+        raise location.error(f"a row is an object such as {EXAMPLE}. Received: {short(row)}")
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The columns of a table's fields, and the style of its answers."""
+
+    columns: Mapping[str, str | list[str]]
+    style: str
+
+    def example(self, row: Any, number: int, location: RecordLocation) -> Example:
+        """The example of a row.
+
+        Raises:
+            RecordError: A value is missing or of the wrong type, or values contradict each other.
+        """
+        _check_row(row, location)
+        question = self._text(row, "question", location)
+        passages = self._passages(row, location)
+        answers, starts = self._answers(row, location)
+        spans = self._spans(row, passages, answers.get(self.style, ()), starts, location)
+        answerable = self._answerable(row, answers, location)
+        name = self._value(row, "id")
+        optional = {
+            field: None if value is None else str(value)
+            for field in ("query_type", "group")
+            for value in [self._value(row, field)]
+        }
+        try:
+            return Example(
+                id=str(number if name is None else name),
+                question=question,
+                passages=passages,
+                answers=answers,
+                answerable=answerable,
+                relevance=self._relevance(row, location),
+                spans=spans,
+                **optional,
+            )
+        except ValueError as error:
+            raise location.error(str(error)) from error
+
+    def _value(self, row: Mapping[str, Any], field: str) -> Any:
+        """The cell of a field; None where it is blank or the table has no such column."""
+        column = self.columns.get(field)
+        if column is None:
+            return None
+        if isinstance(column, list):
+            cells = [_plain(row.get(name)) for name in column]
+            return [cell for cell in cells if cell is not None]
+        return _plain(row.get(column))
+
+    def _text(self, row: Mapping[str, Any], field: str, location: RecordLocation) -> str:
+        value = self._value(row, field)
+        if not isinstance(value, str):
+            shown = "nothing" if value is None else short(value)
+            raise location.error(f"must be text. Received: {shown}", self._column(field))
+        return value
+
+    def _column(self, field: str) -> str:
+        column = self.columns[field]
+        return column if isinstance(column, str) else ", ".join(column)
+
+    def _texts(self, value: Any, field: str, location: RecordLocation) -> tuple[str, ...]:
+        values = [value] if isinstance(value, str) else value
+        if not isinstance(values, list) or not all(isinstance(text, str) for text in values):
+            raise location.error(
+                f"must be a text or a list of texts. Received: {short(value)}", self._column(field)
+            )
+        return tuple(values)
+
+    def _passages(self, row: Mapping[str, Any], location: RecordLocation) -> tuple[str, ...]:
+        value = self._value(row, "passages")
+        return () if value is None else self._texts(value, "passages", location)
+
+    def _answers(
+        self, row: Mapping[str, Any], location: RecordLocation
+    ) -> tuple[dict[str, tuple[str, ...]], list[int]]:
+        value = self._value(row, "answers")
+        starts = self._value(row, "answer_start")
+        if isinstance(value, Mapping) and "text" in value:
+            starts = value.get("answer_start", starts)
+            value = value["text"]
+        if isinstance(value, Mapping):  # a list per style
+            styles = {str(style): self._texts(v, "answers", location) for style, v in value.items()}
+        else:
+            texts = () if value is None else self._texts(value, "answers", location)
+            styles = {self.style: tuple(text for text in texts if text.strip())}
+        numbers = [] if starts is None else starts if isinstance(starts, list) else [starts]
+        try:
+            positions = [_whole(start) for start in numbers]
+        except (TypeError, ValueError, OverflowError):
+            raise location.error(
+                f"must be a number, or a number per answer. Received: {short(starts)}",
+                "answer_start",
+            ) from None
+        return {style: texts for style, texts in styles.items() if texts}, positions
+
+    def _spans(
+        self,
+        row: Mapping[str, Any],
+        passages: tuple[str, ...],
+        answers: tuple[str, ...],
+        starts: list[int],
+        location: RecordLocation,
+    ) -> tuple[Span, ...]:
+        spans = self._value(row, "spans")
+        try:
+            if spans is not None:
+                return tuple(Span(*span) for span in spans)
+        except (TypeError, ValueError) as error:
+            raise location.error(
+                f"a span is [passage, start, end]. Received: {short(spans)}", "spans"
+            ) from error
+        if not any(start >= 0 for start in starts):
+            return ()
+        if len(starts) != len(answers) or len(passages) != 1:
+            raise location.error(
+                "needs a number per answer, and a single passage. Received: "
+                f"{len(starts)} numbers, {len(answers)} answers, {len(passages)} passages",
+                "answer_start",
+            )
+        result = []
+        for text, start in zip(answers, starts, strict=True):
+            if start < 0:
+                continue
+            there = passages[0][start : start + len(text)]
+            if there != text:
+                raise location.error(
+                    f"the passage has {short(there)} there, not the answer. "
+                    f"Received: answer_start={start}, answer={short(text)}",
+                    "answer_start",
+                )
+            result.append(Span(0, start, start + len(text)))
+        return tuple(result)
+
+    def _answerable(
+        self, row: Mapping[str, Any], answers: Mapping[str, Any], location: RecordLocation
+    ) -> bool | None:
+        value = self._value(row, "answerable")
+        if value is not None:
+            return self._flag(value, "answerable", location)
+        if answers:
+            return True
+        cell = self._value(row, "answers")
+        if isinstance(cell, Mapping) and "text" in cell:
+            cell = cell["text"]
+        is_empty = isinstance(cell, list) and not isinstance(self.columns.get("answers"), list)
+        return False if is_empty and not cell else None
+
+    def _relevance(
+        self, row: Mapping[str, Any], location: RecordLocation
+    ) -> tuple[bool, ...] | None:
+        value = self._value(row, "relevance")
+        if value is None:
+            return None
+        values = value if isinstance(value, list) else [value]
+        return tuple(self._flag(flag, "relevance", location) for flag in values)
+
+    def _flag(self, value: Any, field: str, location: RecordLocation) -> bool:
+        """True and false, also as 1 and 0 or as a CSV file writes them."""
+        result = _FLAGS.get(str(value).strip().lower().removesuffix(".0"))
+        if result is None:
+            raise location.error(
+                f"must be true or false. Received: {short(value)}", self._column(field)
+            )
+        return result
+
+
+def _whole(value: Any) -> int:
+    """A whole number, also as 3.0 or "3.0": frames with blank cells hold and write floats."""
+    number = float(value)
+    if isinstance(value, bool) or not number.is_integer():
+        raise ValueError(value)
+    return int(number)
+
+
+def _plain(value: Any) -> Any:
+    """A cell as plain Python; None for a blank one and for the NaN of data frames."""
+    if hasattr(value, "tolist"):  # of NumPy
+        value = value.tolist()
+    if type(value).__name__ == "NAType" or (isinstance(value, float) and value != value):
+        return None
+    if isinstance(value, str) and not value.strip():
+        return None
+    return list(value) if isinstance(value, tuple) else value

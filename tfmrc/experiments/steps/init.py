@@ -1,0 +1,320 @@
+"""Writes a recipe for a user's own data."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tfmrc import data
+from tfmrc.arguments import nearest
+from tfmrc.data import Example
+from tfmrc.data.formats.detect import file_format
+from tfmrc.data.transforms.sentences import words
+from tfmrc.experiments.loading import load
+
+__all__ = ["MODELS", "init"]
+
+MODELS = ("san", "masque", "maxout_pointer_qg", "daanet")
+LOOKED_AT = 2_000
+"""Examples from which the sizes are chosen; all of them are counted."""
+
+_STEPS = 1_500  # a first training of the small presets on two CPU cores: minutes, not hours
+_BATCH_SIZE = 32
+_WITH_ENCODER = {"batch_size": 16, "epochs": 2}
+
+
+def init(
+    path: str | Path,
+    *,
+    model: str,
+    data: str | Path,
+    test: str | Path | None = None,
+    columns: Mapping[str, str | list[str]] | None = None,
+    encoder: str | None = None,
+) -> str:
+    """Writes a recipe that trains a model on a file of questions, with a comment per value.
+
+    The file may have any form that `tfmrc.data` reads: CSV, TSV, JSON, JSON lines or Parquet (see
+    `tfmrc.data.read_table`), SQuAD, and the other official forms. It is read once, to its end, so
+    that a broken row is found here. Lengths and counts follow from the data.
+
+    Args:
+        path: The YAML file to write; `.yaml` is added to a bare name.
+        model: str. `"san"` (finds the answer in a passage), `"masque"` (writes the answer from
+            several passages), `"maxout_pointer_qg"` (asks questions) or `"daanet"` (answers and
+            asks).
+        data: The training file.
+        test: The file to report on. Default None: there is only a validation loss.
+        columns: dict. Columns of a table whose names are not recognised. Default None.
+        encoder: str. A pretrained encoder, such as `"minilm"`. Default None: no pretrained part.
+
+    Returns:
+        A summary of the data and the next commands.
+
+    Raises:
+        ValueError: The model does not exist, the data does not suit it, or `path` exists.
+        RecordError: The data is broken.
+    """
+    target = Path(path)
+    target = (
+        target if target.suffix in (".yaml", ".yml") else target.with_name(f"{target.name}.yaml")
+    )
+    if target.exists():
+        raise ValueError(f"The recipe exists already; give another name. Received: {target}")
+    if model not in MODELS:
+        similar = nearest(model, MODELS)
+        raise ValueError(
+            f"`model` is one of {', '.join(MODELS)}"
+            + (f"; did you mean {similar}?" if similar else ".")
+            + f" Received: {model!r}"
+        )
+    source = _source_of(Path(data), columns)
+    statistics = _Statistics.of(_read(source, Path(data), columns))
+    statistics.check(model)
+    if test is not None:
+        test_source = _source_of(Path(test), columns)
+        if test_source != source:
+            raise ValueError(
+                "Training and test file have one form. "
+                f"Received: {data} ({source}), {test} ({test_source})"
+            )
+        _Statistics.of(_read(source, Path(test), columns))
+    text = _recipe(target.stem, model, source, Path(data), test, columns, encoder, statistics)
+    target.write_text(text, encoding="utf-8")
+    try:
+        load(target)
+    except ValueError:
+        target.unlink()
+        raise
+    steps = ["prepare", "train"] if test is None else ["prepare", "train", "evaluate"]
+    commands = [
+        f"  tfmrc {step} {target if step != 'evaluate' else f'runs/{target.stem}'}"
+        for step in steps
+    ]
+    return "\n".join([statistics.describe(), f"Wrote {target}. Next:", *commands])
+
+
+def _source_of(path: Path, columns: Any) -> str:
+    if not path.is_file():
+        raise ValueError(f"The file does not exist. Received: {path}")
+    name = file_format(path)
+    if columns and name != "table":
+        raise ValueError(f"Columns belong to a table. Received: {path}, whose form is {name}")
+    return name
+
+
+def _read(name: str, path: Path, columns: Any) -> Iterable[Example]:
+    if name == "table":
+        return data.read_table(path, columns=columns)
+    from tfmrc.data.formats.detect import read_file
+
+    return read_file(path)
+
+
+@dataclass
+class _Statistics:
+    """What a pass over the data has counted, and the lengths of its first examples."""
+
+    examples: int = 0
+    answered: int = 0
+    located: int = 0
+    unanswerable: int = 0
+    ranked: int = 0
+    groups: set[str] = field(default_factory=set)
+    styles: dict[str, None] = field(default_factory=dict)
+    num_passages: int = 1
+    lengths: dict[str, list[int]] = field(
+        default_factory=lambda: {"question": [], "passage": [], "answer": []}
+    )
+
+    @classmethod
+    def of(cls, examples: Iterable[Example]) -> "_Statistics":
+        statistics = cls()
+        for example in examples:
+            statistics.examples += 1
+            statistics.answered += bool(example.answers)
+            statistics.located += bool(example.spans)
+            statistics.unanswerable += example.answerable is False
+            statistics.ranked += example.relevance is not None
+            if example.group is not None:
+                statistics.groups.add(example.group)
+            statistics.styles.update(dict.fromkeys(example.answers))
+            statistics.num_passages = max(statistics.num_passages, len(example.passages))
+            if statistics.examples <= LOOKED_AT:
+                statistics._measure(example)
+        return statistics
+
+    def _measure(self, example: Example) -> None:
+        self.lengths["question"].append(len(words(example.question)))
+        self.lengths["passage"] += [len(words(passage)) for passage in example.passages]
+        self.lengths["answer"] += [
+            len(words(text)) for texts in example.answers.values() for text in islice(texts, 1)
+        ]
+
+    def length(self, name: str, most: int, step: int = 10) -> int:
+        """The words that 98 of 100 texts do not exceed, rounded up to a step; at most `most`."""
+        lengths = sorted(self.lengths[name]) or [step]
+        wanted = lengths[min(len(lengths) - 1, int(len(lengths) * 0.98))] + 1
+        return min(most, -(-wanted // step) * step)
+
+    def check(self, model: str) -> None:
+        """Raises a ValueError if the data does not suit a model."""
+        if not self.answered:
+            raise ValueError(
+                f"{model} is trained on answers, and no row has one. Expected a column `answer` "
+                "or `answers`"
+            )
+
+    def describe(self) -> str:
+        parts = [f"{self.examples:,} questions", f"{self.answered:,} with an answer"]
+        if self.located:
+            parts.append(f"{self.located:,} with its position")
+        if self.unanswerable:
+            parts.append(f"{self.unanswerable:,} that the passages do not answer")
+        if self.groups:
+            parts.append(f"{len(self.groups):,} documents")
+        return ", ".join(parts)
+
+
+def _recipe(
+    name: str,
+    model: str,
+    source: str,
+    train: Path,
+    test: str | Path | None,
+    columns: Any,
+    encoder: str | None,
+    statistics: _Statistics,
+) -> str:
+    styles = list(statistics.styles)
+    spans = model != "masque"
+    lines = [
+        f"# {name}: written by `tfmrc init`. Every value can be changed here, or on the command",
+        "# line: --set training.epochs=2. `tfmrc train --help` describes all of them.",
+        f"name: {name}",
+        f"title: {name}",
+        "",
+        "sources:",
+        f"- format: {source}",
+        f"  train: {_quoted(train.resolve())}",
+        f"  test: {'null' if test is None else _quoted(Path(test).resolve())}"
+        + "  # the file that `tfmrc evaluate` reports on" * (test is None),
+        f"  styles: {_list(styles[:1] if spans else styles)}",
+    ]
+    if columns:
+        lines.append(f"  options: {{columns: {_flow(columns)}}}")
+    if spans:
+        lines.append("  answerable_only: true  # questions without an answer are left out")
+        if statistics.located < statistics.answered:
+            lines.append("  spans: exact  # trains on answers that a passage holds word by word")
+    lines += ["", *_split(statistics), "", *_vocabulary(statistics), ""]
+    if encoder is not None:
+        lines += [
+            "# Reads the texts; another one: a folder in Hugging Face's form.",
+            f"encoder: {{preset: {_quoted(encoder)}, length: 256, overlap: 96}}",
+            "",
+        ]
+    lines += [*_preprocessor(model, statistics), "", *_model(model, statistics, encoder), ""]
+    return "\n".join(
+        [*lines, *_training(model, statistics, encoder), "", *_evaluation(model, statistics), ""]
+    )
+
+
+def _split(statistics: _Statistics) -> list[str]:
+    how = (
+        f"# Validated on documents that training does not see ({len(statistics.groups):,} in the data)."
+        if statistics.groups
+        else "# No column names the documents (`group`): one may be in both parts."
+    )
+    return [how, "split: {validation_share: 0.1, validation_limit: 512}"]
+
+
+def _vocabulary(statistics: _Statistics) -> list[str]:
+    count = 2 if statistics.examples >= LOOKED_AT else 1
+    return [
+        "# Words with a row of their own; all others share rows by their hash. Pretrained vectors:",
+        "# vectors: FILE (GloVe, word2vec, fastText) and model.embeddings_trainable: false.",
+        f"vocabulary: {{size: 20000, min_count: {count}, num_oov_buckets: 500}}",
+    ]
+
+
+def _preprocessor(model: str, statistics: _Statistics) -> list[str]:
+    sizes = {
+        "passage_length": statistics.length("passage", 400, 50),
+        "question_length": statistics.length("question", 60),
+    }
+    if model == "masque":
+        sizes = {"num_passages": min(statistics.num_passages, 10), **sizes}
+    if model != "maxout_pointer_qg":
+        sizes["answer_length"] = statistics.length("answer", 60, 5)
+    if model == "daanet":
+        sizes["word_length"] = 12
+    if model != "san":
+        sizes["generation_vocabulary_size"] = 4000
+    rows = [f"  {name}: {value}" for name, value in sizes.items()]
+    return [
+        "# Words per text; what is longer is cut, or read in windows by SAN.",
+        "preprocessor:",
+        *rows,
+    ]
+
+
+def _model(model: str, statistics: _Statistics, encoder: str | None) -> list[str]:
+    if model == "masque":
+        parts = [
+            f"  ranker: {_yaml(statistics.ranked > 0)}  # needs `relevance`",
+            f"  classifier: {_yaml(statistics.unanswerable > 0)}  # needs questions without an answer",
+        ]
+        return ["model:", "  name: Masque", "  preset: masque_small", *parts]
+    names = {"san": "SAN", "maxout_pointer_qg": "MaxoutPointerQG", "daanet": "DAANet"}
+    if model == "san" and encoder is not None:
+        return ["model: {name: SAN, dropout: 0.1}"]
+    return [f"model: {{name: {names[model]}, preset: {model}_demo}}"]
+
+
+def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[str]:
+    per_epoch = max(1, statistics.answered // _BATCH_SIZE)
+    chosen = {"epochs": min(30, max(3, -(-_STEPS // per_epoch))), "batch_size": _BATCH_SIZE}
+    if encoder is not None:
+        chosen = dict(_WITH_ENCODER)
+        if statistics.answered < 2_000:
+            chosen["epochs"] = 4
+    return [
+        "# The best weights by validation loss are kept; the same command resumes after a stop.",
+        "training:",
+        *(f"  {name}: {value}" for name, value in chosen.items()),
+    ]
+
+
+def _evaluation(model: str, statistics: _Statistics) -> list[str]:
+    options = {
+        "san": "{num_return_sequences: 4}",
+        "masque": f"{{max_length: {statistics.length('answer', 60, 5)}}}",
+        "maxout_pointer_qg": "{num_beams: 5}",
+        "daanet": "{num_beams: 1}",
+    }[model]
+    return ["evaluation:", f"  options: {options}", "  batch_size: 32", "  meteor: false"]
+
+
+def _quoted(value: Any) -> str:
+    """A YAML scalar that is a string whatever it holds."""
+    import json
+
+    return json.dumps(str(value), ensure_ascii=False)
+
+
+def _yaml(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _list(values: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quoted, values))}]"
+
+
+def _flow(columns: Mapping[str, Any]) -> str:
+    pairs = [
+        f"{field}: {_quoted(names) if isinstance(names, str) else _list(names)}"
+        for field, names in columns.items()
+    ]
+    return f"{{{', '.join(pairs)}}}"

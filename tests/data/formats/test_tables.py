@@ -240,7 +240,7 @@ def test_fields_and_endings_that_do_not_exist(tmp_path):
         ("t.csv", b"question,question,context\n1,2,3\n", "question: the column is there twice"),
         ("t.csv", b"", "the file is empty"),
         ("t.json", b'[{"question": "Who?", "context": "a"}', "the file ends too early"),
-        ("t.jsonl", b'{"question": "Who?", "context": "a"}\n{"ques', "line 2: no JSON"),
+        ("t.jsonl", b'{"question": "Who?", "context": "a"}\n{"ques', "line 2: not JSON"),
         ("t.parquet", b"PAR1 and nothing else", "the file is no Parquet, or damaged"),
         ("t.csv.gz", gzip.compress(b"question,context\nWho?,a\n")[:-9], "damaged or cut short"),
     ],

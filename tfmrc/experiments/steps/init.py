@@ -114,7 +114,7 @@ def _read(name: str, path: Path, columns: Any) -> Iterable[Example]:
 
 @dataclass
 class _Statistics:
-    """What a pass over the data has counted, and the lengths of its first examples."""
+    """Counts over all examples, and text lengths of the first ones."""
 
     examples: int = 0
     answered: int = 0
@@ -222,9 +222,10 @@ def _recipe(
 
 
 def _split(statistics: _Statistics) -> list[str]:
+    count = len(statistics.groups)
     how = (
-        f"# Validated on documents that training does not see ({len(statistics.groups):,} in the data)."
-        if statistics.groups
+        f"# Validated on documents that training does not see ({count:,} in the data)."
+        if count
         else "# No column names the documents (`group`): one may be in both parts."
     )
     return [how, "split: {validation_share: 0.1, validation_limit: 512}"]
@@ -262,9 +263,10 @@ def _preprocessor(model: str, statistics: _Statistics) -> list[str]:
 
 def _model(model: str, statistics: _Statistics, encoder: str | None) -> list[str]:
     if model == "masque":
+        ranker, classifier = statistics.ranked > 0, statistics.unanswerable > 0
         parts = [
-            f"  ranker: {_yaml(statistics.ranked > 0)}  # needs `relevance`",
-            f"  classifier: {_yaml(statistics.unanswerable > 0)}  # needs questions without an answer",
+            f"  ranker: {_yaml(ranker)}  # needs `relevance`",
+            f"  classifier: {_yaml(classifier)}  # needs questions without an answer",
         ]
         return ["model:", "  name: Masque", "  preset: masque_small", *parts]
     names = {"san": "SAN", "maxout_pointer_qg": "MaxoutPointerQG", "daanet": "DAANet"}

@@ -1,7 +1,7 @@
 """Private names of Keras that this library needs, gathered in one file.
 
-Each function wraps one private name. `tests/test_keras_private.py` has a test for each, which fails
-when a new version of Keras renames or changes it.
+Each function wraps one private name. `tests/test_keras_private.py` has a test of each, which fails
+if a new version of Keras renames or changes it.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def initial_epoch(model: Any) -> int | None:
 
 
 def set_initial_epoch(model: Any, epoch: int | None) -> None:
-    """Makes `model.fit`, also one that is running, start with an epoch; `None` takes it back.
+    """Sets the first epoch of `model.fit`, also of a running one; `None` resets it.
 
     Keras' own `BackupAndRestore` uses the same attribute.
     """
@@ -69,7 +69,7 @@ def ema_variables(optimizer: Any) -> list[Any]:
 
 
 def uses_weight_decay(optimizer: Any, variable: Any) -> bool:
-    """Returns whether an optimizer's weight decay applies to a variable."""
+    """Returns True if an optimizer's weight decay applies to a variable."""
     return bool(optimizer._use_weight_decay(variable))
 
 

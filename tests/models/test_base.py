@@ -61,7 +61,7 @@ def test_a_misspelled_argument_names_the_nearest(cls, wrong, right):
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_arguments_are_given_by_name_and_the_missing_are_named(cls):
-    with pytest.raises(TypeError, match=r"keyword arguments alone.*vocabulary_size=.*Received: 9"):
+    with pytest.raises(TypeError, match=r"only keyword arguments.*vocabulary_size=.*Received: 9"):
         cls(9)
     with pytest.raises(TypeError, match=r"needs `vocabulary_size`.*preprocessor.model_kwargs\(\)"):
         cls(dropout=0.1)

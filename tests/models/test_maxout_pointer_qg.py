@@ -240,7 +240,7 @@ def test_samples_of_questions_and_options_that_cannot_be():
     with pytest.raises(ValueError, match="length_penalty=1.0"):
         model.generate(memory, 4, length_penalty=1.0, sampling={})
     blind = drawn("maxout_pointer_qg_s2s")
-    with pytest.raises(ValueError, match="tells its attention"):
+    with pytest.raises(ValueError, match="needs a model with attention"):
         blind.generate(blind.encode(questions.source_only(X)), 4, coverage_penalty=1.0)
 
 

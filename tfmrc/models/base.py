@@ -33,20 +33,20 @@ class Model(keras.Model):
     """A functional Keras model whose arguments are captured, checked and saved by this base class.
 
     A subclass defines `__init__` with keyword-only arguments of plain values or Keras objects,
-    makes its layers and calls `super().__init__(inputs=inputs, outputs=outputs, name=name)`. The
-    base class does the rest:
+    creates its layers and calls `super().__init__(inputs=inputs, outputs=outputs, name=name)`. The
+    base class provides the rest:
 
     - An unknown argument is an error that names the nearest known one.
-    - `self.arguments` holds all values, from the first line of `__init__` on; `arguments.dtype` is
+    - `self.arguments` has all values, from the first line of `__init__` on; `arguments.dtype` is
       the policy.
     - `get_config` and `from_config` need no code. Layers among the arguments, such as a contextual
       embedding, are saved as Keras saves them.
-    - `trainable` of every layer survives `get_config`, `.keras` files and predictor folders.
-    - A part of the model is made by a method `build_*`, so that a registered subclass can replace
-      it. Assigning a layer to a finished model is an error, because the graph would not use it.
+    - `trainable` of every layer is saved by `get_config`, `.keras` files and predictor folders.
+    - Each part of the model is created by a method `build_*`, which a registered subclass can
+      override. Assigning a layer to a finished model is an error, because the graph would not use
+      it.
 
-    Register a subclass with `keras.saving.register_keras_serializable`, and whatever is saved with
-    it can be loaded.
+    A subclass must be registered with `keras.saving.register_keras_serializable` to be loaded.
 
     Example:
         >>> import keras
@@ -66,18 +66,18 @@ Received: word_dimm=4
     """
 
     PRESETS: ClassVar[Mapping[str, Preset]] = {}
-    """Presets of this class; a subclass has those of its base classes too."""
+    """Presets of this class; a subclass also has those of its base classes."""
 
     presets = _Presets()
-    """A dict from the names of the presets that `from_preset` takes to their descriptions."""
+    """Descriptions of the presets of `from_preset`, by name."""
 
     BUILT_BY: ClassVar[Mapping[str, str]] = {}
-    """The method that makes an attribute's layers, where it is not `build_` and the attribute."""
+    """The method that creates an attribute's layers, if it is not named `build_ATTRIBUTE`."""
 
     arguments: SimpleNamespace
-    """All arguments of the constructor and their values, those that a subclass fixes included."""
+    """Values of all arguments of the constructor, including those that a subclass sets."""
 
-    _captured: SimpleNamespace  # the arguments that `get_config` returns; no dict, which is saved
+    _captured: SimpleNamespace  # arguments of `get_config`; not a dict, because Keras tracks dicts
     train_function: Any
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -120,8 +120,8 @@ Received: word_dimm=4
         Args:
             preset: str or path. A name of `presets` (a configuration without weights), or the path
                 of a folder that `Predictor.save` wrote (with its weights).
-            **overrides: Arguments of the constructor. The sizes that the data decides are required
-                with a name: `preprocessor.model_kwargs()` gives them.
+            **overrides: Arguments of the constructor. With a name, the sizes that depend on the
+                data are required: `preprocessor.model_kwargs()` returns them.
 
         Returns:
             The model, of the class that the preset or the folder names.
@@ -186,7 +186,7 @@ Received: word_dimm=4
                 nonlocal is_first
                 if is_first:
                     is_first = False
-                    # A dataset declares its shapes; of `train_on_batch` the batch itself is read.
+                    # A dataset declares its shapes; for `train_on_batch` the batch has them.
                     spec = getattr(batches, "element_spec", None)
                     if spec is None:
                         spec = next(batches)
@@ -211,7 +211,7 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
         check_arguments(init, given, name)
         if positional and not any(p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters):
             raise TypeError(
-                f"{name} takes keyword arguments alone: {name}({parameters[0].name}=...). "
+                f"{name} takes only keyword arguments: {name}({parameters[0].name}=...). "
                 f"Received: {', '.join(map(repr, positional))[:80]}"
             )
         required = [p.name for p in parameters if p.default is p.empty and p.kind is p.KEYWORD_ONLY]
@@ -219,7 +219,7 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
         if missing:
             raise TypeError(
                 f"{name} needs {', '.join(f'`{argument}`' for argument in missing)}, which a "
-                f"preprocessor gives: {name}(**preprocessor.model_kwargs()). "
+                f"preprocessor determines: {name}(**preprocessor.model_kwargs()). "
                 f"Received: {', '.join(sorted(given)) or 'no argument'}"
             )
         bound = signature.bind(self, *positional, **given)
@@ -233,8 +233,8 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
             _put(self, "_passes_on", bool(passes_on))
             _put(self, "arguments", SimpleNamespace())
         elif self.__dict__["_passes_on"]:
-            # A subclass hands its further arguments on: those that it did not give, and did not
-            # fix, have the default of the class below.
+            # A subclass passes its `**kwargs` on: arguments that are neither given nor set by the
+            # subclass have the default of the base class.
             defaults = {n: value for n, value in values.items() if n not in given}
             _put(self, "_captured", SimpleNamespace(**(defaults | vars(self._captured))))
             _put(self, "_passes_on", bool(passes_on))
@@ -260,7 +260,7 @@ def _put(model: Model, name: str, value: Any) -> None:
 def _refusal(cls: type[Model], name: str, value: Any) -> str:
     method = cls.BUILT_BY.get(name, f"build_{name}")
     return (
-        f"`{name}` is part of the graph of a finished {cls.__name__}, which would go on without "
-        f"the assigned one. Override `{method}` in a subclass that is registered with "
+        f"`{name}` is part of the graph of a finished {cls.__name__}, which would not use the "
+        f"assigned one. Override `{method}` in a subclass that is registered with "
         f"`keras.saving.register_keras_serializable`. Received: {name}={value!r:.80}"
     )

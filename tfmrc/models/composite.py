@@ -11,15 +11,15 @@ from tfmrc.models.configuration import deserialized, holds_layers, serialized
 class Composite(keras.layers.Layer):
     """A layer composed of other layers, which the model builds and passes as arguments.
 
-    A model calls its composites' methods directly, so that each part is a layer of the model: part
-    of `model.summary()`, found by `model.get_layer`, and frozen alone. The parts build themselves
-    when they are called, in the order of the calls.
+    A model calls the methods of its composites directly, so each part is a layer of the model: it
+    appears in `model.summary()` and `model.get_layer` and can be frozen separately. The parts are
+    built when they are called, in the order of the calls.
 
-    A subclass takes its parts and plain values keyword-only, and keeps each as the attribute of the
-    same name.
+    A subclass takes its parts and plain values as keyword-only arguments and stores each as an
+    attribute of the same name.
 
     Args:
-        **options: `name` and `dtype`, as of any layer.
+        **options: `name` and `dtype`, as for any layer.
     """
 
     def __init__(self, **options):

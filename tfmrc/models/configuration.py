@@ -13,8 +13,8 @@ __all__ = ["deserialized", "holds_layers", "serialized"]
 def serialized(value: Any) -> Any:
     """Returns a value that JSON can hold.
 
-    Keras objects become what Keras writes for them, an encoder with its tokenizer its layer, tuples
-    become lists, and NumPy scalars numbers.
+    Keras objects are serialised by Keras, an encoder with its tokenizer is replaced by its layer,
+    tuples become lists, and NumPy scalars become numbers.
 
     Example:
         >>> import numpy as np

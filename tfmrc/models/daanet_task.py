@@ -5,16 +5,16 @@ from keras import ops
 from tfmrc.models.generation import GenerationMixin, input_ids
 from tfmrc.ops.ids import BOS, PAD
 
-GIVEN = {"answer": "question", "ask": "answer"}  # what a task is given beside the passage
-MADE = {"answer": "answer", "ask": "question"}  # and what it writes
+GIVEN = {"answer": "question", "ask": "answer"}  # input of a task besides the passage
+MADE = {"answer": "answer", "ask": "question"}  # output of a task
 
 
 class Direction(GenerationMixin):
     """`model.answering` or `model.asking`: the steps of decoding for one task of `DAANet`.
 
     Args:
-        model: the `tfmrc.models.DAANet`.
-        task: "answer" or "ask".
+        model: The `tfmrc.models.DAANet`.
+        task: str. "answer" or "ask".
 
     Example:
         >>> from tfmrc.models import DAANet
@@ -37,12 +37,12 @@ class Direction(GenerationMixin):
         """Computes the tensors that do not change from step to step.
 
         Args:
-            inputs: `passage_ids`, `passage_characters`, `extended_ids`; `{given}_ids` and
-                `{given}_characters` of what the task is given; and `generable_characters`
-                `[G, c]`, how the generable words are spelled, for the words that are generated.
+            inputs: dict. `passage_ids`, `passage_characters`, `extended_ids`; `{given}_ids` and
+                `{given}_characters` of the task's input; and `generable_characters` `[G, c]`, the
+                characters of the generable words.
 
         Returns:
-            A dict whose tensors have the batch first, but for `generable_characters`.
+            A dict of tensors with the batch as first axis, except `generable_characters`.
         """
         memory = self.model.read(self.task, inputs, {})
         memory["keys"] = self.model.second_fold[self.task].project(memory["folded"])
@@ -63,10 +63,10 @@ class Direction(GenerationMixin):
         """Computes one step of decoding.
 
         Args:
-            memory: dict. What `encode` returned.
-            cache: What `init_cache` or the step before returned.
-            ids: int `[B, W]` extended ids of each beam's previous word; anything at `t = 0`.
-            t: the step, a scalar from 0.
+            memory: dict. Result of `encode`.
+            cache: Result of `init_cache` or of the previous step.
+            ids: int `[B, W]` extended ids of each beam's previous word; ignored at `t = 0`.
+            t: int or scalar tensor. The step, from 0.
 
         Returns:
             Log-probabilities `[B, W, G + n]` of all extended ids, and the new cache.
@@ -83,7 +83,7 @@ class Direction(GenerationMixin):
         """Computes the source of each of the given words, in one pass.
 
         Args:
-            memory: dict. What `encode` returned.
+            memory: dict. Result of `encode`.
             target_ids: int `[B, T]` extended ids, PAD after the end.
 
         Returns:

@@ -16,9 +16,9 @@ def trainable_flags(model: Any) -> dict[str, bool]:
         model: A `keras.Model` or layer.
 
     Returns:
-        A dict from a layer's path to its flag; empty if everything is trainable. A path joins
-        names by `/`, from the outside in; the model's own is `""`. A sublayer whose name Keras
-        chose is called after its class; `:1` marks the second of the same name.
+        A dict of flags by path of the layer; empty if everything is trainable. A path joins names
+        by `/`, from the outside in; the model's own is `""`. A sublayer with an automatic name is
+        named after its class; `:1` marks the second one of the same name.
 
     Example:
         >>> import keras
@@ -41,11 +41,11 @@ def trainable_flags(model: Any) -> dict[str, bool]:
 
 
 def set_trainable_flags(model: Any, flags: Mapping[str, bool]) -> None:
-    """Freezes and thaws the layers of a model as `trainable_flags` found them.
+    """Sets `trainable` of a model's layers to the flags that `trainable_flags` returned.
 
     Args:
-        model: A `keras.Model` or layer, built like the one that the flags are from.
-        flags: dict. What `trainable_flags` returned.
+        model: A `keras.Model` or layer, built like the one of the flags.
+        flags: dict. Result of `trainable_flags`.
 
     Raises:
         ValueError: The model has no layer of one of the paths.
@@ -54,7 +54,7 @@ def set_trainable_flags(model: Any, flags: Mapping[str, bool]) -> None:
 
     def visit(layer: Any, path: str) -> None:
         if path in flags:
-            layer.trainable = flags[path]  # Keras sets its sublayers too, which come afterwards
+            layer.trainable = flags[path]  # also sets its sublayers, which are visited afterwards
             unknown.discard(path)
         for name, sublayer in _named(layer):
             visit(sublayer, f"{path}/{name}" if path else name)

@@ -10,7 +10,7 @@ from tfmrc.ops.coverage import attended_again
 
 
 class GenerationMixin:
-    """Generates words with a model by `init_cache` and `decode_step`.
+    """Mixin that generates words by `init_cache` and `decode_step`.
 
     The memory that `encode` returns must hold `extended_ids` `[B, S]`.
     """
@@ -33,33 +33,33 @@ class GenerationMixin:
     ):
         """Generates words: greedy search for one beam, else beam search (`tfmrc.decoding`).
 
-        With `coverage_penalty` a hypothesis pays for attention that goes back to where it has been
-        (`tfmrc.ops.coverage.attended_again`); the model must have a
-        `decode_step_with_attention`.
+        `coverage_penalty` penalises attention to positions that were already attended to
+        (`tfmrc.ops.coverage.attended_again`); the model must define `decode_step_with_attention`.
 
         Args:
-            memory: dict. What `encode` returned.
-            max_length: most words of a sequence, its end included.
-            num_beams: beams an example.
-            num_return_sequences: sequences an example.
-            min_length: fewest words of a sequence.
-            length_penalty: exponent of the length penalty.
-            coverage_penalty: price of a word's worth of attention to a place that has had it.
-            sampling: a dict of arguments of `tfmrc.decoding.sample` (`temperature`, `top_k`,
-                `top_p`, `seed`; `{}` for its defaults): `num_beams` sequences are drawn, and no
-                search is made. None for a search.
-            **options: further options of `tfmrc.decoding.beam_search`: `no_repeat_ngram_size`,
+            memory: dict. Result of `encode`.
+            max_length: int. Greatest number of words of a sequence, its end included.
+            num_beams: int. Number of beams per example. Default: 1.
+            num_return_sequences: int. Number of sequences per example. Default: 1.
+            min_length: int. Least number of words of a sequence. Default: 0.
+            length_penalty: float. Exponent of the length penalty. Default: 0.0.
+            coverage_penalty: float. Penalty per unit of repeated attention. Default: 0.0.
+            sampling: dict or None. Arguments of `tfmrc.decoding.sample` (`temperature`, `top_k`,
+                `top_p`, `seed`; `{}` for its defaults) to sample `num_beams` sequences instead of
+                searching. Default: None.
+            **options: Further options of `tfmrc.decoding.beam_search`: `no_repeat_ngram_size`,
                 `num_beam_groups`, `diversity_penalty`.
 
         Returns:
             `tfmrc.decoding.Hypotheses`, best first.
 
         Raises:
-            ValueError: there is no attention to be covered, or penalties are asked of samples.
+            ValueError: If the model has no attention to cover, or penalties are combined with
+                sampling.
         """
         if sampling is not None and (length_penalty or coverage_penalty):
             raise ValueError(
-                "Samples come by their probability: no penalty applies. Received: "
+                "Penalties do not apply to sampling. Received: "
                 f"length_penalty={length_penalty}, coverage_penalty={coverage_penalty}"
             )
         batch_size = ops.shape(memory["extended_ids"])[0]
@@ -102,7 +102,7 @@ class GenerationMixin:
         with_attention = getattr(self, "decode_step_with_attention", None)
         if with_attention is None or not getattr(self, "has_attention", False):
             raise ValueError(
-                "A coverage penalty needs a model that tells its attention. "
+                "A coverage penalty needs a model with attention. "
                 f"Received: model={type(self).__name__}, coverage_penalty={coverage_penalty}"
             )
 
@@ -121,7 +121,7 @@ class GenerationMixin:
 
 
 def input_ids(memory, extended_ids, num_generable):
-    """Returns the input ids of words that are given by their extended ids.
+    """Converts extended ids to input ids.
 
     Args:
         memory: dict. `source_ids` `[B, S]`, the input ids of the words that can be copied.

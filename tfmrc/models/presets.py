@@ -11,8 +11,8 @@ __all__ = ["DAANET", "MASQUE", "MAXOUT_POINTER_QG", "SAN", "Preset"]
 class Preset:
     """Named arguments of a model.
 
-    A preset has no weights and no sizes that the data decides: those are required arguments, which
-    a preprocessor gives (`model_kwargs()`).
+    A preset has no weights and no sizes that depend on the data. These sizes are required
+    arguments, which a preprocessor determines (`model_kwargs()`).
 
     Args:
         description: str. One line for `Model.presets`.

@@ -41,57 +41,56 @@ ENCODER_USES = ("answer", "embedding", "contextual")
 class SAN(Model):
     """Stochastic answer network: finds the span of a passage that answers a question.
 
-    Four layers, one above the other: lexicon encoding (word vectors, exact match, alignment,
-    tags), contextual encoding (bidirectional LSTMs with maxout, shared by question and passage),
-    memory generation (question attention, self-attention, LSTM) and the answer module. A
-    functional Keras model: train it with `compile` and `fit`, take it apart by its layers.
+    Four layers: lexicon encoding (word vectors, exact match, alignment, tags), contextual encoding
+    (bidirectional LSTMs with maxout, shared by question and passage), memory generation (question
+    attention, self-attention, LSTM) and the answer module. It is a functional Keras model that is
+    trained with `compile` and `fit`.
 
     A contextual embedding (CoVe in the paper) is a Keras layer `layer(ids, mask)` `[B, n, dim]`;
     both layers of the contextual encoding read it.
 
-    With a pretrained encoder (`tfmrc.encoders`) three designs, by `encoder_use`:
+    With a pretrained encoder (`tfmrc.encoders`), `encoder_use` selects one of three designs:
 
-    - "answer": the answer module reads the encoder's vectors of the words of question and passage;
-      nothing else is built, and features of words are not read. This is how SAN's authors went on
-      (MT-DNN); for `reading="joint"`.
-    - "embedding": the encoder's vectors of the words take the place of the word embedding.
-    - "contextual": they stand beside it, where the paper has CoVe.
+    - "answer": the answer module reads the encoder's word vectors of question and passage. Nothing
+      else is built, and word features are ignored. This is the design of SAN's authors in MT-DNN,
+      for `reading="joint"`.
+    - "embedding": the encoder's word vectors replace the word embedding.
+    - "contextual": they are used in addition to it, as CoVe in the paper.
 
-    The paper does not say how the two sides' inner networks are sized: they have `units`, as their
-    outputs. Words' rows are trained or not by `embeddings_trainable`; the paper does not say.
+    The paper does not give the inner width of the two position-wise networks: here it is `units`,
+    as that of their outputs. It does not say whether word vectors are trained: see
+    `embeddings_trainable`.
 
-    Each part is made by a method `build_*`. A subclass that is registered with Keras replaces a
+    Each part is created by a method `build_*`. A subclass that is registered with Keras replaces a
     part by overriding its method, and is saved, loaded and exported like any other model.
 
     Args:
-        vocabulary_size: int. Rows of the word embedding.
+        vocabulary_size: int. Number of rows of the word embedding.
         word_dim: int. Width of the word vectors. Default: 300.
-        units: int. Width d of a direction of every LSTM. Default: 128.
-        num_layers: int. LSTMs of the contextual encoding. Default: 2.
+        units: int. Width d of each direction of every LSTM. Default: 128.
+        num_layers: int. Number of LSTMs of the contextual encoding. Default: 2.
         align_dim: int. Width of the aligned question embedding; 0 for none. Default: 280.
-        num_exact_match: int. Forms in which a word may match the question: 2 (as it stands, lower
-            case), 3 (also by lemma, which needs a tagger), or 0 for none. Default: 2.
-        num_pos: int. Part-of-speech tags, ids from 1; 0 for none (no tagger). Default: 0.
-        num_ner: types of named entities, ids from 1; 0 for none (no tagger). Default: 0.
+        num_exact_match: int. Number of forms in which a word may match the question: 2 (as written,
+            lower case), 3 (also lemma, which needs a tagger), or 0 for none. Default: 2.
+        num_pos: int. Number of part-of-speech tags, ids from 1; 0 for none (no tagger). Default: 0.
+        num_ner: int. Number of entity types, ids from 1; 0 for none (no tagger). Default: 0.
         answer: str. "stochastic" (the paper's), "one_step", "last_step", "average" or "reasonet":
             the rows of Table 1; or "linear", the standard head on a pretrained encoder.
             Default: "stochastic".
-        num_steps: int. T of the answer module; of no effect with "one_step" and "linear".
-            Default: 5.
-        prediction_dropout: float. Of the stochastic answer. Default: 0.4.
-        dropout: float. Of the LSTMs' inputs, the attention weights and the answer module's inputs.
+        num_steps: int. T of the answer module; no effect with "one_step" and "linear". Default: 5.
+        prediction_dropout: float. Dropout rate of predictions of the stochastic answer module.
             Default: 0.4.
+        dropout: float. Dropout rate of the LSTMs' inputs, the attention weights and the answer
+            module's inputs. Default: 0.4.
         embeddings_trainable: bool. Whether the words' rows are trained. Default: False.
-        contextual_embedding: `keras.layers.Layer` or None. A layer as above, or None.
-            Default: None.
-        encoder: What `tfmrc.encoders.from_preset` returns, or its layer; None for none.
-            Default: None.
+        contextual_embedding: `keras.layers.Layer` or None. A layer as above. Default: None.
+        encoder: Result of `tfmrc.encoders.from_preset`, its layer, or None. Default: None.
         encoder_use: str. "answer", "embedding" or "contextual", as above. Default: "answer".
-        reading: str. What the encoder reads: "joint", question and passage as one sequence, or
-            "separate". That of the preprocessor. Default: "joint".
-        tagger: str or None. Name and version of what made the tags that the model was trained with;
-            kept with the model so that nobody feeds it another one's. Default: None.
-        seed: int or None. Of all dropout. Default: None.
+        reading: str. "joint" if the encoder reads question and passage as one sequence, or
+            "separate"; that of the preprocessor. Default: "joint".
+        tagger: str or None. Name and version of the tagger of the training data, saved with the
+            model so that others are not used by mistake. Default: None.
+        seed: int or None. Seed of all dropout. Default: None.
 
     Call arguments (a dict, made by `tfmrc.preprocessing.SANPreprocessor`):
         question_ids: int `[B, m]`.
@@ -108,7 +107,7 @@ class SAN(Model):
         and ends with each word; `LOG_ZERO` at padding.
 
     Raises:
-        ValueError: an argument is none of its choices.
+        ValueError: If an argument has an unknown value.
 
     Example:
         >>> import numpy as np
@@ -158,7 +157,7 @@ class SAN(Model):
             raise ValueError(f"`answer` is one of {sorted(ANSWERS)}. Received: answer={answer!r}")
         if num_exact_match not in (0, 2, 3):
             raise ValueError(
-                "`num_exact_match` is 0, 2 (as it stands, lower case) or 3 (also lemma). "
+                "`num_exact_match` is 0, 2 (as written, lower case) or 3 (also lemma). "
                 f"Received: num_exact_match={num_exact_match}"
             )
         if encoder_use not in ENCODER_USES:
@@ -184,7 +183,7 @@ class SAN(Model):
         self.encoder_use = None if encoder is None else encoder_use
         self.reading = reading
 
-        # === Parts, in an order that decides the seeds of their initial weights ===
+        # === Parts, in an order that determines the seeds of their initial weights ===
         if self.encoder_use not in ("answer", "embedding"):
             self.word_embedding = self.build_word_embedding()
         if self.encoder_use != "answer":
@@ -262,7 +261,7 @@ class SAN(Model):
     # === From ids to probabilities ===
 
     def _read(self, inputs):
-        """Computes what the answer module reads, from ids."""
+        """Computes the inputs of the answer module from ids."""
         question_ids, passage_ids = inputs["question_ids"], inputs["passage_ids"]
         question_mask = ops.not_equal(question_ids, PAD)
         passage_mask = ops.not_equal(passage_ids, PAD)
@@ -321,10 +320,10 @@ class SAN(Model):
         """Computes the model's outputs outside training, with any number of steps.
 
         Args:
-            inputs: The model's inputs.
-            num_steps: T, which may differ from the one that was trained with (the paper's Table 6);
+            inputs: dict. The model's inputs.
+            num_steps: int or None. T, which may differ from that of training (the paper's Table 6);
                 None for the same. Default: None.
-            return_steps: Whether each step's prediction is returned too. Default: False.
+            return_steps: bool. Whether each step's prediction is also returned. Default: False.
 
         Returns:
             `begin`, `end` `[B, n]`; with `return_steps` also `step_begin`, `step_end` `[B, T, n]`

@@ -17,12 +17,11 @@ SHARED = ("num_exact_match", "num_pos", "num_ner", "tagger")
 class SpanEnsemble(Model):
     """Averages the begin and end probabilities of several span models.
 
-    `P_begin = 1/N sum_n P_begin,n`, likewise `P_end`; the span is then searched for as in one
-    model. The members are rebuilt with their weights, so that they can be used elsewhere; all read
-    the same ids.
+    `P_begin = 1/N sum_n P_begin,n`, likewise `P_end`. The search for the span is that of a single
+    model. The members are copied with their weights. All must read the same ids.
 
     Args:
-        members: list. Models `tfmrc.models.SAN` of the same inputs, or their configurations.
+        members: list. `tfmrc.models.SAN` models with the same inputs, or their configurations.
 
     Call arguments:
         Those of the members.
@@ -31,7 +30,7 @@ class SpanEnsemble(Model):
         A dict: `begin` and `end` float32 `[B, n]`, log-probabilities; `LOG_ZERO` at padding.
 
     Raises:
-        ValueError: there is no member, or they do not read the same.
+        ValueError: If there is no member, or their inputs differ.
 
     Example:
         >>> import numpy as np
@@ -57,17 +56,17 @@ class SpanEnsemble(Model):
         given = list(members)
         self.members = [_rebuilt(member, number) for number, member in enumerate(given, 1)]
         if not self.members:
-            raise ValueError("An ensemble has members. Received: members=[]")
+            raise ValueError("An ensemble needs members. Received: members=[]")
         first = self.members[0]
         for member in self.members[1:]:
             for option in ("vocabulary_size", *SHARED):
                 values = [getattr(m.arguments, option) for m in (first, member)]
                 if values[0] != values[1]:
                     raise ValueError(
-                        "Members read the same ids and tags. "
+                        "Members must read the same ids and tags. "
                         f"Received: {option}={values[0]!r} and {values[1]!r}"
                     )
-        self._captured.members = self.members  # saved, and the given ones are let go
+        self._captured.members = self.members  # the copies are saved
         self.arguments.members = self.members
         for option in SHARED:
             setattr(self, option, getattr(first, option))

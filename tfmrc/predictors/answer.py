@@ -9,25 +9,24 @@ from tfmrc.predictors.result import Result, row_of, string_of
 
 __all__ = ["SOURCES", "Answer", "Word"]
 
-#: Where a word can come from, in the order of the mixture weights.
+#: The sources of words, in the order of the mixture weights.
 SOURCES = ("vocabulary", "question", "passage")
 
 
 @dataclass(frozen=True)
 class Word:
-    """One word of an answer and where it came from.
+    """One word of an answer and its source.
 
     Attributes:
         text: str. The word of the answer. A word of the generation vocabulary is lower-cased and
             normalised (NFKC); any other copied word is as at its first occurrence in the source.
-        source: str. `"vocabulary"`, `"question"` or `"passage"`: which contributed most to the
+        source: str. `"vocabulary"`, `"question"` or `"passage"`: the largest contribution to the
             word's probability.
         passage: int or None. Index of the passage it was copied from.
         start: int or None. Offset of its first character (code point) in the caller's question or
             passage.
         end: int or None. Offset after its last character.
-        mixture: tuple of float. The weights of vocabulary, question and passages when the word was
-            chosen.
+        mixture: tuple of float. The weights of vocabulary, question and passages at this word.
         source_text: str or None. The copied word as the question or passage writes it: its
             characters from `start` to `end`, neither lower-cased nor normalised. Default: None.
     """
@@ -45,17 +44,17 @@ class Word:
 class Answer(Result):
     """A generated answer; `str(answer)` is its text.
 
-    The words are joined with the spaces that English has between them. See `Word` for what the
-    words have undergone, and for the exact characters of the sources.
+    The words are joined by the spacing rules of English. See `Word` for their normalisation and
+    for the exact characters of the sources.
 
     Attributes:
-        words: tuple of `Word`. The words one by one. Default: ().
+        words: tuple of `Word`. The words. Default: ().
         relevance: tuple of float or None. A number from 0 to 1 per passage; None without a trained
             ranker. Default: None.
         answerable_probability: float or None. Probability that the passages answer the question at
             all; None without a trained classifier. Default: None.
-        score: float or None. The decoder's order of the hypotheses: the log-probability of the
-            words, with a length penalty if one was requested. Default: None.
+        score: float or None. The score of the search: the log-probability of the words, with a
+            length penalty if one was requested. Default: None.
     """
 
     words: tuple[Word, ...] = ()
@@ -105,9 +104,9 @@ class Answer(Result):
         """Returns one row of a signature's outputs (arrays or the nested lists of a REST reply).
 
         Args:
-            outputs: dict. What the exported signature returns, by name.
+            outputs: dict. Outputs of the exported signature, by name.
             row: int. Index of the example in the batch.
-            num_passages: int or None. How many relevances to keep; None for all. Default: None.
+            num_passages: int or None. Number of relevances to return; None for all. Default: None.
         """
         column = row_of(outputs, row)
         relevance = column.get("relevance")

@@ -30,12 +30,12 @@ class Predictor(Generic[R]):
     `DAANetPredictor`, or a user's own. All have the same methods.
 
     A subclass declares `model_class`, `preprocessor_class` and `options_class`, and defines
-    `tasks`, `build_signatures` and `predict_batch`. To be saved it is registered by
-    `keras.saving.register_keras_serializable`, as its model and preprocessor are.
+    `tasks`, `build_signatures` and `predict_batch`. A subclass that is saved must be registered
+    with `keras.saving.register_keras_serializable`, as must its model and preprocessor.
 
     The keyword arguments `**options` are the fields of `options_class`. The graphs of each
-    combination are built once and kept. The weights are those that the model holds at the moment;
-    to use an optimizer's moving average during training, see `tfmrc.training.ema_weights`.
+    combination are built once and cached. They use the current weights of the model. To use an
+    optimizer's moving average during training, see `tfmrc.training.ema_weights`.
 
     Args:
         model: The model.
@@ -44,11 +44,11 @@ class Predictor(Generic[R]):
     Attributes:
         model: The model.
         preprocessor: The preprocessor.
-        metrics: dict. What was measured with this model, saved and exported with it.
+        metrics: dict. Measured results of the model, saved and exported with it.
         trained_parts: See the property.
 
     Raises:
-        ValueError: The preprocessor is another predictor's, or model and preprocessor disagree.
+        ValueError: If the preprocessor has another predictor, or model and preprocessor disagree.
 
     Example:
 
@@ -84,7 +84,7 @@ class Predictor(Generic[R]):
         if not isinstance(preprocessor, self.preprocessor_class):
             raise ValueError(
                 f"{type(self).__name__} needs a {self.preprocessor_class.__name__}; "
-                "`tfmrc.Predictor(model, preprocessor)` makes the predictor that fits. "
+                "`tfmrc.Predictor(model, preprocessor)` returns the matching predictor. "
                 f"Received: preprocessor={preprocessor!r}"
             )
         self.model = model
@@ -148,10 +148,10 @@ class Predictor(Generic[R]):
 
     @property
     def trained_parts(self) -> tuple[str, ...] | None:
-        """Names of the model's outputs that had a label in training; None if it is not known.
+        """Names of the model's outputs that had a label in training; None if unknown.
 
-        Training sets it; it is saved and loaded with the predictor. An output that was never
-        trained is left out of results and exports: its numbers would look real.
+        Training sets it. It is saved and loaded with the predictor. An output that was never
+        trained is left out of results and exports, because its numbers are meaningless.
         """
         return self._trained_parts
 
@@ -186,7 +186,7 @@ class Predictor(Generic[R]):
             The answer, with `alternatives` if `num_return_sequences` is above 1.
 
         Raises:
-            ValueError: The predictor does not answer, or not in this style.
+            ValueError: If the predictor does not answer questions, or not in this style.
         """
         query = Query(question, sequence_of_passages(passages))
         return self._single(query, self._task_for("answer", style), options)
@@ -198,7 +198,7 @@ class Predictor(Generic[R]):
 
         Args:
             passage: str. The passage.
-            answer: str. What to ask about.
+            answer: str. The answer to ask about.
             answer_start: int or None. Offset of its first character in the passage; None for its
                 first occurrence. Default: None.
             **options: Fields of `options_class`.
@@ -207,7 +207,7 @@ class Predictor(Generic[R]):
             The question, with `alternatives` if `num_return_sequences` is above 1.
 
         Raises:
-            ValueError: The predictor does not ask.
+            ValueError: If the predictor does not generate questions.
         """
         start = -1 if answer_start is None else answer_start
         query = Query("", (passage,), answer, answer_start=start)
@@ -224,8 +224,8 @@ class Predictor(Generic[R]):
         """Predicts many examples in batches, in their order.
 
         Args:
-            examples: iterable. Any iterable of `tfmrc.data.Example` or objects with the same
-                attributes (see `tfmrc.predictors.Query.of`). It is read as the results are taken.
+            examples: iterable. `tfmrc.data.Example`s or objects with the same attributes (see
+                `tfmrc.predictors.Query.of`), read lazily.
             task: str, `Task` or None. A task or its name; None for the first of `tasks`.
                 Default: None.
             batch_size: int. Examples per batch. Default: 32.
@@ -256,7 +256,7 @@ class Predictor(Generic[R]):
         """Returns the arrays that the exported signature returns for the same strings.
 
         Args:
-            signature: str. Its name, as `"serving_default"`.
+            signature: str. Its name, such as `"serving_default"`.
             inputs: dict. For each input the values, one per example.
             **options: Fields of `options_class`.
 
@@ -353,13 +353,13 @@ class Predictor(Generic[R]):
         return {}
 
     def save(self, folder: str | PathLike[str], metrics: Mapping[str, Any] | None = None) -> Path:
-        """Saves weights, configuration, vocabulary, tool versions and metrics into one folder.
+        """Saves weights, configuration, vocabulary, tool versions and metrics to a folder.
 
-        The folder is written under another name, with a digest of every file, and then renamed.
+        The folder is written under a temporary name, with a digest of every file, and then renamed.
 
         Args:
-            folder: str or path. A predictor that was saved there before is replaced.
-            metrics: dict or None. Any JSON; None for `self.metrics`. Default: None.
+            folder: str or path. The folder; an existing saved predictor is replaced.
+            metrics: dict or None. JSON value; None for `self.metrics`. Default: None.
 
         Returns:
             The folder.
@@ -384,7 +384,7 @@ class Predictor(Generic[R]):
         `Predictor.load` loads any predictor; a subclass loads its own kind.
 
         Args:
-            folder: str or path. What `save` wrote.
+            folder: str or path. A folder that `save` wrote.
             verify: bool. Whether every file is compared with its digest first. Default: True.
 
         Raises:
@@ -416,7 +416,7 @@ class Predictor(Generic[R]):
         Args:
             path: str or path. `<folder>/<name>/<version>`; the version is a number.
             overwrite: bool. Whether a version that exists is replaced. Default: False.
-            metrics: dict or None. What was measured, for the model card; None for `self.metrics`.
+            metrics: dict or None. Measured results for the model card; None for `self.metrics`.
                 Default: None.
             **options: Fields of `options_class`; they are fixed in the export.
 

@@ -108,14 +108,14 @@ def daanet_signatures(
     - `ask`: `answer` and `passage` string `[B]`. Outputs: `question`, `questions` likewise.
     - `serving_default`: the first of these.
 
-    All give `probabilities` and `log_probabilities` float32 `[B, N]`, `finished` bool `[B, N]`
+    All return `probabilities` and `log_probabilities` float32 `[B, N]`, `finished` bool `[B, N]`
     (false for words that were cut at the greatest length) and `truncated` bool `[B]` as well.
 
     Args:
         model: A `tfmrc.models.DAANet`.
         preprocessor: Its `tfmrc.preprocessing.DAANetPreprocessor`.
         options: `DecodingOptions`. Options of the search.
-        tasks: list of str or None. The tasks to give; None for all that the model has.
+        tasks: list of str or None. The tasks of the signatures; None for all that the model has.
             Default: None.
     """
     directions = {"answer": "answering", "ask": "asking"}

@@ -11,17 +11,17 @@ __all__ = ["ensemble_predictor"]
 def ensemble_predictor(predictors: Sequence[SANPredictor]) -> SANPredictor:
     """Returns a predictor that averages the distributions of several, such as of several seeds.
 
-    It answers, is saved and exported like any other.
+    It is saved and exported like any other predictor.
 
     Args:
-        predictors: list of `SANPredictor`. With the same preprocessor and words; the first one's
-            tagger and ranker are used.
+        predictors: list of `SANPredictor`. Predictors with the same preprocessor and words; the
+            first one's tagger and ranker are used.
 
     Returns:
         A `SANPredictor` of a `tfmrc.models.SpanEnsemble`.
 
     Raises:
-        ValueError: There is no predictor, or their preprocessors or words differ.
+        ValueError: If there is no predictor, or their preprocessors or words differ.
 
     Example:
 

@@ -29,19 +29,19 @@ def export_saved_model(
 ) -> Path:
     """Writes a predictor as a SavedModel in `<name>/<version>/`, as TensorFlow Serving reads it.
 
-    The signatures are those of `predictor.build_signatures(options)`. Vocabulary and lookup tables
-    are inside; the weights are those that the model holds at the moment. `assets.extra` holds
-    requests that TensorFlow Serving runs at start-up, a model card as JSON and Markdown, the
-    metrics, and a digest of every file (`tfmrc.predictors.verify`).
+    The signatures are those of `predictor.build_signatures(options)`. The SavedModel includes the
+    vocabulary, the lookup tables and the current weights of the model. `assets.extra` has requests
+    that TensorFlow Serving runs at start-up, a model card as JSON and Markdown, the metrics, and a
+    digest of every file (`tfmrc.predictors.verify`).
 
-    The folder is written under another name and then renamed, so a server that watches it never
-    reads half a model.
+    The folder is written under a temporary name and then renamed, so a server that watches it never
+    reads an incomplete model.
 
     Args:
         predictor: A `tfmrc.Predictor`.
         path: str or path. `<folder>/<name>/<version>`; the version is a number.
         options: An instance of the predictor's `options_class`; fixed in the export.
-        metrics: dict or None. What was measured, any JSON. Default: None.
+        metrics: dict or None. Measured results, any JSON value. Default: None.
         overwrite: bool. Whether a version that exists is replaced. Default: False.
 
     Returns:

@@ -10,7 +10,7 @@ from tfmrc.predictors.manifest import FILE_NAME, listed_files, write_manifest
 
 __all__ = ["check_target", "new_folder"]
 
-ROOM = 1.1  # free space that is needed, of the size that is expected
+ROOM = 1.1  # required free space, relative to the expected size
 
 
 def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> Path:
@@ -18,14 +18,14 @@ def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> 
 
     Args:
         path: str or path. The folder to write.
-        is_ours: callable. Called with a folder that exists; returns whether it is one of the same
+        is_ours: callable. Function of an existing folder that returns True if it is of the same
             kind.
 
     Returns:
         The absolute path.
 
     Raises:
-        FileExistsError: There is a link, a file, or a folder that holds something else.
+        FileExistsError: If there is a link, a file, or a folder with other content.
     """
     path = Path(path).absolute()
     if path.is_symlink():
@@ -62,14 +62,14 @@ def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> 
 def new_folder(path: Path, size: int) -> Iterator[Path]:
     """Yields a folder to write to, which then replaces `path` and gets a manifest.
 
-    What was at `path` before stays complete until the new folder is, and is removed then.
+    The old folder at `path` is removed only after the new one is complete.
 
     Args:
-        path: path. From `check_target`.
-        size: int. Expected bytes.
+        path: path. Result of `check_target`.
+        size: int. Expected number of bytes.
 
     Raises:
-        OSError: There is not enough room on the disk.
+        OSError: If there is not enough free disk space.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(path.parent).free

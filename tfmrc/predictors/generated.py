@@ -20,7 +20,7 @@ class GeneratedText(Result):
         """Returns one row of a signature's outputs: the best text, the others as alternatives.
 
         Args:
-            outputs: dict. What the signature returns, by name.
+            outputs: dict. Outputs of the signature, by name.
             row: int. Index of the example in the batch.
             **fields: Further fields of every result.
         """
@@ -79,9 +79,9 @@ class GeneratedQuestion(GeneratedText):
         """Returns one row of the outputs of a signature that asks about a given answer.
 
         Args:
-            outputs: dict. What the signature returns, by name.
+            outputs: dict. Outputs of the signature, by name.
             row: int. Index of the example in the batch.
-            answer: str. The answer that was given.
+            answer: str. The given answer.
         """
         start = int(outputs["answer_start"][row]) if "answer_start" in outputs else -1
         return cls.from_outputs(outputs, row, answer=answer, answer_start=start)
@@ -91,7 +91,7 @@ class GeneratedQuestion(GeneratedText):
         """Returns one row of the outputs of `generate_from_passage`: a question per answer.
 
         Args:
-            outputs: dict. What the signature returns, by name.
+            outputs: dict. Outputs of the signature, by name.
             row: int. Index of the passage in the batch.
         """
         names = (

@@ -15,8 +15,8 @@ def check_names(where: str, names: Iterable[str], expected: Iterable[str]) -> No
     """Raises if the inputs are not exactly those that a signature takes.
 
     Args:
-        where: str. What takes the inputs, for the message.
-        names: iterable of str. The names that were given.
+        where: str. Description of the signature, for the message.
+        names: iterable of str. The given names.
         expected: iterable of str. The names of the signature.
 
     Raises:
@@ -39,8 +39,8 @@ def check_names(where: str, names: Iterable[str], expected: Iterable[str]) -> No
 def cut_passages(passages: Sequence[Any], most: int | None) -> Sequence[Any]:
     """Returns at most `most` passages of a row, and one more that represents those cut off.
 
-    The further one lets the graph report `truncated`; it is left out if all that are cut are
-    empty, which means missing.
+    The additional passage lets the graph report `truncated`. It is left out if all passages that
+    are cut off are empty, which means missing.
 
     Example:
 
@@ -66,7 +66,7 @@ def tensors_of(
         inputs: dict. For each name the values, one per example; `passages` one sequence per
             example.
         specs: iterable of `tf.TensorSpec`. The signature's inputs.
-        max_passages: int or None. Rows of `passages` are cut to so many before they are padded.
+        max_passages: int or None. Number of passages to which rows are cut before padding.
             Default: None.
 
     Raises:

@@ -25,7 +25,7 @@ class Verification:
     Attributes:
         folder: path. The folder that holds the files.
         files: int. Number of files that were compared.
-        size: int. Their bytes.
+        size: int. Their total number of bytes.
     """
 
     folder: Path
@@ -42,7 +42,7 @@ def write_manifest(folder: Path) -> Path:
     In a SavedModel the manifest is in `assets.extra`, where TensorFlow does not look.
 
     Args:
-        folder: path. The folder, complete but for the manifest.
+        folder: path. The folder, complete except for the manifest.
 
     Returns:
         The manifest.
@@ -78,7 +78,7 @@ def listed_files(folder: Path) -> list[str]:
 def verify_files(folder: str | PathLike[str]) -> Verification:
     """Compares every file of a folder with its digest.
 
-    Files that the manifest does not list are not looked at.
+    Files that the manifest does not list are ignored.
 
     Args:
         folder: str or path. A saved predictor, or a version of an export.
@@ -152,7 +152,7 @@ def verify(folder: str | PathLike[str]) -> list[Verification]:
 
 
 def _hidden(path: Path, folder: Path) -> bool:
-    """Returns whether a path is in a folder that is still being written."""
+    """Returns True if a path is in a folder that is still being written."""
     return any(part.startswith(".") for part in path.relative_to(folder).parts)
 
 

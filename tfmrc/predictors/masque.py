@@ -167,15 +167,15 @@ def masque_signature(
       parts;
     - `truncated` bool `[B]`.
 
-    A model without a decoder gives the last three alone. A model with `ranker="gold"` takes a
+    A model without a decoder returns only the last three. A model with `ranker="gold"` takes a
     fourth input, `relevance` int32 `[B, K]`: 1, 0 or -1 (unknown).
 
     Args:
         model: A `tfmrc.models.Masque`, or one with the same decoding methods.
         preprocessor: Its `tfmrc.preprocessing.MasquePreprocessor`.
         options: `DecodingOptions`. Options of the search.
-        is_trained: callable. Called with "decoder", "ranker" and "classifier"; the outputs of a
-            part that was not trained are left out.
+        is_trained: callable. Function of "decoder", "ranker" or "classifier" that returns True if
+            the part was trained; outputs of other parts are left out.
     """
     max_length = options.max_length or preprocessor.answer_length
 

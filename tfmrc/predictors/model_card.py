@@ -14,7 +14,7 @@ from tfmrc.predictors.storage import tool_versions
 __all__ = ["write_model_card"]
 
 OUTPUTS = {
-    "answer": "the answer; see `words` for what its words have undergone",
+    "answer": "the answer; see `words` for the normalisation of its words",
     "num_words": "number of its words; the per-word outputs are padded beyond",
     "words": "its words; those of the generation vocabulary are lower-cased and normalised (NFKC)",
     "sources": "the source of each word: vocabulary, question or passage",
@@ -22,7 +22,7 @@ OUTPUTS = {
     "passage_indices": "index of the passage it was copied from; -1 for none",
     "starts": "offset of the first character (code point) in the question or passage; -1 for none",
     "ends": "offset after the last character; -1 for none",
-    "mixture": "weights of vocabulary, question and passages when the word was chosen",
+    "mixture": "weights of vocabulary, question and passages at each word",
     "score": "log-probability of the words, length-penalised if so exported",
     "log_probability": "log-probability of the answer's words",
     "finished": "false if the text was cut at the greatest length",
@@ -80,11 +80,11 @@ def write_model_card(
 
     Args:
         folder: path. The SavedModel.
-        path: path. Where it will be served from: `<name>/<version>`.
-        predictor: What is exported.
+        path: path. The final folder: `<name>/<version>`.
+        predictor: The exported predictor.
         options: Options of the search.
         concrete: dict. The concrete functions of the signatures, by name.
-        metrics: dict. What was measured with this model, any JSON.
+        metrics: dict. Measured results of the model, any JSON value.
     """
     model, preprocessor = predictor.model, predictor.preprocessor
     signatures = {name: _signature(function) for name, function in concrete.items()}

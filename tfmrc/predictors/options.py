@@ -23,17 +23,17 @@ class DecodingOptions:
             repetition. Default: 0.
         num_beam_groups: int. Groups of beams that differ (`tfmrc.decoding.beam_search`).
             Default: 1.
-        diversity_penalty: float. Penalty for a word that an earlier group has just taken.
+        diversity_penalty: float. Penalty for a word that an earlier group chose at the same step.
             Default: 0.5.
         coverage_penalty: float. Penalty for attention that returns to words already attended to,
             for models that report it (`tfmrc.models.MaxoutPointerQG`). Default: 0.0.
         sampling: bool. Draw `num_beams` hypotheses by their probabilities instead of searching, the
             most probable first (`tfmrc.decoding.sample`). Default: False.
-        temperature: float. Of the sampling. Default: 1.0.
+        temperature: float. Temperature of sampling. Default: 1.0.
         top_k: int. Sample from the k most probable words; 0 for all. Default: 0.
         top_p: float. Sample from the most probable words that together have this probability.
             Default: 1.0.
-        seed: int. Of the sampling. Default: 0.
+        seed: int. Seed of sampling. Default: 0.
         jit_compile: bool. Compile encoding and decoding with XLA. Faster per request once compiled,
             but every new size of batch, question or passages is compiled again, and the server must
             have XLA. Default: False.

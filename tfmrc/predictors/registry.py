@@ -18,8 +18,8 @@ def find_predictor_class(
 ) -> Any:
     """Returns the predictor class for a model class, a preprocessor class or both.
 
-    A subclass of a declared class is found too; the most specific declaration counts, and of equal
-    ones the latest.
+    Subclasses of a declared class are included. The most specific declaration is used, and among
+    equal ones the latest.
 
     Args:
         model_class: A subclass of `tfmrc.models.Model`, or None. Default: None.
@@ -41,7 +41,7 @@ def find_predictor_class(
     """
     import tfmrc.predictors as room
 
-    for name in room.__all__:  # the papers' classes are declared when their files are imported
+    for name in room.__all__:  # importing the papers' files declares their classes
         getattr(room, name)
     ranked = []
     for number, each in enumerate(_CLASSES):

@@ -34,7 +34,7 @@ class Result:
         return self.text
 
     def describe(self) -> str:
-        """Returns several lines for people: the text, details, probability, alternatives."""
+        """Returns a readable description: the text, details, probability, alternatives."""
         lines = [self.text or "(no words)", *self.details()]
         if self.probability is not None:
             lines.append(f"  probability {self.probability:.3g}")
@@ -50,11 +50,11 @@ class Result:
         return ()
 
     def in_brackets(self) -> str:
-        """Returns the probability in brackets, or `""` if it is not known."""
+        """Returns the probability in brackets, or `""` if it is unknown."""
         return "" if self.probability is None else f" ({self.probability:.3g})"
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the fields as a dict that `json.dumps` takes; unknown ones are left out.
+        """Returns the fields as a JSON-serialisable dict; unknown ones are left out.
 
         Example:
 

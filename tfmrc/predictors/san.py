@@ -18,13 +18,13 @@ from tfmrc.predictors.warmup import PASSAGES, QUESTION
 __all__ = ["Ranker", "SANPredictor", "Tagger", "san_signature"]
 
 Ranker = Callable[[str, Sequence[str]], Sequence[float]]
-"""From a question and its passages to one relevance per passage."""
+"""A function of a question and its passages that returns one relevance per passage."""
 
 Tagger = Callable[[Sequence[str], Sequence[str]], Mapping[str, Sequence[str]]]
-"""From B questions and B passages to what `preprocessor.annotations` names, B strings each."""
+"""A function of B questions and B passages that returns `preprocessor.annotations`, `[B]` each."""
 
-BATCH_SIZE = 32  # pairs of question and passage that are read at once
-CHUNK = 16  # windows that the model reads at once: bounds what one request can allocate
+BATCH_SIZE = 32  # pairs of question and passage per batch
+CHUNK = 16  # windows that the model reads at once: bounds the memory of one request
 STEPS = ("step_begin", "step_end", "step_weights")
 
 
@@ -41,10 +41,10 @@ class SANPredictor(Predictor[SpanAnswer]):
         preprocessor: The `tfmrc.preprocessing.SANPreprocessor` that it was trained with.
         tagger: Callable or None. Makes the annotations that the preprocessor needs. It can be set
             later, as the attribute `tagger`; it is not saved. Default: None.
-        ranker: Callable or None. Gives each passage's relevance; likewise. Default: None.
+        ranker: Callable or None. Computes each passage's relevance; not saved. Default: None.
 
     Raises:
-        ValueError: Model and preprocessor disagree.
+        ValueError: If model and preprocessor disagree.
 
     Example:
 
@@ -131,7 +131,7 @@ class SANPredictor(Predictor[SpanAnswer]):
         super().check_agreement()
         if self.preprocessor.annotations and not self.model.tagger:
             raise ValueError(
-                "A model that reads tags names the tagger that made them, with its version: "
+                "A model that reads tags needs the name and version of their tagger: "
                 f"models.SAN(tagger=...). Received: tagger={self.model.tagger!r}"
             )
 
@@ -148,8 +148,8 @@ def best_of_passages(
     """Returns the answer with the largest probability times relevance.
 
     Args:
-        answers: list of `SpanAnswer`. One per passage.
-        relevance: iterable of float or None. A number per passage; None if all count alike.
+        answers: list of `SpanAnswer`. One answer per passage.
+        relevance: iterable of float or None. A number per passage; None for equal weights.
             Default: None.
     """
     weights = [1.0] * len(answers) if relevance is None else relevance

@@ -14,16 +14,16 @@ __all__ = ["SpanAnswer"]
 class SpanAnswer(Result):
     """A span of a passage; `str(answer)` is its text, the passage's own characters.
 
-    The probability is `P_begin * P_end`; for a passage that is read in several windows, that in
-    its best window.
+    The probability is `P_begin * P_end`. For a passage that is read in windows, it is that in the
+    best window.
 
     Attributes:
         start: int. Offset of the first character (code point) in the caller's passage; -1 if the
             passage has no words. Default: -1.
         end: int. Offset after the last character. Default: -1.
         passage: int. Index of the passage. Default: 0.
-        score: float or None. The order of answers from several passages: the probability times the
-            passage's relevance. Default: None.
+        score: float or None. The probability times the passage's relevance, by which answers from
+            different passages are ordered. Default: None.
     """
 
     start: int = -1

@@ -94,10 +94,10 @@ def save_parts(
 
 
 def load_parts(folder: str | PathLike[str], *, verify: bool = True) -> Parts:
-    """Rebuilds model and preprocessor from a folder; only registered classes are built.
+    """Loads model and preprocessor from a folder; only registered classes are built.
 
     Args:
-        folder: str or path. What `save_parts` wrote.
+        folder: str or path. A folder that `save_parts` wrote.
         verify: bool. Whether every file is compared with its digest first. Default: True.
 
     Raises:

@@ -13,7 +13,7 @@ class Task:
 
     Attributes:
         name: str. Unique among the predictor's tasks.
-        target: str. `"answer"` or `"question"`: what is predicted.
+        target: str. What is predicted: `"answer"` or `"question"`.
         style: str or None. The answer style, by which reference answers are chosen; None for all.
             Default: None.
     """
@@ -28,9 +28,9 @@ class Query:
     """One request to a predictor.
 
     Attributes:
-        question: str. To be answered. Default: "".
+        question: str. The question to answer. Default: "".
         passages: tuple of str. The passages to answer from. Default: ().
-        answer: str. To be asked about; `""` if there is none. Default: "".
+        answer: str. The answer to ask about; `""` if there is none. Default: "".
         answer_passage: int. Index of the passage that holds the answer. Default: 0.
         answer_start: int. Offset of the answer's first character (code point); -1 for its first
             occurrence. Default: -1.
@@ -53,7 +53,7 @@ class Query:
             example: An object with `question` and `passages`, as `tfmrc.data.Example`; a task that
                 asks about answers also reads `answers` and `spans`, a model with `ranker="gold"`
                 `relevance`.
-            task: `Task`. What is predicted.
+            task: `Task`. The task.
         """
         passages = sequence_of_passages(example.passages)
         if task.target != "question":

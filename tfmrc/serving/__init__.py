@@ -1,4 +1,4 @@
-"""Serving: run SavedModels on strings, a small server and its client, files for TF Serving."""
+"""Serving: SavedModels on strings, a small server and its client, files for TF Serving."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A client for served models over HTTP; standard library only."""
+"""A client of served models over HTTP, with the standard library only."""
 
 import json
 import urllib.error
@@ -13,13 +13,13 @@ __all__ = ["Client"]
 
 
 class Client:
-    """Asks a model that TensorFlow Serving, or `tfmrc.serving.Server`, serves by REST.
+    """A client of the REST API of TensorFlow Serving or `tfmrc.serving.Server`.
 
     Args:
         name: str. The model's name.
         url: str. Address of the server. Default: "http://127.0.0.1:8501".
-        version: int or None. A version; None for the one that the server prefers. Default: None.
-        timeout: float. Seconds after which a request is given up. Default: 60.0.
+        version: int or None. A version; None for the server's default. Default: None.
+        timeout: float. Timeout of a request in seconds. Default: 60.0.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""An export as a predictor: strings in, results out, without the model's code."""
+"""A predictor of an export, without the model's code."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ __all__ = ["ExportedPredictor"]
 
 
 class ExportedPredictor:
-    """Answers and asks with an export of any `tfmrc.Predictor`.
+    """Answers and generates questions with an export of any `tfmrc.Predictor`.
 
     It needs TensorFlow and tensorflow-text. The options of the search are those of the export.
 
@@ -42,7 +42,7 @@ class ExportedPredictor:
         """Returns the arrays of a signature.
 
         Args:
-            signature: str. Its name, as `"serving_default"`.
+            signature: str. Its name, such as `"serving_default"`.
             inputs: dict. For each input the values, one per example.
 
         Raises:
@@ -55,15 +55,15 @@ class ExportedPredictor:
     ) -> Result:
         """Answers one question; see `tfmrc.Predictor.answer`.
 
-        An export of a user's own predictor gives a plain `Result` of its outputs `answer` and
-        `probability`.
+        For an export of a user's own predictor, the result is a plain `Result` of its outputs
+        `answer` and `probability`.
 
         Args:
             question: str. The question.
-            passages: str or list of str. One or more. SAN reads each alone, and the most probable
-                span is the answer; DAANET reads them as one.
-            style: str or None. The answer style; None for the first one. Exports of other models
-                than Masque have none. Default: None.
+            passages: str or list of str. One or more passages. SAN reads each alone, and the most
+                probable span is the answer; for DAANET they are joined.
+            style: str or None. The answer style; None for the first one. Only exports of Masque
+                have styles. Default: None.
 
         Raises:
             ValueError: The export does not answer questions, or has no such style.
@@ -100,7 +100,7 @@ class ExportedPredictor:
 
         Args:
             passage: str. The passage.
-            answer: str. What to ask about.
+            answer: str. The answer to ask about.
             answer_start: int or None. Offset of its first character in the passage; None for its
                 first occurrence. Default: None.
 

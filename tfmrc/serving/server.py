@@ -1,4 +1,4 @@
-"""A small server that speaks TensorFlow Serving's REST form, for a laptop and for tests."""
+"""A small server with TensorFlow Serving's REST API, for a laptop and for tests."""
 
 import json
 import re
@@ -25,21 +25,21 @@ Status = tuple[int, dict[str, Any]]
 
 
 class Server:
-    """Serves exported models by HTTP, as TensorFlow Serving's REST interface does.
+    """Serves exported models over HTTP with the REST API of TensorFlow Serving.
 
     `POST /v1/models/NAME:predict` takes `{"instances": [{"question": ..., "passages": [...],
-    "style": ...}, ...]}` (answered by `predictions`) or `{"inputs": {"question": [...], ...}}`
-    (answered by `outputs`), and `"signature_name"` beside it for another signature than
-    `serving_default`. `GET /v1/models/NAME` returns the state, and `GET /v1/models/NAME/metadata`
-    the signatures. Bytes are written `{"b64": "..."}`. Unlike TensorFlow Serving it accepts rows
-    with different numbers of passages. One request is computed at a time; for more, use TensorFlow
-    Serving, which reads the same folders.
+    "style": ...}, ...]}` and returns `predictions`, or takes `{"inputs": {"question": [...], ...}}`
+    and returns `outputs`. `"signature_name"` selects another signature than `serving_default`.
+    `GET /v1/models/NAME` returns the state, and `GET /v1/models/NAME/metadata` the signatures.
+    Bytes are written as `{"b64": "..."}`. Unlike TensorFlow Serving, the server accepts rows with
+    different numbers of passages. It computes one request at a time; for parallel requests use
+    TensorFlow Serving, which reads the same folders.
 
     Args:
         models: dict. For each name the folder of an export (`<name>` for its newest version, or
             `<name>/<version>`).
-        host: str. Address to listen on; by default only this machine is answered.
-        port: int. 0 for any that is free. Default: 8501.
+        host: str. Address to listen on. Default: "127.0.0.1", the local machine only.
+        port: int. Port to listen on; 0 for any free port. Default: 8501.
 
     Raises:
         FileNotFoundError: A folder holds no SavedModel.
@@ -183,7 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Writes no log: requests may hold what their senders do not want in one."""
+        """Writes no log, because requests may contain private texts."""
 
 
 def _predict(model: SavedModel, body: bytes) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A loaded SavedModel's signatures as functions of JSON values."""
+"""Signatures of a loaded SavedModel as functions of JSON values."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ from tfmrc.predictors.manifest import manifest_of, verify_files
 __all__ = ["RequestError", "SavedModel", "SavedSignature", "newest_version", "status_message"]
 
 
-#: Exceptions of TensorFlow for files that are damaged or that it does not understand.
+#: Exceptions that TensorFlow raises for damaged or unknown files.
 LOADING_ERRORS = (
     tf.errors.OpError,
     AssertionError,
@@ -102,9 +102,8 @@ class SavedModel:
                 f"{self.path} cannot be loaded as a SavedModel; it is damaged, or uses operations "
                 f"that are not installed: {error}"
             ) from error
-        # One request at a time: each already uses all cores. And always in the same thread:
-        # TensorFlow keeps the functions that it has prepared by thread, and a new thread prepares
-        # the whole graph again, which takes seconds.
+        # One request at a time, because each uses all cores; and always in the same thread, because
+        # TensorFlow caches prepared functions per thread, and preparing the graph takes seconds.
         worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="tfmrc-saved-model")
         max_passages = self.card.get("max_passages")
         self.signatures = {
@@ -133,8 +132,8 @@ class SavedSignature:
     Args:
         function: The signature as it is loaded.
         worker: `Executor`. Executor of one thread that computes it.
-        max_passages: int or None. Rows of `passages` are cut to so many before they are padded, so
-            that one long row does not make all others as long. Default: None.
+        max_passages: int or None. Number of passages to which rows are cut before padding, so that
+            one long row does not lengthen all others. Default: None.
     """
 
     def __init__(self, function: Any, worker: Executor, max_passages: int | None = None):

@@ -6,9 +6,9 @@ from pathlib import Path
 __all__ = ["write_serving_config"]
 
 BATCHING = """\
-# Requests that arrive together are answered together. Every request must bring the same number of
-# passages (fill up with empty strings): TensorFlow Serving would fill up a shorter row with copies
-# of its first passage, so pad_variable_length_inputs stays off.
+# Simultaneous requests are processed as one batch. All requests must have the same number of
+# passages (pad with empty strings). pad_variable_length_inputs stays off: TensorFlow Serving would
+# pad a short row with copies of its first passage.
 max_batch_size { value: 32 }
 batch_timeout_micros { value: 5000 }
 max_enqueued_batches { value: 100 }
@@ -22,9 +22,9 @@ def write_serving_config(
     """Writes `models.config` and `batching.config` for all exports below a folder.
 
     Args:
-        folder: str or path. Holds `<name>/<version>/`.
-        served_from: str or None. The same folder as the server sees it, for instance `"/models"` in
-            a container; None for the folder itself. Default: None.
+        folder: str or path. The folder with the exports `<name>/<version>/`.
+        served_from: str or None. Path of the folder on the server, for instance `"/models"` in a
+            container; None for the same path. Default: None.
 
     Returns:
         Both files.

@@ -1,9 +1,9 @@
 """Tests that every layer and model should pass, for tfmrc's own and for users'.
 
-`run_layer_test` and `run_model_test` check in one call what is easy to forget: a configuration
-that makes the same object, the same numbers in the graph, eagerly, alone, in a batch, padded and
-after loading, finite numbers in every precision and at fully masked rows, and a gradient for every
-weight. `gradients` differentiates on whichever backend Keras runs.
+`run_layer_test` and `run_model_test` check that the configuration rebuilds the same object; that
+the numbers are the same in the graph, eagerly, alone, in a batch, padded and after loading; that
+they are finite in every precision and at fully masked rows; and that every weight has a gradient.
+`gradients` computes gradients on the current backend of Keras.
 """
 
 from tfmrc.testing.gradients import gradients

@@ -12,7 +12,7 @@ from keras import ops
 from tfmrc.testing.gradients import gradients
 from tfmrc.testing.padding import paths
 
-# Outputs below this are log-probabilities of the impossible: compared, never differentiated.
+# Outputs below this are log-probabilities of impossible events: compared, never differentiated.
 IMPOSSIBLE = -1e8
 
 
@@ -32,13 +32,13 @@ def numbers(outputs: Any) -> dict[str, np.ndarray]:
 
 
 def compare(what: str, got: dict, expected: dict, tolerance: float) -> None:
-    """Fails unless the outputs agree, `tolerance` being relative to each output's largest."""
+    """Fails unless the outputs agree within `tolerance`, relative to each output's maximum."""
     if got.keys() != expected.keys():
-        fail(f"{what}: outputs {sorted(got)} in place of {sorted(expected)}")
+        fail(f"{what}: outputs {sorted(got)} instead of {sorted(expected)}")
     for path, right in expected.items():
         left = got[path]
         if left.shape != right.shape:
-            fail(f"{what}: output {path!r} has shape {left.shape} in place of {right.shape}")
+            fail(f"{what}: output {path!r} has shape {left.shape} instead of {right.shape}")
         if right.dtype.kind != "f":
             if not np.array_equal(left, right):
                 fail(f"{what}: output {path!r} differs")
@@ -128,7 +128,7 @@ def bounded_square(y_true: Any, y_pred: Any) -> Any:
 def fit(model: keras.Model, x: Any, y: Any = None, weight: Any = None, **compile_with: Any) -> None:
     """Checks that a step of `fit` gives finite numbers and changes at least one weight.
 
-    In float16 a step may be left out until the scale of the loss is small enough: so some more.
+    In float16, steps may be skipped until the loss scale is small enough, so more are run.
     """
     before = weights(model)
     model.compile(**compile_with)

@@ -12,8 +12,7 @@ def gradients(
 ) -> list[np.ndarray | None]:
     """Computes the gradients of a scalar with respect to variables, as NumPy arrays.
 
-    With TensorFlow the function runs under a `GradientTape`, with JAX under `jax.grad` in a
-    stateless scope.
+    On TensorFlow the function runs in a `GradientTape`, on JAX in `jax.grad`, statelessly.
 
     Args:
         function: callable. A function without arguments that reads the variables and returns a
@@ -26,7 +25,7 @@ def gradients(
         (TensorFlow only; JAX gives zeros).
 
     Raises:
-        NotImplementedError: Keras runs on another backend.
+        NotImplementedError: If Keras runs on another backend.
 
     Example:
         >>> import keras, numpy as np
@@ -41,7 +40,7 @@ def gradients(
     if backend == "jax":
         return _jax(function, variables)
     raise NotImplementedError(
-        f"Gradients are taken on TensorFlow and JAX. Received: backend={backend!r}"
+        f"Gradients are computed on TensorFlow and JAX. Received: backend={backend!r}"
     )
 
 

@@ -29,43 +29,42 @@ def run_layer_test(
 ) -> keras.Layer:
     """Checks configuration, shapes, numbers, saving, precision and padding of a layer.
 
-    - `get_config` has every argument, survives JSON and makes a layer with the same numbers.
-    - A symbolic call gives the shapes and dtypes of the eager one; a compiled model its numbers.
-    - One step of `fit` moves the weights; every trainable weight receives a gradient.
-    - Saved and loaded, the numbers are the same.
-    - In each precision policy the weights stay float32, the outputs are near those of float32 and
-      a step of `fit` is finite.
-    - Where a mask (every boolean input) is False in a whole example, nothing becomes NaN: outputs
-      and gradients.
-    - With `axes`: an example alone gives what it gives in the batch, and what it gives with
-      padding after it, whatever the padding holds.
+    - `get_config` has every argument, can be converted to JSON and back, and rebuilds a layer with
+      the same numbers.
+    - A symbolic call has the shapes and dtypes of the eager one; a compiled model has its numbers.
+    - One step of `fit` changes the weights; every trainable weight has a gradient.
+    - The numbers are the same after saving and loading.
+    - In each precision policy the weights stay float32, the outputs are close to those of float32
+      and a step of `fit` is finite.
+    - If a mask (a boolean input) is False in a whole example, outputs and gradients are finite.
+    - With `axes`: an example gives the same numbers alone, in the batch, and with any content of
+      padding after it.
 
     Args:
-        layer_class: class. The class.
-        init_kwargs: dict. Its arguments.
-        inputs: dict. Names of the call's arguments to NumPy arrays or lists of them; booleans are
-            masks.
+        layer_class: class. The layer's class.
+        init_kwargs: dict. Arguments of its constructor.
+        inputs: dict. NumPy arrays, or lists of them, by argument of the call; booleans are masks.
         call_kwargs: dict or None. Further arguments of the call that are no tensors. Default: None.
-        axes: dict or None. Names of the inputs' axes, as `{"x": "B N d", "mask": "B N"}`; B is the
-            batch. Default: None.
-        output_axes: The same for the outputs, in their structure. Default: None.
-        padded: list of str. Which of the axes may be padded, as `("N",)`. Default: ().
+        axes: dict or None. Names of the inputs' axes, such as `{"x": "B N d", "mask": "B N"}`; B is
+            the batch. Default: None.
+        output_axes: Names of the outputs' axes, in their structure. Default: None.
+        padded: list of str. The axes that may be padded, such as `("N",)`. Default: ().
         expected_output_shape: Shape of the output, or shapes in its structure. Default: None.
-        expected_num_trainable_weights: int or None. How many weights are trained. Default: None.
-        expected_num_non_trainable_weights: int or None. How many are not (seeds included).
+        expected_num_trainable_weights: int or None. Number of trained weights. Default: None.
+        expected_num_non_trainable_weights: int or None. Number of other variables, seeds included.
             Default: None.
-        without_gradient: tuple of str. Ends of the paths of weights whose gradient may be zero, as
-            a key's bias. Default: ().
-        precisions: list of str. Precision policies to be tried besides float32.
+        without_gradient: tuple of str. Suffixes of the paths of weights whose gradient may be zero,
+            such as a key's bias. Default: ().
+        precisions: list of str. Precision policies to test besides float32.
             Default: ("mixed_bfloat16", "mixed_float16").
-        tolerance: float. Largest difference allowed in float32, relative to the output's largest
-            number. Default: 2e-05.
+        tolerance: float. Largest difference allowed in float32, relative to the output's maximum.
+            Default: 2e-05.
 
     Returns:
         The layer in float32, for further checks.
 
     Raises:
-        AssertionError: a check fails; the message says which.
+        AssertionError: If a check fails; the message names it.
 
     Example:
         >>> import numpy as np
@@ -112,7 +111,7 @@ def run_layer_test(
     checks.saving(model, inputs, expected, tolerance)
     checks.graph(model, inputs, expected, tolerance)
 
-    # Gradients, and masks that leave nothing.
+    # Gradients, and fully masked examples.
     checks.every_weight(checks.weight_gradients(model, inputs), without_gradient)
     emptied = keras.tree.map_structure(_first_masked, inputs)
     checks.finite("With a masked example", checks.numbers(model(emptied)))
@@ -132,7 +131,7 @@ def run_layer_test(
         if other.trainable_variables:
             trained = _trainable(wrapped(other))
             targets = [np.zeros(shape, "float32") for shape in _float_shapes(eager_outputs)]
-            # Tracing costs most, so the graph is trained in float32 alone.
+            # Tracing takes longest, so the graph is trained in float32 only.
             eager = policy != "float32"
             loss = checks.bounded_square
             checks.fit(trained, inputs, targets, optimizer="sgd", loss=loss, run_eagerly=eager)

@@ -29,42 +29,44 @@ def run_model_test(
 ) -> keras.Model:
     """Checks configuration, numbers, training, saving, precision and padding of a model.
 
-    - `get_config` has every argument, survives JSON and makes a model with the same numbers.
+    - `get_config` has every argument, can be converted to JSON and back, and rebuilds a model with
+      the same numbers.
     - A compiled call gives the numbers of the eager one.
-    - One step of `fit` on `targets` moves the weights and is finite, in every precision policy.
-    - Every trainable weight receives a gradient.
-    - Saved and loaded, the numbers are the same.
-    - In each precision policy the weights stay float32 and the outputs are near those of float32.
-    - With `axes`: an example alone gives what it gives in the batch, and what it gives with
-      padding after it.
+    - One step of `fit` on `targets` changes the weights and is finite, in every precision policy.
+    - Every trainable weight has a gradient.
+    - The numbers are the same after saving and loading.
+    - In each precision policy the weights stay float32 and the outputs are close to those of
+      float32.
+    - With `axes`: an example gives the same numbers alone, in the batch, and with padding after it.
 
     Args:
-        model_class: class. The class.
-        init_kwargs: dict. Its arguments (dropout should be 0, so that numbers can be compared).
-        inputs: dict. A dict of NumPy arrays, a batch that the model takes.
-        compile_kwargs: dict or None. Arguments of `compile`; without them mean squares to zero are
-            trained. Default: None.
-        targets: What `fit` gets as `y`. Default: None.
-        sample_weight: What `fit` gets as `sample_weight`. Default: None.
-        axes: dict or None. Names of the inputs' axes, as `{"question_ids": "B J", "style_ids":
-            "B"}`. Default: None.
-        output_axes: The same for the outputs, in their structure. Default: None.
-        padded: list. Paddings to be tried, each a dict from axes to how much longer they become, as
+        model_class: class. The model's class.
+        init_kwargs: dict. Arguments of its constructor; dropout should be 0, so that numbers can be
+            compared.
+        inputs: dict. A batch of NumPy arrays.
+        compile_kwargs: dict or None. Arguments of `compile`; None trains mean squares to zero.
+            Default: None.
+        targets: Argument `y` of `fit`. Default: None.
+        sample_weight: Argument `sample_weight` of `fit`. Default: None.
+        axes: dict or None. Names of the inputs' axes, such as
+            `{"question_ids": "B J", "style_ids": "B"}`. Default: None.
+        output_axes: Names of the outputs' axes, in their structure. Default: None.
+        padded: list. Paddings to test, each a dict from an axis to its added length, such as
             `[{"J": 2}, {"L": 3}]`. Integers are padded with 0. Default: ().
         expected_output_shape: dict or None. Shapes of the outputs, in their structure.
             Default: None.
-        without_gradient: tuple of str. Ends of the paths of weights whose gradient may be zero.
+        without_gradient: tuple of str. Suffixes of the paths of weights whose gradient may be zero.
             Default: ().
-        precisions: list of str. Precision policies to be tried besides float32.
+        precisions: list of str. Precision policies to test besides float32.
             Default: ("mixed_bfloat16", "mixed_float16").
-        tolerance: float. Largest difference allowed in float32, relative to the output's largest
-            number. Default: 5e-05.
+        tolerance: float. Largest difference allowed in float32, relative to the output's maximum.
+            Default: 5e-05.
 
     Returns:
         The model in float32, not yet trained.
 
     Raises:
-        AssertionError: a check fails; the message says which.
+        AssertionError: If a check fails; the message names it.
 
     Example:
         >>> import keras, numpy as np
@@ -122,7 +124,7 @@ def run_model_test(
         other.set_weights([np.array(w) for w in model.get_weights()])
         if policy != "float32":
             _precise(other, checks.numbers(other(inputs)), expected, policy)
-        # Tracing costs most, so the graph is trained in float32 alone.
+        # Tracing takes longest, so the graph is trained in float32 only.
         compile_with = {"run_eagerly": policy != "float32", **_fresh(compile_kwargs)}
         checks.fit(other, inputs, targets, sample_weight, **compile_with)
     return model

@@ -42,16 +42,16 @@ def map_with_axes(function, structure: Any, axes: Any) -> Any:
     names = axes.split()
     if len(names) != len(structure.shape):
         raise ValueError(
-            "The axes of an array are named one by one, blanks between them. "
+            "The axes of an array are names separated by spaces, one per axis. "
             f"Received: axes={axes!r}, shape={tuple(structure.shape)}"
         )
     return function(structure, names)
 
 
 def pad(structure: Any, axes: Any, amounts: Mapping[str, int], seed: int = 0) -> Any:
-    """Makes named axes longer: False for booleans, 0 for integers, noise for floats.
+    """Pads named axes: with False for booleans, 0 for integers, noise for floats.
 
-    Noise, because the content of padding must not matter.
+    Noise is used because the content of padding must not affect results.
 
     Example:
         >>> import numpy as np

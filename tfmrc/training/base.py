@@ -20,7 +20,7 @@ TrainingFunction = TypeVar("TrainingFunction", bound=Callable[..., dict[str, Any
 
 
 def register_training(model_class: type) -> Callable[[TrainingFunction], TrainingFunction]:
-    """Declares a function as the training settings of a model class and of its subclasses.
+    """Registers a function as the training settings of a model class and its subclasses.
 
     The function takes keyword arguments only, `model`, `steps` and `steps_per_epoch` among them,
     and returns the arguments of `model.compile`. Registering a second function for the same class
@@ -100,7 +100,7 @@ def training_function(model_class: type) -> Callable[..., dict[str, Any]]:
 def compile_arguments(
     model: keras.Model, *, steps: int, steps_per_epoch: int | None = None, **options: Any
 ) -> dict[str, Any]:
-    """Returns the arguments of `model.compile` that the model's paper asks for.
+    """Returns the arguments of `model.compile` of the model's paper.
 
     Args:
         model: `keras.Model`. A model of tfmrc, or of a class with a registered training function.
@@ -141,17 +141,17 @@ def arguments_of(
     losses: Mapping[str, keras.losses.Loss],
     weights: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
-    """Assembles the arguments of `compile` from the parts that a model has.
+    """Returns the arguments of `compile` for the outputs of a model.
 
     Losses of outputs that the model lacks are left out. If the model computes in float16, the
     optimizer scales the loss.
 
     Args:
-        model: `keras.Model` or None. The model to be compiled, which returns a dict. None keeps
-            every loss and takes the global dtype policy.
+        model: `keras.Model` or None. The model, which returns a dict. None selects every loss and
+            uses the global dtype policy.
         optimizer: `keras.optimizers.Optimizer`. The optimizer.
-        losses: dict. Output names to losses, for every output that a model of this paper can have.
-        weights: dict or None. Output names to loss weights. Default: 1 for each.
+        losses: dict. Losses by output name, for every output that a model of this paper can have.
+        weights: dict or None. Loss weights by output name. Default: 1 for each.
 
     Returns:
         A dict with `optimizer`, `loss` and `loss_weights`.

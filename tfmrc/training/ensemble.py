@@ -15,21 +15,21 @@ def vote(
 ) -> str:
     """Returns the answer with the largest sum of weights.
 
-    Answers that are equal under `key` add up their weights. Among equal sums the one with the
-    heaviest single model wins, then the first.
+    Weights of answers that are equal under `key` are added. Among equal sums the answer of the
+    model with the largest weight wins, then the first.
 
     Args:
         answers: list of str. The answers of the models to one question.
         weights: list of float or None. The weight of each model, its ROUGE-L on the dev set in the
             paper; None for one vote each. Default: None.
-        key: callable. What makes answers the same; without it, case and runs of spaces are not
-            looked at.
+        key: callable. Function that returns equal values for equal answers. Default: ignores case
+            and repeated spaces.
 
     Returns:
-        One of `answers`, in the spelling of the heaviest model that gave it.
+        One of `answers`, in the spelling of the model with the largest weight.
 
     Raises:
-        ValueError: there is no answer, or another number of weights, or a negative one.
+        ValueError: If there is no answer, the number of weights differs, or one is negative.
 
     Example:
 
@@ -75,7 +75,7 @@ def vote_all(
         One answer per question.
 
     Raises:
-        ValueError: models answered different numbers of questions.
+        ValueError: If the models answered different numbers of questions.
 
     Example:
 

@@ -32,19 +32,19 @@ def san(
 ) -> dict[str, Any]:
     """Returns the training settings of SAN as arguments of `model.compile`.
 
-    Adamax; the learning rate is halved after every `epochs_per_halving` epochs. The loss is
-    `-log P_begin - log P_end`, each normalised over the global batch by the sample weights that
-    `tfmrc.preprocessing.SANPreprocessor` makes. Batches of 32 and the dropout of 0.4 are the
-    paper's. Gradients are not clipped; the paper mentions no clipping.
+    The optimizer is Adamax; the learning rate is halved after every `epochs_per_halving` epochs.
+    The loss is `-log P_begin - log P_end`, each normalised over the global batch by the sample
+    weights of `tfmrc.preprocessing.SANPreprocessor`. The paper uses batches of 32 and a dropout of
+    0.4. Gradients are not clipped; the paper mentions no clipping.
 
-    A model with a pretrained encoder is trained by AdamW instead, as encoders are fine-tuned: the
-    rate rises linearly and falls to 0 along a cosine, the encoder has a rate of its own, and
+    A model with a pretrained encoder is trained with AdamW instead, as is common for fine-tuning:
+    the rate rises linearly and falls to 0 along a cosine, the encoder has a separate rate, and
     gradients are clipped. The paper has no such model; the numbers are those of the recipe
     `san_squad/minilm`.
 
     Args:
-        model: `keras.Model` or None. The model to be compiled. The loss is scaled if it computes in
-            float16. Default: None.
+        model: `keras.Model` or None. The model. The loss is scaled if it computes in float16.
+            Default: None.
         steps: int. Updates of the whole training.
         steps_per_epoch: int. Updates per epoch. None takes `steps` as 50 epochs. Default: None.
         learning_rate: float. The first learning rate; with an encoder, the highest rate of all

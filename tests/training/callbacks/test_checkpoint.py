@@ -102,10 +102,10 @@ def test_broken_checkpoint_is_passed_over(tmp_path):
     fit(tmp_path, 2)
     newest = sorted(tmp_path.iterdir())[-1]
     newest.write_bytes(newest.read_bytes()[:500])
-    with pytest.warns(UserWarning, match="Passing over a broken checkpoint"):
+    with pytest.warns(UserWarning, match="Skipping a broken checkpoint"):
         assert training.Checkpoint(tmp_path).epoch == 1
     unbroken = fit(tmp_path / "other", 3)[0]
-    with pytest.warns(UserWarning, match="Passing over"):
+    with pytest.warns(UserWarning, match="Skipping"):
         resumed = fit(tmp_path, 3, seed=4)[0]
     for one, two in zip(unbroken.get_weights(), resumed.get_weights(), strict=True):
         np.testing.assert_array_equal(one, two)
@@ -121,7 +121,7 @@ def test_a_flipped_bit_is_passed_over_whatever_it_breaks(tmp_path):
         changed = bytearray(whole)
         changed[place] ^= 1 << bit
         newest.write_bytes(bytes(changed))
-        with pytest.warns(UserWarning, match="Passing over a broken checkpoint"):
+        with pytest.warns(UserWarning, match="Skipping a broken checkpoint"):
             assert training.Checkpoint(tmp_path).epoch == 1
 
 

@@ -60,7 +60,7 @@ def test_layers_frozen_between_two_runs_stay_and_the_others_keep_their_moments(t
 
 def test_thawed_layers_begin_with_empty_moments(tmp_path):
     frozen = fit(tmp_path, 2, frozen=("words",))
-    with pytest.warns(UserWarning, match="that of thawed weights begins anew"):
+    with pytest.warns(UserWarning, match="that of thawed weights is initialised"):
         thawed = fit(tmp_path, 2, seed=4)
     # `fit` leaves the averages in the model; those of thawed weights begin with the weights.
     words = [model.get_layer("words").get_weights()[0] for model in (frozen, thawed)]

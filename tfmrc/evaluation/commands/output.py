@@ -76,7 +76,7 @@ def _show_groups(by: str, scores: Scores, groups: Mapping[str, Mapping[str, Scor
 
 
 def only_json(options: Namespace) -> bool:
-    """Returns whether standard output is JSON only."""
+    """Returns True if standard output is JSON only."""
     return str(options.json) == "-"
 
 

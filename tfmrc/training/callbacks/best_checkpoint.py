@@ -20,22 +20,22 @@ class BestCheckpoint(keras.callbacks.Callback):
 
     The saved weights are those that were validated: the moving averages if the optimizer keeps
     them, the weights themselves otherwise. When `fit` ends they are loaded into the model. The
-    best weights are on the disk and the numbers in the state that `Checkpoint` saves, so a resumed
-    run saves and stops as an uninterrupted one does.
+    best weights are in a file and the numbers in the state that `Checkpoint` saves, so a resumed
+    run saves and stops like an uninterrupted one.
 
-    With `among` above 1 the last one of so many best epochs is saved: whenever an epoch is among
-    the best so far, its weights replace those in the file. `best_epoch` is the epoch that is
-    saved, `best` the best number of all.
+    With `among` above 1, the last of that number of best epochs is saved: whenever an epoch is
+    among the best so far, its weights replace those in the file. `best_epoch` is the saved epoch,
+    `best` the best number of all.
 
     Args:
         path: str or path. The file of the weights, which ends in `.weights.h5`.
-        monitor: str. The number to watch, a name in the logs of an epoch. Default: "val_loss".
-        mode: "min" or "max". Which is better. Default: "min".
-        patience: int. Epochs without a better one after which training stops; None for never.
-            Default: None.
+        monitor: str. The monitored quantity, a name in the logs of an epoch. Default: "val_loss".
+        mode: str. Whether the "min" or the "max" is best. Default: "min".
+        patience: int or None. Number of epochs without improvement after which training stops; None
+            for never. Default: None.
         min_delta: float. The least improvement that counts. Default: 0.
         restore: bool. Whether the best weights are loaded when `fit` ends. Default: True.
-        among: int. Of how many best epochs the last one is saved. Default: 1.
+        among: int. Number of best epochs of which the last one is saved. Default: 1.
 
     Raises:
         ValueError: `mode` is neither, `path` has another ending, `among` is not positive, or
@@ -82,7 +82,7 @@ class BestCheckpoint(keras.callbacks.Callback):
         self.best: float | None = None
         self.best_epoch: int | None = None
         self.wait = 0
-        self.values: list[float] = []  # those of the best epochs so far, best first
+        self.values: list[float] = []  # of the best epochs so far, best first
 
     def get_state(self) -> dict[str, Any]:
         """Returns the best number, the saved epoch, epochs since then, and the best numbers."""

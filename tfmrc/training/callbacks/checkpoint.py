@@ -40,32 +40,33 @@ class Checkpoint(keras.callbacks.Callback):
     """Saves the whole state of `fit` in a folder and restores it when `fit` starts again.
 
     A run that was killed at any moment, and is started again by the same program, loses the steps
-    since its last checkpoint and ends with the weights of an uninterrupted run, bit for bit:
-    weights, moments and averages of the optimizer, loss scale, states of the seeds, running means
-    of the losses, epoch, position in the data, history, and the memory of `callbacks`.
+    since its last checkpoint and ends with the weights of an uninterrupted run, bit for bit. The
+    state consists of weights, moments and averages of the optimizer, loss scale, states of the
+    seeds, running means of the losses, epoch, position in the data, history, and the state of
+    `callbacks`.
 
-    A file is written under another name and renamed, so that half a file never exists. Its digest
-    is compared when it is read; a damaged file is passed over with a warning, and the one before
+    A file is written under a temporary name and renamed, so a partial file is never read. Its
+    digest is checked when it is read. A damaged file is skipped with a warning, and the one before
     it is used. A state whose weights are not finite is never written.
 
-    Position in the data: pass the dataset through `dataset`, which makes it begin at the right
-    batch. Without that, the batches of the current epoch that were seen are drawn again and
-    dropped, which is right for a dataset that gives the same batches in every epoch.
+    Position in the data: pass the dataset through `dataset`, which starts it at the right batch.
+    Otherwise the completed batches of the current epoch are drawn again and dropped, which is exact
+    only for a dataset that gives the same batches in every epoch.
 
-    Frozen layers: the program decides which layers are trained, before it compiles the model. If
-    it freezes or thaws layers between two runs in one folder, the optimizer's state of the weights
-    that were trained before and still are is restored; that of thawed weights begins anew.
+    Frozen layers: the program sets which layers are trained before it compiles the model. If layers
+    are frozen or thawed between two runs in one folder, the optimizer's state of weights that are
+    trained in both is restored, and that of thawed weights is initialised.
 
-    Put it last in the list of callbacks, so that it sees the results of the others.
+    It must be the last callback in the list, so that it sees the results of the others.
 
     Args:
         folder: str or path. The folder of the files, one per run.
         every_steps: int. Steps between checkpoints; None for the ends of epochs only, which are
             always saved. Default: 500.
-        every_seconds: float. Also save after so many seconds. Default: None.
+        every_seconds: float or None. Also save after this number of seconds. Default: None.
         keep: int. Number of files to keep, the newest ones. Default: 2.
-        callbacks: list of `Stateful`. Callbacks of the same `fit` whose memory is saved, with
-            `get_state` and `set_state` as `BestCheckpoint` has them. Default: ().
+        callbacks: list of `Stateful`. Callbacks of the same `fit` whose state is saved, with
+            `get_state` and `set_state` as in `BestCheckpoint`. Default: ().
 
     Raises:
         ValueError: A number is not positive.
@@ -131,11 +132,11 @@ class Checkpoint(keras.callbacks.Callback):
         return next(iter(self._files()), None)
 
     def dataset(self, make: Callable[[int], Any]) -> Any:
-        """Makes the dataset that begins at the run's next batch.
+        """Returns the dataset starting at the run's next batch.
 
         Args:
-            make: A function of the number of batches that were trained on, over all epochs, that
-                returns the dataset beginning after them.
+            make: callable. Function of the number of completed batches, over all epochs, that
+                returns the dataset starting after them.
 
         Returns:
             The dataset.
@@ -159,10 +160,10 @@ class Checkpoint(keras.callbacks.Callback):
             try:
                 return read_state(path)
             except BrokenStateError as error:
-                warnings.warn(f"Passing over a broken checkpoint. {error}", stacklevel=3)
+                warnings.warn(f"Skipping a broken checkpoint. {error}", stacklevel=3)
         if files:
             raise BrokenStateError(
-                "None of the checkpoints can be read; delete the folder to begin anew. "
+                "None of the checkpoints can be read; delete the folder to start again. "
                 f"Received: folder={str(self.folder)!r}"
             )
         return {}, dict(_START)
@@ -192,7 +193,7 @@ class Checkpoint(keras.callbacks.Callback):
         self._fast_forward(model)
 
     def _restore_optimizer(self, model: keras.Model, arrays: list[np.ndarray]) -> None:
-        """Assigns the optimizer's state, by name if other layers are frozen than before."""
+        """Assigns the optimizer's state, by name if the frozen layers differ."""
         variables, names = model.optimizer.variables, _optimizer_names(model)
         saved = self._facts["optimizer"]
         if names == saved or {_slot(name) for name in names} != {_slot(name) for name in saved}:
@@ -204,17 +205,17 @@ class Checkpoint(keras.callbacks.Callback):
         _assign("optimizer", [v for v, _ in known], [array for _, array in known])
         for variable, name in zip(variables, names, strict=True):
             if name not in by_name and _slot(name) == "average":
-                # The average of a thawed weight begins with the weight, not with zero.
+                # The average of a thawed weight starts from the weight, not from zero.
                 variable.assign(model.variables[int(name.rsplit(" ", 1)[1])])
         warnings.warn(
             "Other layers are frozen than in the checkpoint: the optimizer's state of weights that "
             f"are still trained is restored ({len(known)} of {len(variables)} variables), that of "
-            "thawed weights begins anew.",
+            "thawed weights is initialised.",
             stacklevel=4,
         )
 
     def _fast_forward(self, model: keras.Model) -> None:
-        """Lets `fit` count the steps of the epoch that were done without repeating them."""
+        """Lets `fit` count the completed steps of the epoch without repeating them."""
         idle = self._facts["step_in_epoch"]
         drop = idle if self._data_starts_at is None else self._facts["step"] - self._data_starts_at
         if not idle and not drop:
@@ -253,7 +254,7 @@ class Checkpoint(keras.callbacks.Callback):
         self._facts["step"] += done - self._facts["step_in_epoch"]
         self._facts["step_in_epoch"] = done
         if self._late_metrics:
-            # The first real step built them, and they sum: what went before is added.
+            # The first real step created them. They are sums, so the earlier values are added.
             metrics = self.model.metrics_variables
             now = [np.asarray(keras.ops.convert_to_numpy(v)) for v in metrics]
             sums = [old + new for old, new in zip(self._late_metrics, now, strict=True)]
@@ -327,7 +328,7 @@ def _numbered(arrays: dict[str, np.ndarray], part: str) -> list[np.ndarray]:
 
 
 def _optimizer_names(model: keras.Model) -> list[str]:
-    """Names of the optimizer's variables that do not depend on how the layers are named.
+    """Returns names of the optimizer's variables that do not depend on the layers' names.
 
     The slot `momentum` of the third variable of the model is `momentum of 2`; counters and the
     learning rate keep their own names.
@@ -367,8 +368,8 @@ def _assign(part: str, variables: Sequence[Any], arrays: Sequence[np.ndarray]) -
     if expected != received:
         raise ValueError(
             f"The checkpoint belongs to another model or optimizer: its {part} has "
-            f"{len(expected)} variables, {_first_difference(expected, received, variables)}. Take "
-            f"another folder or the settings of before. Received: {len(received)} variables"
+            f"{len(expected)} variables, {_first_difference(expected, received, variables)}. Use "
+            f"another folder or the previous settings. Received: {len(received)} variables"
         )
     for variable, array in zip(variables, arrays, strict=True):
         variable.assign(array)

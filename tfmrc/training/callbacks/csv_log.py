@@ -17,7 +17,7 @@ class CsvLog(keras.callbacks.Callback):
     Columns are the epoch (counted from 0) and the names in the logs; a column that appears later
     is added and is empty in earlier rows. When `fit` starts at an epoch, the rows of this epoch
     and of later ones are removed, so a resumed run has each epoch once and a new run in the same
-    folder begins a new table. The file is replaced as a whole and never half written.
+    folder starts a new table. The file is replaced as a whole.
 
     Args:
         path: str or path. The file; its folder is created.

@@ -46,9 +46,9 @@ def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
 def ema_weights(model: keras.Model) -> Iterator[keras.Model]:
     """Temporarily swaps EMA weights into a model for validation, saving or export.
 
-    Afterwards the weights are restored bit for bit, also when the block raises. The averages are
-    only read. Weights that are not trained have no average and stay. Before the first update no
-    average exists, and the block runs with the weights themselves.
+    Afterwards the weights are restored bit for bit, also if the block raises. The averages are not
+    changed. Frozen weights have no average and stay. Before the first update no average exists, and
+    the block runs with the weights themselves.
 
     Args:
         model: `keras.Model`. A model compiled with an optimizer that has `use_ema=True`.
@@ -90,7 +90,7 @@ def swap_in(model: keras.Model) -> list[tuple[Any, np.ndarray]]:
         model: `keras.Model`. A model compiled with an optimizer that has `use_ema=True`.
 
     Returns:
-        Variables and their values of before.
+        Variables and their original values.
 
     Raises:
         ValueError: The optimizer keeps no averages.
@@ -103,7 +103,7 @@ def swap_in(model: keras.Model) -> list[tuple[Any, np.ndarray]]:
 
 
 def _copy(variable: Any) -> np.ndarray:
-    # TensorFlow gives a view of the variable's own memory, which must not be assigned.
+    # TensorFlow returns a view of the variable's memory, which must not be assigned.
     return np.array(keras.ops.convert_to_numpy(variable))
 
 
@@ -161,10 +161,10 @@ class EMAWeights(keras.callbacks.Callback):
 
 
 def save_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
-    """Writes the weights of a model, without the optimizer, so that the file is never half written.
+    """Writes the weights of a model, without the optimizer, as a whole file.
 
-    The room on the disk is checked before, because HDF5 ends the process with a segmentation
-    fault on a full disk, and what was written is read back before it replaces an older file.
+    Free disk space is checked first, because HDF5 ends the process with a segmentation fault on a
+    full disk. The new file is read back before it replaces an older one.
 
     Args:
         model: `keras.Model`. A built model.
@@ -173,7 +173,7 @@ def save_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
             optimizer of a compiled model unchanged.
 
     Raises:
-        OSError: The disk has too little room, or another error of the file system.
+        OSError: If the disk has too little free space, or the file system fails otherwise.
 
     Example:
 

@@ -14,8 +14,8 @@ class NonFiniteError(ArithmeticError):
     """A loss, gradient or weight is NaN or infinite.
 
     Args:
-        what: str. What is not finite, such as "the loss `decoder_loss` (nan)".
-        step: int. Number of batches until then, this one included.
+        what: str. The quantity that is not finite, such as "the loss `decoder_loss` (nan)".
+        step: int. Number of batches so far, this one included.
         checkpoint: path or None. The last good checkpoint; None if the run has none.
     """
 
@@ -44,16 +44,16 @@ class Checkpoints(Protocol):
 class StopOnNonFinite(keras.callbacks.Callback):
     """Ends `fit` with an error at the first loss or gradient that is not finite.
 
-    After each step the losses of the logs are read, and the trained weights are tested by one
-    compiled function: a gradient that is not finite makes the weights so. The error names the
-    step, the term of the loss or the weight, and the last good checkpoint. Under a loss scale
-    (float16) an update with such a gradient is left out, which is no error.
+    After each step the losses in the logs are checked, and the trained weights by one compiled
+    function, since a gradient that is not finite makes the weights not finite. The error names the
+    step, the term of the loss or the weight, and the last good checkpoint. With a loss scale
+    (float16) an update with such a gradient is skipped without an error.
 
-    Put it before `Checkpoint` in the list of callbacks, so that no such state is saved.
+    It must precede `Checkpoint` in the list of callbacks, so that no such state is saved.
 
     Args:
-        checkpoint: `Checkpoints` or None. The `Checkpoint` of the same `fit`, which knows the last
-            good file. Default: None.
+        checkpoint: `Checkpoints` or None. The `Checkpoint` of the same `fit`, for the name of the
+            last good file. Default: None.
 
     Raises:
         NonFiniteError: In `fit`, at the first such step.
@@ -91,7 +91,7 @@ class StopOnNonFinite(keras.callbacks.Callback):
         }
         wrong = [name for name, value in losses.items() if not math.isfinite(value)]
         if wrong:
-            name = max(wrong, key=lambda name: name != "loss")  # a term says more than the sum
+            name = max(wrong, key=lambda name: name != "loss")  # a term is more specific
             self._stop(f"the loss `{name}` ({losses[name]})", batch)
         if self._is_finite is None:
             self._is_finite = finiteness(self.model.trainable_variables)
@@ -107,7 +107,7 @@ class StopOnNonFinite(keras.callbacks.Callback):
 
 
 def finiteness(variables: list[Any]) -> Callable[[], bool]:
-    """Returns a compiled function that tells whether all numbers of some variables are finite.
+    """Returns a compiled function that returns True if all values of the variables are finite.
 
     Args:
         variables: list. Keras variables.

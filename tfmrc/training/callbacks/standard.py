@@ -14,7 +14,7 @@ from tfmrc.training.callbacks.non_finite import StopOnNonFinite
 
 
 class Callbacks(NamedTuple):
-    """The callbacks of a run in the right order, which `fit` takes as they are."""
+    """The callbacks of a run in the right order, as a list for `fit`."""
 
     finite: StopOnNonFinite
     ema_weights: EMAWeights | keras.callbacks.Callback
@@ -36,11 +36,11 @@ def callbacks(
     every_seconds: float | None = None,
     tensorboard: bool = False,
 ) -> Callbacks:
-    """Makes the standard callbacks in the right order, with all their files in one folder.
+    """Returns the standard callbacks in the right order, with their files in one folder.
 
         folder/best.weights.h5      EMA weights of the best epoch
         folder/log.csv              one row per epoch
-        folder/checkpoints/         states from which a killed run continues
+        folder/checkpoints/         states from which an interrupted run continues
         folder/tensorboard/         with `tensorboard=True`
 
     A loss or gradient that is not finite ends the training with an error (`StopOnNonFinite`).
@@ -49,20 +49,22 @@ def callbacks(
         folder: str or path. The folder of the run.
         ema_weights: bool. Whether to validate with the moving averages of the weights.
             Default: True.
-        monitor: str. The number that decides which epoch is best; None without validation data.
-            Default: "val_loss".
-        mode: "min" or "max". Which is better. Default: "min".
-        patience: int. Epochs without a better one after which training stops; None for never.
-            Default: None.
-        among: int. Of how many best epochs the last one is kept (see `BestCheckpoint`).
+        monitor: str or None. The quantity that determines the best epoch; None without validation
+            data. Default: "val_loss".
+        mode: str. Whether the "min" or the "max" is best. Default: "min".
+        patience: int or None. Number of epochs without improvement after which training stops; None
+            for never. Default: None.
+        among: int. Number of best epochs of which the last one is saved (see `BestCheckpoint`).
             Default: 1.
-        every_steps: int. Steps between checkpoints. Default: 500.
-        every_seconds: float. Also save a checkpoint after so many seconds. Default: None.
-        tensorboard: bool. Whether to write for TensorBoard, with the package `tensorboard`.
-            Default: False.
+        every_steps: int or None. Steps between checkpoints; None for the ends of epochs only.
+            Default: 500.
+        every_seconds: float or None. Also save a checkpoint after this number of seconds.
+            Default: None.
+        tensorboard: bool. Whether to write logs for TensorBoard, which needs the package
+            `tensorboard`. Default: False.
 
     Returns:
-        A named tuple that `fit` takes as it is. Unused entries are callbacks that do nothing.
+        A named tuple for `fit`. Unused entries are callbacks that do nothing.
 
     Example:
 
@@ -72,7 +74,7 @@ def callbacks(
     >>> run.checkpoint.step, run.best.patience
     (0, 3)
 
-    With a dataset that can begin anywhere:
+    With a dataset that can start at any batch:
 
         run = training.callbacks("runs/masque")
         train = run.checkpoint.dataset(

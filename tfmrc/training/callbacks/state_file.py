@@ -25,17 +25,17 @@ def write_state(
 ) -> None:
     """Writes arrays and facts to `path`.
 
-    They go to a temporary file beside it, which is flushed to the disk and then renamed: a kill
-    at any moment leaves either the old file or the new one. The file is NumPy's archive; its
-    comment is the SHA-256 digest of everything before the comment.
+    They are written to a temporary file, which is flushed to the disk and then renamed, so an
+    interruption leaves either the old or the new file. The file is a NumPy archive; its comment is
+    the SHA-256 digest of everything before the comment.
 
     Args:
         path: str or path. The file; its folder is created.
-        arrays: dict. Names to arrays; bfloat16 is supported.
+        arrays: dict. Arrays by name; bfloat16 is supported.
         facts: dict. A JSON value.
 
     Raises:
-        OSError: The disk has too little room, or another error of the file system.
+        OSError: If the disk has too little free space, or the file system fails otherwise.
 
     Example:
 
@@ -110,16 +110,16 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dic
 
 
 def check_room(path: Path, sizes: list[int]) -> None:
-    """Raises if the disk of a file that is about to be written has too little room.
+    """Raises if the disk has too little free space for a file.
 
-    HDF5 ends the process with a segmentation fault on a full disk, so the room is checked before.
+    HDF5 ends the process with a segmentation fault on a full disk, so the space is checked first.
 
     Args:
         path: path. The file; its folder exists.
         sizes: list of int. Bytes of each array that the file will hold.
 
     Raises:
-        OSError: There is too little room.
+        OSError: If there is too little free space.
 
     Example:
 
@@ -137,8 +137,8 @@ def check_room(path: Path, sizes: list[int]) -> None:
         raise OSError(
             errno.ENOSPC,
             f"The disk has too little room: {needed / 2**20:,.1f} MiB are needed and "
-            f"{free / 2**20:,.1f} MiB are free. Nothing was written, and the files of before are "
-            "intact. Free some room and start the same program again",
+            f"{free / 2**20:,.1f} MiB are free. Nothing was written, and earlier files are intact. "
+            "Free some space and start the same program again",
             os.fspath(path),
         )
 
@@ -157,7 +157,7 @@ def _digest(file: IO[bytes], size: int) -> str:
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
-    # NumPy's files know no bfloat16: its bits are kept as unsigned integers.
+    # NumPy's files do not support bfloat16: its bits are stored as unsigned integers.
     return array.view(np.uint16) if str(array.dtype) == "bfloat16" else array
 
 
@@ -170,7 +170,7 @@ def _typed(array: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def _flush_folder(folder: Path) -> None:
-    # The name, too, has to reach the disk; some systems cannot open folders and need not.
+    # The name must be flushed to the disk too; systems that cannot open folders do not need this.
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

@@ -9,11 +9,11 @@ import keras
 class TimeLimit(keras.callbacks.Callback):
     """Stops `fit` after a number of minutes, including those before a resume.
 
-    Validation counts. The epoch that is cut short ends like any other, with validation and a
-    checkpoint. `reached` tells whether the limit ended the training.
+    Validation counts. The last epoch ends like any other, with validation and a checkpoint.
+    `reached` is True if the limit ended training.
 
     Args:
-        minutes: float. None for no limit; the time is counted nevertheless.
+        minutes: float or None. The limit; None for no limit, but the time is still measured.
 
     Example:
 

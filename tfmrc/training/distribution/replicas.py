@@ -30,15 +30,13 @@ def tensorflow_replica_id() -> Any:
 def sum_over_replicas(grads: Sequence[Any]) -> tuple[list[Any], int]:
     """Makes gradients dense and sums them over the replicas.
 
-    On other backends than TensorFlow, where gradients are dense and there is one replica for
-    Keras, and outside a strategy, the sum is the gradient itself.
+    On other backends than TensorFlow and outside a strategy, the sum is the gradient itself.
 
     Args:
-        grads: list. Gradients, `tf.IndexedSlices` among them, or None.
+        grads: list. Gradients, including `tf.IndexedSlices` and None.
 
     Returns:
-        The gradients, the same on every replica, None where there was None; and the number of
-        replicas that were summed.
+        The gradients, the same on every replica, None for None; and the number of replicas.
     """
     if not _on_tensorflow():
         return list(grads), 1
@@ -54,6 +52,6 @@ def sum_over_replicas(grads: Sequence[Any]) -> tuple[list[Any], int]:
 
 
 def register() -> None:
-    """Makes `tfmrc.ops.replica.replica_id` ask TensorFlow; without effect on other backends."""
+    """Connects `tfmrc.ops.replica.replica_id` with TensorFlow; no effect on other backends."""
     if _on_tensorflow():
         register_replica_id(tensorflow_replica_id)

@@ -13,7 +13,7 @@ def mirrored(
     *,
     batch_size: int | None = None,
 ) -> Any:
-    """Makes a `tf.distribute.MirroredStrategy` under which tfmrc trains as on one device.
+    """Returns a `tf.distribute.MirroredStrategy` under which tfmrc trains as on one device.
 
     Build and compile the model in its scope, then call `fit` with batches of the global size:
 
@@ -23,28 +23,27 @@ def mirrored(
             model.compile(**training.masque(steps=80_000))
         model.fit(dataset, ...)
 
-    Several replicas train like one because of losses that are `keras.losses.Loss` objects (their
-    mean is divided by the number of replicas), weights of examples made on the global batch,
-    `AdamW` of this package (clips the sum of the replicas' gradients) and `tfmrc.layers.Dropout`
-    (masks differ between replicas). Batches must divide by the number of replicas, the last one
-    of an epoch too: make them with `drop_remainder=True`.
+    Several replicas train like one because losses are `keras.losses.Loss` objects (their mean is
+    divided by the number of replicas), sample weights are computed on the global batch, `AdamW` of
+    this package clips the sum of the replicas' gradients, and masks of `tfmrc.layers.Dropout`
+    differ between replicas. All batches must be divisible by the number of replicas, including the
+    last one of an epoch: use `drop_remainder=True`.
 
-    Keras refuses or fails under this strategy with `jit_compile=True`, `steps_per_execution`
-    above 1 and strings in the batch.
+    Under this strategy Keras does not support `jit_compile=True`, `steps_per_execution` above 1
+    and strings in the batch.
 
     Args:
-        devices: list of str, int or None. Names such as "GPU:0", or how many devices of the best
-            kind at hand; None for all GPUs, or all logical CPU devices where there is no GPU.
-            Default: None.
-        batch_size: int or None. Size of the global batch, to be checked; None for no check.
+        devices: list of str, int or None. Names such as "GPU:0", or a number of devices; None for
+            all GPUs, or all logical CPU devices if there is no GPU. Default: None.
+        batch_size: int or None. Size of the global batch to check; None for no check.
             Default: None.
 
     Returns:
         The strategy.
 
     Raises:
-        RuntimeError: Keras runs on another backend than TensorFlow.
-        ValueError: there are fewer devices than asked for, or `batch_size` does not divide by
+        RuntimeError: If Keras runs on another backend than TensorFlow.
+        ValueError: If there are fewer devices than requested, or `batch_size` is not divisible by
             the number of replicas.
 
     Example:
@@ -75,7 +74,7 @@ def mirrored(
 
 
 def check_batch_size(batch_size: int, num_replicas: int) -> int:
-    """Returns the share of the global batch that one replica gets.
+    """Returns the batch size of one replica.
 
     Args:
         batch_size: int. Size of the global batch.
@@ -85,7 +84,7 @@ def check_batch_size(batch_size: int, num_replicas: int) -> int:
         `batch_size // num_replicas`.
 
     Raises:
-        ValueError: the batch does not divide.
+        ValueError: If the batch is not divisible by the number of replicas.
 
     Example:
 
@@ -96,8 +95,8 @@ def check_batch_size(batch_size: int, num_replicas: int) -> int:
     if batch_size < 1 or batch_size % num_replicas:
         lower = max(batch_size // num_replicas, 1) * num_replicas
         raise ValueError(
-            f"The global batch must divide by the {num_replicas} replicas, so that each gets the "
-            f"same share: take {lower} or {lower + num_replicas}. Received: batch_size={batch_size}"
+            f"The global batch must be divisible by the {num_replicas} replicas: use {lower} or "
+            f"{lower + num_replicas}. Received: batch_size={batch_size}"
         )
     return batch_size // num_replicas
 

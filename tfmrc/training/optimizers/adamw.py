@@ -31,41 +31,41 @@ class AdamW(LearningRateMultipliers, keras.optimizers.Adam):
     Differences from Keras' Adam with the same arguments:
 
     - `clip_norm` instead of `global_clipnorm`. Keras clips each replica's gradient before the
-      sum, so that two replicas train differently from one, and takes an embedding's gradient as the
-      rows of its look-ups: a word that occurs twice counts as two rows, not as their sum. Here
-      gradients are made dense and summed over the replicas, then clipped, then divided by the
-      number of replicas, because Keras sums them once more.
-    - Biases and the parameters of normalisation layers are never decayed. They are known by name:
-      the last part of the variable's path matches `no_decay` (by default `bias`, `gamma`,
-      `beta`, `scale`, alone or after an underscore, `attention_bias` for instance). This is part
-      of the configuration, so that it survives saving and loading.
-    - The moving average is on by default. `model.fit` leaves the averaged weights in the model
-      when it ends; `tfmrc.training.ema_weights` swaps them in before that.
-    - `learning_rate_multipliers` gives some variables a learning rate of their own, those of a
-      pretrained encoder for instance (`tfmrc.encoders.learning_rate_multipliers`): `lr` above is
-      then the learning rate times the variable's factor, in the weight decay too.
+      sum, so that two replicas train differently from one. It also uses the rows of an embedding's
+      look-ups: a word that occurs twice counts as two rows, not as their sum. Here gradients are
+      made dense and summed over the replicas, then clipped, then divided by the number of replicas,
+      because Keras sums them again.
+    - Biases and the parameters of normalisation layers are never decayed. They are recognised by
+      name: the last part of the variable's path matches `no_decay` (by default `bias`, `gamma`,
+      `beta`, `scale`, alone or after an underscore, such as `attention_bias`). The pattern is part
+      of the configuration and is saved.
+    - The moving average is on by default. When `model.fit` ends, the model has the averaged
+      weights; `tfmrc.training.ema_weights` swaps them in before that.
+    - `learning_rate_multipliers` sets separate learning rates, for instance for a pretrained
+      encoder (`tfmrc.encoders.learning_rate_multipliers`): `lr` above is then the learning rate
+      times the variable's factor, also in the weight decay.
 
     Padding: does not apply.
 
     Args:
-        learning_rate: A float or a schedule. Default: 0.00025.
+        learning_rate: float or schedule. The learning rate. Default: 0.00025.
         beta_1: float. Decay of the first moment. Default: 0.9.
         beta_2: float. Decay of the second moment. Default: 0.999.
         epsilon: float. Added to the root of the second moment (`epsilon hat` of Kingma and Ba).
             Default: 1e-08.
-        weight_decay: float or None. Share of a weight, times the learning rate, that is taken off
+        weight_decay: float or None. Share of a weight, times the learning rate, that is subtracted
             at each update; None for no decay. Default: 0.01.
         clip_norm: float or None. The largest norm of the gradient; None for no clipping.
             Default: 1.0.
         no_decay: str. Regular expression, searched in the last part of a variable's path.
-            Default: `NO_DECAY`.
+            Default: `"(^|_)(bias|gamma|beta|scale)$"`.
         use_ema: bool. Whether to keep the moving average. Default: True.
         ema_momentum: float. Decay of the moving average. Default: 0.9995.
-        loss_scale_factor: float or None. A fixed factor for the loss, taken out of the gradients
-            again before they are clipped. For float16, Keras wraps the optimizer by itself.
+        loss_scale_factor: float or None. A fixed factor of the loss, by which the gradients are
+            divided before they are clipped. For float16, Keras wraps the optimizer itself.
             Default: None.
-        learning_rate_multipliers: dict or None. Regular expressions, searched in a variable's path,
-            and factors of the learning rate; the first that is found counts. None for one rate.
+        learning_rate_multipliers: dict or None. Factors of the learning rate by regular expression,
+            searched in a variable's path; the first match is used. None for one rate.
             Default: None.
         name: str. Name of the optimizer. Default: "adamw".
 
@@ -122,7 +122,7 @@ class AdamW(LearningRateMultipliers, keras.optimizers.Adam):
         self.set_multipliers(learning_rate_multipliers)
 
     def build(self, variables: Sequence[keras.Variable]) -> None:
-        """Makes the moments and averages, and sorts out which variables are decayed."""
+        """Creates the moments and averages, and determines the variables that are decayed."""
         if self.built:
             return
         pattern = re.compile(self.no_decay)
@@ -139,7 +139,7 @@ class AdamW(LearningRateMultipliers, keras.optimizers.Adam):
         return [v for v in variables if keras_private.uses_weight_decay(self, v)]
 
     def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
-        """Updates the variables; in a replica's context, one gradient a variable or None."""
+        """Updates the variables in a replica's context; one gradient per variable or None."""
         grads = clip_over_replicas(grads, self.clip_norm, self.loss_scale_factor)
         super().apply(grads, trainable_variables)
 
@@ -165,12 +165,12 @@ class AdamW(LearningRateMultipliers, keras.optimizers.Adam):
 def clip_over_replicas(
     grads: Sequence[Any], clip_norm: float | None, loss_scale_factor: float | None = None
 ) -> list[Any]:
-    """Gradients of all replicas together, clipped, ready for the optimizer's own sum.
+    """Returns the clipped sum of the replicas' gradients, prepared for the sum in Keras.
 
     Args:
         grads: list. A replica's gradients; None is passed through.
         clip_norm: float or None. The largest norm of the sum; None for no clipping.
-        loss_scale_factor: float or None. What Keras will divide the gradients by further on.
+        loss_scale_factor: float or None. The factor by which Keras divides the gradients later.
             Default: None.
 
     Returns:
@@ -178,7 +178,7 @@ def clip_over_replicas(
     """
     summed, replicas = sum_over_replicas(list(grads))
     if clip_norm is not None:
-        # A fixed loss scale is taken out by Keras further on; the limit is scaled instead.
+        # Keras divides by a fixed loss scale later, so the limit is scaled instead.
         summed = clip_by_global_norm(summed, clip_norm * (loss_scale_factor or 1.0))
     if replicas > 1:
         summed = [None if g is None else g / replicas for g in summed]

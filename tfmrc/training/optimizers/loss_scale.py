@@ -13,18 +13,18 @@ class LossScale(keras.optimizers.LossScaleOptimizer):
     """Keras' dynamic loss scaling, where all replicas decide together to skip a step.
 
     The loss is multiplied by a scale before gradients are computed in float16. If all gradients
-    are finite they are divided by it and handed to the inner optimizer (so that clipping sees
-    their true size), and after `dynamic_growth_steps` such steps the scale doubles; otherwise the
-    step is left out and the scale halves.
+    are finite, they are divided by the scale and passed to the inner optimizer, so that clipping
+    uses their true size. After `dynamic_growth_steps` such steps the scale is doubled. Otherwise
+    the step is skipped and the scale is halved.
 
-    Under a mirrored strategy Keras' class looks at the gradients of the first replica only, before
-    they are summed: an overflow on another replica reaches the weights as NaN. Here a step is
-    taken only if the gradients of every replica are finite.
+    Under a mirrored strategy Keras' class checks the gradients of the first replica only, before
+    they are summed, so an overflow on another replica makes the weights NaN. Here a step is
+    applied only if the gradients of every replica are finite.
 
     Args:
-        inner_optimizer: the optimizer that updates the weights.
-        initial_scale: the scale to begin with.
-        dynamic_growth_steps: finite steps after which the scale doubles.
+        inner_optimizer: `keras.optimizers.Optimizer`. The optimizer that updates the weights.
+        initial_scale: float. The initial scale. Default: 32768.0.
+        dynamic_growth_steps: int. Finite steps after which the scale is doubled. Default: 2000.
 
     Example:
 
@@ -39,7 +39,7 @@ class LossScale(keras.optimizers.LossScaleOptimizer):
     """
 
     def check_finite(self, grads: Sequence[Any]) -> Any:
-        """Returns whether all gradients of all replicas are finite, a scalar boolean tensor."""
+        """Returns True if all gradients of all replicas are finite, a scalar boolean tensor."""
         present = [g for g in grads if g is not None]
         wrong = [keras.ops.any(keras.ops.logical_not(keras.ops.isfinite(g))) for g in present]
         count = keras.ops.sum(keras.ops.cast(keras.ops.stack(wrong), "float32"))

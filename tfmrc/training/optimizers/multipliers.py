@@ -11,12 +11,12 @@ from tfmrc import keras_private
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class LearningRateMultipliers(keras.optimizers.Optimizer):
-    """Mixin of an optimizer that multiplies the learning rate of some variables.
+    """Mixin of optimizers that multiplies the learning rate of some variables.
 
-    A factor scales the whole update of its variables, weight decay included. With the factor 0 a
-    variable stays as it is, though its gradient still counts in the clipped norm.
+    A factor scales the whole update of its variables, including weight decay. With the factor 0 a
+    variable is not changed, but its gradient still counts in the clipped norm.
 
-    The mixin comes first among the bases; its constructor is called last.
+    The mixin must be the first base class; `set_multipliers` is called last.
     """
 
     learning_rate_multipliers: dict[str, float]
@@ -26,8 +26,8 @@ class LearningRateMultipliers(keras.optimizers.Optimizer):
         """Sets the factors.
 
         Args:
-            multipliers: dict or None. Regular expressions, searched in the path of a variable, and
-                factors; the first match counts, and the factor is 1 without one. None for no
+            multipliers: dict or None. Factors by regular expression, searched in the path of a
+                variable; the first match is used, and the factor is 1 without a match. None for no
                 factors.
 
         Raises:
@@ -47,7 +47,7 @@ class LearningRateMultipliers(keras.optimizers.Optimizer):
                     f"Received: {pattern!r}: {factor}"
                 )
         self.learning_rate_multipliers = dict(multipliers or {})
-        # Kept apart: replicas run this code in turn, and each of them changes the attribute.
+        # A separate copy, because replicas run this code in turn and each changes the attribute.
         self._full_weight_decay = self.weight_decay
 
     def multiplier(self, variable: Any) -> float:
@@ -74,7 +74,7 @@ class LearningRateMultipliers(keras.optimizers.Optimizer):
         for variable in variables:
             groups.setdefault(self.multiplier(variable), []).append(variable)
         for factor, group in groups.items():
-            # What is taken off is the product of weight, decay and learning rate.
+            # The product of weight, decay and learning rate is subtracted.
             self.weight_decay = self._full_weight_decay * factor
             try:
                 super()._apply_weight_decay(group)

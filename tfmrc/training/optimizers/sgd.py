@@ -17,18 +17,18 @@ class SGD(LearningRateMultipliers, keras.optimizers.SGD):
     gradient one by one (see `tfmrc.training.AdamW`).
 
     Args:
-        learning_rate: A float or a schedule. Default: 0.1.
-        momentum: float. Share of the last update that is kept. Default: 0.9.
-        nesterov: bool. Whether the gradient is taken where the momentum leads. Default: True.
+        learning_rate: float or schedule. The learning rate. Default: 0.1.
+        momentum: float. Momentum. Default: 0.9.
+        nesterov: bool. Whether to use Nesterov momentum. Default: True.
         clip_norm: float or None. The largest norm of the gradient; None for no clipping.
             Default: None.
-        learning_rate_multipliers: dict or None. Regular expressions, searched in a variable's path,
-            and factors of the learning rate; the first that is found counts. None for one rate.
+        learning_rate_multipliers: dict or None. Factors of the learning rate by regular expression,
+            searched in a variable's path; the first match is used. None for one rate.
             Default: None.
         **kwargs: further arguments of `keras.optimizers.SGD`.
 
     Raises:
-        ValueError: `clip_norm` is not positive, or Keras' own clipping is asked for.
+        ValueError: If `clip_norm` is not positive, or Keras' own clipping is requested.
 
     Example:
 
@@ -53,7 +53,7 @@ class SGD(LearningRateMultipliers, keras.optimizers.SGD):
         **kwargs: Any,
     ) -> None:
         if kwargs.get("clipnorm") or kwargs.get("global_clipnorm"):
-            raise ValueError(f"`clip_norm` clips here. Received: {kwargs}")
+            raise ValueError(f"Use `clip_norm` for clipping. Received: {kwargs}")
         super().__init__(learning_rate, momentum, nesterov, **kwargs)
         if clip_norm is not None and not clip_norm > 0:
             raise ValueError(
@@ -63,7 +63,7 @@ class SGD(LearningRateMultipliers, keras.optimizers.SGD):
         self.set_multipliers(learning_rate_multipliers)
 
     def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
-        """Updates the variables; in a replica's context, one gradient a variable or None."""
+        """Updates the variables in a replica's context; one gradient per variable or None."""
         grads = clip_over_replicas(grads, self.clip_norm, self.loss_scale_factor)
         super().apply(grads, trainable_variables)
 

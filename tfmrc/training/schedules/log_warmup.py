@@ -10,15 +10,15 @@ import keras
 class LogWarmup(keras.optimizers.schedules.LearningRateSchedule):
     """Logarithmic warmup from 0 to a constant learning rate.
 
-    With `t` the number of updates already made: `peak * min(1, log(t + 1) / log(warmup_steps))`.
+    After `t` updates the rate is `peak * min(1, log(t + 1) / log(warmup_steps))`.
 
     Args:
-        peak: float. The learning rate after the rise. Default: 0.001.
-        warmup_steps: int. Updates of the rise: the peak is reached at `t = warmup_steps - 1`, so 1
-            (and 0) begin with it. Default: 1000.
+        peak: float. The learning rate after the warmup. Default: 0.001.
+        warmup_steps: int. Updates of the warmup: the peak is reached at `t = warmup_steps - 1`;
+            with 1 or 0 it is reached at once. Default: 1000.
 
     Call arguments:
-        step: Number of updates made so far, a scalar integer tensor.
+        step: Number of previous updates, a scalar integer tensor.
 
     Returns:
         The learning rate, a scalar float32 tensor.

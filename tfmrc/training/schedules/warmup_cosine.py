@@ -10,8 +10,8 @@ def warmup_cosine(
 
     Args:
         learning_rate: float. The highest rate, reached after `warmup_steps` updates.
-        warmup_steps: int. Updates of the rise.
-        steps: int. Updates of the whole training, the rise included.
+        warmup_steps: int. Updates of the warmup.
+        steps: int. Updates of the whole training, warmup included.
 
     Raises:
         ValueError: The rate is negative, or `warmup_steps` is negative or not below `steps`.

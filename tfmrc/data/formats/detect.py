@@ -1,7 +1,7 @@
 """Detection of a file's format."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
@@ -61,7 +61,7 @@ def read_file(
                 f"needs one of {SUMMARIES} in its folder", path=path, record="summaries"
             )
         return read_narrativeqa(path, result[0], split=split, on_error=on_error)
-    readers = {
+    readers: dict[str, Callable[..., ExampleStream]] = {
         "dream": read_dream,
         "examples": read_examples,
         "msmarco": read_msmarco,

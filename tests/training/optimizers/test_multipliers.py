@@ -29,6 +29,35 @@ def test_weight_decay_by_hand() -> None:
     assert optimizer.weight_decay == 0.5
 
 
+@pytest.mark.parametrize("multipliers", [None, {"a": 0.2}])
+def test_a_schedule_is_computed_once_for_all_variables(multipliers) -> None:
+    calls = []
+
+    class Halves(keras.optimizers.schedules.LearningRateSchedule):
+        def __call__(self, step):
+            calls.append(int(step))
+            return keras.ops.power(0.5, keras.ops.cast(step, "float32"))
+
+    variables = [keras.Variable(value, name=name) for value, name in zip(START, "abc", strict=True)]
+    optimizer = AdamW(
+        Halves(),
+        weight_decay=0.5,
+        clip_norm=None,
+        use_ema=False,
+        learning_rate_multipliers=multipliers,
+    )
+    for step in range(2):
+        calls.clear()
+        optimizer.apply([np.zeros_like(value) for value in START], variables)
+        assert 1 <= len(calls) <= 2 and set(calls) == {step}  # for the decay and for the update
+    for value, variable, factor in zip(
+        START, variables, ((multipliers or {}).get("a", 1.0), 1, 1), strict=True
+    ):
+        expected = value * (1 - 0.5 * factor) * (1 - 0.25 * factor)
+        np.testing.assert_allclose(variable.numpy(), expected, rtol=1e-6)
+    assert float(optimizer.learning_rate) == 0.25
+
+
 def test_sgd() -> None:
     variables = [keras.Variable(value, name=name) for value, name in zip(START, "abc", strict=True)]
     optimizer = SGD(0.5, 0.0, False, learning_rate_multipliers={"b|c": 0.1, "c": 9.0})

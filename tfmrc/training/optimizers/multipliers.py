@@ -17,10 +17,15 @@ class LearningRateMultipliers(keras.optimizers.Optimizer):
     variable is not changed, but its gradient still counts in the clipped norm.
 
     The mixin must be the first base class; `set_multipliers` is called last.
+
+    A schedule is computed twice per update: once for the weight decay of all variables, once for
+    their update. Keras computes it anew for each variable that is decayed, so that the graph of a
+    training step holds it as many times.
     """
 
     learning_rate_multipliers: dict[str, float]
     weight_decay: Any
+    _decay_rate: Any = None
 
     def set_multipliers(self, multipliers: Mapping[str, float] | None) -> None:
         """Sets the factors.
@@ -66,8 +71,27 @@ class LearningRateMultipliers(keras.optimizers.Optimizer):
                 learning_rate = learning_rate * factor
         super().update_step(gradient, variable, learning_rate)
 
+    @property
+    def learning_rate(self) -> Any:
+        """The learning rate of the next update."""
+        return super().learning_rate if self._decay_rate is None else self._decay_rate
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        keras.optimizers.Optimizer.learning_rate.fset(self, value)
+
     def _apply_weight_decay(self, variables: Sequence[Any]) -> None:
-        if self.weight_decay is None or not self.learning_rate_multipliers:
+        if self.weight_decay is None:
+            return
+        # A tensor: a variable that is set as an attribute would count as one more of the optimizer.
+        self._decay_rate = keras.ops.convert_to_tensor(super().learning_rate)
+        try:
+            self._decay_weights(variables)
+        finally:
+            self._decay_rate = None
+
+    def _decay_weights(self, variables: Sequence[Any]) -> None:
+        if not self.learning_rate_multipliers:
             super()._apply_weight_decay(variables)
             return
         groups: dict[float, list[Any]] = {}

@@ -2,8 +2,8 @@
 
     python -m benchmarks.column_reading --megabytes 1050
 
-Writes a file of that size to a temporary folder, reads it once and deletes it. Processor time is
-that of the pass alone; memory is the largest resident size of the process, before and after.
+Writes a file of this size to a temporary folder, reads it once and deletes it. Processor time is
+that of the pass only; memory is the largest resident size of the process, before and after.
 """
 
 import argparse

@@ -28,7 +28,7 @@ def use_one_core() -> None:
 
 
 class _Clock:
-    """Seconds on the wall and of the processor since it was made."""
+    """Wall-clock and processor time since construction."""
 
     def __init__(self) -> None:
         self._wall, self._cpu = time.perf_counter(), time.process_time()
@@ -50,13 +50,13 @@ def measure(path: Path, batch_size: int, most: int, num_passages: int = 10) -> d
     """Times reading alone, and reading with preprocessor and batches, after a first batch.
 
     Args:
-        path: a file of a known format; SQuAD is read with paragraphs of the same article.
-        batch_size: records of a batch.
-        most: how many examples are read.
-        num_passages: passages of an example.
+        path: Path. A file of a known format; SQuAD is read with paragraphs of the same article.
+        batch_size: int. Records per batch.
+        most: int. Number of examples that are read.
+        num_passages: int. Passages per example. Default: 10.
 
     Returns:
-        Records and words (of questions and passages) a second, and the padding share. A record
+        Records and words (of questions and passages) per second, and the padding share. A record
         is an example in one of its styles.
     """
     stream: ExampleStream
@@ -71,7 +71,7 @@ def measure(path: Path, batch_size: int, most: int, num_passages: int = 10) -> d
     total = _words(source())
     clock = _Clock()
     examples = sum(1 for _ in source())
-    found: dict[str, Any] = {"reading": clock.rates(examples, total)}
+    result: dict[str, Any] = {"reading": clock.rates(examples, total)}
     preprocessor = MasquePreprocessor.from_examples(
         source, vocabulary_size=45_000, num_passages=num_passages
     )
@@ -82,9 +82,9 @@ def measure(path: Path, batch_size: int, most: int, num_passages: int = 10) -> d
         examples += x["question_ids"].shape[0]
         count += int(tf.math.count_nonzero(x["question_ids"]))
         count += int(tf.math.count_nonzero(x["passage_ids"]))
-    found["to the batch"] = clock.rates(examples, count)
-    found["padding"] = padding_share(dataset)
-    return found
+    result["to the batch"] = clock.rates(examples, count)
+    result["padding"] = padding_share(dataset)
+    return result
 
 
 def _words(examples: Iterator[Example]) -> int:
@@ -100,9 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("file", type=Path, help="SQuAD, MS MARCO, DREAM, qaps.csv, examples")
     parser.add_argument("--batch-size", type=int, default=32, help="records of a batch")
     parser.add_argument("--examples", type=int, default=5_000, help="how many are read")
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     use_one_core()
-    print(json.dumps(measure(chosen.file, chosen.batch_size, chosen.examples), indent=1))
+    print(json.dumps(measure(options.file, options.batch_size, options.examples), indent=1))
     return 0
 
 

@@ -2,11 +2,11 @@
 
     python -m benchmarks.input_throughput --data ../shared/data
 
-Measures, each alone and pinned to one core: reading the file; the vocabulary pass; the tokeniser
-beside TensorFlow Text's bare tokenisers on the same strings; and whole batches with the paper's
-sizes, for one passage a question (`read_squad`) and for ten (`squad_for_masque`). A word is what
-spaces separate. Rates are by the process's own seconds of computation, all threads together, so
-that other programs on the machine do not count; `wall_seconds` stands beside them.
+Measures separately, on one core: reading the file; the vocabulary pass; the tokeniser and
+TensorFlow Text's plain tokenisers on the same strings; and whole batches with the paper's sizes,
+with one passage per question (`read_squad`) and with ten (`squad_for_masque`). Words are separated
+by spaces. Rates are per second of the process's computation in all threads, so other programs do
+not affect them; `wall_seconds` is the elapsed time.
 """
 
 import argparse
@@ -43,11 +43,11 @@ def num_words(texts: Iterable[str]) -> int:
 
 
 def texts_of(examples: Iterable[data.Example]) -> list[str]:
-    """Questions and passages, as often as a batch holds them."""
+    """Returns the questions and passages of all examples, with repetitions."""
     return [text for example in examples for text in (example.question, *example.passages)]
 
 
-Seconds = tuple[float, float]  # of computation, on the clock
+Seconds = tuple[float, float]  # computation, elapsed
 
 
 def best_seconds(action: Callable[[], Any], repeats: int) -> Seconds:
@@ -61,7 +61,7 @@ def best_seconds(action: Callable[[], Any], repeats: int) -> Seconds:
 
 
 def rates(name: str, timed: Seconds, **counts: int) -> Result:
-    """Counts a second; printed."""
+    """Prints and returns the rates of a measurement."""
     seconds, wall = timed
     result: Result = {"what": name, "seconds": round(seconds, 3), "wall_seconds": round(wall, 3)}
     result |= {f"{what}_per_second": round(count / seconds) for what, count in counts.items()}
@@ -168,7 +168,7 @@ def main(arguments: list[str] | None = None) -> None:
         preprocessor = MasquePreprocessor(vocabulary, styles=("span",), num_passages=count)
         results.append(
             batches(
-                f"file to batch, {name} a question",
+                f"file to batch, {name} per question",
                 stream,
                 preprocessor,
                 options.batch_size,

@@ -2,9 +2,9 @@
 
     python -m benchmarks.lstm_speed [--threads 2] [--repeats 7]
 
-All run in this process on the same sizes, turn by turn, so that what else the machine does meets
-all of them alike; medians and the spread from the first to the third quartile are printed, and each
-one's time over ours. PyTorch is left out, and said to be, where it is not installed. CPU only.
+All run in this process on the same sizes, alternating, so that other programs affect all of them
+equally. The table has medians, quartiles and each time relative to ours. PyTorch is left out, with
+a note, if it is not installed. CPU only.
 """
 
 import argparse
@@ -26,32 +26,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=7)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     import tensorflow as tf
 
-    tf.config.threading.set_intra_op_parallelism_threads(chosen.threads)
-    tf.config.threading.set_inter_op_parallelism_threads(chosen.threads)
-    print(f"{LENGTH} steps, {chosen.threads} threads, TensorFlow {tf.__version__}, {_versions()}\n")
+    tf.config.threading.set_intra_op_parallelism_threads(options.threads)
+    tf.config.threading.set_inter_op_parallelism_threads(options.threads)
+    print(
+        f"{LENGTH} steps, {options.threads} threads, TensorFlow {tf.__version__}, {_versions()}\n"
+    )
     print("| width | batch | layer | seconds (quartiles) | times ours |")
     print("| --- | --- | --- | --- | --- |")
     for units, batch in SIZES:
         steps = {"tfmrc": _ours(units, batch), "Keras": _keras(units, batch)}
-        pytorch = _pytorch(units, batch, chosen.threads)
+        pytorch = _pytorch(units, batch, options.threads)
         if pytorch is not None:
             steps["PyTorch"] = pytorch
         for step in steps.values():
             step()  # traced and warm
         seconds: dict[str, list[float]] = {name: [] for name in steps}
-        for _ in range(chosen.repeats):
+        for _ in range(options.repeats):
             for name, step in steps.items():
                 began = time.perf_counter()
                 step()
                 seconds[name].append(time.perf_counter() - began)
         ours = statistics.median(seconds["tfmrc"])
-        for name, found in seconds.items():
-            low, middle, high = statistics.quantiles(found, n=4)
+        for name, times in seconds.items():
+            low, middle, high = statistics.quantiles(times, n=4)
             print(
                 f"| {units} | {batch} | {name} | {middle:.3f} ({low:.3f}-{high:.3f}) | "
                 f"{middle / ours:.2f} |"

@@ -1,18 +1,18 @@
-"""Training steps beside those of public PyTorch code of the same papers.
+"""Training steps compared with public PyTorch code of the same papers.
 
     git clone https://github.com/kevinduh/san_mrc
     git clone https://github.com/seanie12/neural-question-generation
     pip install torch
     python -m benchmarks.public_code --san san_mrc --qg neural-question-generation
 
-SAN's code is its authors'; of the maxout pointer's there is none, and the other is the best known.
-Both sides run in this process on the same invented batch (forward, backward, clipping, update),
-turn by turn; medians and the spread from the first to the third quartile are printed, and each
-one's over the first. CPU only, float32. The models are not the same to the last layer, which
-`benchmarks/README.md` tells, so the numbers of their weights stand beside.
+SAN's code is that of its authors. The authors of the maxout pointer published none; the code used
+here is the best known. Both sides run in this process on the same synthetic batch (forward,
+backward, clipping, update), alternating. The table has medians, quartiles and each time relative to
+the first. CPU only, float32. The models differ in some layers (see `benchmarks/README.md`), so the
+table includes their numbers of weights.
 
-The public code is run as it stands in the folder, but for what Python and PyTorch have ceased to
-take (`REPLACED`), and for packages that its models import and these runs do not need (`absent`).
+The public code is run unchanged, except for words that current Python and PyTorch no longer accept
+(`REPLACED`), and packages that its models import but these runs do not need (`absent`).
 """
 
 import argparse
@@ -34,10 +34,10 @@ Step = Callable[[], float]
 PASSAGE, QUESTION = 150, 20
 SAN_SIZES = {"batch": 32, "words": 20_000, "word_dim": 300, "units": 128, "steps": 5}
 QG_SIZES = {"batch": 64, "words": 45_000, "word_dim": 300}
-# Of a direction of the encoder: the paper's, and what the public code says. Its decoder is twice as
-# wide, ours as wide.
+# Widths of a direction of the encoder: the paper's and the public code's. The public code's decoder
+# is twice as wide, ours equally wide.
 WIDTHS = (600, 300)
-# Words of their sources that today's Python and PyTorch refuse.
+# Words of the public sources that current Python and PyTorch no longer accept.
 REPLACED = {"async=True": "non_blocking=True", ".byte()": ".bool()"}
 
 
@@ -49,37 +49,37 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--seed", type=int, default=1)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     import keras
     import tensorflow as tf
     import torch
 
-    tf.config.threading.set_intra_op_parallelism_threads(chosen.threads)
-    tf.config.threading.set_inter_op_parallelism_threads(chosen.threads)
-    torch.set_num_threads(chosen.threads)
-    keras.utils.set_random_seed(chosen.seed)
-    torch.manual_seed(chosen.seed)
+    tf.config.threading.set_intra_op_parallelism_threads(options.threads)
+    tf.config.threading.set_inter_op_parallelism_threads(options.threads)
+    torch.set_num_threads(options.threads)
+    keras.utils.set_random_seed(options.seed)
+    torch.manual_seed(options.seed)
     print(
-        f"{chosen.threads} threads, seed {chosen.seed}, TensorFlow {tf.__version__}, "
+        f"{options.threads} threads, seed {options.seed}, TensorFlow {tf.__version__}, "
         f"Keras {keras.__version__}, PyTorch {torch.__version__}\n"
     )
-    print("| model | code | weights | seconds a step (quartiles) | times the first |")
+    print("| model | code | weights | seconds per step (quartiles) | times the first |")
     print("| --- | --- | ---: | --- | ---: |")
-    with tempfile.TemporaryDirectory() as place:
-        if chosen.san:
+    with tempfile.TemporaryDirectory() as copies:
+        if options.san:
             batch = _san_batch()
-            sides = {"tfmrc": _our_san(batch), "public": _their_san(chosen.san, place, batch)}
-            _compare("SAN", sides, chosen.repeats)
-        if chosen.qg:
+            sides = {"tfmrc": _our_san(batch), "public": _their_san(options.san, copies, batch)}
+            _compare("SAN", sides, options.repeats)
+        if options.qg:
             batch = _qg_batch()
             ours = {f"tfmrc, width {width}": _our_qg(batch, width) for width in WIDTHS}
             theirs = {
-                f"public, width {width}": _their_qg(chosen.qg, place, batch, width)
+                f"public, width {width}": _their_qg(options.qg, copies, batch, width)
                 for width in WIDTHS
             }
-            _compare("maxout pointer", ours | theirs, chosen.repeats)
+            _compare("maxout pointer", ours | theirs, options.repeats)
 
 
 def _compare(model: str, sides: dict[str, tuple[Step, int]], repeats: int) -> None:
@@ -94,8 +94,8 @@ def _compare(model: str, sides: dict[str, tuple[Step, int]], repeats: int) -> No
             if not np.isfinite(loss):
                 raise ValueError(f"A step's loss must be finite. Received: {name}, loss={loss}")
     first = statistics.median(next(iter(seconds.values())))
-    for name, found in seconds.items():
-        low, middle, high = statistics.quantiles(found, n=4)
+    for name, times in seconds.items():
+        low, middle, high = statistics.quantiles(times, n=4)
         print(
             f"| {model} | {name} | {sides[name][1]:,} | {middle:.2f} ({low:.2f}-{high:.2f}) | "
             f"{middle / first:.2f} |",
@@ -136,12 +136,12 @@ def _our_san(batch: dict[str, np.ndarray]) -> tuple[Step, int]:
     return _fitted(model, batch, ("begin", "end"))
 
 
-def _their_san(folder: Path, place: str, batch: dict[str, np.ndarray]) -> tuple[Step, int]:
+def _their_san(folder: Path, copies: str, batch: dict[str, np.ndarray]) -> tuple[Step, int]:
     import torch
 
     sizes = {"vectors": torch.rand(SAN_SIZES["words"], SAN_SIZES["word_dim"]), "exact_match": 3}
     sizes |= {"units": SAN_SIZES["units"], "steps": SAN_SIZES["steps"], "dropout": 0.4}
-    network = public_san(folder, place, **sizes, tags=True)
+    network = public_san(folder, copies, **sizes, tags=True)
     optimizer = torch.optim.Adamax([w for w in network.parameters() if w.requires_grad], 0.002)
     step = public_san_step(network, optimizer)
     return lambda: step(batch), weights_of(network)
@@ -149,7 +149,7 @@ def _their_san(folder: Path, place: str, batch: dict[str, np.ndarray]) -> tuple[
 
 def public_san(
     folder: Path,
-    place: str,
+    copies: str,
     vectors: Any,
     units: int,
     steps: int,
@@ -160,17 +160,17 @@ def public_san(
     """Builds the authors' network, with the stochastic answer and without CoVe and ELMo.
 
     Args:
-        folder: a checkout of it.
-        place: where a copy goes in which the words of `REPLACED` are replaced.
-        vectors: of the words, `[words, dimensions]`.
-        units: the paper's hidden size.
-        steps: T.
-        exact_match: how many kinds of exact match a word of the passage has.
-        dropout: of everything, the answer's steps apart (0.4).
-        tags: whether words have parts of speech and types of entities.
+        folder: Path. A checkout of the authors' code.
+        copies: str. Folder for a copy in which the words of `REPLACED` are replaced.
+        vectors: Tensor of word vectors, `[words, dimensions]`.
+        units: int. The paper's hidden size.
+        steps: int. T.
+        exact_match: int. Number of kinds of exact match.
+        dropout: float. All dropout rates except that of the answer's steps (0.4).
+        tags: bool. Whether words have part-of-speech and entity tags.
     """
     absent("allennlp.modules.elmo", Elmo=None)
-    predictor = _imported(folder, ("src",), place, "src.dreader")
+    predictor = _imported(folder, ("src",), copies, "src.dreader")
     attention = {"hidden_size": units, "sim_func": "dotproductproject", "activation": "relu"}
     options: dict[str, Any] = {"cuda": False, "vb_dropout": True, "dropout_p": dropout}
     options |= {"dropout_emb": dropout, "dropout_cov": dropout}
@@ -230,15 +230,15 @@ def weights_of(network: Any) -> int:
 
 
 def _without_cove(encoder: Any) -> None:
-    """Its network joins CoVe's vectors to others even where there are none: of width 0 then."""
+    """Replaces missing CoVe vectors, which the network concatenates, by vectors of width 0."""
     forward = encoder.forward
 
     def widthless(batch: Any) -> list[Any]:
-        found = list(forward(batch))
-        for place, beside in ((4, 2), (5, 2), (6, 3), (7, 3)):
-            if found[place] is None:
-                found[place] = found[beside][..., :0]
-        return found
+        outputs = list(forward(batch))
+        for index, beside in ((4, 2), (5, 2), (6, 3), (7, 3)):
+            if outputs[index] is None:
+                outputs[index] = outputs[beside][..., :0]
+        return outputs
 
     encoder.forward = widthless
 
@@ -251,7 +251,7 @@ def _qg_batch() -> dict[str, np.ndarray]:
     count, words = QG_SIZES["batch"], QG_SIZES["words"]
     passage = make.integers(4, words, (count, PASSAGE)).astype("int32")
     question = make.integers(4, words, (count, QUESTION + 1)).astype("int32")
-    # A tenth of the passage's words cannot be generated: their first places stand for them.
+    # A tenth of the passage's words cannot be generated: their positions are their extended ids.
     unknown = make.random(passage.shape) < 0.1
     extended = np.where(unknown, words + np.arange(PASSAGE), passage).astype("int32")
     return {
@@ -277,7 +277,7 @@ def _our_qg(batch: dict[str, np.ndarray], width: int) -> tuple[Step, int]:
 
 
 def _their_qg(
-    folder: Path, place: str, batch: dict[str, np.ndarray], width: int
+    folder: Path, copies: str, batch: dict[str, np.ndarray], width: int
 ) -> tuple[Step, int]:
     import torch
 
@@ -290,18 +290,20 @@ def _their_qg(
     absent("config", **settings)
     absent("data_utils", UNK_ID=1)
     absent("torch_scatter", scatter_max=_scatter_max)
-    public = _imported(folder, (".",), place, "model")
+    public = _imported(folder, (".",), copies, "model")
     network = public.Seq2seq(torch.rand(QG_SIZES["words"], QG_SIZES["word_dim"]))
     network.train()
     weights = [weight for weight in network.parameters() if weight.requires_grad]
     optimizer = torch.optim.SGD(weights, 0.1, momentum=0.8)
     criterion = torch.nn.CrossEntropyLoss(ignore_index=0)
-    at = {name: torch.from_numpy(value).long() for name, value in batch.items()}
-    question = torch.cat([at["question_ids"], at["target_ids"][:, -1:]], 1)
+    tensors = {name: torch.from_numpy(value).long() for name, value in batch.items()}
+    question = torch.cat([tensors["question_ids"], tensors["target_ids"][:, -1:]], 1)
 
     def step() -> float:
-        logits = network(at["passage_ids"], at["answer_tags"], at["extended_ids"], question)
-        loss = criterion(logits.flatten(0, 1), at["target_ids"].flatten())
+        logits = network(
+            tensors["passage_ids"], tensors["answer_tags"], tensors["extended_ids"], question
+        )
+        loss = criterion(logits.flatten(0, 1), tensors["target_ids"].flatten())
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 5.0)
@@ -311,9 +313,9 @@ def _their_qg(
     return step, weights_of(network)
 
 
-def _scatter_max(values: Any, places: Any, out: Any) -> tuple[Any, None]:
+def _scatter_max(values: Any, index: Any, out: Any) -> tuple[Any, None]:
     """Replaces `torch_scatter.scatter_max` by PyTorch's own operation."""
-    return out.scatter_reduce(1, places, values, "amax"), None
+    return out.scatter_reduce(1, index, values, "amax"), None
 
 
 # === Both ===
@@ -329,16 +331,16 @@ def _fitted(model: Any, batch: dict[str, np.ndarray], targets: tuple[str, ...]) 
 
 
 def absent(name: str, **content: Any) -> None:
-    """Stands in for a module that the public code imports, unless it is installed."""
+    """Registers a substitute of a module that the public code imports, unless it is installed."""
     parts = name.split(".")
     for end in range(1, len(parts) + 1):
         sys.modules.setdefault(".".join(parts[:end]), ModuleType(name))
     vars(sys.modules[name]).update(content)
 
 
-def _imported(folder: Path, parts: tuple[str, ...], place: str, module: str) -> Any:
+def _imported(folder: Path, parts: tuple[str, ...], copies: str, module: str) -> Any:
     """Imports a module of a checkout from a copy in which the words of `REPLACED` are replaced."""
-    copy = Path(place, folder.name)
+    copy = Path(copies, folder.name)
     for part in parts:
         target = copy / part
         target.mkdir(parents=True, exist_ok=True)

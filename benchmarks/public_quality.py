@@ -1,14 +1,14 @@
-"""Exact match and F1 of SAN beside its authors' own code, on the same questions.
+"""Exact match and F1 of SAN compared with its authors' own code, on the same questions.
 
     git clone https://github.com/kevinduh/san_mrc
     pip install torch
     python -m benchmarks.public_quality --san san_mrc --data FOLDER --runs runs/public_quality
 
-Both are trained on the batches that `recipes/san_squad` makes of SQuAD, with its settings: words,
-their trained vectors, exact match and no tags, widths, dropout, optimizer, number of steps. Both
-answer through the same windows and the same search for the best span, and are scored by SQuAD's
-rules. Ours is a run of the recipe (one that is there is used); of the public code every epoch is
-kept, so the same command goes on where it was stopped.
+Both are trained on the batches of `recipes/san_squad` with its settings: vocabulary, trained word
+vectors, exact match and no tags, widths, dropout, optimizer, number of steps. Both use the same
+windows and the same search for the best span, and are scored by SQuAD's rules. Ours is a run of the
+recipe; an existing one is used. The public code is saved after every epoch, so the same command
+resumes.
 """
 
 import argparse
@@ -63,59 +63,59 @@ class PublicModel:
 
 
 def main() -> None:
-    """Trains what is not trained, scores both, prints a table."""
+    """Trains both unless they are trained, scores both and prints a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--san", type=Path, required=True, help="a checkout of kevinduh/san_mrc")
     parser.add_argument("--data", type=Path, required=True, help="the data folder")
-    parser.add_argument("--runs", type=Path, required=True, help="where the runs lie, or shall")
+    parser.add_argument("--runs", type=Path, required=True, help="the folder of the runs")
     parser.add_argument("--seed", type=int, default=1)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     san = experiments.load(experiments.find_recipe("san_squad"))
-    [ours] = members(san, chosen.runs, [VARIANT], [chosen.seed])
-    experiments.train(san, chosen.data, chosen.runs, variants=[VARIANT], seeds=[chosen.seed])
+    [ours] = members(san, options.runs, [VARIANT], [options.seed])
+    experiments.train(san, options.data, options.runs, variants=[VARIANT], seeds=[options.seed])
     facts = read_json(ours.folder / "training.json", "train")
-    [part] = splits(ours.experiment, chosen.data)
+    [part] = splits(ours.experiment, options.data)
     test = test_examples(ours.experiment, part)
     known = answer_references(test, None)
-    found = zip(test, load_run(ours).predict(test), strict=True)
-    official = evaluation.score_squad({e.id: answer.text for e, answer in found}, known)
+    results = zip(test, load_run(ours).predict(test), strict=True)
+    official = evaluation.score_squad({e.id: answer.text for e, answer in results}, known)
     scores = {"tfmrc": (official, facts["weights"], facts["seconds"])}
-    with tempfile.TemporaryDirectory() as place:
-        answers, weights, seconds = _public(ours, chosen, place, part.train, test, facts["steps"])
+    with tempfile.TemporaryDirectory() as copies:
+        answers, weights, seconds = _public(ours, options, copies, part.train, test, facts["steps"])
         scores["public"] = (evaluation.score_squad(answers, known), weights, seconds)
-    print(f"\n{facts['steps']:,} steps, seed {chosen.seed}, {len(test):,} questions\n")
+    print(f"\n{facts['steps']:,} steps, seed {options.seed}, {len(test):,} questions\n")
     print("| code | exact match | F1 | weights | minutes |")
     print("| --- | ---: | ---: | ---: | ---: |")
-    for code, (found, weights, seconds) in scores.items():
-        match, f1 = (100 * found[name].value for name in ("exact_match", "f1"))
+    for code, (results, weights, seconds) in scores.items():
+        match, f1 = (100 * results[name].value for name in ("exact_match", "f1"))
         print(f"| {code} | {match:.2f} | {f1:.2f} | {weights:,} | {seconds / 60:.1f} |")
 
 
 def _public(
-    ours: Member, chosen: argparse.Namespace, place: str, train: Any, test: Any, total: int
+    ours: Member, options: argparse.Namespace, copies: str, train: Any, test: Any, total: int
 ) -> tuple[dict[str, str], int, float]:
     """Returns the public code's answers by id, its weights, and its training time in seconds."""
     import torch
 
-    settings, seed, folder = ours.experiment, chosen.seed, chosen.san
+    settings, seed, folder = ours.experiment, options.seed, options.san
     examples = list(records(train, settings.styles))
     vocabulary = Vocabulary.load(
-        chosen.runs / "vocabulary.txt", settings.vocabulary.num_oov_buckets
+        options.runs / "vocabulary.txt", settings.vocabulary.num_oov_buckets
     )
     preprocessor = preprocessing.SANPreprocessor(vocabulary, **settings.preprocessor)
     torch.manual_seed(seed)
     vectors = 0.1 * torch.rand(len(vocabulary), settings.model["word_dim"]) - 0.05
     sizes = {"units": settings.model["units"], "steps": settings.model["num_steps"]}
     sizes |= {"dropout": settings.model["dropout"], "exact_match": preprocessor.num_exact_match}
-    network = public_code.public_san(folder, place, vectors, **sizes, tags=False)
+    network = public_code.public_san(folder, copies, vectors, **sizes, tags=False)
     network.lexicon_encoder.embedding.weight.requires_grad_(True)
     optimizer = torch.optim.Adamax(
         network.parameters(), settings.training.optimizer["learning_rate"]
     )
-    kept = chosen.runs / f"public-{seed}.pt"
+    checkpoint = options.runs / f"public-{seed}.pt"
     done, seconds = 0, 0.0
-    if kept.is_file():
-        state = torch.load(kept)
+    if checkpoint.is_file():
+        state = torch.load(checkpoint)
         done, seconds = state["done"], state["seconds"]
         network.load_state_dict(state["network"])
         optimizer.load_state_dict(state["optimizer"])
@@ -138,15 +138,15 @@ def _public(
             seconds += time.monotonic() - began
             began = time.monotonic()
             state = {"network": network.state_dict(), "optimizer": optimizer.state_dict()}
-            part = kept.with_suffix(".part")  # a kill while it is written must not cut the last one
+            part = checkpoint.with_suffix(".part")  # an interruption must not damage the last one
             torch.save(state | {"done": done, "seconds": seconds}, part)
-            part.replace(kept)
+            part.replace(checkpoint)
     network.eval()
     read = san_signature(PublicModel(network), preprocessor, SpanOptions())
     answers = {}
     for example in test:
-        found = read(tf.constant([example.question]), tf.constant([example.passages[0]]))
-        arrays = {name: value.numpy() for name, value in found.items()}
+        outputs = read(tf.constant([example.question]), tf.constant([example.passages[0]]))
+        arrays = {name: value.numpy() for name, value in outputs.items()}
         answers[example.id] = SpanAnswer.from_outputs(arrays, 0).text
     return answers, public_code.weights_of(network), seconds
 

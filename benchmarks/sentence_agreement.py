@@ -2,9 +2,9 @@
 
     python -m benchmarks.sentence_agreement ../shared/data/squad/dev.json
 
-Question generation splits sentences in the graph, so that an exported model does; readers and
-reports split them on plain strings. A sentence agrees when both find the same characters; an answer
-agrees when the sentences that hold it begin and end alike.
+Question generation splits sentences in the graph, as does an exported model; readers and reports
+split them on plain strings. A sentence agrees if both find the same characters. An answer agrees if
+the sentences that contain it begin and end at the same characters.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from tfmrc.text import Tokenizer
 from tfmrc.text.sentences import sentence_numbers
 
 Span = tuple[int, int]
-PASSAGES = 64  # at once
+PASSAGES = 64  # per batch
 
 
 def in_graph(passages: list[str]) -> Iterator[list[Span]]:
@@ -30,10 +30,10 @@ def in_graph(passages: list[str]) -> Iterator[list[Span]]:
         numbers = tokens.starts.with_values(sentence_numbers(texts, tokens))
         for rows in zip(tokens.starts, tokens.ends, numbers, strict=True):
             starts, ends, of = (row.numpy().tolist() for row in rows)
-            found: dict[int, Span] = {}
+            spans: dict[int, Span] = {}
             for start, end, number in zip(starts, ends, of, strict=True):
-                found[number] = (found.get(number, (start, end))[0], end)
-            yield list(found.values())
+                spans[number] = (spans.get(number, (start, end))[0], end)
+            yield list(spans.values())
 
 
 def holding(spans: list[Span], answer: Span) -> Span:
@@ -43,9 +43,9 @@ def holding(spans: list[Span], answer: Span) -> Span:
 
 
 def main() -> None:
-    """Counts the passages, sentences and answers of a file in SQuAD's form."""
+    """Counts the passages, sentences and answers of a file in SQuAD's format."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("file", type=Path, help="in SQuAD's form")
+    parser.add_argument("file", type=Path, help="a file in SQuAD's format")
     answers: dict[str, list[Span]] = {}
     for example in read_squad(parser.parse_args().file):
         spans = answers.setdefault(example.passages[0], [])
@@ -59,7 +59,7 @@ def main() -> None:
     count = sum(map(len, answers.values()))
     print(f"TensorFlow {tf.__version__}, {len(answers):,} passages")
     print(f"sentences: {graph:,} in the graph, {plain:,} on strings, {same:,} the same")
-    print(f"first answers: {count:,}, of {agreed:,} both give the same sentences")
+    print(f"first answers: {count:,}, {agreed:,} with the same sentences in both")
 
 
 if __name__ == "__main__":

@@ -3,10 +3,9 @@
     pip install spacy
     python -m benchmarks.tokenizer_agreement --data ../shared/data
 
-The folder holds `squad/dev.json` and the like (see `SOURCES`); files that are not there are left
-out. A token agrees when both tokenisers give the same characters. Boundaries are counted where they
-are not forced: between two neighbouring characters neither of which is a space. Rates are by the
-process's own seconds of computation, in one thread.
+The folder has `squad/dev.json` and other files (see `SOURCES`); missing files are left out. A token
+agrees if both tokenisers give the same characters. Only boundaries between two characters that are
+no spaces are counted. Rates are per second of the process's computation, in one thread.
 """
 
 import argparse
@@ -95,8 +94,8 @@ def answers_on_boundaries(path: Path, nlp) -> dict:
     paragraphs = [p for article in content["data"] for p in article["paragraphs"]]
     tokens = Tokenizer().tokenize([p["context"] for p in paragraphs])
     total, held = 0, Counter()
-    places = zip(paragraphs, tokens.starts.to_list(), tokens.ends.to_list(), strict=True)
-    for paragraph, starts, ends in places:
+    rows = zip(paragraphs, tokens.starts.to_list(), tokens.ends.to_list(), strict=True)
+    for paragraph, starts, ends in rows:
         theirs = spacy_spans(nlp.tokenizer(paragraph["context"]))
         sides = {"ours": (set(starts), set(ends))}
         sides["spacy"] = ({s for s, _ in theirs}, {e for _, e in theirs})
@@ -114,11 +113,11 @@ def answers(path: Path) -> list[str]:
     """Returns all answers of a SQuAD or DREAM file, with single spaces between words."""
     content = json.loads(path.read_text(encoding="utf-8"))
     if isinstance(content, list):
-        found = [question["answer"] for _, questions, *_ in content for question in questions]
+        results = [question["answer"] for _, questions, *_ in content for question in questions]
     else:
         paragraphs = [p for article in content["data"] for p in article["paragraphs"]]
-        found = [a["text"] for p in paragraphs for q in p["qas"] for a in q["answers"]]
-    return [" ".join(text.split()) for text in found]
+        results = [a["text"] for p in paragraphs for q in p["qas"] for a in q["answers"]]
+    return [" ".join(text.split()) for text in results]
 
 
 def rebuilt(strings: list[str]) -> dict:
@@ -130,7 +129,7 @@ def rebuilt(strings: list[str]) -> dict:
 
 
 def measure(name: str, strings: list[str], nlp, num_differences: int) -> dict:
-    """Compares both tokenisers on strings and prints what differs most."""
+    """Compares both tokenisers on strings and prints the most frequent differences."""
     began = time.process_time()
     theirs = [spacy_spans(document) for document in map(nlp.tokenizer, strings)]
     spacy_seconds = time.process_time() - began
@@ -144,8 +143,8 @@ def measure(name: str, strings: list[str], nlp, num_differences: int) -> dict:
     counts: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     samples: dict[str, Counter[tuple[str, str]]] = {}
-    for text, their_spans, *our_places in zip(strings, theirs, starts, ends, strict=True):
-        our_spans = list(zip(*our_places, strict=True))
+    for text, their_spans, *our_ends in zip(strings, theirs, starts, ends, strict=True):
+        our_spans = list(zip(*our_ends, strict=True))
         counts["ours"] += len(our_spans)
         counts["theirs"] += len(their_spans)
         counts["shared"] += len(set(our_spans) & set(their_spans))
@@ -184,7 +183,7 @@ def main(arguments: list[str] | None = None) -> None:
         "--data", type=Path, default=Path(os.environ.get("TFMRC_DATA", "../shared/data"))
     )
     parser.add_argument("--differences", type=int, default=15, help="kinds of differences to print")
-    parser.add_argument("--limit", type=int, help="strings a source")
+    parser.add_argument("--limit", type=int, help="strings per source")
     parser.add_argument("--output", type=Path, help="JSON file for the figures")
     options = parser.parse_args(arguments)
     try:
@@ -196,17 +195,17 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"spaCy {spacy.__version__} blank 'en', TensorFlow {tf.__version__}, one thread each")
     nlp = spacy.blank("en")
     results = []
-    for name, place in SOURCES.items():
-        path = options.data / place
+    for name, file in SOURCES.items():
+        path = options.data / file
         if path.is_file():
             strings = list(texts(path))[: options.limit]
             result = measure(name, strings, nlp, options.differences)
-            if place.startswith("squad"):
+            if file.startswith("squad"):
                 result["answers_on_boundaries"] = answers_on_boundaries(path, nlp)
                 print(f"  answers on token boundaries: {result['answers_on_boundaries']}")
             if path.suffix == ".json":
                 result["answers_rebuilt"] = rebuilt(answers(path))
-                print(f"  answers that come back from their tokens: {result['answers_rebuilt']}")
+                print(f"  answers restored from their tokens: {result['answers_rebuilt']}")
             results.append(result)
     if not results:
         raise SystemExit(f"No file of {', '.join(SOURCES.values())} is in {options.data}.")

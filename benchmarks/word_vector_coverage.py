@@ -1,4 +1,4 @@
-"""Share of SQuAD's words with a pretrained vector by the form that is looked up, and table costs.
+"""Share of SQuAD's words with a pretrained vector by form of the word, and cost of the table.
 
 python -m benchmarks.word_vector_coverage --vectors FILE --squad FILE
 """
@@ -41,7 +41,7 @@ def coverage(vectors, path):
 
 
 def table(vectors):
-    """Prints what a vocabulary of all words costs."""
+    """Prints time and memory of a vocabulary of all words."""
     import tensorflow as tf
 
     from tfmrc.text import Vocabulary

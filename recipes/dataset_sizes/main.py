@@ -1,4 +1,4 @@
-"""Sizes of official files beside the papers' tables: Masque's Table 1, DAANET's Table 1."""
+"""Sizes of official files compared with the papers: Masque's Table 1, DAANET's Table 1."""
 
 import argparse
 import json
@@ -45,39 +45,40 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Counts the questions of a dataset's files and sets the papers' counts beside them.
+    """Counts the questions of a dataset's files and compares them with the papers' counts.
 
     `runs/dataset_sizes/NAME` gets `metrics.json` and `report.md`.
 
     Args:
-        arguments: The words of the command line; by default those of the process.
+        arguments: list of str or None. The words of the command line. Default: those of the
+            process.
 
     Returns:
         0, or 1 after a message on standard error.
     """
-    chosen = parser().parse_args(arguments)
-    folder = chosen.run or Path("runs", "dataset_sizes", chosen.name)
+    options = parser().parse_args(arguments)
+    folder = options.run or Path("runs", "dataset_sizes", options.name)
     try:
-        found = {
+        counts = {
             split: _counts(_read(Path(file), split))
-            for split, file in (_named(text) for text in chosen.files)
+            for split, file in (_named(text) for text in options.files)
         }
     except (OSError, ValueError, RecordError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    metrics = _metrics(chosen.name, found, chosen.files)
+    metrics = _metrics(options.name, counts, options.files)
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"
     (folder / "metrics.json").write_text(text, encoding="utf-8")
-    table = _table(chosen.name, found, metrics["paper"])
+    table = _table(options.name, counts, metrics["paper"])
     (folder / "report.md").write_text(table, encoding="utf-8")
     print(table)
     return 0
 
 
 def _named(text: str) -> tuple[str, str]:
-    split, found, file = text.partition("=")
-    if not found:
+    split, equals, file = text.partition("=")
+    if not equals:
         raise ValueError(f"A file is given as SPLIT=FILE. Received: {text}")
     return split, file
 
@@ -105,7 +106,9 @@ def _counts(examples: Iterable[Example]) -> dict[str, float]:
     return counts | {name: lengths[name] / max(1, sizes[name]) for name in MEANS}
 
 
-def _metrics(name: str, found: dict[str, dict[str, float]], files: Sequence[str]) -> dict[str, Any]:
+def _metrics(
+    name: str, counts_of: dict[str, dict[str, float]], files: Sequence[str]
+) -> dict[str, Any]:
     scores = {
         f"{split}_{kind}": {
             "value": value,
@@ -116,7 +119,7 @@ def _metrics(name: str, found: dict[str, dict[str, float]], files: Sequence[str]
             "tokenisation": "words of tfmrc.data.transforms.sentences" if kind in MEANS else "none",
             "size": counts["questions"],
         }
-        for split, counts in found.items()
+        for split, counts in counts_of.items()
         for kind, value in counts.items()
     }
     parts = [p for row in read_rows(ROWS) for p in row.parts if p.run == f"sizes_of_{name}"]
@@ -133,10 +136,10 @@ def _metrics(name: str, found: dict[str, dict[str, float]], files: Sequence[str]
     }
 
 
-def _table(name: str, found: dict[str, dict[str, float]], papers: dict[str, Any]) -> str:
+def _table(name: str, counts_of: dict[str, dict[str, float]], papers: dict[str, Any]) -> str:
     lines = [f"# Sizes of {TITLES[name]}", "", "| | ours | paper |", "| --- | ---: | ---: |"]
     known = papers["papers"]
-    for split, counts in found.items():
+    for split, counts in counts_of.items():
         for kind, value in counts.items():
             beside = known.get(f"{split}_{kind}")
             shown = f"{value:.1f}" if kind in MEANS else f"{value:,.0f}"

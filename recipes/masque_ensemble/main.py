@@ -28,10 +28,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Lets several evaluated runs of one recipe vote, each with the weight of its ROUGE-L.
+    """Scores the vote of several evaluated runs of one recipe, weighted by their ROUGE-L.
 
     Args:
-        arguments: The words of the command line; by default those of the process.
+        arguments: list of str or None. The words of the command line. Default: those of the
+            process.
 
     Returns:
         0, or 1 after a message on standard error.
@@ -52,26 +53,26 @@ def ensemble(
     """Scores the vote of several runs on every source that they report on.
 
     Args:
-        runs: The runs' folders; the first one's settings say what is reported on.
-        data: The data folder; the one that the first run was trained with unless given.
-        run: The folder to write, with `evaluation/SOURCE/` as `tfmrc evaluate` writes it;
-            `runs/NAME_ensemble` unless given.
+        runs: list of Path. The runs' folders; the first one's settings determine the sources.
+        data: str, path or None. The data folder. Default: that of the first run.
+        run: Path or None. The folder to write, with `evaluation/SOURCE/` as from `tfmrc evaluate`.
+            Default: `runs/NAME_ensemble`.
 
     Returns:
         The folders that were written.
 
     Raises:
-        ValueError: There are fewer than two runs, one is not evaluated, or they answered different
-            questions.
+        ValueError: If there are fewer than two runs, one is not evaluated, or they answered
+            different questions.
     """
     if len(runs) < 2:
-        raise ValueError(f"An ensemble has at least two runs. Received: {len(runs)}")
+        raise ValueError(f"An ensemble needs at least two runs. Received: {len(runs)}")
     experiment = load(runs[0] / folders.CONFIG)
     name = f"{experiment.name}_ensemble"
     source_folder = data_folder(data or folders.remembered_data(runs[0]), experiment)
     written = []
     for tested in test_sets(experiment, source_folder, runs[0]):
-        source, place = tested.part.source, Path(folders.EVALUATION, tested.folder)
+        source, subfolder = tested.part.source, Path(folders.EVALUATION, tested.folder)
         dataset = source.title or source.format
         split = split_of(experiment, source, len(tested.examples))
         report = evaluation.Report(
@@ -81,13 +82,13 @@ def ensemble(
             details={"Runs": ", ".join(map(str, runs))},
             paper={**paper_figures([name], f"{dataset}, {split}"), **source.paper},
         )
-        target = (run or Path("runs", name)) / place
+        target = (run or Path("runs", name)) / subfolder
         for style in source.styles:
             prefix = prefix_of(experiment, source, "answer", style)
             references = answer_references(tested.examples, style)
-            answers = [_answers(folder / place, style, references) for folder in runs]
-            weights = [_rouge_l(folder / place, prefix) for folder in runs]
-            votes = vote_all([[found[key] for key in references] for found in answers], weights)
+            answers = [_answers(folder / subfolder, style, references) for folder in runs]
+            weights = [_rouge_l(folder / subfolder, prefix) for folder in runs]
+            votes = vote_all([[texts[key] for key in references] for texts in answers], weights)
             voted = dict(zip(references, votes, strict=True))
             with PredictionWriter(target / f"predictions-{style}.jsonl") as writer:
                 for key, answer in voted.items():
@@ -107,21 +108,21 @@ def _answers(folder: Path, style: str, references: Mapping[str, object]) -> dict
     file = folder / f"predictions-{style}.jsonl"
     if not file.is_file():
         raise ValueError(f"{folder}: no predictions of the style {style}: `tfmrc evaluate` the run")
-    found = read_predictions(file, style)
-    absent = [key for key in references if key not in found]
+    predictions = read_predictions(file, style)
+    absent = [key for key in references if key not in predictions]
     if absent:
         raise ValueError(f"{file}: {len(absent)} questions unanswered, {absent[0]!r} first")
-    return {key: found[key].answer for key in references}
+    return {key: predictions[key].answer for key in references}
 
 
 def _rouge_l(folder: Path, prefix: str) -> float:
     """Returns the weight of a run: its ROUGE-L in a style, from its report."""
-    wanted = f"{prefix}_rouge_l" if prefix else "rouge_l"
+    name = f"{prefix}_rouge_l" if prefix else "rouge_l"
     metrics = evaluation.read_metrics(folder / "metrics.json")
     first = next(iter(metrics["systems"].values()))
-    score = first["scores"].get(wanted, {}).get("value")
+    score = first["scores"].get(name, {}).get("value")
     if score is None:
-        raise ValueError(f"{folder}: no score in metrics.json. Received: {wanted}={score}")
+        raise ValueError(f"{folder}: no score in metrics.json. Received: {name}={score}")
     return float(score)
 
 

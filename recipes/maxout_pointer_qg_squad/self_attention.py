@@ -1,9 +1,9 @@
-"""Draws the self-attention of a passage of one's own: Figure 5 of Zhao et al. 2018.
+"""Draws the self-attention of a given passage: Figure 5 of Zhao et al. 2018.
 
     python -m recipes.maxout_pointer_qg_squad.self_attention PREDICTOR --passage TEXT --answer TEXT
 
 PREDICTOR is the folder of a trained predictor, `predictor` in the folder of a run. `tfmrc evaluate`
-draws the same of the first test question.
+draws the same for the first test question.
 """
 
 import argparse
@@ -48,16 +48,17 @@ def draw(folder: Path, passage: str, answer: str, to: Path) -> list[Path]:
     """Draws the self-attention of a passage.
 
     Args:
-        folder: Folder of a trained predictor.
-        passage: The passage.
-        answer: A part of it.
-        to: The picture's name without ending.
+        folder: Path. Folder of a trained predictor.
+        passage: str. The passage.
+        answer: str. A part of it.
+        to: Path. The figure's name without ending.
 
     Returns:
         The files.
 
     Raises:
-        ValueError: The predictor has no self-attention, or the passage does not hold the answer.
+        ValueError: If the predictor has no self-attention, or the passage does not contain the
+            answer.
     """
     from tfmrc import Predictor
 
@@ -65,7 +66,7 @@ def draw(folder: Path, passage: str, answer: str, to: Path) -> list[Path]:
     if not has_self_attention(predictor.model):
         raise ValueError(f"This predictor has no self-attention. Received: {folder}")
     if answer not in passage:
-        raise ValueError(f"The passage does not hold the answer. Received: {answer!r}")
+        raise ValueError(f"The passage does not contain the answer. Received: {answer!r}")
     return draw_self_attention(predictor, passage, answer, to)
 
 

@@ -1,4 +1,4 @@
-"""SAN trained with the generated questions beside its own, and without."""
+"""Comparison of SAN trained with and without the generated questions."""
 
 import json
 from dataclasses import replace
@@ -17,8 +17,8 @@ from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import answer_references, splits, test_examples
 
 SAMPLES = 1000  # of the bootstrap
-# More questions are more steps in as many passes, so the generated questions are also tried within
-# the same number of steps.
+# More questions mean more steps in the same number of passes, so the generated questions are also
+# compared within the same number of steps.
 SYSTEMS = {
     "without": "without",
     "with": "with",
@@ -29,14 +29,14 @@ SYSTEMS = {
 def union(settings: Settings, san: Experiment, folder: Path, run: Path) -> Experiment:
     """Writes `union.json`, the training file and the generated questions.
 
-    The validation questions stay the same: generated questions about articles that are validated
-    on are left out.
+    The validation questions stay the same: generated questions about validation articles are left
+    out.
 
     Returns:
         SAN's experiment on this file.
 
     Raises:
-        ValueError: There are no questions yet.
+        ValueError: If there are no questions yet.
     """
     source, split = san.sources[0], san.split
     train = json.loads((folder / str(source.train)).read_text(encoding="utf-8"))
@@ -55,7 +55,7 @@ def as_many_steps(san: Experiment, facts: dict[str, Any]) -> Experiment:
 
     Args:
         san: The experiment with generated questions.
-        facts: Of the run without them (`training.json`).
+        facts: dict. Facts of the run without them (`training.json`).
     """
     steps = max(1, facts["steps"] // san.training.epochs)
     return changed(san, {"training.eval_every_steps": steps})
@@ -66,14 +66,14 @@ def compare(settings: Settings, folder: Path, run: Path) -> str:
 
     Args:
         settings: Settings of the comparison.
-        folder: The data folder.
-        run: Folder of the round trip. Its `comparison` gets `metrics.json` and `report.md`.
+        folder: Path. The data folder.
+        run: Path. Folder of the round trip. Its `comparison` gets `metrics.json` and `report.md`.
 
     Returns:
         The report.
     """
     san = experiments.load(experiments.find_recipe(settings.san))
-    places = {
+    run_folders = {
         "without": Path(settings.without),
         "with": run / "san",
         "as_many_steps": run / "san_as_many_steps",
@@ -92,7 +92,7 @@ def compare(settings: Settings, folder: Path, run: Path) -> str:
     for seed in settings.seeds:
         configs = {"without": san, "with": with_ours}
         for name, words in SYSTEMS.items():
-            member = _trained(settings, configs[name], folder, places[name], seed)
+            member = _trained(settings, configs[name], folder, run_folders[name], seed)
             answers = _answers(member, examples, run / "comparison" / f"{name}-{seed}.json")
             scores[name, seed] = evaluation.score_squad(answers, references)
             system = f"{settings.name}, {words}, seed {seed}"
@@ -104,9 +104,9 @@ def compare(settings: Settings, folder: Path, run: Path) -> str:
             report.details = {**report.details, f"Seed {seed}, {words}": trained}
     if settings.seeds[1:]:
         for name, words in SYSTEMS.items():
-            several = [scores[name, seed] for seed in settings.seeds]
-            mean = evaluation.mean_of_runs(several)
-            report.add(f"{settings.name}, {words}, mean of {len(several)}", mean)
+            of_seeds = [scores[name, seed] for seed in settings.seeds]
+            mean = evaluation.mean_of_runs(of_seeds)
+            report.add(f"{settings.name}, {words}, mean of {len(of_seeds)}", mean)
     report.details = {**report.details, **_differences(settings, scores)}
     report.write(run / "comparison")
     return report.markdown()

@@ -1,10 +1,10 @@
-"""Round trip: ask about passages, answer the questions, keep those where both agree.
+"""Round trip: generates questions about passages, answers them, and keeps those that agree.
 
     python -m recipes.round_trip.main make --data FOLDER        # ask, answer, keep
     python -m recipes.round_trip.main keep --set threshold=1    # another threshold
     python -m recipes.round_trip.main compare --data FOLDER     # SAN with and without them
 
-Run again, each command resumes.
+Each command resumes when it is run again.
 """
 
 import argparse
@@ -37,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command.
 
     Args:
-        arguments: The words of the command line; by default those of the process.
+        arguments: list of str or None. The words of the command line. Default: those of the
+            process.
 
     Returns:
         0, or 1 after a message on standard error.
@@ -56,17 +57,17 @@ def _run(options: argparse.Namespace) -> None:
     from recipes.round_trip import compare, questions, settings
     from tfmrc.experiments.sources import data_folder
 
-    chosen = settings.load(options.config, *options.set)
-    run = options.run or Path("runs", chosen.name)
+    values = settings.load(options.config, *options.set)
+    run = options.run or Path("runs", values.name)
     if options.command in ("make", "ask"):
-        print(questions.ask(chosen, data_folder(options.data), run), flush=True)
+        print(questions.ask(values, data_folder(options.data), run), flush=True)
     if options.command in ("make", "answer"):
-        print(questions.answer(chosen, run), flush=True)
+        print(questions.answer(values, run), flush=True)
     if options.command in ("make", "keep"):
-        print(questions.keep(chosen, run), flush=True)
+        print(questions.keep(values, run), flush=True)
         print((run / questions.COUNTS).read_text(encoding="utf-8"))
     if options.command == "compare":
-        print(compare.compare(chosen, data_folder(options.data), run))
+        print(compare.compare(values, data_folder(options.data), run))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Questions about passages, the answers of a predictor to them, and those where both agree."""
+"""Questions about passages, a predictor's answers to them, and the questions where both agree."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ ASKED, ANSWERED, KEPT, COUNTS = "asked.jsonl", "answered.jsonl", "kept.json", "c
 
 
 class Passage(NamedTuple):
-    """A passage, and the article or document that it belongs to."""
+    """A passage and its article or document."""
 
     group: str
     text: str
@@ -26,22 +26,22 @@ class Passage(NamedTuple):
 def passages(settings: Settings, folder: Path) -> list[Passage]:
     """Returns the passages of the files, each once, in an order that depends only on their text.
 
-    So a larger limit continues where a smaller one ended.
+    A larger limit therefore extends the passages of a smaller one.
     """
-    found: dict[str, Passage] = {}
+    by_text: dict[str, Passage] = {}
     for name in settings.passages:
         path = folder / name
-        # Of NarrativeQA the official training set.
+        # For NarrativeQA, the official training set.
         split = "train" if file_format(path) == "narrativeqa" else None
         for example in read_file(path, split=split):
             for text in example.passages:
                 if text.strip():
-                    found.setdefault(text, Passage(example.group or example.id, text))
-    return sorted(found.values(), key=lambda p: group_number(p.text))[: settings.limit]
+                    by_text.setdefault(text, Passage(example.group or example.id, text))
+    return sorted(by_text.values(), key=lambda p: group_number(p.text))[: settings.limit]
 
 
 def ask(settings: Settings, folder: Path, run: Path) -> Path:
-    """Writes `asked.jsonl`: a passage per line, its answers and the best question about each."""
+    """Writes `asked.jsonl`: one passage per line, with its answers and their best questions."""
 
     def asked(left: Sequence[Passage]) -> Iterator[list[dict[str, Any]]]:
         predictor = MaxoutPointerQGPredictor.load(settings.question_predictor)
@@ -52,7 +52,7 @@ def ask(settings: Settings, folder: Path, run: Path) -> Path:
             num_beams=settings.num_beams,
             min_length=settings.min_length,
         )
-        for found in proposed:
+        for generated in proposed:
             yield [
                 {
                     "question": one.text,
@@ -61,7 +61,7 @@ def ask(settings: Settings, folder: Path, run: Path) -> Path:
                     "probability": one.probability,
                     "log_probability": one.log_probability,
                 }
-                for one in found
+                for one in generated
                 if one.finished and one.text.strip()
             ]
 
@@ -69,7 +69,7 @@ def ask(settings: Settings, folder: Path, run: Path) -> Path:
 
 
 def answer(settings: Settings, run: Path) -> Path:
-    """Writes `answered.jsonl`: the answer found to each question, and how far both agree."""
+    """Writes `answered.jsonl`: the predicted answer of each question, and its agreement."""
 
     def answered(left: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
         predictor = Predictor.load(settings.answer_predictor)
@@ -80,14 +80,14 @@ def answer(settings: Settings, run: Path) -> Path:
         )
         answers = predictor.predict(questions)
         for line in left:
-            several = [{**one, "found": next(answers).text} for one in line["questions"]]
-            yield [{**one, **agreement(one["found"], one["answer"])} for one in several]
+            answered_questions = [{**one, "found": next(answers).text} for one in line["questions"]]
+            yield [{**one, **agreement(one["found"], one["answer"])} for one in answered_questions]
 
     lines = _lines(run / ASKED)
     return continued(run / ANSWERED, lines, answered)
 
 
-def agreement(found: str, wanted: str) -> dict[str, float]:
+def agreement(text: str, reference: str) -> dict[str, float]:
     """Returns exact match and F1 of two answers by SQuAD's rules.
 
     Example:
@@ -95,15 +95,15 @@ def agreement(found: str, wanted: str) -> dict[str, float]:
     >>> agreement("the old mill", "Mill")["exact_match"]
     0.0
     """
-    scores = evaluation.score_squad({"": found}, {"": [wanted]})
+    scores = evaluation.score_squad({"": text}, {"": [reference]})
     return {name: float(scores[name]) for name in ("exact_match", "f1")}
 
 
 def keep(settings: Settings, run: Path) -> Path:
-    """Writes `kept.json`, SQuAD's form, and `counts.json`: the questions that come back.
+    """Writes the questions that agree to `kept.json`, in SQuAD's format, and `counts.json`.
 
-    A question is kept once per passage, with the likeliest of its answers. Beside `answers` each
-    question has `agreement` and `probability`, which readers of SQuAD's form ignore.
+    A question is kept once per passage, with its most probable answer. Besides `answers` each
+    question has `agreement` and `probability`, which readers of SQuAD's format ignore.
     """
     articles: dict[str, list[dict[str, Any]]] = {}
     counts: dict[str, Any] = {
@@ -125,13 +125,13 @@ def keep(settings: Settings, run: Path) -> Path:
                 best.setdefault(one["question"].lower(), one)
         qas = [
             {
-                "id": f"{settings.name}-{number}-{place}",
+                "id": f"{settings.name}-{number}-{index}",
                 "question": one["question"],
                 "answers": [{"text": one["answer"], "answer_start": one["answer_start"]}],
                 "agreement": one[settings.agreement],
                 "probability": one["probability"],
             }
-            for place, one in enumerate(best.values())
+            for index, one in enumerate(best.values())
         ]
         counts["kept"] += len(qas)
         if qas:
@@ -139,8 +139,8 @@ def keep(settings: Settings, run: Path) -> Path:
             articles.setdefault(line["group"], []).append(paragraph)
     for name in ("exact_match", "f1"):
         counts[name] /= max(1, counts["questions"])
-    found = [{"title": title, "paragraphs": several} for title, several in articles.items()]
-    write_json(run / KEPT, {"version": "1.1", "data": found})
+    content = [{"title": title, "paragraphs": paragraphs} for title, paragraphs in articles.items()]
+    write_json(run / KEPT, {"version": "1.1", "data": content})
     counts |= {"agreement": settings.agreement, "threshold": settings.threshold}
     write_json(run / COUNTS, counts)
     return run / KEPT
@@ -149,12 +149,12 @@ def keep(settings: Settings, run: Path) -> Path:
 def continued(
     path: Path, items: Sequence[Any], make: Callable[[Sequence[Any]], Iterable[list[Any]]]
 ) -> Path:
-    """Adds a line to a JSON lines file for each item without one; a half line is made anew.
+    """Adds a line to a JSON lines file for each item without one; replaces an incomplete line.
 
     Args:
-        path: The file.
-        items: The subjects of the lines, in their order.
-        make: Gives the questions of each item without a line.
+        path: Path. The file.
+        items: list. The items of the lines, in their order.
+        make: callable. Function of items that yields the questions of each.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     done = path.read_bytes() if path.is_file() else b""
@@ -175,6 +175,6 @@ def continued(
 
 def _lines(path: Path) -> list[dict[str, Any]]:
     if not path.is_file():
-        raise ValueError(f"{path} does not exist: an earlier command makes it.")
+        raise ValueError(f"{path} does not exist: an earlier command writes it.")
     with path.open(encoding="utf-8") as file:
         return [json.loads(line) for line in file]

@@ -12,22 +12,24 @@ class Settings:
     """The settings of a round trip and of the comparison.
 
     Args:
-        name: Name of the folder below `runs/`.
-        passages: Files below the data folder, of any format that `tfmrc.data.formats.detect` knows.
-        question_predictor: Folder of a saved predictor that asks.
-        answer_predictor: Folder of a saved predictor that answers.
-        limit: Largest number of passages, drawn by their text; null for all.
-        batch_size: Passages that are asked about at once.
-        max_answers: Largest number of answers per passage, the first ones.
-        num_beams: Beams of the search for questions.
-        min_length: Smallest number of words of a question.
-        least_probability: Smallest probability of a question that is kept.
-        agreement: `f1` or `exact_match`, by SQuAD's rules.
-        threshold: Smallest agreement of a question that is kept.
-        san: Configuration of SAN, a file or the name of a recipe.
-        variant: Variant of its grid that is compared.
-        without: Folder of its runs without the generated questions.
-        seeds: Seeds of the runs with and without.
+        name: str. Name of the folder below `runs/`.
+        passages: tuple of str. Files below the data folder, in any format that
+            `tfmrc.data.formats.detect` recognises.
+        question_predictor: str. Folder of a saved predictor that generates questions.
+        answer_predictor: str. Folder of a saved predictor that answers.
+        limit: int or None. Largest number of passages, drawn by their text; null for all.
+            Default: None.
+        batch_size: int. Passages per batch. Default: 4.
+        max_answers: int. Largest number of answers per passage, the first ones. Default: 20.
+        num_beams: int. Beams of the search for questions. Default: 3.
+        min_length: int. Least number of words of a question. Default: 3.
+        least_probability: float. Least probability of a question that is kept. Default: 0.0.
+        agreement: str. `f1` or `exact_match`, by SQuAD's rules. Default: "f1".
+        threshold: float. Least agreement of a question that is kept. Default: 0.8.
+        san: str. Configuration of SAN, a file or the name of a recipe. Default: "san_squad".
+        variant: str. Variant of its grid that is compared. Default: "stochastic".
+        without: str. Folder of its runs without the generated questions. Default: "runs/san_squad".
+        seeds: tuple of int. Seeds of the runs with and without. Default: (1, 2, 3).
     """
 
     name: str
@@ -52,6 +54,6 @@ def load(path: str | Path, *overrides: str) -> Settings:
     """Reads the settings of a YAML file, with overrides such as `threshold=1`.
 
     Raises:
-        ValueError: A setting does not exist, or a value has the wrong type.
+        ValueError: If a setting does not exist, or a value has the wrong type.
     """
     return load_settings(Settings, path, *overrides)

@@ -136,7 +136,7 @@ def test_a_run_goes_on_with_the_data_that_it_was_begun_with(
     command = ["train", str(folder / "config.yaml"), "--run", str(run), "--data"]
     assert cli.main([*command, str(other)]) == 1
     said = capsys.readouterr().err
-    assert "was begun with other data" in said and "Received: train.jsonl: " in said
+    assert "was started with other data" in said and "Received: train.jsonl: " in said
 
 
 def test_a_kill_before_the_predictor_was_saved_loses_nothing(folder: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.reference import daanet as reference
 from tfmrc import training
 from tfmrc.models import DAANet
 from tfmrc.models.daanet import TASKS
-from tfmrc.models.daanet_task import GIVEN, MADE
+from tfmrc.models.daanet_task import GIVEN, TARGET
 from tfmrc.ops.ids import PAD, UNK
 from tfmrc.testing import gradients
 
@@ -83,7 +83,7 @@ def expected(model, task, b):
             passage, given, np.ones(len(given), bool), first["query/kernel"], first["key/kernel"]
         )
         passage = s @ given
-    written = encoded(MADE[task])
+    written = encoded(TARGET[task])
     second = named(v, model.second_fold[task])
     attention = reference.similarity(
         written, passage, np.ones(len(passage), bool), second["query/kernel"], second["key/kernel"]
@@ -181,7 +181,7 @@ def test_one_batch_sends_gradients_from_both_tasks_into_every_shared_weight(dual
 
 def test_no_word_depends_on_a_later_one(dual):
     for task in TASKS:
-        text = MADE[task]
+        text = TARGET[task]
         ids, mask = X[f"{text}_ids"][:1], np.ones((1, X[f"{text}_ids"].shape[1]), bool)
         words = Variable(dual.embed(ids, X[f"{text}_characters"][:1]))
         memory = dual.read(task, {n: a[:1] for n, a in X.items()}, {})

@@ -40,7 +40,7 @@ def check_unchanged(
         before, after = noted.get(name), now.get(name)
         if before != after:
             raise ValueError(
-                f"{folder} was begun with other data. Pass the same data, --fresh to begin anew, "
+                f"{folder} was started with other data. Pass the same data, --fresh to start again "
                 f"or --run FOLDER for another folder. Received: {name}: {_shown(after)}, there: "
                 f"{_shown(before)}"
             )

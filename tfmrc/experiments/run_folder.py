@@ -96,7 +96,7 @@ def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Itera
 
 
 def check_settings(experiment: Experiment, folder: Path) -> None:
-    """Raises a ValueError if a run's folder was made with other settings."""
+    """Raises a ValueError if a run's folder has other settings."""
     before = loading.load(folder / CONFIG)
     if _essence(before) != _essence(experiment):
         raise ValueError(

@@ -18,7 +18,7 @@ from tfmrc.layers import (
 from tfmrc.layers.encoders.concatenated_encoder import BLOCKS
 from tfmrc.models import presets
 from tfmrc.models.base import Model
-from tfmrc.models.daanet_task import GIVEN, MADE, Direction
+from tfmrc.models.daanet_task import GIVEN, TARGET, Direction
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import PAD
 
@@ -199,8 +199,8 @@ class DAANet(Model):
         outputs = {}
         for task in self.tasks:
             memory = self.read(task, inputs, encoded)
-            written = self._encode(task, MADE[task], inputs, encoded)
-            targets = inputs[f"{MADE[task]}_target_ids"]
+            written = self._encode(task, TARGET[task], inputs, encoded)
+            targets = inputs[f"{TARGET[task]}_target_ids"]
             parts = self.distribute(task, memory, written, targets)
             outputs[task] = parts["log_probability"]
             outputs[f"{task}_coverage"] = coverage_overlap(ops.exp(parts["log_attentions"][0]))
@@ -294,7 +294,7 @@ class DAANet(Model):
 
     def writer(self, task):
         """Returns the encoder that reads what the task has written so far."""
-        return self.encoder[MADE[task]][task]
+        return self.encoder[TARGET[task]][task]
 
     def _encode(self, task, text, inputs, encoded):
         """Encodes one of the three texts, once for all tasks that share the encoder."""

@@ -6,7 +6,7 @@ from tfmrc.models.generation import GenerationMixin, input_ids
 from tfmrc.ops.ids import BOS, PAD
 
 GIVEN = {"answer": "question", "ask": "answer"}  # input of a task besides the passage
-MADE = {"answer": "answer", "ask": "question"}  # output of a task
+TARGET = {"answer": "answer", "ask": "question"}  # output of a task
 
 
 class Direction(GenerationMixin):
@@ -20,7 +20,7 @@ class Direction(GenerationMixin):
         >>> from tfmrc.models import DAANet
         >>> model = DAANet(vocabulary_size=9, word_dim=4, character_dim=4, hidden_dim=4,
         ...                num_lstm_layers=1, num_heads=2, inner_dim=4, num_characters=9)
-        >>> model.asking.given, model.asking.made
+        >>> model.asking.given, model.asking.target
         ('answer', 'question')
 
     Reference: Xiao et al. 2018 (DAANET), "Implementation Details": decoding separately for each.
@@ -30,7 +30,7 @@ class Direction(GenerationMixin):
         self.model = model
         self.task = task
         self.given = GIVEN[task]
-        self.made = MADE[task]
+        self.target = TARGET[task]
         self.num_generable = model.num_generable
 
     def encode(self, inputs):

@@ -48,7 +48,7 @@ MASQUE = {
             "num_passage_blocks": 1,
             "num_decoder_blocks": 2,
             "similarity_init": 1.0,  # equal words attend to each other from the first step on
-            "local_window": 5,  # neighbours tell which of several unknown words answers
+            "local_window": 5,  # neighbours distinguish unknown words
             "dropout": 0.0,
             "embeddings_trainable": True,
             "initializer_stddev": 0.05,

@@ -127,7 +127,7 @@ def daanet_signatures(
 
 
 def _signature(direction: Any, preprocessor: Any, options: DecodingOptions) -> Any:
-    given, target = direction.given, direction.made
+    given, target = direction.given, direction.target
     longest = {"question": preprocessor.question_length, "answer": preprocessor.answer_length}[
         target
     ]

@@ -35,7 +35,7 @@ def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> 
     for parent in path.parents:
         if parent.exists():
             if not parent.is_dir():
-                raise FileExistsError(f"{parent} is a file, so {path} cannot be made.")
+                raise FileExistsError(f"{parent} is a file, so {path} cannot be created.")
             break
     if not path.exists():
         return path

@@ -39,7 +39,7 @@ class Verification:
 def write_manifest(folder: Path) -> Path:
     """Writes the SHA-256 digest and size of every file of a folder into `manifest.json`.
 
-    In a SavedModel the manifest is in `assets.extra`, where TensorFlow does not look.
+    In a SavedModel the manifest is in `assets.extra`, which TensorFlow ignores.
 
     Args:
         folder: path. The folder, complete except for the manifest.

@@ -1,4 +1,4 @@
-"""Relevance of passages to a question, by which spans of several passages are weighted."""
+"""Rankers of passages, which weight spans from different passages."""
 
 import math
 import re
@@ -24,7 +24,7 @@ class TfIdfRanker:
 
     Args:
         passages: iterable of str. Strings from which document frequencies are counted, read once.
-            Without them all words count alike. Default: ().
+            Without them all words have equal weight. Default: ().
 
     Call arguments:
         question: str. The question.

@@ -14,7 +14,7 @@ class Task:
     Attributes:
         name: str. Unique among the predictor's tasks.
         target: str. What is predicted: `"answer"` or `"question"`.
-        style: str or None. The answer style, by which reference answers are chosen; None for all.
+        style: str or None. The answer style, which selects reference answers; None for all.
             Default: None.
     """
 

@@ -124,7 +124,7 @@ class ExportedPredictor:
             For each passage its candidates in their order, each with the best question.
 
         Raises:
-            ValueError: The export does not look for answers.
+            ValueError: If the export does not find answers.
         """
         for passage in passages:
             outputs = self.run("generate_from_passage", {"passage": [passage]})

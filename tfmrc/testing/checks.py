@@ -84,7 +84,7 @@ def config(built: Any, arguments: dict[str, Any]) -> Any:
     serialized = json.loads(json.dumps(keras.saving.serialize_keras_object(built)))
     again = keras.saving.deserialize_keras_object(serialized)
     if not isinstance(again, kind) or again.get_config() != values:
-        fail(f"{kind.__name__} made from its own configuration has another: {again.get_config()}")
+        fail(f"{kind.__name__} rebuilt from its configuration has another: {again.get_config()}")
     return kind.from_config(built.get_config())
 
 

@@ -14,7 +14,7 @@ from tfmrc.evaluation.reports.tables import show_rows, show_scores
 def finish(
     options: Namespace, scores: Scores, known: Mapping[str, Reference] | None = None
 ) -> dict[str, Any]:
-    """Prints the scores, with intervals and a breakdown if asked for, and returns all of it."""
+    """Prints and returns the scores, with intervals and a breakdown if requested."""
     result = scores.to_json()
     result["predictions"] = str(options.predictions)
     samples = getattr(options, "samples", 0)

@@ -31,12 +31,12 @@ def pair(
 
     Args:
         predictions: dict. Predictions by id.
-        references: list of `Hashable`. The ids to be scored.
+        references: list of `Hashable`. The ids to score.
         missing: str. Treatment of an id without a prediction: `"error"`, `"empty"` (scored as an
             empty prediction, and counted) or `"leave_out"` (not scored, and counted).
             Default: "error".
-        known: list of `Hashable`. Ids that are rightly not scored (an unanswerable question). They
-            are not "unused". Default: ().
+        known: list of `Hashable`. Further valid ids that are not scored (unanswerable questions).
+            They are not "unused". Default: ().
 
     Raises:
         ValueError: If `missing` is unknown, or an id has no prediction under `"error"`.

@@ -27,7 +27,7 @@ _URL = r"""https?://[^\s<>"]*[^\s<>"'.,;:!?)\]}]"""  # less closing punctuation
 _MAIL_NAME = re.compile(r"[\w.+-]")
 _MAIL_DOMAIN = re.compile(r"@[\w-]+(?:\.[\w-]+)+")
 
-# Han and Hiragana are written without spaces: each character is a word of its own.
+# Han and Hiragana are written without spaces: each character is a separate word.
 _SINGLE = r"\u3005-\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _JOINERS = "\u200c\u200d"
 
@@ -184,7 +184,7 @@ def get_tokenizer(name: str) -> Tokenizer:
 
     Raises:
         ValueError: If the name is unknown.
-        ImportError: If spaCy is asked for and not installed.
+        ImportError: If spaCy is requested but not installed.
 
     Example:
 

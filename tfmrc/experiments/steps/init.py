@@ -155,8 +155,8 @@ class _Statistics:
     def length(self, name: str, most: int, step: int = 10) -> int:
         """The words that 98 of 100 texts do not exceed, rounded up to a step; at most `most`."""
         lengths = sorted(self.lengths[name]) or [step]
-        wanted = lengths[min(len(lengths) - 1, int(len(lengths) * 0.98))] + 1
-        return min(most, -(-wanted // step) * step)
+        length = lengths[min(len(lengths) - 1, int(len(lengths) * 0.98))] + 1
+        return min(most, -(-length // step) * step)
 
     def check(self, model: str) -> None:
         """Raises a ValueError if the data does not suit a model."""
@@ -277,15 +277,15 @@ def _model(model: str, statistics: _Statistics, encoder: str | None) -> list[str
 
 def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[str]:
     per_epoch = max(1, statistics.answered // _BATCH_SIZE)
-    chosen = {"epochs": min(30, max(3, -(-_STEPS // per_epoch))), "batch_size": _BATCH_SIZE}
+    settings = {"epochs": min(30, max(3, -(-_STEPS // per_epoch))), "batch_size": _BATCH_SIZE}
     if encoder is not None:
-        chosen = dict(_WITH_ENCODER)
+        settings = dict(_WITH_ENCODER)
         if statistics.answered < 2_000:
-            chosen["epochs"] = 4
+            settings["epochs"] = 4
     return [
         "# The best weights by validation loss are kept; the same command resumes after a stop.",
         "training:",
-        *(f"  {name}: {value}" for name, value in chosen.items()),
+        *(f"  {name}: {value}" for name, value in settings.items()),
     ]
 
 

@@ -172,7 +172,7 @@ def warnings_of(experiment: Experiment, content: dict[str, Any], data: Path) -> 
     size = sum(facts.get("validation", {}).get("examples", 0) for facts in content["sources"])
     if size < FEW:
         warnings.append(
-            f"The best weights are chosen on {size} validation examples. Raise "
+            f"The best weights are selected on {size} validation examples. Raise "
             f"split.validation_share ({experiment.split.validation_share:g})."
         )
     for number, (source, facts) in enumerate(

@@ -267,7 +267,7 @@ def _selection(model: keras.Model) -> Any:
 def _training_records(
     experiment: Experiment, prepared: Prepared, sources: list[Any]
 ) -> tuple[Any, int]:
-    """Returns records of all sources, or a function that reads them anew, and their number."""
+    """Returns records of all sources, or a function that reads them again, and their number."""
     parts = [part for part in sources if part.source.train is not None]
     if not experiment.training.stream:
         held = [record for part in parts for record in records(part.train, part.source.styles)]

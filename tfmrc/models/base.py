@@ -127,7 +127,7 @@ Received: word_dimm=4
             The model, of the class that the preset or the folder names.
 
         Raises:
-            ValueError: There is neither such a preset nor such a folder, or the folder holds a
+            ValueError: If there is neither such a preset nor such a folder, or the folder holds a
                 model of another class.
 
         Example:

@@ -48,7 +48,7 @@ def set_trainable_flags(model: Any, flags: Mapping[str, bool]) -> None:
         flags: dict. Result of `trainable_flags`.
 
     Raises:
-        ValueError: The model has no layer of one of the paths.
+        ValueError: If the model has no layer of one of the paths.
     """
     unknown = set(flags)
 

@@ -235,8 +235,8 @@ class Predictor(Generic[R]):
             An iterator with one result per example.
 
         Raises:
-            ValueError: The task is unknown, or `batch_size` is below 1.
-            TypeError: An option is unknown.
+            ValueError: If the task is unknown, or `batch_size` is below 1.
+            TypeError: If an option is unknown.
         """
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"`batch_size` must be 1 or more. Received: batch_size={batch_size!r}")
@@ -261,7 +261,7 @@ class Predictor(Generic[R]):
             **options: Fields of `options_class`.
 
         Raises:
-            ValueError: The signature or an input is unknown, or an input is missing.
+            ValueError: If the signature or an input is unknown, or an input is missing.
         """
         self._check_process()
         function = self.signature(signature, **options)
@@ -276,7 +276,7 @@ class Predictor(Generic[R]):
         """Returns the `tf.function` of a signature; it is built once per combination of options.
 
         Raises:
-            ValueError: There is no such signature.
+            ValueError: If there is no such signature.
         """
         key = self.options(**options)
         if key not in self._signatures:
@@ -293,8 +293,8 @@ class Predictor(Generic[R]):
         """Returns options as an instance of `options_class`.
 
         Raises:
-            TypeError: An option is unknown; the message names the nearest one.
-            ValueError: A value is not possible.
+            TypeError: If an option is unknown; the message names the nearest one.
+            ValueError: If a value is not possible.
         """
         check_arguments(self.options_class, options, type(self).__name__)
         return self.options_class(**options)
@@ -303,7 +303,7 @@ class Predictor(Generic[R]):
         """Returns one of the predictor's tasks by its name, or the first one.
 
         Raises:
-            ValueError: There is no such task.
+            ValueError: If there is no such task.
         """
         tasks = self.tasks
         if task is None and tasks:
@@ -365,8 +365,8 @@ class Predictor(Generic[R]):
             The folder.
 
         Raises:
-            FileExistsError: There is a file, a link, or a folder that holds something else.
-            ValueError: A class is not registered (`keras.saving.register_keras_serializable`).
+            FileExistsError: If there is a file, a link, or a folder that holds something else.
+            ValueError: If a class is not registered (`keras.saving.register_keras_serializable`).
         """
         return save_parts(
             folder,
@@ -388,9 +388,9 @@ class Predictor(Generic[R]):
             verify: bool. Whether every file is compared with its digest first. Default: True.
 
         Raises:
-            FileNotFoundError: The folder is not a saved predictor.
-            ValueError: It is damaged, newer than this tfmrc, of a class that is not registered, or
-                another kind of predictor.
+            FileNotFoundError: If the folder is not a saved predictor.
+            ValueError: If it is damaged, newer than this tfmrc, of a class that is not registered,
+                or another kind of predictor.
         """
         parts = load_parts(folder, verify=verify)
         if not issubclass(parts.predictor_class, cls):
@@ -424,8 +424,8 @@ class Predictor(Generic[R]):
             The version's folder.
 
         Raises:
-            ValueError: The path does not end in a number, or the graph calls Python.
-            FileExistsError: The version exists and `overwrite` is False, or it is no export.
+            ValueError: If the path does not end in a number, or the graph calls Python.
+            FileExistsError: If the version exists and `overwrite` is False, or it is no export.
         """
         self.check_exportable()
         return export_saved_model(

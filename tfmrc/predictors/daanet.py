@@ -34,7 +34,7 @@ class DAANetPredictor(Predictor[GeneratedText]):
         preprocessor: The `tfmrc.preprocessing.DAANetPreprocessor` that it was trained with.
 
     Raises:
-        ValueError: Model and preprocessor disagree on the vocabulary or the characters.
+        ValueError: If model and preprocessor disagree on the vocabulary or the characters.
 
     Example:
 

@@ -48,9 +48,9 @@ def export_saved_model(
         The version's folder.
 
     Raises:
-        ValueError: The path does not end in a number, or the graph calls Python.
-        FileExistsError: The version exists and `overwrite` is False, or it is a link, a file or a
-            folder that is no export.
+        ValueError: If the path does not end in a number, or the graph calls Python.
+        FileExistsError: If the version exists and `overwrite` is False, or it is a link, a file or
+            a folder that is no export.
     """
     path = Path(path).absolute()
     if not (path.name.isascii() and path.name.isdecimal()):

@@ -20,7 +20,7 @@ def check_names(where: str, names: Iterable[str], expected: Iterable[str]) -> No
         expected: iterable of str. The names of the signature.
 
     Raises:
-        ValueError: A name is missing or unknown.
+        ValueError: If a name is missing or unknown.
     """
     names, expected = set(names), set(expected)
     if names == expected:
@@ -70,8 +70,8 @@ def tensors_of(
             Default: None.
 
     Raises:
-        ValueError: The numbers of examples differ.
-        TypeError: A value has a wrong type.
+        ValueError: If the numbers of examples differ.
+        TypeError: If a value has a wrong type.
     """
     specs = list(specs)
     sizes = {spec.name: len(inputs[spec.name]) for spec in specs}

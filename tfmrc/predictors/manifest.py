@@ -84,8 +84,8 @@ def verify_files(folder: str | PathLike[str]) -> Verification:
         folder: str or path. A saved predictor, or a version of an export.
 
     Raises:
-        FileNotFoundError: There is no manifest.
-        DamagedError: A file is missing or differs from what was written.
+        FileNotFoundError: If there is no manifest.
+        DamagedError: If a file is missing or differs from what was written.
     """
     folder = Path(folder)
     manifest = manifest_of(folder)
@@ -124,8 +124,8 @@ def verify(folder: str | PathLike[str]) -> list[Verification]:
         A `Verification` for each saved predictor and export.
 
     Raises:
-        FileNotFoundError: There is none.
-        DamagedError: A file is missing or differs from what was written.
+        FileNotFoundError: If there is none.
+        DamagedError: If a file is missing or differs from what was written.
 
     Example:
 

@@ -40,7 +40,7 @@ class MasquePredictor(Predictor[Answer]):
         preprocessor: The `tfmrc.preprocessing.MasquePreprocessor` that it was trained with.
 
     Raises:
-        ValueError: Model and preprocessor disagree on passages, styles or vocabulary.
+        ValueError: If model and preprocessor disagree on passages, styles or vocabulary.
 
     Example:
 
@@ -85,7 +85,7 @@ class MasquePredictor(Predictor[Answer]):
         """Answers one question; see `Predictor.answer`.
 
         Raises:
-            ValueError: The style is unknown, or the model needs the true relevance
+            ValueError: If the style is unknown, or the model needs the true relevance
                 (`ranker="gold"`): `predict` takes it from the examples.
         """
         if self.model.gold_ranker:

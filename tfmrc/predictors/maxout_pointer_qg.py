@@ -37,7 +37,7 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
             with.
 
     Raises:
-        ValueError: Model and preprocessor disagree on the vocabulary.
+        ValueError: If model and preprocessor disagree on the vocabulary.
 
     Example:
 
@@ -97,7 +97,7 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
             For each passage its candidates in their order, each with the best question.
 
         Raises:
-            ValueError: The model was trained without answers.
+            ValueError: If the model was trained without answers.
         """
         if not self.preprocessor.with_answers:
             raise ValueError(

@@ -39,7 +39,7 @@ class DecodingOptions:
             have XLA. Default: False.
 
     Raises:
-        ValueError: `num_return_sequences` is not from 1 to `num_beams`, or `max_length` is not
+        ValueError: If `num_return_sequences` is not from 1 to `num_beams`, or `max_length` is not
             positive.
     """
 
@@ -115,7 +115,7 @@ class SpanOptions:
         return_steps: bool. Whether each step's distributions are among the outputs. Default: False.
 
     Raises:
-        ValueError: a number is below 1.
+        ValueError: If a number is below 1.
     """
 
     num_return_sequences: int = 1

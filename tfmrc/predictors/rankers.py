@@ -81,7 +81,7 @@ class MasqueRanker:
         A number from 0 to 1 per passage.
 
     Raises:
-        ValueError: The model has no ranker, or its ranker was never trained.
+        ValueError: If the model has no ranker, or its ranker was never trained.
     """
 
     def __init__(self, predictor: Any):

@@ -31,7 +31,7 @@ def find_predictor_class(
         those that it declares.
 
     Raises:
-        ValueError: No predictor is declared for them.
+        ValueError: If no predictor is declared for them.
 
     Example:
 

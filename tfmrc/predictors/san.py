@@ -112,7 +112,7 @@ class SANPredictor(Predictor[SpanAnswer]):
         """Adds the annotations of the tagger, unless they are given.
 
         Raises:
-            ValueError: Annotations are needed and there is no tagger.
+            ValueError: If annotations are needed and there is no tagger.
         """
         missing = [name for name in self.preprocessor.annotations if name not in inputs]
         if not missing or not {"question", "passage"} <= set(inputs):

@@ -101,8 +101,8 @@ def load_parts(folder: str | PathLike[str], *, verify: bool = True) -> Parts:
         verify: bool. Whether every file is compared with its digest first. Default: True.
 
     Raises:
-        FileNotFoundError: The folder is not a saved predictor.
-        ValueError: It is damaged, newer than this tfmrc, or of a class that is not registered.
+        FileNotFoundError: If the folder is not a saved predictor.
+        ValueError: If it is damaged, newer than this tfmrc, or of a class that is not registered.
     """
     folder = Path(folder)
     for name in (CONFIG, WEIGHTS, ASSETS):
@@ -141,7 +141,7 @@ def registered_name(cls: type) -> str:
     """Returns the name by which Keras registers a class.
 
     Raises:
-        ValueError: It is not registered.
+        ValueError: If it is not registered.
     """
     name: str = keras.saving.get_registered_name(cls)
     if keras.saving.get_registered_object(name) is not cls:

@@ -51,8 +51,8 @@ class Client:
         """Answers one question with a served Masque; see `tfmrc.Predictor.answer`.
 
         Raises:
-            ValueError: The server refuses the request; the message is the server's.
-            ConnectionError: There is no server.
+            ValueError: If the server refuses the request; the message is the server's.
+            ConnectionError: If there is no server.
         """
         return self.predict(questions=[question], passages=[passages], styles=[style])[0]
 
@@ -66,8 +66,8 @@ class Client:
         """Answers several questions with a served Masque, in one request.
 
         Raises:
-            ValueError: The server refuses the request; the message is the server's.
-            ConnectionError: There is no server.
+            ValueError: If the server refuses the request; the message is the server's.
+            ConnectionError: If there is no server.
         """
         width = max(map(len, passages), default=0)
         inputs: dict[str, list[Any]] = {
@@ -90,8 +90,8 @@ class Client:
         `GeneratedQuestion.about` read a row.
 
         Raises:
-            ValueError: The server refuses the request; the message is the server's.
-            ConnectionError: There is no server.
+            ValueError: If the server refuses the request; the message is the server's.
+            ConnectionError: If there is no server.
         """
         request = {"signature_name": signature, "inputs": inputs}
         outputs: dict[str, Any] = self._send(f"{self.url}:predict", request)["outputs"]

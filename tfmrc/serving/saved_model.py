@@ -27,8 +27,8 @@ class ExportedPredictor:
         verify: bool. Whether every file is compared with its digest first. Default: True.
 
     Raises:
-        FileNotFoundError: The folder is no export.
-        ValueError: It is damaged.
+        FileNotFoundError: If the folder is no export.
+        ValueError: If it is damaged.
     """
 
     def __init__(self, path: str | PathLike[str], *, verify: bool = True):
@@ -46,7 +46,7 @@ class ExportedPredictor:
             inputs: dict. For each input the values, one per example.
 
         Raises:
-            ValueError: The signature or an input is unknown, or the graph refuses a value.
+            ValueError: If the signature or an input is unknown, or the graph refuses a value.
         """
         return self.saved_model.signature(signature)(inputs)
 
@@ -66,7 +66,7 @@ class ExportedPredictor:
                 have styles. Default: None.
 
         Raises:
-            ValueError: The export does not answer questions, or has no such style.
+            ValueError: If the export does not answer questions, or has no such style.
         """
         passages = sequence_of_passages(passages)
         signatures = self.saved_model.signatures
@@ -105,7 +105,7 @@ class ExportedPredictor:
                 first occurrence. Default: None.
 
         Raises:
-            ValueError: The export does not ask, or the answer does not occur in the passage.
+            ValueError: If the export does not ask, or the answer does not occur in the passage.
         """
         inputs: dict[str, list[Any]] = {"passage": [passage], "answer": [answer]}
         name = "ask" if "ask" in self.saved_model.signatures else "serving_default"

@@ -42,9 +42,9 @@ class Server:
         port: int. Port to listen on; 0 for any free port. Default: 8501.
 
     Raises:
-        FileNotFoundError: A folder holds no SavedModel.
-        ValueError: An export is damaged, or `models` is no dict.
-        OSError: The port is in use.
+        FileNotFoundError: If a folder holds no SavedModel.
+        ValueError: If an export is damaged, or `models` is no dict.
+        OSError: If the port is in use.
 
     Use it as a context manager to serve in the background, or call `serve_forever`.
     """

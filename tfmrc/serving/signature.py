@@ -53,7 +53,7 @@ def newest_version(path: str | PathLike[str]) -> Path:
     """Returns the version's folder: the path itself, or the greatest number below it.
 
     Raises:
-        FileNotFoundError: There is no SavedModel.
+        FileNotFoundError: If there is no SavedModel.
     """
     path = Path(path)
     if (path / "saved_model.pb").is_file():
@@ -84,9 +84,9 @@ class SavedModel:
         signatures: dict. A `SavedSignature` for each name.
 
     Raises:
-        FileNotFoundError: There is no SavedModel.
-        tfmrc.predictors.DamagedError: A file differs from what was written.
-        ValueError: TensorFlow cannot load it.
+        FileNotFoundError: If there is no SavedModel.
+        tfmrc.predictors.DamagedError: If a file differs from what was written.
+        ValueError: If TensorFlow cannot load it.
     """
 
     def __init__(self, path: str | PathLike[str], *, verify: bool = True):
@@ -118,7 +118,7 @@ class SavedModel:
         """Returns a signature.
 
         Raises:
-            RequestError: There is no such signature (status 404).
+            RequestError: If there is no such signature (status 404).
         """
         if not isinstance(name, str) or name not in self.signatures:
             names = ", ".join(self.signatures)
@@ -150,7 +150,7 @@ class SavedSignature:
         """Runs the signature on nested lists.
 
         Raises:
-            RequestError: Inputs are missing, unknown, of a wrong shape or type, or the graph
+            RequestError: If inputs are missing, unknown, of a wrong shape or type, or the graph
                 refuses them.
         """
         try:

@@ -30,7 +30,7 @@ def write_serving_config(
         Both files.
 
     Raises:
-        ValueError: The folder holds no export.
+        ValueError: If the folder holds no export.
     """
     folder = Path(folder).absolute()
     names = sorted({path.parents[1].name for path in folder.glob("*/[0-9]*/saved_model.pb")})

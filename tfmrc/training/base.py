@@ -33,7 +33,7 @@ def register_training(model_class: type) -> Callable[[TrainingFunction], Trainin
         A decorator that returns the function unchanged.
 
     Raises:
-        TypeError: The function lacks one of the three arguments, or has a positional one.
+        TypeError: If the function lacks one of the three arguments, or has a positional one.
 
     Example:
 
@@ -75,7 +75,7 @@ def training_function(model_class: type) -> Callable[..., dict[str, Any]]:
         model_class: class. A model class.
 
     Raises:
-        ValueError: No function is registered for the class or a parent.
+        ValueError: If no function is registered for the class or a parent.
 
     Example:
 
@@ -113,8 +113,8 @@ def compile_arguments(
         A dict with `optimizer`, `loss` and `loss_weights`: plain Keras objects, each replaceable.
 
     Raises:
-        ValueError: No function is registered for the model, or a number is out of range.
-        TypeError: The function has no such option; the message names the nearest one.
+        ValueError: If no function is registered for the model, or a number is out of range.
+        TypeError: If the function has no such option; the message names the nearest one.
 
     Example:
 
@@ -157,7 +157,7 @@ def arguments_of(
         A dict with `optimizer`, `loss` and `loss_weights`.
 
     Raises:
-        ValueError: The model has an output without a loss, or returns no dict.
+        ValueError: If the model has an output without a loss, or returns no dict.
 
     Example:
 
@@ -219,7 +219,7 @@ def fine_tuning_optimizer(
         ema: float. Decay of the exponential moving average of the weights; 0 for none. Default: 0.
 
     Raises:
-        ValueError: `learning_rate` or `clip_norm` is not positive, a rate is negative, or
+        ValueError: If `learning_rate` or `clip_norm` is not positive, a rate is negative, or
             `warmup_share` is not within 0 and 1.
 
     Example:
@@ -261,7 +261,7 @@ def epoch_length(steps: int, steps_per_epoch: int | None, epochs: int) -> int:
         epochs: int. The paper's number of epochs.
 
     Raises:
-        ValueError: A number is not positive.
+        ValueError: If a number is not positive.
 
     Example:
 
@@ -282,7 +282,7 @@ def output_names(model: keras.Model) -> tuple[str, ...]:
         model: A functional model.
 
     Raises:
-        ValueError: The model does not return a dict.
+        ValueError: If the model does not return a dict.
 
     Example:
 

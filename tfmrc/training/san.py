@@ -62,7 +62,7 @@ def san(
         `{"optimizer": ..., "loss": {"begin": ..., "end": ...}, "loss_weights": {...}}`.
 
     Raises:
-        ValueError: `steps` or `steps_per_epoch` is below 1, or a halving has no update.
+        ValueError: If `steps` or `steps_per_epoch` is below 1, or a halving has no update.
 
     Example:
 

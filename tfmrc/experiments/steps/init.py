@@ -53,8 +53,8 @@ def init(
         A summary of the data and the next commands.
 
     Raises:
-        ValueError: The model does not exist, the data does not suit it, or `path` exists.
-        RecordError: The data is broken.
+        ValueError: If the model does not exist, the data does not suit it, or `path` exists.
+        RecordError: If the data is broken.
     """
     target = Path(path)
     target = (

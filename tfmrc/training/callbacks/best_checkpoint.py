@@ -38,8 +38,8 @@ class BestCheckpoint(keras.callbacks.Callback):
         among: int. Number of best epochs of which the last one is saved. Default: 1.
 
     Raises:
-        ValueError: `mode` is neither, `path` has another ending, `among` is not positive, or
-            the number is not in the logs of an epoch.
+        ValueError: If `mode` is neither, `path` has another ending, `among` is not positive, or the
+            number is not in the logs of an epoch.
 
     Example:
 

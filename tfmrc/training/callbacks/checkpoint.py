@@ -69,7 +69,7 @@ class Checkpoint(keras.callbacks.Callback):
             `get_state` and `set_state` as in `BestCheckpoint`. Default: ().
 
     Raises:
-        ValueError: A number is not positive.
+        ValueError: If a number is not positive.
 
     Example:
 

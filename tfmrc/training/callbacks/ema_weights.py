@@ -26,7 +26,7 @@ def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
         Pairs of variables; an empty list before the first update, when no average exists.
 
     Raises:
-        ValueError: The model has no optimizer, or one without averages.
+        ValueError: If the model has no optimizer, or one without averages.
     """
     optimizer = getattr(model, "optimizer", None)
     optimizer = getattr(optimizer, "inner_optimizer", optimizer)
@@ -57,7 +57,7 @@ def ema_weights(model: keras.Model) -> Iterator[keras.Model]:
         The model.
 
     Raises:
-        ValueError: The optimizer keeps no averages.
+        ValueError: If the optimizer keeps no averages.
 
     Example:
 
@@ -93,7 +93,7 @@ def swap_in(model: keras.Model) -> list[tuple[Any, np.ndarray]]:
         Variables and their original values.
 
     Raises:
-        ValueError: The optimizer keeps no averages.
+        ValueError: If the optimizer keeps no averages.
     """
     pairs = average_pairs(model)
     weights = [(variable, _copy(variable)) for variable, _ in pairs]
@@ -207,7 +207,7 @@ def check_readable(path: str | os.PathLike[str]) -> None:
         path: str or path. The file.
 
     Raises:
-        OSError: The file is cut or cannot be read.
+        OSError: If the file is cut or cannot be read.
 
     Example:
 

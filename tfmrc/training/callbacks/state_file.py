@@ -84,8 +84,8 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dic
         The arrays by name, and the facts.
 
     Raises:
-        FileNotFoundError: The file does not exist.
-        BrokenStateError: It is cut, damaged or something else.
+        FileNotFoundError: If the file does not exist.
+        BrokenStateError: If it is cut, damaged or something else.
     """
     try:
         with open(path, "rb") as file:

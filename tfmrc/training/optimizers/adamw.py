@@ -70,7 +70,7 @@ class AdamW(LearningRateMultipliers, keras.optimizers.Adam):
         name: str. Name of the optimizer. Default: "adamw".
 
     Raises:
-        ValueError: `clip_norm` is not positive, or a factor is negative.
+        ValueError: If `clip_norm` is not positive, or a factor is negative.
 
     Example:
 

@@ -36,7 +36,7 @@ class LearningRateMultipliers(keras.optimizers.Optimizer):
                 factors.
 
         Raises:
-            ValueError: A factor is negative, or a regular expression is not valid.
+            ValueError: If a factor is negative, or a regular expression is not valid.
         """
         for pattern, factor in (multipliers or {}).items():
             try:

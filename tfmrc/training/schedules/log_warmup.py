@@ -24,7 +24,7 @@ class LogWarmup(keras.optimizers.schedules.LearningRateSchedule):
         The learning rate, a scalar float32 tensor.
 
     Raises:
-        ValueError: `peak` or `warmup_steps` is negative.
+        ValueError: If `peak` or `warmup_steps` is negative.
 
     Example:
 

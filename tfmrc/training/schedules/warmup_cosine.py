@@ -14,7 +14,7 @@ def warmup_cosine(
         steps: int. Updates of the whole training, warmup included.
 
     Raises:
-        ValueError: The rate is negative, or `warmup_steps` is negative or not below `steps`.
+        ValueError: If the rate is negative, or `warmup_steps` is negative or not below `steps`.
 
     Example:
 

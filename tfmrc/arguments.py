@@ -29,7 +29,7 @@ def unknown_argument(where: str, name: str, known: Iterable[str], value: Any = N
         where: str. Name of the function, class or setting, such as `"Masque"` or
             `"training.optimizer"`.
         name: str. The unknown name.
-        known: The names that exist.
+        known: iterable of str. The names that exist.
         value: The value that was given. Default: None.
 
     Example:
@@ -56,7 +56,7 @@ def check_arguments(
         function: A function or class. One that takes `**kwargs` accepts any name.
         given: dict. Names and values.
         where: str. Name of the function, class or setting, for the message.
-        besides: Further names that are accepted. Default: none.
+        besides: iterable of str. Further names that are accepted. Default: none.
 
     Raises:
         TypeError: If an argument does not exist; the message suggests the nearest one.

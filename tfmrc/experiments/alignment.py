@@ -18,7 +18,7 @@ def align_answers(
 
     Args:
         preprocessor: Has `source` and `align`, as `tfmrc.preprocessing.SANPreprocessor`.
-        examples: Training examples.
+        examples: list of `TrainingExample`. Training examples.
         annotate: Callable or None. Computes the tags that the preprocessor reads. Default: None.
         batch_size: int. Examples per batch. Default: 256.
 

@@ -15,7 +15,7 @@ class Member:
     """One run of an experiment.
 
     Attributes:
-        experiment: The settings, without a grid.
+        experiment: `Experiment`. The settings, without a grid.
         folder: Path. The folder.
         variant: str. Name of the variant; "" without variants.
         seed: int. The seed.
@@ -48,7 +48,7 @@ def members(
     All variants of a seed come before the next seed, so that an interrupted table is balanced.
 
     Args:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         folder: Path. Its folder; the runs of a grid are in `VARIANT-SEED`.
         variants: list of str or None. Names of variants; None for all. Default: None.
         seeds: list of int or None. Seeds; None for those of the grid. Default: None.

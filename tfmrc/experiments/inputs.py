@@ -12,7 +12,7 @@ def describe_inputs(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
     """Returns size and SHA-256 digest of files, by name.
 
     Args:
-        files: The files.
+        files: iterable of path. The files.
 
     Returns:
         `{name: {"bytes": ..., "sha256": ...}}`. Later ones of equal names include their folder.
@@ -32,8 +32,8 @@ def check_unchanged(
     """Raises a ValueError if a resumed run would read other files than before.
 
     Args:
-        noted: Result of `describe_inputs` at the start of the run.
-        now: Its current result.
+        noted: dict. Result of `describe_inputs` at the start of the run.
+        now: dict. Its current result.
         folder: Path. The run's folder, for the message.
     """
     for name in {**noted, **now}:

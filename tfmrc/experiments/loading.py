@@ -148,7 +148,7 @@ def changed(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment:
     """Returns the experiment with other values of some settings.
 
     Args:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         changes: dict. Values by dotted name; a mapping replaces the whole setting.
 
     Example:

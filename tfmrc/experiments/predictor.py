@@ -16,7 +16,7 @@ def load_run(member: Member) -> Any:
     """Loads the predictor of a trained run.
 
     Args:
-        member: The run.
+        member: `Member`. The run.
 
     Raises:
         ValueError: If the run is not trained, or the predictor takes no ranker.

@@ -17,8 +17,8 @@ def details_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> di
     """Returns the details of a report about the training of its runs.
 
     Args:
-        experiment: The experiment.
-        facts: The contents of the runs' `training.json`.
+        experiment: `Experiment`. The experiment.
+        facts: list. The contents of the runs' `training.json`.
     """
     if not facts:
         return {}
@@ -87,7 +87,7 @@ def paper_figures(systems: Iterable[str], data: str) -> dict[str, dict[str, floa
     """Returns the papers' figures by system, from `recipes/reproduction.yaml`.
 
     Args:
-        systems: Names of systems.
+        systems: iterable of str. Names of systems.
         data: str. Name of the data and the split; only rows about this data are used. If several
             rows have figures of one system and score, the first is used.
     """

@@ -59,7 +59,7 @@ def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Itera
     removed.
 
     Args:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         folder: Path. The run's folder.
         fresh: bool. Whether to empty the folder first, if it is recognised as a run.
             Default: False.

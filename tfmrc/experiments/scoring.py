@@ -62,7 +62,8 @@ def prefix_of(experiment: Experiment, source: Source, target: str, style: str | 
     """Returns the prefix of a task's scores: from the settings, or the style if there are several.
 
     Args:
-        experiment: `Experiment`. The experiment, whose settings may name prefixes by target.
+        experiment: `Experiment`. The experiment, whose settings may name prefixes by
+            target.
         source: `Source`. The source.
         target: str. `"answer"` or `"question"`.
         style: str or None. Style of the answers.

@@ -43,7 +43,7 @@ def write_spans(
 
     Args:
         path: Path. File of examples; compressed if it ends in `.gz`.
-        examples: Examples with free answers.
+        examples: iterable of `Example`. Examples with free answers.
         style: str. Style of the answers.
         max_length: int. Largest number of words of a span.
 

@@ -27,8 +27,8 @@ def load_model(
 
     Args:
         folder: str or path. A folder that `Predictor.save` wrote.
-        expected: type. The class, or a base class, that the model must have. Default:
-            `keras.Model`.
+        expected: class. The class, or a base class, that the model must have.
+            Default: `keras.Model`.
         **overrides: Arguments of the constructor in place of the saved ones, such as `dropout`.
 
     Returns:

@@ -45,9 +45,10 @@ class Tested:
 
     Attributes:
         number: int. Index of the source.
-        part: The source's examples.
-        examples: The examples that are reported on.
-        all: All examples of the test file, which determine the references of questions.
+        part: `Splits`. The source's examples.
+        examples: list of `Example`. The examples that are reported on.
+        all: list of `Example`. All examples of the test file, which determine the references of
+            questions.
     """
 
     number: int
@@ -68,8 +69,8 @@ class RunScores:
     """Scores and predictions of one run on one source.
 
     Attributes:
-        systems: dict. Scores by system.
-        written: dict. Predictions by system, one entry per task.
+        systems: dict. Scores by system. Default: {}.
+        written: dict. Predictions by system, one entry per task. Default: {}.
     """
 
     systems: dict[str, NamedScores] = field(default_factory=dict)
@@ -97,7 +98,7 @@ def evaluate(
     PNG and SVG. A grid also gets a table of all its runs, with means and deviations over the seeds.
 
     Args:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         data: str, path or None. The data folder. Default: that of the training.
         run: str, path or None. The run's folder. Default: `runs/NAME`.
         variants: list of str or None. Variants of the grid; None for all that are trained.
@@ -144,11 +145,11 @@ def test_sets(
     """Returns the test examples of an experiment's sources.
 
     Args:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         data: Path. The data folder.
         root: Path. The folder of the experiment, with the file of spans.
-        before: The test examples of another run, which are reused if the files are the same.
-            Default: none.
+        before: list of `Tested`. The test examples of another run, which are reused if the files
+            are the same. Default: none.
     """
     sets = []
     known = {each.number: each for each in before}
@@ -175,9 +176,9 @@ def evaluate_run(
     """Scores one trained run and writes its reports.
 
     Args:
-        experiment: The whole experiment, which names the system.
-        member: The run.
-        tested: The test examples of its sources.
+        experiment: `Experiment`. The whole experiment, which names the system.
+        member: `Member`. The run.
+        tested: list of `Tested`. The test examples of its sources.
 
     Returns:
         A dict of scores by index of the source.
@@ -421,8 +422,8 @@ def verdict(experiment: Experiment, written: Iterable[Path]) -> tuple[list[str],
     """Compares scores with the targets of an experiment.
 
     Args:
-        experiment: The experiment, with `evaluation.targets`.
-        written: Folders of its reports.
+        experiment: `Experiment`. The experiment, with `evaluation.targets`.
+        written: iterable of path. Folders of its reports.
 
     Returns:
         A line per target, and True if all are reached.

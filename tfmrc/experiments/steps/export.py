@@ -21,7 +21,8 @@ def export(
     """Writes a run's predictor as a SavedModel on plain strings.
 
     Args:
-        experiment: The experiment, with the name of the export and the options of decoding.
+        experiment: `Experiment`. The experiment, with the name of the export and the options of
+            decoding.
         run: str, path or None. The run's folder. Default: `runs/NAME`.
         to: str, path or None. `FOLDER/NAME/VERSION`. Default: the next version below
             `savedmodels/NAME`.

@@ -40,12 +40,13 @@ def init(
     that a broken row is found here. Lengths and counts follow from the data.
 
     Args:
-        path: The YAML file to write; `.yaml` is added to a bare name.
+        path: str or path. The YAML file to write; `.yaml` is added to a bare name.
         model: str. `"san"` (finds the answer in a passage), `"masque"` (writes the answer from
             several passages), `"maxout_pointer_qg"` (asks questions) or `"daanet"` (answers and
             asks).
-        data: The training file.
-        test: The file to report on. Default None: there is only a validation loss.
+        data: str or path. The training file.
+        test: str, path or None. The file to report on. Default None: there is only a validation
+            loss.
         columns: dict. Columns of a table whose names are not recognised. Default None.
         encoder: str. A pretrained encoder, such as `"minilm"`. Default None: no pretrained part.
 

@@ -33,7 +33,7 @@ def predict(
     """Predicts the examples of a file.
 
     Args:
-        experiment: The experiment, with the options of decoding.
+        experiment: `Experiment`. The experiment, with the options of decoding.
         questions: str or path. A file of any format of `tfmrc.data.read_file`: a table (CSV, TSV,
             JSON, Parquet) with `question` and `passage`, tfmrc's JSON lines, or an official format.
         output: str, path or None. File of predictions, one JSON object per line. The file of an

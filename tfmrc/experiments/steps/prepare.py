@@ -68,7 +68,7 @@ class Prepared:
     """The result of `prepare`: the shared files of an experiment's runs.
 
     Attributes:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         folder: Path. The folder of the shared files.
         data: Path. The data folder.
         facts: dict. The content of `data.json`.
@@ -103,7 +103,7 @@ def prepare(
     and digests of the files).
 
     Args:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         data: str, path or None. The data folder. Default: the environment variable TFMRC_DATA.
         run: str, path or None. The run's folder. Default: `runs/NAME`.
 
@@ -164,7 +164,7 @@ def warnings_of(experiment: Experiment, content: dict[str, Any], data: Path) -> 
     """Returns warnings about settings and data that make a run's figures doubtful.
 
     Args:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         content: dict. The content of `data.json`.
         data: Path. The data folder.
     """

@@ -50,7 +50,7 @@ def train(
     share vocabulary and tags.
 
     Args:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         data: str, path or None. The data folder. Default: the environment variable TFMRC_DATA.
         run: str, path or None. The run's folder. Default: `runs/NAME`.
         fresh: bool. Whether to delete the runs in the folder first. Default: False.
@@ -118,8 +118,8 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
     """Trains one run in its open folder, unless it is trained.
 
     Args:
-        member: The run.
-        prepared: The shared files.
+        member: `Member`. The run.
+        prepared: `Prepared`. The shared files.
 
     Returns:
         The content of `training.json`.

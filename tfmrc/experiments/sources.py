@@ -23,9 +23,8 @@ def data_folder(given: str | Path | None, experiment: Experiment | None = None) 
 
     Args:
         given: str, path or None. The folder.
-        experiment: `Experiment` or None. The experiment. No folder
-            is needed if all its sources are shipped with tfmrc or named by absolute paths.
-            Default: None.
+        experiment: `Experiment` or None. The experiment. No folder is needed if all its sources
+            are shipped with tfmrc or named by absolute paths. Default: None.
 
     Raises:
         ValueError: If neither is given, or it is no folder.

@@ -147,3 +147,18 @@ def test_a_file_without_questions(tmp_path, policy):
     empty = write(tmp_path / "q.csv", csv_text([("document_id", "set", *PLAIN)]))
     with pytest.raises(RecordError, match="contains no question"):
         list(read_narrativeqa(empty, summaries, on_error=policy))
+
+
+def test_the_passages_that_are_nearest_to_the_question(read):
+    summary = "The owl flew. Anna built a mill. It rained all day. The mill burned twice."
+    summaries = csv_text([("document_id", "set", "summary"), ("d1", "train", summary)])
+    questions = ("Who built the mill?", "When did it rain all day?")
+    rows = [("d1", "train", question, "Anna", "") for question in questions]
+    qaps = csv_text([("document_id", "set", *PLAIN), *rows])
+    stream = read(qaps, summaries, passage_words=6, nearest=True, num_passages=2)
+    found = [example.passages for example in stream]
+    assert found[0] == ("Anna built a mill.", "The mill burned twice.")
+    assert "It rained all day." in found[1] and len(found[1]) == 2
+    assert not stream.report.notes
+    whole = read(qaps, summaries, passage_words=6, nearest=True)
+    assert [" ".join(example.passages) for example in whole] == [summary] * 2

@@ -9,6 +9,7 @@ from tfmrc.data.example import Example
 from tfmrc.data.formats.csv_rows import csv_row, csv_rows, seekable
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
+from tfmrc.data.transforms.nearest import nearest_passages
 from tfmrc.data.transforms.windows import covered, windows
 
 SPLITS = ("train", "valid", "test")
@@ -22,6 +23,7 @@ def read_narrativeqa(
     style: str = "nqa",
     num_passages: int = 10,
     passage_words: int = 130,
+    nearest: bool = False,
     tokenized: bool = False,
     on_error: OnError = "raise",
 ) -> ExampleStream:
@@ -39,6 +41,10 @@ def read_narrativeqa(
         num_passages: int. Largest number of passages. Default: 10.
         passage_words: int. Largest number of words and punctuation marks per passage.
             Default: 130.
+        nearest: bool. Whether to divide the summary into as few passages as possible and select
+            the ``num_passages`` with the most words in common with the question
+            (``nearest_passages``), for models that are too slow for all of them. Not in the paper.
+            Default: False.
         tokenized: bool. Whether to read the columns with the suffix ``_tokenized``. Default: False.
         on_error: str. ``"raise"`` raises a ``RecordError`` at a broken row; ``"skip"`` counts the
             row and continues. Default: ``"raise"``.
@@ -85,7 +91,12 @@ def read_narrativeqa(
                 document = row["document_id"]
                 counts[document] += 1
                 try:
-                    passages = texts.passages(document, passage_words, num_passages, location)
+                    most = None if nearest else num_passages
+                    passages = texts.passages(document, passage_words, most, location)
+                    if nearest:
+                        question = location.text(row, columns[0])
+                        chosen = nearest_passages(question, passages, num_passages)
+                        passages = tuple(passages[number] for number in chosen)
                     yield _example(
                         f"{document}-{counts[document]}", row, columns, style, passages, location
                     )
@@ -142,17 +153,17 @@ class _Summaries:
             self._header = list(row)
 
     def passages(
-        self, document: str, size: int, most: int, location: RecordLocation
+        self, document: str, size: int, most: int | None, location: RecordLocation
     ) -> tuple[str, ...]:
-        """Returns the passages of a document's summary."""
+        """Returns the passages of a document's summary; all of them, without overlap, for None."""
         if document == self._latest[0]:
             return self._latest[1]
         if document not in self._begins:
             raise location.error(f"has no summary. Received: {document!r}", "document_id")
         row = csv_row(self._file, self._path, self._begins[document], self._header)
         text = RecordLocation(self._path, f"document {document!r}").text(row, self._column)
-        result = windows(text, size, most, overlap=True)
-        whole = len(result) < most or covered(text, result) == 1
+        result = windows(text, size, most, overlap=most is not None)
+        whole = most is None or len(result) < most or covered(text, result) == 1
         if not whole and document not in self._cut:
             self._cut.add(document)
             self._report.note(f"summaries too long for {most} passages of {size} words")

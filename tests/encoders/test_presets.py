@@ -123,3 +123,17 @@ def test_unknown_kinds_and_lengths_are_refused(tmp_path) -> None:
         encoders.from_preset(tmp_path)
     with pytest.raises(ValueError, match="length=600"):
         encoders.from_preset("minilm", random=True, length=600)
+
+
+@pytest.mark.parametrize("family", ["bert", "electra", "distil_bert"])
+def test_word_vectors_are_the_means_of_subword_embeddings(family) -> None:
+    encoder = encoders.from_vocabulary(["owl", "##s", "the", "##r"], family, hidden_dim=8)
+    vectors = encoder.word_vectors(["Owls", "the", "cat", "owlsr", "\u200b"])
+    table = np.array(encoder.layer.backbone.token_embedding.embeddings, "float64")
+    of = encoder.subwords.pieces.id_of
+    assert "\u200b" not in vectors and len(vectors) == 4
+    expected = {"Owls": ["owl", "##s"], "the": ["the"], "cat": ["[UNK]"],
+                "owlsr": ["owl", "##s", "##r"]}  # fmt: skip
+    for word, pieces in expected.items():
+        right = table[[of(piece) for piece in pieces]].mean(axis=0)
+        np.testing.assert_allclose(vectors[word], right, atol=1e-7)

@@ -91,6 +91,11 @@ def embedding_layers(backbone: Any) -> list[Any]:
     return [layer for layer in found if isinstance(layer, keras.layers.Layer)]
 
 
+def subword_rows(backbone: Any) -> Any:
+    """The embeddings of the subwords, float array `[subwords, dim]`."""
+    return ops.convert_to_numpy(backbone.token_embedding.embeddings)
+
+
 def transformer_layers(backbone: Any) -> list[Any]:
     """The transformer layers in the order in which they are called; ALBERT's are shared."""
     layers = list(backbone.transformer_layers)

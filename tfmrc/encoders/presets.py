@@ -2,12 +2,16 @@
 
 import importlib.util
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import tensorflow as tf
+
 from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.families import FAMILIES, Family, family_of_backbone
-from tfmrc.encoders.keras_hub_backbone import import_keras_hub, sizes_of
+from tfmrc.encoders.keras_hub_backbone import import_keras_hub, sizes_of, subword_rows
+from tfmrc.encoders.word_vectors import WordVectors, rows_from_subwords
 from tfmrc.text.byte_pairs import BytePairs
 from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.subwords import SubwordTokenizer
@@ -40,6 +44,30 @@ class Encoder:
     def __init__(self, layer: BackboneEncoder, subwords: SubwordTokenizer):
         self.layer = layer
         self.subwords = subwords
+
+    def word_vectors(self, words: Sequence[str]) -> WordVectors:
+        """Vectors of words from the encoder's subword embeddings: the mean of their rows.
+
+        Args:
+            words: distinct words; special ones, `[UNK]` and so on, have no vector of a word.
+
+        Returns:
+            `WordVectors` of the width of the encoder's embeddings, for `set_vectors`. A word of
+            which the tokenizer leaves nothing has none.
+
+        Example:
+            >>> from tfmrc import encoders
+            >>> encoder = encoders.from_vocabulary(["owl", "##s"], hidden_dim=8)
+            >>> encoder.word_vectors(["owl", "owls"])
+            <WordVectors 2 words on 2 rows of 8>
+        """
+
+        def cut(texts: Sequence[str]) -> Any:
+            # As one text after another word: words as they are after a space.
+            ids, counts = self.subwords.cut([["a", *texts]])
+            return tf.RaggedTensor.from_row_lengths(ids[0], counts[0])[1:]
+
+        return rows_from_subwords(words, cut, subword_rows(self.layer.backbone))
 
     def __repr__(self) -> str:
         name = self.layer.preset.get("name", self.layer.family)

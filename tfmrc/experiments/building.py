@@ -120,6 +120,13 @@ def check_experiment(experiment: Experiment) -> Classes:
         )
     if experiment.encoder:
         _check_encoder(experiment, classes)
+    chosen = experiment.vocabulary
+    if chosen.rows_from_encoder and (chosen.vectors is not None or not experiment.encoder):
+        raise ValueError(
+            "Words' rows come from an encoder, which `encoder` names, or from vectors. Received: "
+            f"vocabulary.rows_from_encoder=true, vocabulary.vectors={chosen.vectors!r}, "
+            f"encoder={dict(experiment.encoder)!r}"
+        )
     function = training_function(_optimizer_class(experiment, classes))
     options = experiment.evaluation
     options_class = classes.predictor.options_class

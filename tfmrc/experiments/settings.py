@@ -105,6 +105,8 @@ class Vocabulary:
             null: none.
         all_vector_words: whether all words of the vectors belong to the vocabulary, regardless of
             the training words.
+        rows_from_encoder: whether the words' rows begin with the mean of the subword embeddings of
+            the experiment's `encoder`; the rows are as wide as these.
     """
 
     size: int | None = 20_000
@@ -112,6 +114,7 @@ class Vocabulary:
     num_oov_buckets: int = 0
     vectors: str | None = None
     all_vector_words: bool = False
+    rows_from_encoder: bool = False
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from tfmrc.experiments.grid import Member, base_of, is_grid, members
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import Mixed, data_folder, validation_examples
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in
+from tfmrc.ops.ids import NUM_SPECIAL
 
 # Copies of the weights that a run may have on the disk at a time: three checkpoints with moments
 # and averages, the best weights and the predictor, the last two with their temporary files.
@@ -152,8 +153,13 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
     with _scope(strategy):
         tagger = None if tags is None else tags.name
         model = build_model(experiment, preprocessor, tagger, encoder)
-        if experiment.vocabulary.vectors is not None:
-            vectors = prepared.data / experiment.vocabulary.vectors
+        vectors = _vectors(experiment, prepared, vocabulary, encoder)
+        if vectors is not None:
+            if getattr(model, "word_embedding", None) is None:
+                raise ValueError(
+                    "This model reads an encoder in place of words' rows, so it takes no vectors. "
+                    f"Received: vocabulary={experiment.vocabulary}"
+                )
             coverage = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
             facts["words_with_a_vector"] = round(coverage.share, 4)
         model.compile(**compile_arguments(experiment, model, steps, per_epoch))
@@ -239,6 +245,15 @@ def _steps(experiment: Experiment, size: int) -> tuple[int, int]:
             f"a pass of {per_epoch} steps"
         )
     return settings.steps, per_epoch
+
+
+def _vectors(experiment: Experiment, prepared: Prepared, vocabulary: Any, encoder: Any) -> Any:
+    """Returns the vectors of the words' rows, or their file; None for random rows."""
+    if experiment.vocabulary.rows_from_encoder:
+        return encoder.word_vectors(vocabulary.words[NUM_SPECIAL:])
+    if experiment.vocabulary.vectors is None:
+        return None
+    return prepared.data / experiment.vocabulary.vectors
 
 
 def _strategy(batch_size: int) -> Any:

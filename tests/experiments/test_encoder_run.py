@@ -1,0 +1,83 @@
+"""An experiment with a pretrained encoder: trained, evaluated and exported from its YAML file."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.experiments.test_run import CONFIG, example
+from tfmrc import Predictor, cli, data, experiments
+from tfmrc.experiments.building import check_experiment
+
+WORDS = "who ran home ? . slept all day it rained ann bob ##eo cl dan eve finn gus hal".split()
+ENCODER = {
+    "model_type": "bert",
+    "vocab_size": 4 + len(WORDS),
+    "hidden_size": 8,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 8,
+    "max_position_embeddings": 32,
+    "hidden_dropout_prob": 0.0,
+    "layer_norm_eps": 1e-12,
+    "hidden_act": "gelu",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Data, and an encoder in Hugging Face's form without weights."""
+    made = tmp_path_factory.mktemp("encoder_recipe")
+    data.write_examples(made / "train.jsonl", [example(n) for n in range(24)])
+    data.write_examples(made / "test.jsonl", [example(n) for n in range(100, 104)])
+    encoder = made / "encoder"
+    encoder.mkdir()
+    (encoder / "config.json").write_text(json.dumps(ENCODER))
+    (encoder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS]))
+    (made / "config.yaml").write_text(CONFIG, encoding="utf-8")
+    return made
+
+
+def test_train_evaluate_export(folder, tmp_path):
+    run, export = folder / "run", tmp_path / "small" / "1"
+    settings = [
+        f"encoder={{preset: {folder / 'encoder'}, random: true, length: 24, overlap: 4,"
+        " trainable_layers: none}",
+        "vocabulary.rows_from_encoder=true",
+        "model.embeddings_trainable=false",
+        "training.steps=2",
+        "training.eval_every_steps=2",
+    ]
+    command = ["train", str(folder / "config.yaml"), "--data", str(folder), "--run", str(run)]
+    assert cli.main([*command, "--set", *settings]) == 0
+    predictor = Predictor.load(run / "predictor")
+    encoder, vocabulary = predictor.model.encoder, predictor.preprocessor.vocabulary
+    assert encoder.preset["name"] == str(folder / "encoder")
+    rows = np.array(predictor.model.word_embedding.words)
+    table = np.array(encoder.backbone.token_embedding.embeddings)
+    pieces = predictor.preprocessor.subwords.pieces
+    for word, parts in {"ran": ["ran"], "cleo": ["cl", "##eo"]}.items():
+        right = table[[pieces.id_of(part) for part in parts]].mean(axis=0)
+        np.testing.assert_allclose(rows[vocabulary.words.index(word) - 4], right, atol=1e-7)
+    assert cli.main(["evaluate", str(run)]) == 0
+    assert list(run.glob("evaluation/*/metrics.json"))
+    assert cli.main(["export", str(run), "--to", str(export)]) == 0
+    question = {"question": "Who ran home?", "passages": ["Ann ran home.", "It rained."]}
+    expected, found = predictor, Predictor.load(run / "predictor")
+    answers = [p.answer(**question, max_length=3).text for p in (expected, found)]
+    assert answers[0] == answers[1]
+    import tfmrc
+
+    assert tfmrc.load(export).answer(**question).text == predictor.answer(
+        **question, max_length=4
+    ).text  # fmt: skip
+
+
+def test_rows_need_an_encoder_and_exclude_vectors(folder):
+    path = folder / "config.yaml"
+    for settings in (
+        ["vocabulary.rows_from_encoder=true"],
+        ["vocabulary={rows_from_encoder: true, vectors: v.npz}", "encoder.preset=minilm"],
+    ):
+        with pytest.raises(ValueError, match="rows_from_encoder=true"):
+            check_experiment(experiments.load(path, *settings))

@@ -33,6 +33,11 @@ BLOCKS = {
     "transformer": (TransformerEncoderBlock, TransformerDecoderBlock),
     "lstm": (RecurrentEncoderBlock, RecurrentDecoderBlock),
 }
+ENCODER_INPUTS = {
+    "joint": ("encoder_ids", "segment_ids", "question_encoder_ids"),
+    "separate": ("question_encoder_ids", "passage_encoder_ids"),
+}
+ENCODER_USES = ("reader", "embedding", "contextual")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -51,6 +56,20 @@ class Masque(GenerationMixin, Model):
     `[..., n, dim]`, `layer.forward(ids)` `[B, T, forward_dim]` (which must not look ahead),
     `layer.init_cache(batch_size, num_beams)` and `layer.decode_step(ids, cache)` for one word per
     beam.
+
+    With a pretrained encoder (`tfmrc.encoders`) three designs of the reader, by `encoder_use`:
+
+    - "reader": the encoder's vectors of the words take the place of word embedding, highway and
+      shared encoder blocks; projection, dual attention and modelling blocks follow.
+    - "embedding": they take the place of the word vectors, before the highway.
+    - "contextual": they stand beside the word vectors, where the paper has ELMo.
+
+    The encoder knows the order of words, so no positions are added in the reader. In all designs
+    the question is read by itself; with `reading="joint"` each passage is read as one sequence
+    with the question. So neither the question nor a passage depends on the other passages before
+    dual attention, and a passage's relevance on none of them, as in the paper. `BOS` of a passage,
+    from which ranker and classifier read, has the vector of the sequence's first subword ([CLS]).
+    The decoder embeds words by the word embedding in all designs.
 
     Passages that are missing (all PAD) are never attended to or copied from, get a relevance of
     zero and give zeros to the classifier.
@@ -93,6 +112,10 @@ class Masque(GenerationMixin, Model):
             with it which of several unknown words answers; earlier in the reader it hides which
             words are equal.
         contextual_embedding: a layer as above, or None.
+        encoder: what `tfmrc.encoders.from_preset` returns, or its layer; None for none.
+        encoder_use: "reader", "embedding" or "contextual", as above.
+        reading: what the encoder reads: "joint", each passage as one sequence with the question,
+            or "separate". That of the preprocessor.
         initializer_stddev: standard deviation of the initial weights.
 
     Call arguments (a dict; what `tfmrc.preprocessing.MasquePreprocessor` makes):
@@ -104,6 +127,11 @@ class Masque(GenerationMixin, Model):
         answer_ids: int `[B, T]` input ids of the words before each target.
         target_ids: int `[B, T]` extended ids.
         relevance_gold: `[B, K]`, only with `ranker="gold"`.
+        question_encoder_ids: int `[B, V, Q]`, windows of subwords, with an encoder.
+        encoder_ids, segment_ids: int `[B, K W, P]`, W windows of each passage, with an encoder
+            that reads jointly; with one that does not `passage_encoder_ids` instead.
+        question_pieces, passage_pieces: int `[B, J, 2]`, `[B, K, L, 2]`, the subwords of each
+            word, with an encoder.
         Every variant takes the same inputs, so that one dataset trains them all.
 
     Returns:
@@ -111,7 +139,8 @@ class Masque(GenerationMixin, Model):
         `ranker` `[B, K]` and `classifier` `[B]`, logits. All float32.
 
     Raises:
-        ValueError: an argument is none of its choices.
+        ValueError: an argument is none of its choices, or there are both a contextual embedding
+            and an encoder.
 
     Example:
         >>> import numpy as np
@@ -180,6 +209,9 @@ class Masque(GenerationMixin, Model):
         similarity_init: float = 0.0,
         local_window: int = 0,
         contextual_embedding: keras.layers.Layer | None = None,
+        encoder: Any = None,
+        encoder_use: str = "reader",
+        reading: str = "joint",
         initializer_stddev: float = 0.02,
         name: str = "masque",
         dtype: Any = None,
@@ -193,6 +225,20 @@ class Masque(GenerationMixin, Model):
                 "A model needs a ranker, a classifier or a decoder. Received: "
                 f"ranker={ranker!r}, classifier={classifier}, decoder={decoder}"
             )
+        if encoder_use not in ENCODER_USES:
+            raise ValueError(
+                f"`encoder_use` is one of {list(ENCODER_USES)}. "
+                f"Received: encoder_use={encoder_use!r}"
+            )
+        if reading not in ENCODER_INPUTS:
+            raise ValueError(
+                f"`reading` is one of {sorted(ENCODER_INPUTS)}. Received: reading={reading!r}"
+            )
+        if encoder is not None and contextual_embedding is not None:
+            raise ValueError(
+                "An encoder and a contextual embedding exclude each other. Received: "
+                f"encoder={encoder!r:.80}, contextual_embedding={contextual_embedding!r:.80}"
+            )
         self.num_passages = num_passages
         self.num_styles = num_styles
         # Extended ids begin after the generable words; a table cannot generate more than it has.
@@ -200,16 +246,23 @@ class Masque(GenerationMixin, Model):
         self.has_decoder = decoder
         self.gold_ranker = ranker == "gold"
         self.contextual_embedding = contextual_embedding
+        self.encoder = getattr(encoder, "layer", encoder)
+        self.encoder_use = None if encoder is None else encoder_use
+        self.reading = reading
         combined_attention = combined_attention and ranker is not False
 
         # === Parts, in an order that decides the seeds of their initial weights ===
-        self.word_embedding = self.build_word_embedding()
-        self.reader_highway = self.build_highway(name="reader_highway")
+        reads_words = self.encoder_use in (None, "contextual")
+        encodes = self.encoder_use != "reader"
+        self.word_embedding = self.build_word_embedding() if decoder or reads_words else None
+        self.reader_highway = self.build_highway(name="reader_highway") if encodes else None
         self.reader_projection = self.build_projection(hidden_dim, name="reader_projection")
-        self.reader_positions = self.build_positions(name="reader_positions")
+        self.reader_positions = None
+        if self.encoder is None:
+            self.reader_positions = self.build_positions(name="reader_positions")
         self.shared_encoder = [
             self.build_encoder_block(name=f"shared_encoder_{i + 1}")
-            for i in range(num_shared_blocks)
+            for i in range(num_shared_blocks if encodes else 0)
         ]
         self.dual_attention = self.build_dual_attention()
         self.passage_projection = self.build_projection(hidden_dim, name="passage_projection")
@@ -221,6 +274,12 @@ class Masque(GenerationMixin, Model):
         policy = self.arguments.dtype
         join_words = keras.layers.Reshape((-1,), name="join_words", dtype="float32")
         join_passages = keras.layers.Reshape((-1, hidden_dim), name="join_passages", dtype=policy)
+        join_pieces = split_passages = None
+        if self.encoder is not None:
+            join_pieces = keras.layers.Reshape((-1, 2), name="join_pieces", dtype="float32")
+            split_passages = keras.layers.Reshape(
+                (num_passages, -1, self.encoder.dim), name="split_passages", dtype=policy
+            )
         self.passage_ranker = self.build_passage_ranker() if ranker is True else None
         self.answer_possibility = self.build_answer_possibility() if classifier else None
         self.question_projection, self.question_encoder = None, []
@@ -249,6 +308,11 @@ class Masque(GenerationMixin, Model):
             question_encoder=self.question_encoder,
             combined_attention=combined_attention,
             gold_relevance=self.gold_ranker,
+            encoder=self.encoder,
+            encoder_use=self.encoder_use,
+            reading=reading,
+            join_pieces=join_pieces,
+            split_passages=split_passages,
             name="reader",
             dtype=policy,
         )
@@ -296,6 +360,15 @@ class Masque(GenerationMixin, Model):
         if self.gold_ranker:
             inputs["relevance_gold"] = keras.Input(
                 (num_passages,), dtype="float32", name="relevance_gold"
+            )
+        if self.encoder is not None:
+            for part in ENCODER_INPUTS[reading]:
+                inputs[part] = keras.Input((None, None), dtype="int32", name=part)
+            inputs["question_pieces"] = keras.Input(
+                (None, 2), dtype="int32", name="question_pieces"
+            )
+            inputs["passage_pieces"] = keras.Input(
+                (num_passages, None, 2), dtype="int32", name="passage_pieces"
             )
         # `call`, not `__call__`: the parts are the model's layers, by their names in the summary.
         memory = self.reader.call(inputs)

@@ -22,7 +22,7 @@ class MasqueReader(Composite):
     Args:
         word_embedding: Layer. Ids to `[..., word_dim]`.
         contextual_embedding: Layer or None. `layer(ids, mask)` to `[..., n, dim]`.
-        highway: Layer on the embedded words.
+        highway: Layer on the embedded words; None for none.
         projection: Layer to `hidden_dim`.
         positions: Layer or None. Adds positions after the projection.
         shared_encoder: Blocks of question and passages, `block(x, padding_mask=mask)`.
@@ -39,11 +39,17 @@ class MasqueReader(Composite):
         question_encoder: Blocks of the question.
         combined_attention: bool. Whether the memory holds the passages' relevance for the decoder.
         gold_relevance: bool. Whether that is the input `relevance_gold`, not the ranker's.
+        encoder: Layer or None, see `tfmrc.models.Masque`. With `encoder_use` "reader" `highway`
+            and `positions` are None and `shared_encoder` is empty.
+        encoder_use: "reader", "embedding" or "contextual"; None without an encoder.
+        reading: "joint" or "separate".
+        join_pieces: Layer. `[B, K, L, 2]` to `[B, K L, 2]`; None without an encoder.
+        split_passages: Layer. `[B, K L, e]` to `[B, K, L, e]`; None without an encoder.
 
     Call arguments:
         inputs: dict. `question_ids` `[B, J]`, `passage_ids` `[B, K, L]`, `extended_ids`
-            `[B, J + K L]`, `style_ids` `[B]`, and with `gold_relevance` also `relevance_gold`
-            `[B, K]`.
+            `[B, J + K L]`, `style_ids` `[B]`, with an encoder its inputs, and with
+            `gold_relevance` also `relevance_gold` `[B, K]`.
 
     Returns:
         A dict, the memory: `ranker` `[B, K]` and `classifier` `[B]`, logits, where there are the
@@ -75,6 +81,11 @@ class MasqueReader(Composite):
         question_encoder=(),
         combined_attention=True,
         gold_relevance=False,
+        encoder=None,
+        encoder_use=None,
+        reading="joint",
+        join_pieces=None,
+        split_passages=None,
         **options,
     ):
         super().__init__(**options)
@@ -96,13 +107,17 @@ class MasqueReader(Composite):
         self.question_encoder = question_encoder
         self.combined_attention = combined_attention
         self.gold_relevance = gold_relevance
+        self.encoder = encoder
+        self.encoder_use = encoder_use
+        self.reading = reading
+        self.join_pieces = join_pieces
+        self.split_passages = split_passages
 
     def call(self, inputs):
         question_ids, passage_ids = inputs["question_ids"], inputs["passage_ids"]
         question_mask = ops.not_equal(question_ids, PAD)  # [B, J]
         passage_mask = ops.not_equal(passage_ids, PAD)  # [B, K, L]
-        question_words = self.word_embedding(question_ids)
-        passage_words = self.word_embedding(passage_ids)
+        question_words, passage_words = self.words(inputs)
         question = self.embed(question_words, question_ids, question_mask)  # [B, J, d]
         passages = self.embed(passage_words, passage_ids, passage_mask)  # [B, K, L, d]
         for block in self.shared_encoder:  # masque-01
@@ -147,9 +162,32 @@ class MasqueReader(Composite):
             memory["log_relevance"] = self.join_words(words)  # masque-21
         return memory
 
+    def words(self, inputs):
+        """Vectors of the words of question and passages, `[B, J, e]` and `[B, K, L, e]`."""
+        read = () if self.encoder is None else self.encoder_words(inputs)
+        if self.encoder_use in ("reader", "embedding"):
+            return read
+        ids = inputs["question_ids"], inputs["passage_ids"]
+        words = [self.word_embedding(text) for text in ids]
+        if self.encoder_use == "contextual":
+            pairs = zip(words, read, strict=True)
+            words = [ops.concatenate(pair, axis=-1) for pair in pairs]
+        return words
+
+    def encoder_words(self, inputs):
+        """The encoder's vectors of the words of question and passages, likewise."""
+        encoder = self.encoder
+        asked = encoder(inputs["question_encoder_ids"])
+        if self.reading == "joint":
+            states = encoder(inputs["encoder_ids"], inputs["segment_ids"])
+        else:
+            states = encoder(inputs["passage_encoder_ids"])
+        passages = encoder.words(states, self.join_pieces(inputs["passage_pieces"]))
+        return encoder.words(asked, inputs["question_pieces"]), self.split_passages(passages)
+
     def embed(self, words, ids, mask):
         """Word vectors `[..., n, word_dim]` and ids `[..., n]` to `[..., n, d]`."""
         if self.contextual_embedding is not None:
             words = ops.concatenate([words, self.contextual_embedding(ids, mask)], axis=-1)
-        x = self.projection(self.highway(words))
+        x = self.projection(words if self.highway is None else self.highway(words))
         return x if self.positions is None else self.positions(x)

@@ -17,7 +17,6 @@ from tfmrc.predictors.provenance import provenance
 from tfmrc.predictors.task import Query, Task
 from tfmrc.predictors.warmup import PASSAGES, QUESTION
 from tfmrc.preprocessing.labels import UNKNOWN
-from tfmrc.preprocessing.masque import MODEL_INPUTS
 
 __all__ = ["MasquePredictor", "masque_signature"]
 
@@ -214,7 +213,7 @@ def masque_signature(
                 message=f"`{name}` must have as many rows as `question`.",
             )
         source = preprocessor.source(question, passages, style)
-        inputs = {name: source[name] for name in MODEL_INPUTS}
+        inputs = {name: source[name] for name in preprocessor.model_inputs}
         if relevance:
             inputs["relevance_gold"] = preprocessor.relevance_gold(passages, *relevance)
         result = compute(inputs)

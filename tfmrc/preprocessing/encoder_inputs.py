@@ -18,6 +18,11 @@ READINGS = {
     ),
 }
 
+READINGS_OF_PASSAGES = {
+    "joint": ("encoder_ids", "segment_ids", "question_encoder_ids", *READINGS["joint"][2:]),
+    "separate": READINGS["separate"],
+}
+
 
 def subwords_of(encoder: Any) -> SubwordTokenizer | None:
     """The subwords of an encoder, which may be given instead of it; None for none.
@@ -70,3 +75,61 @@ def encoder_inputs(
         found[f"{name}_encoder_ids"] = read["encoder_ids"]
         found[f"{name}_pieces"] = read["pieces"]
     return found
+
+
+def encoder_inputs_of_passages(
+    subwords: SubwordTokenizer,
+    reading: str,
+    question: Subwords,
+    passages: Subwords,
+    present: tf.Tensor,
+) -> Tensors:
+    """The inputs that `READINGS_OF_PASSAGES[reading]` names, of K passages per question.
+
+    The windows of an example's passages follow each other, W for each passage. A missing passage
+    has windows of padding alone, which an encoder leaves out. The question is read by itself in
+    both readings, so that it does not depend on the passages, nor one passage on another.
+
+    Args:
+        subwords: the encoder's tokenizer.
+        reading: "joint", each passage as one sequence with the question, or "separate".
+        question: the subwords of B questions.
+        passages: of B * K passages, without the position of `BOS`.
+        present: bool `[B, K]`, K known when the graph is built.
+
+    Returns:
+        `joint`: `encoder_ids`, `segment_ids` int32 `[B, K * W, P]`, see
+        `tfmrc.text.SubwordTokenizer.joint`; `separate`: `passage_encoder_ids` of that shape. In
+        both `question_encoder_ids` int32 `[B, V, Q]`, `question_pieces` `[B, J, 2]`, and
+        `passage_pieces` `[B, K, L, 2]`: `BOS` reads the first subword ([CLS]) of its passage's
+        first window, the words follow.
+    """
+    num_examples, num_passages = tf.shape(present)[0], present.shape[1]
+    if reading == "joint":
+        asked = Subwords(*(tf.repeat(values, num_passages, axis=0) for values in question))
+        read = subwords.joint(asked, passages)
+        read["pieces"] = read["passage_pieces"]
+    else:
+        read = subwords.separate(passages)
+    real = tf.reshape(present, [-1])
+    shape = tf.shape(read["encoder_ids"])  # [B * K, W, P]
+
+    def folded(ids: tf.Tensor, padding: int) -> tf.Tensor:
+        ids = tf.where(real[:, None, None], ids, padding)
+        return tf.reshape(ids, [num_examples, num_passages * shape[1], shape[2]])
+
+    begin = tf.tile(tf.constant([[[0, 1]]]), [shape[0], 1, 1])
+    pieces = tf.concat([begin, read["pieces"]], axis=1)
+    before = tf.tile(tf.range(num_passages) * shape[1] * shape[2], [num_examples])
+    pieces += tf.stack([before, tf.zeros_like(before)], axis=1)[:, None]
+    pieces = tf.where(real[:, None, None] & (pieces[..., 1:] > 0), pieces, 0)
+    alone = subwords.separate(question)
+    result = {
+        "question_encoder_ids": alone["encoder_ids"],
+        "question_pieces": alone["pieces"],
+        "passage_pieces": tf.reshape(pieces, [num_examples, num_passages, -1, 2]),
+    }
+    ids = folded(read["encoder_ids"], subwords.pad_id)
+    if reading == "separate":
+        return result | {"passage_encoder_ids": ids}
+    return result | {"encoder_ids": ids, "segment_ids": folded(read["segment_ids"], 0)}

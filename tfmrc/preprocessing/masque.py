@@ -7,11 +7,17 @@ import tensorflow as tf
 
 from tfmrc.ops.ids import BOS, EOS
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
+from tfmrc.preprocessing.encoder_inputs import (
+    READINGS_OF_PASSAGES,
+    encoder_inputs_of_passages,
+    spaced,
+)
 from tfmrc.preprocessing.labels import UNKNOWN, masque_labels
-from tfmrc.preprocessing.source import lay_out
+from tfmrc.preprocessing.source import Source, lay_out
 from tfmrc.preprocessing.targets import decoder_targets
 from tfmrc.text.extended_ids import source_extended_ids
 from tfmrc.text.layout import exactly, same_batch, strings
+from tfmrc.text.subwords import SubwordTokenizer
 from tfmrc.text.vocabulary import Vocabulary
 
 MODEL_INPUTS = ("question_ids", "passage_ids", "extended_ids", "style_ids")
@@ -39,6 +45,10 @@ class MasquePreprocessor(Preprocessor):
         answer_length: words of an answer that are kept; `EOS` follows them.
         generation_vocabulary_size: at most so many generable rows, special ones included.
         gold_relevance: adds `relevance_gold` to the model's inputs in `batch`.
+        encoder: a pretrained encoder (`tfmrc.encoders.from_preset`) or its subwords, which the
+            model then reads beside the words; None for none.
+        reading: what the encoder reads: "joint", each passage as one sequence with the question,
+            or "separate".
 
     Raises:
         ValueError: a size is not positive, styles are empty or repeated.
@@ -79,10 +89,14 @@ class MasquePreprocessor(Preprocessor):
         answer_length: int = 100,
         generation_vocabulary_size: int = 5000,
         gold_relevance: bool = False,
+        encoder: Any = None,
+        reading: str = "joint",
     ):
         super().__init__(
             vocabulary,
             styles=styles,
+            encoder=encoder,
+            reading=reading,
             generation_vocabulary_size=generation_vocabulary_size,
             num_passages=num_passages,
             passage_length=passage_length,
@@ -98,6 +112,12 @@ class MasquePreprocessor(Preprocessor):
             "num_passages": self.num_passages,
         }
 
+    @property
+    def model_inputs(self) -> tuple[str, ...]:
+        """Names of the model's inputs that `source` makes."""
+        read = () if self.subwords is None else READINGS_OF_PASSAGES[self.reading]
+        return (*MODEL_INPUTS, *read)
+
     def source(self, question: Any, passages: Any, style: Any) -> Tensors:
         """The model's inputs, and what leads from source positions back to the strings.
 
@@ -108,10 +128,11 @@ class MasquePreprocessor(Preprocessor):
 
         Returns:
             A dict. The model's inputs, int32: `question_ids [B, J]`, `passage_ids [B, K, L]`,
-            `extended_ids [B, S]` (0 at padding and `BOS`: not to be copied), `style_ids [B]`.
-            Beside them, `[B, S]`: `words` (surfaces, "" where no word is), `compared` (the form
-            that words are compared by), `starts` and `ends` (int32 code points of the question or
-            passage); and `truncated` bool `[B]`: words or passages were cut.
+            `extended_ids [B, S]` (0 at padding and `BOS`: not to be copied), `style_ids [B]`, and
+            with an encoder what `encoder_inputs_of_passages` describes. Beside them, `[B, S]`:
+            `words` (surfaces, "" where no word is), `compared` (the form that words are compared
+            by), `starts` and `ends` (int32 code points of the question or passage); and
+            `truncated` bool `[B]`: words or passages were cut.
 
         Raises:
             tf.errors.InvalidArgumentError: a style is unknown, or the batch sizes differ.
@@ -139,7 +160,9 @@ class MasquePreprocessor(Preprocessor):
             begins = tf.one_hot(0, source.passage_size, dtype=tf.int32) * BOS
             begins = tf.cast(source.present, tf.int32)[:, :, None] * begins
             dropped = tf.reduce_any(passages[:, self.num_passages :] != "", axis=1)
+            read = {} if self.subwords is None else self._encoder_inputs(self.subwords, source)
             return {
+                **read,
                 "question_ids": source.question_part(ids),
                 "passage_ids": source.passage_part(ids) + begins,
                 "extended_ids": source.spread(extended_ids),
@@ -150,6 +173,24 @@ class MasquePreprocessor(Preprocessor):
                 "ends": source.spread(source.tokens.ends),
                 "truncated": source.truncated | dropped,
             }
+
+    def _encoder_inputs(self, subwords: SubwordTokenizer, source: Source) -> Tensors:
+        words = source.spread(source.tokens.surface)
+        spaces = source.spread(tf.cast(spaced(source.tokens), tf.int32)) > 0
+        rows = source.num_examples * self.num_passages
+
+        def of_passages(values: tf.Tensor) -> tf.Tensor:
+            """`[B * K, L - 1]`: the words after `BOS`."""
+            inner = source.passage_part(values)[:, :, 1:]
+            return tf.reshape(inner, [rows, source.passage_size - 1])
+
+        return encoder_inputs_of_passages(
+            subwords,
+            self.reading,
+            subwords.cut(source.question_part(words), source.question_part(spaces)),
+            subwords.cut(of_passages(words), of_passages(spaces)),
+            source.present,
+        )
 
     def target(self, answer: Any, source: Tensors) -> Tensors:
         """Decoder inputs and targets.
@@ -187,8 +228,9 @@ class MasquePreprocessor(Preprocessor):
         Returns:
             `(x, y, sample_weight)`.
 
-            x: the four inputs of `source`, the two of `target`, and with `gold_relevance` also
-            `relevance_gold` float32 `[B, K]` (1 where the relevance is unknown).
+            x: the inputs of `source` (`model_inputs`), the two of `target`, and with
+            `gold_relevance` also `relevance_gold` float32 `[B, K]` (1 where the relevance is
+            unknown).
 
             y: `decoder` int32 `[B, T]`, `ranker` float32 `[B, K]`, `classifier` float32 `[B]`.
 
@@ -210,7 +252,7 @@ class MasquePreprocessor(Preprocessor):
             relevance=relevance,
             answerable=records.get("answerable", tf.fill(tf.shape(passages)[:1], UNKNOWN)),
         )
-        x = {name: source[name] for name in MODEL_INPUTS} | target
+        x = {name: source[name] for name in self.model_inputs} | target
         self.randomize_oov_buckets(x, records, ("question_ids", "passage_ids", "answer_ids"))
         if self.gold_relevance:
             x["relevance_gold"] = self.relevance_gold(passages, relevance)

@@ -6,7 +6,7 @@ import keras
 
 from tfmrc.losses import SequenceNLL, SmoothedBinaryCrossentropy
 from tfmrc.models import Masque
-from tfmrc.training.base import arguments_of, register_training
+from tfmrc.training.base import arguments_of, fine_tuning_optimizer, register_training
 from tfmrc.training.optimizers.adamw import AdamW
 from tfmrc.training.schedules.warmup_cosine import warmup_cosine
 
@@ -17,11 +17,13 @@ def masque(
     model: keras.Model | None = None,
     steps: int,
     steps_per_epoch: int | None = None,
-    learning_rate: float = 2.5e-4,
-    warmup_steps: int = 2000,
+    learning_rate: float | None = None,
+    warmup_steps: int | None = None,
     weight_decay: float | None = 0.01,
-    ema: float = 0.9995,
+    ema: float | None = None,
     clip_norm: float | None = 1.0,
+    encoder_learning_rate: float = 1e-4,
+    layer_decay: float = 1.0,
     ranker_weight: float = 0.5,
     classifier_weight: float = 0.1,
     positive_label: float = 0.9,
@@ -32,18 +34,27 @@ def masque(
     batch by the sample weights that `tfmrc.preprocessing.MasquePreprocessor` makes. Padding counts
     in none of them. The learning rate rises linearly from 0 and falls to 0 along a cosine.
 
+    A pretrained encoder in the model has a rate of its own
+    (`tfmrc.training.base.fine_tuning_optimizer`), and the defaults are those of a short training.
+    The paper has no such model; the numbers are those of the recipe `masque_squad/minilm`.
+
     Args:
         model: The model to be compiled. Losses of parts that it lacks are left out, and the loss
             is scaled if it computes in float16. None keeps all parts.
         steps: int. Updates of the whole training; the learning rate is 0 at its end.
         steps_per_epoch: int. Not used by this schedule.
-        learning_rate: float. The highest learning rate. Default: 2.5e-4.
-        warmup_steps: int. Updates until it is reached; 0 begins with it. Default: 2000.
+        learning_rate: float. The highest learning rate; with an encoder, that of all other
+            weights. Default: 2.5e-4; with an encoder 0.001.
+        warmup_steps: int. Updates until it is reached; 0 begins with it. Default: 2000; with an
+            encoder a tenth of `steps`.
         weight_decay: float. Decoupled decay of all weights except biases and normalisation;
             None for no decay. Default: 0.01.
         ema: float. Decay of the exponential moving average of the weights; 0 for none.
-            Default: 0.9995.
+            Default: 0.9995; with an encoder 0.998.
         clip_norm: float. Largest norm of the gradient; None for no clipping. Default: 1.
+        encoder_learning_rate: float. The highest rate of the encoder's top layer. Default: 1e-4.
+        layer_decay: float. Factor of the rate from each layer of the encoder to the one below.
+            Default: 1.
         ranker_weight: float. Weight of the ranker's loss. Default: 0.5.
         classifier_weight: float. Weight of the classifier's loss. Default: 0.1.
         positive_label: float. The smoothed value of a label of 1 in both. Default: 0.9.
@@ -63,13 +74,32 @@ def masque(
 
     Reference: Nishida et al. 2019, section 3.5 and appendix A; masque-22 to masque-25.
     """
-    optimizer = AdamW(
-        warmup_cosine(learning_rate, warmup_steps, steps),
-        weight_decay=weight_decay,
-        clip_norm=clip_norm,
-        use_ema=ema > 0,
-        ema_momentum=ema,
-    )
+    encoder = getattr(model, "encoder", None)
+    if encoder is None:
+        ema = 0.9995 if ema is None else ema
+        optimizer = AdamW(
+            warmup_cosine(
+                2.5e-4 if learning_rate is None else learning_rate,
+                2000 if warmup_steps is None else warmup_steps,
+                steps,
+            ),
+            weight_decay=weight_decay,
+            clip_norm=clip_norm,
+            use_ema=ema > 0,
+            ema_momentum=ema,
+        )
+    else:
+        optimizer = fine_tuning_optimizer(
+            encoder,
+            steps=steps,
+            learning_rate=0.001 if learning_rate is None else learning_rate,
+            encoder_learning_rate=encoder_learning_rate,
+            layer_decay=layer_decay,
+            warmup_share=0.1 if warmup_steps is None else warmup_steps / steps,
+            weight_decay=weight_decay,
+            clip_norm=clip_norm,
+            ema=0.998 if ema is None else ema,
+        )
     losses = {
         "decoder": SequenceNLL(),
         "ranker": SmoothedBinaryCrossentropy(positive_label),

@@ -121,15 +121,15 @@ def test_another_output(tf2_module):
 
 
 def test_what_is_no_module(tmp_path, tf2_module):
-    with pytest.raises(ValueError, match="unpacked folder or an address. Received: .*nowhere"):
+    with pytest.raises(ValueError, match="existing folder or a URL. Received: .*nowhere"):
         HubELMo(tmp_path / "nowhere")
-    with pytest.raises(ValueError, match="no SavedModel that can be loaded"):
+    with pytest.raises(ValueError, match="SavedModel cannot be loaded"):
         HubELMo(tmp_path)
     module = tf.Module()
     module.f = tf.function(lambda x: x, input_signature=[tf.TensorSpec([None], tf.string, "text")])
     for name, message in (
         ("serve", r"signature `tokens`.* with the signatures \['serve'\]"),
-        ("tokens", r"takes tokens and sequence_len. Received: \['text'\]"),
+        ("tokens", r"must be tokens and sequence_len. Received: \['text'\]"),
     ):
         tf.saved_model.save(module, str(tmp_path / name), signatures={name: module.f})
         with pytest.raises(ValueError, match=message):

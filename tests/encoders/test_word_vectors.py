@@ -114,7 +114,7 @@ def test_the_compact_form_keeps_shared_rows(tmp_path):
     some = load_word_vectors(path, words=["OWL", "nowhere"])
     assert as_lists(some) == {"Owl": [3, 4], "owl": [1.5, 2]}
     assert load_word_vectors(path, limit=1).rows.tolist() == [[3, 4]]
-    with pytest.raises(ValueError, match=r"ends in .npz"):
+    with pytest.raises(ValueError, match=r"must end in .npz"):
         vectors.save(tmp_path / "small.txt")
 
 
@@ -153,17 +153,17 @@ GOOD = "owl 1 2 3\ncat 4 5 6\n"
         ("owl 1 2 3\ncat 1 -inf 3\n", r"line 2: .* finite in float32. Received: -inf"),
         ("owl 1 2 3\ncat 1 1e39 3\n", r"line 2: .* finite in float32. Received: 1e\+39"),
         ("owl 1 2 3\ncafé 1 2 3\n".encode("latin-1"), r"line 2: not UTF-8 \(byte 3 is 0xe9\)"),
-        ("", "no vectors. Received: an empty file"),
-        ("\n\n", "no vectors. Received: an empty file"),
-        ("3 3\n" + GOOD, r"after line 3: the first line announces 3 words. Received: 2 words"),
+        ("", "has no vectors. Received: an empty file"),
+        ("\n\n", "has no vectors. Received: an empty file"),
+        ("3 3\n" + GOOD, r"after line 3: the first line states 3 words. Received: 2 words"),
         ("owl\n", "line 1: expected a word and 1 numbers"),
         (b"\x00\x01\x02\xff\n", "line 1: not UTF-8"),
         (gzip.compress(GOOD.encode() * 9, mtime=0)[:-12], r"after line \d+: .* is damaged"),
         (b"\x1f\x8bnonsense nonsense", r"after line 0: the compressed file is damaged"),
-        (b"PK\x03\x04rest", "is a zip archive: unpack it first"),
-        ((793712314).to_bytes(4, "little") + b"rest", "is a fastText model.*give its .vec file"),
-        (binary([("a", [1, 2]), ("b", [3, 4])])[:-3], "word 2: the file is cut off. Rec.* 1 of 2"),
-        (binary([("a", [1, 2]), ("b", [3, 4])])[:-12], "word 2: the file is cut off or not in"),
+        (b"PK\x03\x04rest", "is a zip archive: unpack it"),
+        ((793712314).to_bytes(4, "little") + b"rest", "is a fastText model.*pass its .vec file"),
+        (binary([("a", [1, 2]), ("b", [3, 4])])[:-3], "word 2: the file is trunc.* 1 of 2"),
+        (binary([("a", [1, 2]), ("b", [3, 4])])[:-12], "word 2: the file is truncated or not in"),
         (binary([("a", [1, 2]), ("b", [3, math.nan])]), "word 2: numbers must be finite.*nan"),
         (binary([("a", [1, 2])]).replace(b"a ", b"\xe9 "), "word 1: not UTF-8, or the file is dam"),
     ],
@@ -187,7 +187,7 @@ def test_arguments_that_are_wrong(tmp_path):
         load_word_vectors(path, format="glove")
     with pytest.raises(ValueError, match=r"at least 1. Received: limit=0"):
         load_word_vectors(path, limit=0)
-    with pytest.raises(ValueError, match=r"line 1: the binary form begins with"):
+    with pytest.raises(ValueError, match=r"line 1: the binary format begins with"):
         load_word_vectors(path, format="word2vec")
     with pytest.raises(FileNotFoundError, match="no file of word vectors.*none.txt"):
         load_word_vectors(tmp_path / "none.txt")
@@ -196,7 +196,7 @@ def test_arguments_that_are_wrong(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        (None, "has no keys beside it: v.keys.tsv.gz"),
+        (None, "needs a file of keys in the same folder: v.keys.tsv.gz"),
         (
             gzip.compress(b"owl\t0\ncat\t2\n", mtime=0),
             "line 2: expected `word TAB row`.*rows from 0 to 1",
@@ -206,7 +206,7 @@ def test_arguments_that_are_wrong(tmp_path):
             gzip.compress(b"owl\t0\ncaf\xe9\t1\n", mtime=0),
             "line 2: expected `word TAB row` in UTF-8",
         ),
-        (gzip.compress(b"owl\t0\ncat\t1\n", mtime=0)[:-9], "after line .*damaged or cut off"),
+        (gzip.compress(b"owl\t0\ncat\t1\n", mtime=0)[:-9], "after line .*damaged or truncated"),
         (b"owl\t0\n", "after line 0: the compressed file is damaged"),
     ],
 )

@@ -107,10 +107,10 @@ def test_unknown_arguments_name_the_nearest_known_one(name):
 def test_what_is_no_size_no_style_and_no_vocabulary():
     vocabulary = Vocabulary(["a"])
     for value in (0, -1, 2.5, "80", True, None):
-        with pytest.raises(ValueError, match=r"`question_length` is a positive integer\. Received"):
+        with pytest.raises(ValueError, match=r"`question_length` must be a positive integer"):
             preprocessing.SANPreprocessor(vocabulary, question_length=value)
     for styles in ("span", (), ("a", "a"), ("",)):
-        with pytest.raises(ValueError, match="Styles are"):
+        with pytest.raises(ValueError, match="Styles must be"):
             preprocessing.SANPreprocessor(vocabulary, styles=styles)
     for wrong in ("folder", ["a"], None):
         with pytest.raises(TypeError, match=r"Vocabulary\.load\(path\).*Received: vocabulary="):
@@ -164,14 +164,18 @@ def test_strings_of_another_shape_are_named():
         ((["Who?"], ["a"], ["qa"]), "passages"),
         ((["Who?"], [["a"]], "qa"), "style"),
     ):
-        with pytest.raises(ValueError, match=f"`{name}` has one .* per example.*{name} of shape"):
+        with pytest.raises(
+            ValueError, match=f"`{name}` must be one .*per example.*{name} of shape"
+        ):
             masque.source(*arguments)
-    with pytest.raises(ValueError, match=r"`passage` has one string .*passage of shape \(1, 1\)"):
+    with pytest.raises(
+        ValueError, match=r"`passage` must be one string.*passage of shape \(1, 1\)"
+    ):
         preprocessing.SANPreprocessor(vocabulary).source(["Who?"], [["a"]])
-    with pytest.raises(ValueError, match=r"`answer` has one string .*answer of shape \(\)"):
+    with pytest.raises(ValueError, match=r"`answer` must be one string .*answer of shape \(\)"):
         preprocessing.MaxoutPointerQGPreprocessor(vocabulary).source(["a"], "a")
     dual = preprocessing.DAANetPreprocessor(vocabulary)
-    with pytest.raises(ValueError, match="`passage` has one string"):
+    with pytest.raises(ValueError, match="`passage` must be one string"):
         dual.source("a")
-    with pytest.raises(ValueError, match="`question` has one string"):
+    with pytest.raises(ValueError, match="`question` must be one string"):
         dual.given("a", "question")

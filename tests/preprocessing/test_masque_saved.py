@@ -71,7 +71,7 @@ def test_the_vocabulary_is_an_asset(exported):
 def test_unknown_style_is_a_clear_status(exported):
     loaded = tf.saved_model.load(exported[1])
     one = [tf.constant(values, tf.string) for values in (["who"], [["a"]], ["ode"], [""])]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="this model has the styles qa, nlg"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="styles of this model are qa, nlg"):
         loaded.run(*one)
 
 

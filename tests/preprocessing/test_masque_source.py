@@ -167,9 +167,9 @@ def test_errors():
     made = preprocessor()
     with pytest.raises(tf.errors.InvalidArgumentError, match="styles qa, nlg"):
         made.source(["who"], [["a"]], ["ode"])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="as many questions, rows of passages"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="equally many questions, rows"):
         made.source(["who", "who"], [["a"]], ["qa", "qa"])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="as many questions, rows of passages"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="equally many questions, rows"):
         made.source(["who"], [["a"]], ["qa", "qa"])
     with pytest.raises(ValueError, match="Received: num_passages=0"):
         preprocessor(num_passages=0)

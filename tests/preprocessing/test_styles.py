@@ -18,7 +18,7 @@ def test_unknown_style(graph):
         lookup = tf.function(lookup, input_signature=[tf.TensorSpec([None], tf.string)])
     with pytest.raises(tf.errors.InvalidArgumentError) as error:
         lookup(tf.constant(["qa", "ode", "QA"]))
-    assert "this model has the styles qa, nlg" in str(error.value)
+    assert "styles of this model are qa, nlg" in str(error.value)
     assert "ode" in str(error.value)
 
 

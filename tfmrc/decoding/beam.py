@@ -67,19 +67,20 @@ def beam_search(
             their hypotheses. Shapes and dtypes must not change.
         batch_size: int or scalar int tensor. `B`.
         num_beams: int. `W`.
-        num_return_sequences: int. Number of returned hypotheses `N`, at most `num_beams`.
+        num_return_sequences: int. Number of returned hypotheses `N`, at most `num_beams`. Default:
+            1.
         max_length: int. Largest number of words, including the end word.
-        min_length: int. Smallest number of words before the end word.
-        length_penalty: float. Exponent of the length in the score; 0 for none.
-        eos_id: int. Id of the end word.
-        forbidden_ids: collection of int. Ids that are never generated.
+        min_length: int. Smallest number of words before the end word. Default: 0.
+        length_penalty: float. Exponent of the length in the score; 0 for none. Default: 0.0.
+        eos_id: int. Id of the end word. Default: `EOS`.
+        forbidden_ids: collection of int. Ids that are never generated. Default: (PAD, UNK, BOS).
         no_repeat_ngram_size: int. Size of the n-grams that must not occur twice in a hypothesis; 0
-            for no constraint. A hypothesis without an allowed word ends.
-        num_beam_groups: int. Number of groups of beams, a divisor of `num_beams`.
+            for no constraint. A hypothesis without an allowed word ends. Default: 0.
+        num_beam_groups: int. Number of groups of beams, a divisor of `num_beams`. Default: 1.
         diversity_penalty: float. Cost of a word for each beam of an earlier group that has taken
-            it, at least 0.
+            it, at least 0. Default: 0.5.
         cost: callable. `cost(cache) -> [B, W]`, at least 0 and non-decreasing over the steps;
-            subtracted from the score.
+            subtracted from the score. Default: None.
 
     Returns:
         `Hypotheses`, best first.

@@ -35,9 +35,9 @@ def greedy_search(
             dtypes must not change.
         batch_size: int or scalar int tensor. `B`.
         max_length: int. Largest number of words, including the end word.
-        min_length: int. Smallest number of words before the end word.
-        eos_id: int. Id of the end word.
-        forbidden_ids: collection of int. Ids that are never generated.
+        min_length: int. Smallest number of words before the end word. Default: 0.
+        eos_id: int. Id of the end word. Default: `EOS`.
+        forbidden_ids: collection of int. Ids that are never generated. Default: (PAD, UNK, BOS).
 
     Returns:
         `Hypotheses` with `N = 1` and the log-probability as score.

@@ -50,16 +50,17 @@ def sample(
         batch_size: int or scalar int tensor. `B`.
         num_samples: int. Number of samples to draw.
         num_return_sequences: int. Number of returned samples, the most probable ones; None for all.
+            Default: None.
         max_length: int. Largest number of words, including the end word.
-        min_length: int. Smallest number of words before the end word.
-        temperature: float. Above 0; small values favour the most probable words.
-        top_k: int. Number of words to draw from; 0 for all words.
-        top_p: float. Above 0, at most 1.
-        seed: int. Every call with the same seed draws the same numbers.
-        eos_id: int. Id of the end word.
-        forbidden_ids: collection of int. Ids that are never generated.
+        min_length: int. Smallest number of words before the end word. Default: 0.
+        temperature: float. Above 0; small values favour the most probable words. Default: 1.0.
+        top_k: int. Number of words to draw from; 0 for all words. Default: 0.
+        top_p: float. Above 0, at most 1. Default: 1.0.
+        seed: int. Every call with the same seed draws the same numbers. Default: 0.
+        eos_id: int. Id of the end word. Default: `EOS`.
+        forbidden_ids: collection of int. Ids that are never generated. Default: (PAD, UNK, BOS).
         no_repeat_ngram_size: int. Size of the n-grams that must not occur twice in a hypothesis; 0
-            for no constraint.
+            for no constraint. Default: 0.
 
     Returns:
         `Hypotheses`, the most probable first; `score` is the step function's log-probability,

@@ -1,6 +1,6 @@
 """Pretrained word vectors and encoders.
 
-Names are imported when they are first used: none of them loads TensorFlow or KerasHub before.
+Names are imported lazily, so importing this package loads neither TensorFlow nor KerasHub.
 """
 
 from tfmrc.lazy import lazy_imports

@@ -1,4 +1,4 @@
-"""A pretrained transformer encoder as a Keras layer."""
+"""Pretrained transformer encoder as a Keras layer."""
 
 import keras
 from keras import ops
@@ -10,49 +10,50 @@ from tfmrc.encoders.word_pooling import WordPooling
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class BackboneEncoder(keras.layers.Layer):
-    """Reads windows of subwords with a KerasHub backbone.
+    """Encodes windows of subwords with a KerasHub backbone.
 
-    `states = mix of (e, h_1, ..., h_L)`, where `e` are the embeddings, `h_j` what transformer
-    layer j gives, and the mix is `h_L` alone or `gamma * sum_j softmax(w)_j h_j` with learned `w`
-    and `gamma` (in float32). `words` then makes a word's vector from those of its subwords.
+    `states = mix of (e, h_1, ..., h_L)`, where `e` are the embeddings, `h_j` is the output of
+    transformer layer j, and the mix is `h_L` or `gamma * sum_j softmax(w)_j h_j` with learned `w`
+    and `gamma` (in float32). `words` then pools the vectors of a word's subwords.
 
-    The backbone's configuration is part of this layer's, its weights are this layer's weights:
-    they travel with the model and are not looked for elsewhere.
+    The backbone's configuration and weights are part of this layer and are saved with the model.
 
-    Fine-tuning: of the transformer layers the top `trainable_layers` are trained ("all": these and
-    the embeddings; "none": nothing). What is not trained is read as outside training, without
-    dropout, and no gradient is computed for it. ALBERT shares its layers, so that it is trained
-    as a whole or not at all.
+    Fine-tuning: the top `trainable_layers` transformer layers are trained ("all": these and the
+    embeddings; "none": nothing). Frozen layers run without dropout and without gradients. ALBERT
+    shares its layers and is trained as a whole or not at all.
 
-    Padding: padded subwords are not attended to and get zeros; a padded window changes nothing.
+    Padding: padded subwords are not attended to and get zeros; a padded window has no effect.
 
     Args:
-        family: a key of `tfmrc.encoders.families.FAMILIES`.
-        backbone: the sizes of the backbone, as KerasHub's class takes them (a dict).
-        pad_id: id at padding.
-        pooling: a word's vector: its "first" subword's, or the "mean" of all.
-        layers: "last", or "mix" for a learned mix of all layers.
-        trainable_layers: "all", "none", or how many of the top layers are trained.
-        remat: whether the layers are computed a second time for the gradient, which saves the
-            memory of their inner values.
-        activation: "gelu", "gelu_new" (the approximate one) or "relu"; None for KerasHub's.
-        epsilon: of the layer normalisations; None for KerasHub's.
-        skip_empty_windows: whether windows that are padding alone are left out, so that a batch
-            costs what its texts need and not what its longest text needs in each row. Only on
-            TensorFlow, whose shapes may depend on values; False for compiling with XLA.
-        preset: where the weights came from (a dict of strings), kept for the model card.
+        family: str. A key of `tfmrc.encoders.families.FAMILIES`.
+        backbone: dict. Sizes of the backbone, as in the constructor of KerasHub's class.
+        pad_id: int. Id of padding. Default: 0.
+        pooling: str. Vector of a word: that of its "first" subword, or the "mean" of all. Default:
+            "first".
+        layers: str. "last", or "mix" for a learned mix of all layers. Default: "last".
+        trainable_layers: str or int. "all", "none", or the number of top layers to train. Default:
+            "all".
+        remat: bool. Whether to recompute the layers for the gradient instead of storing their inner
+            values. Default: False.
+        activation: str. "gelu", "gelu_new" (the approximation) or "relu"; None for KerasHub's.
+            Default: None.
+        epsilon: float. Epsilon of the layer normalizations; None for KerasHub's. Default: None.
+        skip_empty_windows: bool. Whether to skip windows of padding, so that the cost of a batch
+            depends on its total length and not on its longest text. Only on TensorFlow, where
+            shapes may depend on values; set to False for XLA. Default: True.
+        preset: dict of str. Origin of the weights, for the model card. Default: None.
 
     Call arguments:
-        encoder_ids: int `[B, W, P]`, W windows of P subwords, special ones included.
-        segment_ids: int `[B, W, P]`; None for zeros. Families without segments ignore them.
-        training: whether dropout is on.
+        encoder_ids: int `[B, W, P]`, W windows of P subwords, including special ones.
+        segment_ids: int `[B, W, P]`; None for zeros. Ignored by families without segments.
+        training: bool. Whether to apply dropout.
 
     Returns:
         `[B, W * P, dim]`.
 
     Raises:
-        ValueError: an argument is none of its choices.
-        ImportError: keras-hub is missing.
+        ValueError: An argument has an invalid value.
+        ImportError: keras-hub is not installed.
 
     Example:
         >>> import numpy as np
@@ -86,10 +87,10 @@ class BackboneEncoder(keras.layers.Layer):
         kwargs.setdefault("name", "encoder")
         super().__init__(**kwargs)
         if layers not in ("last", "mix"):
-            raise ValueError(f"`layers` is 'last' or 'mix'. Received: layers={layers!r}")
+            raise ValueError(f"`layers` must be 'last' or 'mix'. Received: layers={layers!r}")
         if activation is not None and activation not in hub.ACTIVATIONS:
             raise ValueError(
-                f"`activation` is one of {list(hub.ACTIVATIONS)}. "
+                f"`activation` must be one of {list(hub.ACTIVATIONS)}. "
                 f"Received: activation={activation!r}"
             )
         self.family = family
@@ -103,7 +104,7 @@ class BackboneEncoder(keras.layers.Layer):
         self._skips = skip_empty_windows and keras.backend.backend() == "tensorflow"
         self.supports_jit = not self._skips
         self.preset = dict(preset or {})
-        # The name of the variables begins with that of this layer: learning rates go by it.
+        # Variable names begin with the name of this layer, which selects their learning rates.
         with keras.name_scope(self.name):
             self.backbone = hub.build_backbone(family, backbone, self.dtype_policy)
             if layers == "mix":
@@ -114,20 +115,20 @@ class BackboneEncoder(keras.layers.Layer):
         if epsilon is not None:
             hub.set_epsilon(self.backbone, epsilon)
         self.words = WordPooling(pooling, dtype=self.dtype_policy, name="words")
-        # Layers that are read as outside training leave that value in the context of the call;
-        # the last layer to be called puts it back for whatever follows in the model.
+        # Frozen layers set `training=False` in the call context; this last layer restores the
+        # value for the following layers of the model.
         self.restore_context = keras.layers.Identity(dtype=self.dtype_policy)
         self.dim = self.backbone.hidden_dim
         self._freeze()
 
     @property
     def num_layers(self):
-        """The number of transformer layers that a subword passes."""
+        """Number of transformer layers."""
         return len(hub.transformer_layers(self.backbone))
 
     @property
     def num_trainable_layers(self):
-        """How many of the top layers are trained."""
+        """Number of trained top layers."""
         if self.trainable_layers in ("all", "none"):
             return self.num_layers if self.trainable_layers == "all" else 0
         return self.trainable_layers
@@ -139,8 +140,8 @@ class BackboneEncoder(keras.layers.Layer):
         shared = len({id(layer) for layer in layers}) < len(layers)
         if not own or (shared and 0 < count < len(layers)):
             raise ValueError(
-                f"`trainable_layers` is 'all', 'none', or a number up to {self.num_layers}; shared "
-                "layers (ALBERT) are trained as a whole. "
+                f"`trainable_layers` must be 'all', 'none', or a number up to {self.num_layers}; "
+                "shared layers (ALBERT) are trained as a whole. "
                 f"Received: trainable_layers={self.trainable_layers!r}"
             )
         for layer in hub.embedding_layers(self.backbone):
@@ -148,7 +149,7 @@ class BackboneEncoder(keras.layers.Layer):
         for number, layer in enumerate(layers):
             layer.trainable = number >= len(layers) - count
         if hasattr(self.backbone, "pooled_dense"):
-            # Its output, one vector of the sequence, is not used.
+            # The pooled output is not used.
             self.backbone.pooled_dense.trainable = False
 
     def _add_mix(self):
@@ -181,7 +182,7 @@ class BackboneEncoder(keras.layers.Layer):
         return self.restore_context(states, training=training)
 
     def _read(self, ids, segments, mask, training):
-        """The embeddings and the output of every layer; only the last without a mix."""
+        """Returns the embeddings and all layer outputs; without a mix, only the last output."""
         layers = hub.transformer_layers(self.backbone)
         tuned = self.num_trainable_layers if self.trainable else 0
         embeddings_tuned = self.trainable and self.trainable_layers == "all"

@@ -1,4 +1,4 @@
-"""Vectors of words from their characters, as ELMo makes them."""
+"""Character CNN of ELMo."""
 
 import keras
 from keras import ops
@@ -6,32 +6,32 @@ from keras import ops
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class CharacterCNN(keras.layers.Layer):
-    """Convolutions over a word's characters, the maximum over time, highways, a projection.
+    """Embeds words by character convolutions, max pooling, highway layers and a projection.
 
-    For each filter width w: `y_w = f(max_t(conv_w(E[c])_t + b_w))`; the `y_w` are joined to x;
-    each highway gives `x <- g relu(x W_t + b_t) + (1 - g) x`, `g = sigmoid(x W_g + b_g)`; at the
-    end `x W_p + b_p`. Row 0 of the character table is zero and stays so.
+    For each filter width w: `y_w = f(max_t(conv_w(E[c])_t + b_w))`. The `y_w` are concatenated to
+    x; each highway layer computes `x <- g relu(x W_t + b_t) + (1 - g) x`,
+    `g = sigmoid(x W_g + b_g)`; the output is `x W_p + b_p`. Row 0 of the character table is always
+    zero.
 
-    Every word is treated alone, so padding does not matter.
+    Words are independent, so padding has no effect.
 
     Args:
-        filters: pairs of a filter's width and the number of such filters.
-        projection_dim: width of the word vectors; None for as many as there are filters, without
-            a projection.
-        num_characters: number of character ids, 0 included.
-        character_dim: width of the character vectors.
-        num_highways: number of highway layers.
-        activation: `f`, "relu" or "tanh".
-        weights_trainable: whether the weights are trained.
+        filters: list of pairs of int. Width and number of filters.
+        projection_dim: int. Width of the word vectors; None for no projection. Default: None.
+        num_characters: int. Number of character ids, including 0. Default: 262.
+        character_dim: int. Width of the character vectors. Default: 16.
+        num_highways: int. Number of highway layers. Default: 2.
+        activation: str. `f`, "relu" or "tanh". Default: "relu".
+        weights_trainable: bool. Whether to train the weights. Default: True.
 
     Call arguments:
-        characters: int `[..., c]` character ids; c is at least the widest filter.
+        characters: int `[..., c]` character ids; c must be at least the largest filter width.
 
     Returns:
         `[..., projection_dim]`.
 
     Raises:
-        ValueError: there are no filters, or the activation is unknown.
+        ValueError: There are no filters, or the activation is unknown.
 
     Example:
         >>> import numpy as np
@@ -57,12 +57,12 @@ class CharacterCNN(keras.layers.Layer):
         super().__init__(**kwargs)
         if not filters or any(len(pair) != 2 or min(pair) < 1 for pair in filters):
             raise ValueError(
-                "`filters` are pairs of a width and a number of filters. "
+                "`filters` must be pairs of a width and a number of filters. "
                 f"Received: filters={filters}"
             )
         if activation not in ("relu", "tanh"):
             raise ValueError(
-                f'`activation` is "relu" or "tanh". Received: activation={activation!r}'
+                f'`activation` must be "relu" or "tanh". Received: activation={activation!r}'
             )
         self.filters = [tuple(pair) for pair in filters]
         self.projection_dim = projection_dim
@@ -110,11 +110,11 @@ class CharacterCNN(keras.layers.Layer):
         rows = ops.take(ops.cast(self.characters, dtype), ops.maximum(ids - 1, 0), axis=0)
         x = ops.where((ids > 0)[..., None], rows, 0.0)  # [N, c, d]
         activation = keras.activations.get(self.activation)
-        found = [
+        pooled = [
             activation(ops.max(ops.conv(x, ops.cast(kernel, dtype)), axis=1) + _as(bias, dtype))
             for kernel, bias in zip(self.kernels, self.biases, strict=True)
         ]
-        x = ops.concatenate(found, axis=-1)
+        x = ops.concatenate(pooled, axis=-1)
         for weights in self.highways:
             w = {name: ops.cast(value, dtype) for name, value in weights.items()}
             g = ops.sigmoid(ops.matmul(x, w["gate_kernel"]) + w["gate_bias"])

@@ -1,4 +1,4 @@
-"""CoVe: word vectors in context from the encoder of a machine translation model."""
+"""CoVe: contextual word vectors from the encoder of a machine translation model."""
 
 import os
 from typing import Any
@@ -16,20 +16,21 @@ FIRST = "weight_ih_l0"
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class CoVe(keras.layers.Layer):
-    """Contextual word vectors from a bidirectional LSTM over GloVe.
+    """Computes contextual word vectors by a bidirectional LSTM over GloVe.
 
-    `CoVe(w) = MT-LSTM(GloVe(w))`: each layer joins its forward and backward outputs, and the next
-    reads them. Frozen unless `encoder_trainable`. `tfmrc.encoders.load_cove` reads the published
-    weights, which expect the vectors of GloVe 840B, and zeros for words without one.
+    `CoVe(w) = MT-LSTM(GloVe(w))`. Each layer reads the concatenated forward and backward outputs of
+    the previous layer. The weights are frozen unless `encoder_trainable`.
+    `tfmrc.encoders.load_cove` loads the published weights, which expect the vectors of GloVe 840B,
+    and zeros for words without a vector.
 
     Padding: real words come first; the backward direction begins at each row's last real word, and
     the outputs at padding are zeros.
 
     Args:
-        units: width of one direction.
-        input_dim: width of the word vectors.
-        num_layers: number of layers.
-        encoder_trainable: whether the weights are trained.
+        units: int. Width of one direction. Default: 300.
+        input_dim: int. Width of the word vectors. Default: 300.
+        num_layers: int. Number of layers. Default: 2.
+        encoder_trainable: bool. Whether to train the weights. Default: False.
 
     Call arguments:
         x: word vectors `[..., n, input_dim]`.
@@ -39,7 +40,7 @@ class CoVe(keras.layers.Layer):
         `[..., n, 2 units]` of the last layer, forward then backward.
 
     Raises:
-        ValueError: a size is not positive.
+        ValueError: A size is not positive.
 
     Example:
         >>> import numpy as np
@@ -57,7 +58,7 @@ class CoVe(keras.layers.Layer):
         sizes = {"units": units, "input_dim": input_dim, "num_layers": num_layers}
         for name, size in sizes.items():
             if size < 1:
-                raise ValueError(f"Sizes are positive. Received: {name}={size}")
+                raise ValueError(f"`{name}` must be at least 1. Received: {name}={size}")
         self._config = sizes | {"encoder_trainable": encoder_trainable}
         self.output_dim = 2 * units
         self.lstms = []
@@ -81,15 +82,15 @@ class CoVe(keras.layers.Layer):
         return self.layers_of(x, padding_mask)[-1]
 
     def layers_of(self, x, padding_mask=None):
-        """The outputs of every layer, a list of `[..., n, 2 units]`."""
+        """Returns the outputs of every layer, a list of `[..., n, 2 units]`."""
         x = ops.cast(x, self.compute_dtype)
         y = flatten_leading(x, keep=2)
         mask = None if padding_mask is None else flatten_leading(padding_mask, keep=1)
-        found = []
+        outputs = []
         for pair in self.lstms:
             y = ops.concatenate([lstm(y, padding_mask=mask)[0] for lstm in pair], axis=-1)
-            found.append(ops.reshape(y, (*ops.shape(x)[:-1], self.output_dim)))
-        return found
+            outputs.append(ops.reshape(y, (*ops.shape(x)[:-1], self.output_dim)))
+        return outputs
 
     def compute_output_spec(self, x, padding_mask=None):
         return keras.KerasTensor((*x.shape[:-1], self.output_dim), self.compute_dtype)
@@ -99,21 +100,21 @@ class CoVe(keras.layers.Layer):
 
 
 def load_cove(path: str | os.PathLike[str], **arguments: Any) -> CoVe:
-    """Reads CoVe's weights from a file of PyTorch or safetensors; no code of the file is run.
+    """Loads CoVe from a PyTorch or safetensors file, without running code from the file.
 
-    The file is the state dict of a bidirectional `torch.nn.LSTM` (`weight_ih_l0`, ...), whose names
-    may have a prefix. PyTorch orders gates as Keras does; its two biases are added.
+    The file is the state dict of a bidirectional `torch.nn.LSTM` (`weight_ih_l0`, ...); its names
+    may have a prefix. PyTorch and Keras have the same gate order; PyTorch's two biases are added.
 
     Args:
-        path: the file, as `wmtlstm-b142a7f2.pth` of the authors.
-        **arguments: further arguments of `CoVe`, as `encoder_trainable`, `name` or `dtype`.
+        path: str or path. The file, such as the authors' `wmtlstm-b142a7f2.pth`.
+        **arguments: Further arguments of `CoVe`, such as `encoder_trainable`, `name` or `dtype`.
 
     Returns:
-        The layer, of the sizes and with the weights of the file.
+        The layer, with the sizes and the weights of the file.
 
     Raises:
-        ValueError: the file cannot be read safely (`read_state_dict`), or is not a bidirectional
-            LSTM with biases.
+        ValueError: The file cannot be read safely (see `read_state_dict`), or is not a
+            bidirectional LSTM with biases.
 
     Example:
         >>> from tfmrc.encoders import load_cove
@@ -149,12 +150,12 @@ def load_cove(path: str | os.PathLike[str], **arguments: Any) -> CoVe:
     for number, pair in enumerate(layer.lstms):
         for lstm, direction in zip(pair, ("", "_reverse"), strict=True):
             name = f"l{number}{direction}"
-            found = (
+            weights_of_lstm = (
                 (lstm.kernel, "weight_ih_", read(f"weight_ih_{name}", 2).T),
                 (lstm.recurrent_kernel, "weight_hh_", read(f"weight_hh_{name}", 2).T),
                 (lstm.bias, "bias_", read(f"bias_ih_{name}", 1) + read(f"bias_hh_{name}", 1)),
             )
-            for variable, kind, value in found:
+            for variable, kind, value in weights_of_lstm:
                 if tuple(variable.shape) != value.shape:
                     raise ValueError(
                         f"{path}, {prefix}{kind}{name}: expected {tuple(variable.shape)} "

@@ -1,4 +1,4 @@
-"""ELMo: word vectors in context from a bidirectional language model over characters."""
+"""ELMo: contextual word vectors from a bidirectional language model over characters."""
 
 import keras
 import numpy as np
@@ -8,13 +8,13 @@ from tfmrc.encoders.character_cnn import CharacterCNN
 from tfmrc.encoders.projected_lstm import ProjectedLSTM
 from tfmrc.ops.shapes import flatten_leading
 
-MAX_CHARACTERS = 50  # a word: its begin, up to 48 bytes, its end, padding
-# Character ids: 0 masks, 1 to 256 are bytes, and then these, all one more than in the paper's code.
+MAX_CHARACTERS = 50  # per word: begin, at most 48 bytes, end, padding
+# Character ids: 0 is masked, 1 to 256 are bytes, then these; all are the authors' ids plus 1.
 SENTENCE_BEGIN, SENTENCE_END, WORD_BEGIN, WORD_END, PADDING = 257, 258, 259, 260, 261
 
 
 def boundary(character):
-    """The character ids of a sentence boundary `[50]`: `SENTENCE_BEGIN` or `SENTENCE_END`."""
+    """Returns the character ids `[50]` of `SENTENCE_BEGIN` or `SENTENCE_END`."""
     row = np.full(MAX_CHARACTERS, PADDING, "int32")
     row[:3] = WORD_BEGIN, character, WORD_END
     return row
@@ -22,52 +22,53 @@ def boundary(character):
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class ELMo(keras.layers.Layer):
-    """Contextual word vectors: a scalar mix of the layers of a bidirectional language model.
+    """Computes contextual word vectors, a scalar mix of the layers of a bidirectional LM.
 
     `x_k` = `CharacterCNN` of word k; each direction runs its LSTM layers (`ProjectedLSTM`) over
     `<S> x_1 … x_n </S>`; layer 0 is `[x_k; x_k]`, layer j `[forward_j; backward_j]`;
     `ELMo_k = gamma sum_j s_j h_kj` with `s = softmax(w)`.
 
     The language model is frozen unless `encoder_trainable`; `w` and `gamma` are always trained.
-    `tfmrc.encoders.load_elmo` reads the authors' files. Character ids come from
+    `tfmrc.encoders.load_elmo` loads the authors' files. Character ids come from
     `tfmrc.encoders.elmo_character_ids`.
 
-    A decoder reads the forward direction alone: `forward` over given words, and `decode_step` word
-    by word from `init_cache`. Both take words as they are and add no boundary; the first word is
-    the beginning of the sentence (`boundary(SENTENCE_BEGIN)`), as a decoder's BOS is. They share
-    the mix with the reader: `forward` gives the forward half of what a call gives.
+    A decoder uses the forward direction only: `forward` over given words, and `decode_step` word
+    by word from `init_cache`. Neither adds boundaries; the first word is the beginning of the
+    sentence (`boundary(SENTENCE_BEGIN)`), like a decoder's BOS. They share the mix with the reader:
+    `forward` returns the forward half of the output of a call.
 
-    Padding: real words come first. Boundaries are put next to the real words, so padding does not
-    matter; the outputs there, and in rows without a word, are zeros.
+    Padding: real words come first. Boundaries are inserted next to the real words, so padding has
+    no effect; the outputs at padding and in empty rows are zeros.
 
     Args:
-        filters: pairs of width and number of the character convolutions.
-        projection_dim: width p of one direction.
-        lstm_dim: width of the LSTM cells.
-        num_lstm_layers: LSTM layers of each direction.
-        character_dim: width of the character vectors.
-        num_characters: number of character ids, 0 included.
-        num_highways: highway layers after the convolutions.
-        activation: of the convolutions, "relu" or "tanh".
-        cell_clip: largest magnitude of a cell, or None.
-        proj_clip: largest magnitude of a projected state, or None.
-        use_skip_connections: whether LSTM layers beyond the first add their input.
-        encoder_trainable: whether the language model is trained, too.
+        filters: list of pairs of int. Width and number of the character convolutions.
+        projection_dim: int. Width p of one direction.
+        lstm_dim: int. Width of the LSTM cells.
+        num_lstm_layers: int. Number of LSTM layers per direction. Default: 2.
+        character_dim: int. Width of the character vectors. Default: 16.
+        num_characters: int. Number of character ids, including 0. Default: 262.
+        num_highways: int. Number of highway layers after the convolutions. Default: 2.
+        activation: str. Activation of the convolutions, "relu" or "tanh". Default: "relu".
+        cell_clip: float. Largest magnitude of a cell; None for no limit. Default: None.
+        proj_clip: float. Largest magnitude of a projected state; None for no limit. Default: None.
+        use_skip_connections: bool. Whether LSTM layers after the first add their input. Default:
+            False.
+        encoder_trainable: bool. Whether to train the language model. Default: False.
 
     Call arguments:
-        character_ids: int `[..., n, 50]`. A row that begins with the beginning of the sentence
-            keeps it, and its first vector belongs to it; all others get one.
+        character_ids: int `[..., n, 50]`. A boundary is added to a row unless the row begins with
+            the beginning of the sentence, whose vector is then returned too.
         padding_mask: boolean `[..., n]`, True = real; by default the words that have characters.
-        initial_state: the states that the language model begins with, as `return_state` gives
-            them; zeros by default. The authors' code carries them from batch to batch.
-        return_state: whether to return the states after the last word, too.
+        initial_state: initial states of the language model, as from `return_state`; zeros by
+            default. The authors' code carries them from batch to batch.
+        return_state: bool. Whether to also return the states after the last word.
 
     Returns:
         `[..., n, 2 p]`, forward then backward; with `return_state` also the states: for each
         direction and layer `(cell [N, u], hidden [N, p])`, N the product of the leading axes.
 
     Raises:
-        ValueError: a size is wrong.
+        ValueError: A size is invalid.
 
     Example:
         >>> import numpy as np
@@ -81,8 +82,8 @@ class ELMo(keras.layers.Layer):
         >>> tuple(vector.shape)
         (1, 2, 3)
 
-    Departure: layer normalisation before the mix, an option of the authors' code, is left out; its
-    statistics run over the batch, so that an example would depend on its neighbours.
+    Departure: layer normalization before the mix, an option of the authors' code, is left out. Its
+    statistics are over the batch, so an example would depend on the others.
 
     Reference: Peters et al. 2018, "Deep contextualized word representations", equation 1 and
     section 3.4.
@@ -113,10 +114,10 @@ class ELMo(keras.layers.Layer):
         }
         for name, size in sizes.items():
             if size < 1:
-                raise ValueError(f"Sizes are positive. Received: {name}={size}")
+                raise ValueError(f"`{name}` must be at least 1. Received: {name}={size}")
         if num_characters <= PADDING:
             raise ValueError(
-                f"The authors' scheme has {PADDING + 1} character ids. "
+                f"`num_characters` must be at least {PADDING + 1}, as in the authors' scheme. "
                 f"Received: num_characters={num_characters}"
             )
         self._config = sizes | {
@@ -184,11 +185,12 @@ class ELMo(keras.layers.Layer):
         return (outputs, state) if return_state else outputs
 
     def forward(self, character_ids, padding_mask=None):
-        """The forward direction alone; no output depends on a later word.
+        """Runs the forward direction only; no output depends on a later word.
 
         Args:
             character_ids: int `[..., n, 50]`, the beginning of the sentence first.
-            padding_mask: boolean `[..., n]`; by default the words that have characters.
+            padding_mask: boolean `[..., n]`; by default the words that have characters. Default:
+                None.
 
         Returns:
             `[..., n, p]`.
@@ -196,15 +198,15 @@ class ELMo(keras.layers.Layer):
         return self(character_ids, padding_mask=padding_mask, direction="forward")
 
     def init_cache(self, batch_size, num_beams):
-        """The state before the first word, for `decode_step`: leaves `[B, W, ...]`."""
+        """Returns the initial state of `decode_step`, with leaves `[B, W, ...]`."""
         return tuple(layer.zero_state(batch_size, num_beams) for layer in self.directions[0])
 
     def decode_step(self, character_ids, cache):
-        """One word of each beam.
+        """Encodes one word of each beam.
 
         Args:
             character_ids: int `[B, W, 50]`; the beginning of the sentence at the first step.
-            cache: what `init_cache` or the step before gave.
+            cache: the output of `init_cache` or of the previous step.
 
         Returns:
             `[B, W, p]`, and the new cache.
@@ -218,18 +220,18 @@ class ELMo(keras.layers.Layer):
         return self._mixed(layers), tuple(states)
 
     def layers_of(self, character_ids, padding_mask=None, initial_state=None):
-        """All layers of the language model, before the mix.
+        """Returns all layers of the language model, before the mix.
 
         Args:
             character_ids: int `[..., n, 50]`.
-            padding_mask: boolean `[..., n]`, or None.
-            initial_state: as for a call.
+            padding_mask: boolean `[..., n]`, or None. Default: None.
+            initial_state: as in the call. Default: None.
 
         Returns:
             A list of `[..., n, 2 p]`, the character layer first, zeros at padding; and the states.
         """
         rows, mask = self._rows(character_ids, padding_mask)
-        begun = ops.equal(rows[:, :1, 1], SENTENCE_BEGIN)  # [N, 1]: has its first boundary
+        begun = ops.equal(rows[:, :1, 1], SENTENCE_BEGIN)  # [N, 1]: begins with a boundary
         length = ops.sum(ops.cast(mask, "int32"), axis=1, keepdims=True)
         with_begin = ops.pad(rows, [[0, 0], [1, 1], [0, 0]])
         with_begin = ops.concatenate(
@@ -245,13 +247,13 @@ class ELMo(keras.layers.Layer):
         layers = [ops.concatenate([x, x], axis=-1)]
         outputs, states = [], []
         for number, direction in enumerate(self.directions):
-            y, ends, found = x, [], []
+            y, ends, layer_outputs = x, [], []
             for index, lstm in enumerate(direction):
                 first = None if initial_state is None else initial_state[number][index]
                 y, state = lstm(y, padding_mask=real, initial_state=first)
-                found.append(y)
+                layer_outputs.append(y)
                 ends.append(state)
-            outputs.append(found)
+            outputs.append(layer_outputs)
             states.append(tuple(ends))
         layers += [ops.concatenate(pair, axis=-1) for pair in zip(*outputs, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Character ids of words, as ELMo reads them; graph operations."""
+"""Character ids of words for ELMo, by graph operations."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,21 +16,21 @@ from tfmrc.encoders.elmo import (
 )
 from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, UNK
 
-UNKNOWN = "<UNK>"  # how the authors' code spells an unknown word
+UNKNOWN = "<UNK>"  # the spelling of an unknown word in the authors' code
 
 
 def elmo_character_ids(words: Any) -> tf.Tensor:
-    """Character ids of words in the scheme of ELMo's authors.
+    """Returns the character ids of words in the scheme of ELMo's authors.
 
-    A word is its begin (259), its UTF-8 bytes plus 1, at most 48 of them, its end (260), and
-    padding (261): the authors' numbers plus 1, so that 0 masks. Capitals count: give words as they
-    are written.
+    A word is encoded as its begin (259), at most 48 UTF-8 bytes plus 1, its end (260), and padding
+    (261). These are the authors' ids plus 1, with 0 for masking. The scheme is case-sensitive, so
+    words must have their original spelling.
 
     Args:
-        words: string `[...]`; "" is no word.
+        words: string `[...]`; "" is padding.
 
     Returns:
-        int32 `[..., 50]`, zeros where no word is.
+        int32 `[..., 50]`, zeros at padding.
 
     Example:
         >>> from tfmrc.encoders import elmo_character_ids
@@ -43,7 +43,7 @@ def elmo_character_ids(words: Any) -> tf.Tensor:
     words = tf.convert_to_tensor(words, tf.string)
     most = MAX_CHARACTERS - 2
     flat = tf.reshape(words, [-1])
-    # Padded by a byte, since the operation refuses tensors of empty strings alone.
+    # A byte is appended, because the operation rejects tensors of empty strings only.
     content = tf.io.decode_raw(flat + " ", tf.uint8, fixed_length=MAX_CHARACTERS)
     length = tf.minimum(tf.strings.length(flat), most)[:, None]
     position = tf.range(MAX_CHARACTERS - 1)[None]
@@ -55,18 +55,18 @@ def elmo_character_ids(words: Any) -> tf.Tensor:
 
 
 def elmo_generable_characters(words: Sequence[str]) -> tf.Tensor:
-    """Character ids of the words that a decoder can generate, for its steps.
+    """Returns the character ids of the words that a decoder can generate.
 
-    A decoder looks up the characters of its previous word here, or, if the word was copied, among
-    the characters of its source.
+    At each step a decoder looks up the characters of its previous word in this table or, for a
+    copied word, in the source.
 
     Args:
-        words: the generable words by their ids, the four special ones first
+        words: sequence of str. The generable words by id, the four special words first
             (`vocabulary.words[:generation_vocabulary_size]`).
 
     Returns:
-        int32 `[G, 50]`. PAD is masked, BOS and EOS are the sentence's boundaries, and UNK is
-        spelled `<UNK>`, as in the authors' code.
+        int32 `[G, 50]`. PAD is masked, BOS and EOS are the sentence boundaries, and UNK is spelled
+        `<UNK>`, as in the authors' code.
 
     Example:
         >>> from tfmrc.encoders import elmo_generable_characters

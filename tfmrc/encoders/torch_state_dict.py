@@ -1,4 +1,4 @@
-"""Reading weights that PyTorch saved, without running what a pickle says."""
+"""Safe reader of PyTorch weights, which runs no code from pickles."""
 
 import math
 import os
@@ -18,7 +18,7 @@ __all__ = ["read_state_dict"]
 ZIP = b"PK\x03\x04"
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 LEGACY_PROTOCOL = 1001
-MAX_PICKLE = 1 << 26  # bytes of a pickle; the numbers lie beside it
+MAX_PICKLE = 1 << 26  # bytes of a pickle, without the tensors' data
 MAX_ENTRIES = 100_000
 BFLOAT16 = "bfloat16"
 
@@ -37,24 +37,25 @@ STORAGES = {
 
 
 def read_state_dict(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """Reads the tensors of a file that PyTorch or safetensors wrote.
+    """Reads the tensors of a PyTorch or safetensors file.
 
-    A file of `torch.save` is a pickle, which can run any code when it is loaded as such. Here only
-    tensors, ordered dictionaries and plain values are admitted; a file that asks for anything else
-    is refused before it is called. Both of PyTorch's forms are read: zip archives (since 1.6) and
-    the older one, in which the published CoVe weights are.
+    A file of `torch.save` is a pickle, which can run any code when it is unpickled. Only tensors,
+    ordered dictionaries and plain values are allowed here; a file that refers to anything else is
+    rejected before the call. Both PyTorch formats are supported: zip archives (since 1.6) and the
+    legacy format of the published CoVe weights.
 
     Args:
-        path: a file of `torch.save(module.state_dict(), ...)`, or a `.safetensors` file.
+        path: str or path. A file of `torch.save(module.state_dict(), ...)`, or a `.safetensors`
+            file.
 
     Returns:
-        Arrays by name. Nested dictionaries join their names by dots; other values are left out.
-        bfloat16 becomes float32.
+        A dict from name to array. Names in nested dictionaries are joined by dots; other values
+        are left out. bfloat16 becomes float32.
 
     Raises:
-        ValueError: the file is damaged, has another form, or asks for code to be run.
-        FileNotFoundError: there is no such file.
-        ImportError: the file is a `.safetensors` file, and safetensors is not installed.
+        ValueError: The file is damaged, has a different format, or would run code.
+        FileNotFoundError: The file does not exist.
+        ImportError: The file is a `.safetensors` file, and safetensors is not installed.
 
     Example:
         >>> from tfmrc.encoders import read_state_dict
@@ -63,7 +64,7 @@ def read_state_dict(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     """
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"There is no such file of weights. Received: {path}")
+        raise FileNotFoundError(f"The file of weights does not exist. Received: {path}")
     if path.suffix == ".safetensors":
         return _safetensors(path)
     try:
@@ -75,10 +76,10 @@ def read_state_dict(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
             raise ValueError(f"expected a state dict. Received: {type(content).__name__}")
         return {name: _view(x, storages(x.storage)) for name, x in _tensors(content)}
     except _FAILURES as error:
-        told = isinstance(error, ValueError | pickle.UnpicklingError)
-        reason = str(error) if told else f"{type(error).__name__}: {error}"
+        own = isinstance(error, ValueError | pickle.UnpicklingError)
+        reason = str(error) if own else f"{type(error).__name__}: {error}"
         raise ValueError(
-            f"{path} is no state dict of PyTorch that can be read safely: {reason}"
+            f"{path} is not a PyTorch state dict that can be read safely: {reason}"
         ) from error
 
 
@@ -90,7 +91,7 @@ _FAILURES = (
 
 
 class _Storage(NamedTuple):
-    """Numbers that a tensor is a view of; they are read later."""
+    """A storage, whose data is read later; tensors are views of storages."""
 
     kind: str
     key: str
@@ -115,7 +116,7 @@ def _rebuild_parameter(data, *_):
 
 
 class _Kind:
-    """Stands for a class of storages, such as `torch.FloatStorage`."""
+    """Placeholder of a storage class such as `torch.FloatStorage`."""
 
     def __init__(self, name: str):
         self.name = name
@@ -130,24 +131,24 @@ _ADMITTED: dict[tuple[str, str], Any] = {
 }
 
 
-# The unpickler that is written in Python: the other one allots memory as a pickle says.
+# The pure Python unpickler: the C one allocates memory as requested by the pickle.
 _PythonUnpickler: Any = getattr(pickle, "_Unpickler")  # noqa: B009
 
 
 class _Unpickler(_PythonUnpickler):
-    """Admits tensors, ordered dictionaries and plain values."""
+    """An unpickler that allows only tensors, ordered dictionaries and plain values."""
 
     dispatch: dict[int, Any] = dict(_PythonUnpickler.dispatch)
 
     def load_build(self) -> None:
-        self.stack.pop()  # a state dict's metadata; objects are not changed by what a pickle says
+        self.stack.pop()  # the metadata of a state dict; objects are never modified by a pickle
 
     dispatch[pickle.BUILD[0]] = load_build
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _ADMITTED:
             raise pickle.UnpicklingError(
-                f"it asks for {module}.{name}, which is not admitted; save the state dict alone "
+                f"it refers to {module}.{name}, which is not allowed; save only the state dict "
                 "(torch.save(module.state_dict(), path)), or use safetensors"
             )
         return _ADMITTED[module, name]
@@ -186,9 +187,9 @@ def _zip(path: Path) -> tuple[Any, Any]:
 
 def _legacy(file: Any) -> tuple[Any, Any]:
     if _Unpickler(file).load() != LEGACY_MAGIC:
-        raise ValueError("the file has neither of PyTorch's forms")
+        raise ValueError("the file has neither of PyTorch's formats")
     if _Unpickler(file).load() != LEGACY_PROTOCOL or not _Unpickler(file).load()["little_endian"]:
-        raise ValueError("the file has another protocol than 1001, or is not little-endian")
+        raise ValueError("the protocol is not 1001, or the file is not little-endian")
     content = _Unpickler(file).load()
     keys = _Unpickler(file).load()
     known: dict[str, _Storage] = {}
@@ -211,14 +212,14 @@ def _item_size(kind: str) -> int:
 
 def _numbers(storage: _Storage, content: bytes) -> np.ndarray:
     if len(content) != storage.size * _item_size(storage.kind):
-        raise ValueError(f"storage {storage.key} is cut off")
+        raise ValueError(f"storage {storage.key} is truncated")
     if STORAGES[storage.kind] == BFLOAT16:
         return (np.frombuffer(content, "<u2").astype("<u4") << 16).view("<f4")
     return np.frombuffer(content, STORAGES[storage.kind])
 
 
 def _tensors(content: Any) -> Iterator[tuple[str, _Tensor]]:
-    """All tensors of nested dictionaries, by their joined names."""
+    """Yields all tensors of nested dictionaries with their joined names."""
     waiting, visited = [("", content)], 0
     while waiting:
         prefix, mapping = waiting.pop()
@@ -233,7 +234,7 @@ def _tensors(content: Any) -> Iterator[tuple[str, _Tensor]]:
 
 
 def _view(tensor: _Tensor, numbers: np.ndarray) -> np.ndarray:
-    """A copy of what the tensor sees of its storage, within its bounds."""
+    """Returns a copy of a tensor's view of its storage, after checking the bounds."""
     shape, strides = tensor.shape, tensor.strides
     count = math.prod(shape)
     last = tensor.offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))

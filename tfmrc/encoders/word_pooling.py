@@ -1,4 +1,4 @@
-"""Vectors of subwords to vectors of words."""
+"""Pooling of subword vectors to word vectors."""
 
 import keras
 from keras import ops
@@ -6,26 +6,26 @@ from keras import ops
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class WordPooling(keras.layers.Layer):
-    """Makes a word's vector from the vectors of its subwords.
+    """Pools the vectors of each word's subwords.
 
-    `first`: the vector of the first subword. `mean`: the mean of all of them, by a sum over
-    segments; nothing of size words x subwords is built.
+    `first`: the vector of the first subword. `mean`: the mean of all subwords, computed by a
+    segment sum without a tensor of size words x subwords.
 
     Padding: a word without subwords gets zeros.
 
     Args:
-        pooling: "first" or "mean".
+        pooling: str. "first" or "mean". Default: "first".
 
     Call arguments:
         states: `[B, L, dim]`, the vectors of all subwords of all windows.
-        pieces: int `[B, n, 2]`: the position in L of the word's first subword, and how many there
-            are; words follow each other in the order of their positions and share no subword.
+        pieces: int `[B, n, 2]`, the position in L of each word's first subword and its number of
+            subwords. Words are in order and share no subwords.
 
     Returns:
         `[B, n, dim]` of the dtype of `states`.
 
     Raises:
-        ValueError: `pooling` is neither.
+        ValueError: `pooling` is neither "first" nor "mean".
 
     Example:
         >>> import numpy as np
@@ -41,7 +41,7 @@ class WordPooling(keras.layers.Layer):
     def __init__(self, pooling="first", **kwargs):
         super().__init__(**kwargs)
         if pooling not in ("first", "mean"):
-            raise ValueError(f"`pooling` is 'first' or 'mean'. Received: pooling={pooling!r}")
+            raise ValueError(f"`pooling` must be 'first' or 'mean'. Received: pooling={pooling!r}")
         self.pooling = pooling
         self.built = True
 
@@ -56,13 +56,13 @@ class WordPooling(keras.layers.Layer):
         exists = ops.cast(count > 0, "int32")
 
         def marks(positions, size):
-            """How many words have this position, [B, size]."""
+            """Counts the words with each position, `[B, size]`."""
             row = ops.expand_dims(ops.arange(rows, dtype="int32"), 1)
             flat = ops.reshape(row * size + ops.cast(positions, "int32"), (-1,))
             counted = ops.segment_sum(ops.reshape(exists, (-1,)), flat, num_segments=rows * size)
             return ops.reshape(counted, (rows, size))
 
-        # The number of the word that a subword belongs to, from 1; 0 outside of words.
+        # The number of each subword's word, from 1; 0 outside of words.
         begun = ops.cumsum(marks(first, length), axis=1)
         ended = ops.cumsum(marks(first + count, length + 1), axis=1)[:, :-1]
         number = ops.where(begun > ended, begun, ops.zeros_like(begun))

@@ -1,4 +1,4 @@
-"""Reading word vectors: GloVe, word2vec, fastText, spaCy and the compact form."""
+"""Readers of word vectors: GloVe, word2vec, fastText, spaCy and tfmrc's compact format."""
 
 import gzip
 import itertools
@@ -31,35 +31,35 @@ def load_word_vectors(
     limit: int | None = None,
     format: str = "auto",
 ) -> WordVectors:
-    """Reads word vectors.
+    """Loads word vectors.
 
-    | form | `source` | `format` |
+    | data | `source` | `format` |
     | --- | --- | --- |
-    | GloVe: lines of a word and its numbers, single spaces between them | a file | `text` |
-    | word2vec's text form and fastText's `.vec`: the same after a line `words width` | a file | `text` |
-    | word2vec's binary form | a file | `word2vec` |
-    | the compact form (`WordVectors.save`): `NAME.npz` and `NAME.keys.tsv.gz` | the `.npz` file | `npz` |
-    | an installed spaCy pipeline, or the folder of one | `spacy:en_core_web_md` | `spacy` |
+    | GloVe: lines of a word and its numbers, separated by single spaces | a file | `text` |
+    | word2vec's text format and fastText's `.vec`: the same after a line `words width` | a file | `text` |
+    | word2vec's binary format | a file | `word2vec` |
+    | compact format (`WordVectors.save`): `NAME.npz` and `NAME.keys.tsv.gz` | the `.npz` file | `npz` |
+    | an installed spaCy pipeline, or its folder | `spacy:en_core_web_md` | `spacy` |
 
-    Text and binary files may be compressed by gzip, which is recognised by its content. They are
-    read as a stream: only the vectors that are kept are held. A byte order mark is passed over. A
-    word of a text file may hold spaces, as a few of GloVe's do. If a word occurs twice, the first
-    vector counts.
+    Text and binary files may be gzipped, which is detected by content. They are streamed, so only
+    the selected vectors are held in memory. A byte order mark is skipped. A word of a text file may
+    contain spaces, as a few words of GloVe do. If a word occurs twice, the first vector is used.
 
     Args:
-        source: as above.
-        words: keeps only words that have the compared form (NFKC, lower case) of one of these;
-            None keeps all.
-        limit: reads at most so many words from the beginning (files are sorted by frequency).
-        format: as above, or `auto`.
+        source: str or path. See the table.
+        words: iterable of str. Only words whose compared form (NFKC, lower case) is that of one of
+            these are loaded. Default: None, all words.
+        limit: int. Number of words to read from the beginning (files are sorted by frequency).
+            Default: None, all words.
+        format: str. See the table. Default: `auto`, detected.
 
     Returns:
         `WordVectors`.
 
     Raises:
-        ValueError: the file does not have its form, is cut off or is not UTF-8, or a number is not
-            finite in float32. The message names file and line (or word, in the binary form).
-        FileNotFoundError: there is no such file or pipeline.
+        ValueError: The file has a wrong format, is truncated or is not UTF-8, or a number is not
+            finite in float32. The message names the file and the line (or word, if binary).
+        FileNotFoundError: The file or pipeline does not exist.
         ImportError: spaCy is not installed.
 
     Example:
@@ -74,9 +74,11 @@ def load_word_vectors(
         <WordVectors 1 words on 1 rows of 2>
     """  # noqa: E501
     if format not in FORMATS:
-        raise ValueError(f"`format` is one of {', '.join(FORMATS)}. Received: format={format!r}")
+        raise ValueError(
+            f"`format` must be one of {', '.join(FORMATS)}. Received: format={format!r}"
+        )
     if limit is not None and limit < 1:
-        raise ValueError(f"`limit` is at least 1. Received: limit={limit}")
+        raise ValueError(f"`limit` must be at least 1. Received: limit={limit}")
     name = os.fspath(source)
     wanted = None if words is None else {compared_form(word) for word in words}
     if format == "spacy" or (format == "auto" and name.startswith(SPACY)):
@@ -91,18 +93,18 @@ def load_word_vectors(
     if format == "npz" or (format == "auto" and path.suffix == ".npz"):
         rows, keys_path = _compact_rows(path)
         return _selected(rows, _keys(keys_path, len(rows)), wanted, limit, path.name)
-    place = _Place()
+    location = _Location()
     with _opened(path) as file:
         try:
-            return _streamed(file, path, wanted, limit, format, place)
+            return _streamed(file, path, wanted, limit, format, location)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(
-                f"{path}, after {place}: the compressed file is damaged or cut off: {error}"
+                f"{path}, after {location}: the compressed file is damaged or truncated: {error}"
             ) from error
 
 
-class _Place:
-    """How far a file was read, for messages."""
+class _Location:
+    """The current line or word of a file, for messages."""
 
     unit, number = "line", 0
 
@@ -111,7 +113,7 @@ class _Place:
 
 
 class _Gathered:
-    """Rows as they come, in chunks, so that they are copied once."""
+    """Collects rows in chunks, so that they are copied only once."""
 
     def __init__(self, dim: int):
         self.dim = dim
@@ -138,11 +140,11 @@ def _opened(path: Path) -> Any:
     with open(path, "rb") as file:
         start = file.read(4)
     if start == ZIP:
-        raise ValueError(f"{path} is a zip archive: unpack it first, and give one of its files.")
+        raise ValueError(f"{path} is a zip archive: unpack it and pass one of its files.")
     if start == FASTTEXT:
         raise ValueError(
-            f"{path} is a fastText model, which holds subword vectors: give its .vec file, or "
-            "write one with `fasttext print-word-vectors`."
+            f"{path} is a fastText model of subword vectors: pass its .vec file, or create one "
+            "with `fasttext print-word-vectors`."
         )
     if start[:2] == GZIP:
         return gzip.open(path, "rb")
@@ -155,24 +157,29 @@ def _opened(path: Path) -> Any:
 
 
 def _streamed(
-    file: Any, path: Path, wanted: set[str] | None, limit: int | None, format: str, place: _Place
+    file: Any,
+    path: Path,
+    wanted: set[str] | None,
+    limit: int | None,
+    format: str,
+    location: _Location,
 ) -> WordVectors:
     first = file.readline()
-    place.number = 1
+    location.number = 1
     header = _header(first)
     if format == "word2vec" and header is None:
         raise ValueError(
-            f"{path}, line 1: the binary form begins with the number of words and their width. "
+            f"{path}, line 1: the binary format begins with the number of words and their width. "
             f"Received: {first[:60]!r}"
         )
     if header is not None:
         if format == "word2vec" or (format == "auto" and _is_binary(file.peek(1 << 16), header[1])):
-            place.unit, place.number = "word", 0
-            return _binary(file, path, header, wanted, limit, place)
+            location.unit, location.number = "word", 0
+            return _binary(file, path, header, wanted, limit, location)
         first = b""
-    with warnings.catch_warnings():  # NumPy warns of what is no number
+    with warnings.catch_warnings():  # NumPy warns if a field is not a number
         warnings.simplefilter("error", DeprecationWarning)
-        return _text(file, first, path, header, wanted, limit, place)
+        return _text(file, first, path, header, wanted, limit, location)
 
 
 def _header(line: bytes) -> tuple[int, int] | None:
@@ -183,13 +190,13 @@ def _header(line: bytes) -> tuple[int, int] | None:
 
 
 def _is_binary(start: bytes, dim: int) -> bool:
-    """Whether what follows the header is no line of a word and `dim` numbers."""
+    """Returns True unless the header is followed by a line of a word and `dim` numbers."""
     if not start:
         return False
     line, *more = start.split(b"\n", 1)
     fields = line.split()[1:]
     if not more and len(fields) > 1:
-        fields.pop()  # the last number may be cut
+        fields.pop()  # the last number may be incomplete
     try:
         numbers = [float(field) for field in fields[-dim:]]
     except ValueError:
@@ -204,17 +211,17 @@ def _text(
     header: tuple[int, int] | None,
     wanted: set[str] | None,
     limit: int | None,
-    place: _Place,
+    location: _Location,
 ) -> WordVectors:
     gathered = _Gathered(header[1]) if header else None
     count = 0
     lines: Iterator[bytes] = file
     if first:
         lines = itertools.chain([first], file)
-        place.number = 0
+        location.number = 0
     for line in lines:
-        place.number += 1
-        if place.number == 1:
+        location.number += 1
+        if location.number == 1:
             line = line.removeprefix(BOM)
         if line.isspace():
             continue
@@ -222,60 +229,60 @@ def _text(
             text = line.decode("utf-8").rstrip("\r\n ")
         except UnicodeDecodeError as error:
             raise ValueError(
-                f"{path}, {place}: not UTF-8 (byte {error.start} is {line[error.start]:#x}); "
-                "convert the file, for instance by `iconv -f LATIN1 -t UTF-8`."
+                f"{path}, {location}: not UTF-8 (byte {error.start} is {line[error.start]:#x}); "
+                "convert the file, for example with `iconv -f LATIN1 -t UTF-8`."
             ) from error
         if gathered is None:
             gathered = _Gathered(max(1, len(text.split(" ")) - 1))
-        word, numbers = _word_and_numbers(text, gathered.dim, path, place)
+        word, numbers = _word_and_numbers(text, gathered.dim, path, location)
         count += 1
         if limit is not None and count > limit:
             count -= 1
             break
         if not word or word in gathered.keys or not _is_wanted(word, wanted):
             continue
-        gathered.add(word, _finite(_parsed(numbers, gathered.dim, path, place), path, place))
+        gathered.add(word, _finite(_parsed(numbers, gathered.dim, path, location), path, location))
     if gathered is None or not count:
-        raise ValueError(f"{path}: no vectors. Received: an empty file")
+        raise ValueError(f"{path}: the file has no vectors. Received: an empty file")
     if header is not None and limit is None and count != header[0]:
         raise ValueError(
-            f"{path}, after {place}: the first line announces {header[0]} words. "
+            f"{path}, after {location}: the first line states {header[0]} words. "
             f"Received: {count} words"
         )
     return gathered.finish(path.name)
 
 
-def _word_and_numbers(text: str, dim: int, path: Path, place: _Place) -> tuple[str, str]:
-    """A word may hold spaces: the numbers are the last `dim` fields."""
+def _word_and_numbers(text: str, dim: int, path: Path, location: _Location) -> tuple[str, str]:
+    """Splits a line into a word, which may contain spaces, and `dim` numbers."""
     if text.count(" ") == dim:
         word, _, numbers = text.partition(" ")
         return word, numbers
     fields = text.rsplit(" ", dim)
     if len(fields) != dim + 1:
         raise ValueError(
-            f"{path}, {place}: expected a word and {dim} numbers. Received: {text[:60]!r}"
+            f"{path}, {location}: expected a word and {dim} numbers. Received: {text[:60]!r}"
         )
     return fields[0], text[len(fields[0]) + 1 :]
 
 
-def _parsed(numbers: str, dim: int, path: Path, place: _Place) -> np.ndarray:
+def _parsed(numbers: str, dim: int, path: Path, location: _Location) -> np.ndarray:
     try:
         vector = np.fromstring(numbers, np.float64, sep=" ")
     except (ValueError, DeprecationWarning):
         vector = np.empty(0)
     if vector.size != dim:
         raise ValueError(
-            f"{path}, {place}: expected {dim} numbers after the word. Received: {numbers[:60]!r}"
+            f"{path}, {location}: expected {dim} numbers after the word. Received: {numbers[:60]!r}"
         )
     return vector
 
 
-def _finite(vector: np.ndarray, path: Path, place: _Place) -> np.ndarray:
+def _finite(vector: np.ndarray, path: Path, location: _Location) -> np.ndarray:
     with np.errstate(over="ignore"):
         result = vector.astype(np.float32, copy=False)
     if not np.isfinite(result).all():
         bad = vector[~np.isfinite(result)][0]
-        raise ValueError(f"{path}, {place}: numbers must be finite in float32. Received: {bad}")
+        raise ValueError(f"{path}, {location}: numbers must be finite in float32. Received: {bad}")
     return result
 
 
@@ -289,9 +296,9 @@ def _binary(
     header: tuple[int, int],
     wanted: set[str] | None,
     limit: int | None,
-    place: _Place,
+    location: _Location,
 ) -> WordVectors:
-    """Each entry: the word, a space, `dim` float32 (little-endian), perhaps a line break."""
+    """Reads entries of a word, a space, `dim` little-endian float32 and an optional line break."""
     count, dim = header
     if not count or not 0 < dim <= MAX_DIM:
         raise ValueError(
@@ -299,33 +306,33 @@ def _binary(
         )
     gathered = _Gathered(dim)
     for _ in range(min(count, limit or count)):
-        place.number += 1
-        word = _binary_word(file, path, count, place)
+        location.number += 1
+        word = _binary_word(file, path, count, location)
         numbers = file.read(4 * dim)
         if len(numbers) < 4 * dim:
             raise ValueError(
-                f"{path}, {place}: the file is cut off. Received: {place.number - 1} of {count} "
-                "words"
+                f"{path}, {location}: the file is truncated. "
+                f"Received: {location.number - 1} of {count} words"
             )
         if word and word not in gathered.keys and _is_wanted(word, wanted):
-            gathered.add(word, _finite(np.frombuffer(numbers, "<f4"), path, place))
+            gathered.add(word, _finite(np.frombuffer(numbers, "<f4"), path, location))
     return gathered.finish(path.name)
 
 
-def _binary_word(file: Any, path: Path, count: int, place: _Place) -> str:
+def _binary_word(file: Any, path: Path, count: int, location: _Location) -> str:
     letters = bytearray()
     while (letter := file.read(1)) != b" ":
         if not letter or len(letters) > MAX_WORD:
             raise ValueError(
-                f"{path}, {place}: the file is cut off or not in word2vec's binary form. "
-                f"Received: {place.number - 1} of {count} words"
+                f"{path}, {location}: the file is truncated or not in word2vec's binary format. "
+                f"Received: {location.number - 1} of {count} words"
             )
         letters += letter
     try:
         return letters.lstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{path}, {place}: not UTF-8, or the file is damaged before. "
+            f"{path}, {location}: not UTF-8, or the file is damaged before this word. "
             f"Received: {bytes(letters[:60])!r}"
         ) from error
 
@@ -337,7 +344,7 @@ def _selected(
     limit: int | None,
     source: str,
 ) -> WordVectors:
-    """Keeps the wanted words, and the rows that they use."""
+    """Selects the wanted words and their rows."""
     keys: dict[str, int] = {}
     for word, row in itertools.islice(pairs, limit):
         if _is_wanted(word, wanted):
@@ -350,12 +357,13 @@ def _selected(
 
 
 def _compact_rows(path: Path) -> tuple[np.ndarray, Path]:
-    """The array, and the file of the keys: `NAME.keys.tsv.gz`, NAME without its last suffixes."""
+    """Returns the array and the path of the keys, `NAME.keys.tsv.gz`."""
     candidates = [path.with_name(stem + KEYS) for stem in (path.stem, Path(path.stem).stem) if stem]
-    found = [candidate for candidate in candidates if candidate.is_file()]
-    if not found:
+    keys_path = next((candidate for candidate in candidates if candidate.is_file()), None)
+    if keys_path is None:
         raise FileNotFoundError(
-            f"{path} has no keys beside it: {candidates[0].name}, lines `word TAB row`."
+            f"{path} needs a file of keys in the same folder: {candidates[0].name}, "
+            "lines `word TAB row`."
         )
     try:
         with np.load(path, allow_pickle=False) as arrays:
@@ -364,7 +372,7 @@ def _compact_rows(path: Path) -> tuple[np.ndarray, Path]:
         raise ValueError(
             f"{path}: expected an .npz file with an array `rows` [R, dim]. Received: {error}"
         ) from error
-    return rows, found[0]
+    return rows, keys_path
 
 
 def _keys(path: Path, num_rows: int) -> Iterator[tuple[str, int]]:
@@ -385,33 +393,34 @@ def _keys(path: Path, num_rows: int) -> Iterator[tuple[str, int]]:
                 yield word, int(row)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(
-            f"{path}, after line {number}: the compressed file is damaged or cut off: {error}"
+            f"{path}, after line {number}: the compressed file is damaged or truncated: {error}"
         ) from error
 
 
 def _spacy(name: str) -> tuple[np.ndarray, list[tuple[str, int]]]:
-    """The vectors of a pipeline's vocabulary; its components are not loaded."""
+    """Reads the vectors of a pipeline's vocabulary, without loading its components."""
     try:
         from spacy.strings import StringStore
         from spacy.util import get_package_path, is_package
         from spacy.vectors import Vectors
     except ImportError as error:
         raise ImportError(
-            'Vectors of a spaCy pipeline need spaCy: pip install "tfmrc[spacy]". '
+            'The vectors of a spaCy pipeline need spaCy: pip install "tfmrc[spacy]". '
             f"Received: {SPACY}{name}"
         ) from error
     folder = get_package_path(name) if is_package(name) else Path(name)
-    found = [path.parent for path in (*folder.glob("config.cfg"), *folder.glob("*/config.cfg"))]
-    if not found:
+    configs = [*folder.glob("config.cfg"), *folder.glob("*/config.cfg")]
+    if not configs:
         raise FileNotFoundError(
-            f"There is no spaCy pipeline of that name: python -m spacy download {name}. "
+            f"The spaCy pipeline is not installed: python -m spacy download {name}. "
             f"Received: {SPACY}{name}"
         )
-    strings = StringStore().from_disk(found[0] / "vocab" / "strings.json")
-    vectors = Vectors(strings=strings).from_disk(found[0] / "vocab")
+    path = configs[0].parent / "vocab"
+    strings = StringStore().from_disk(path / "strings.json")
+    vectors = Vectors(strings=strings).from_disk(path)
     if not vectors.key2row or not vectors.data.size:
         raise ValueError(
-            f"The pipeline has no table of word vectors; those that end in md or lg do. "
+            f"The pipeline has no table of word vectors; use one whose name ends in md or lg. "
             f"Received: {SPACY}{name}"
         )
     pairs = [

@@ -1,4 +1,4 @@
-"""Pretrained word vectors, and putting them into the rows of a word embedding."""
+"""Pretrained word vectors, and their assignment to the rows of a word embedding."""
 
 import gzip
 import os
@@ -19,7 +19,7 @@ KEYS = ".keys.tsv.gz"
 
 
 def compared_form(word: str) -> str:
-    """The form in which `tfmrc.text.Tokenizer` compares words: NFKC, lower case.
+    """Returns the compared form of `tfmrc.text.Tokenizer`: NFKC and lower case.
 
     Example:
         >>> from tfmrc.encoders.word_vectors import compared_form
@@ -32,15 +32,15 @@ def compared_form(word: str) -> str:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many words have a pretrained vector.
+    """Coverage of words by pretrained vectors.
 
     Attributes:
-        found: distinct words with a vector.
-        words: distinct words.
-        occurrences_found: occurrences of the words with a vector; equal to `found` if no counts
-            were given.
-        occurrences: occurrences of all words; equal to `words` if no counts were given.
-        missing: up to 20 words without a vector, the most frequent first.
+        found: int. Number of distinct words with a vector.
+        words: int. Number of distinct words.
+        occurrences_found: int. Number of occurrences of the words with a vector; equal to `found`
+            without counts.
+        occurrences: int. Number of occurrences of all words; equal to `words` without counts.
+        missing: tuple of str. At most 20 words without a vector, the most frequent first.
 
     Example:
         >>> from tfmrc.encoders.word_vectors import Coverage
@@ -56,7 +56,7 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """`found / words`; 0 if there are no words."""
+        """The ratio `found / words`; 0 if there are no words."""
         return self.found / max(1, self.words)
 
     def __str__(self) -> str:
@@ -68,25 +68,25 @@ class Coverage:
 
 
 class WordVectors:
-    """Pretrained vectors of words; several words may share a row.
+    """Pretrained word vectors, in which several words may share a row.
 
-    The rows and the words are apart: spaCy's `en_core_web_md` has 684,830 words on 20,000 rows.
-    A word is looked up as it is written and, failing that, in its compared form (NFKC, lower
-    case), where the spelling that is in that form already wins over the others and, among those,
-    the first. Measured on SQuAD, looking up the compared form alone finds as many words as trying
-    both forms (98.66 percent of 303,609 words of the dev set at hand), so that
-    `tfmrc.text.Vocabulary` holds compared forms only (`docs/text.md`).
+    Rows and words are separate: spaCy's `en_core_web_md` has 684,830 words on 20,000 rows. A word
+    is looked up in its surface form, then in its compared form (NFKC, lower case). If several words
+    have the same compared form, the word that equals it takes precedence, then the first word.
+    Measured on SQuAD, looking up only the compared form finds as many words as trying both forms
+    (98.66 percent of 303,609 words of the dev set at hand), so `tfmrc.text.Vocabulary` contains
+    only compared forms (`docs/text.md`).
 
-    `load_word_vectors` reads them from files.
+    `load_word_vectors` loads them from files.
 
     Args:
         rows: float array `[R, dim]`.
-        keys: row of each word, in the order of the file (by falling frequency in most).
-        source: where they come from, for messages.
+        keys: dict from word to row, in the order of the file (usually by decreasing frequency).
+        source: str. Origin of the vectors, for messages. Default: "vectors".
 
     Raises:
-        ValueError: `rows` is not a matrix, holds a number that is not finite in float32, or a word
-            is empty, holds a tab or a line break, or has a row that does not exist.
+        ValueError: `rows` is not a matrix or has a number that is not finite in float32; or a word
+            is empty, contains a tab or a line break, or has a row that does not exist.
 
     Example:
         >>> import numpy as np
@@ -129,12 +129,12 @@ class WordVectors:
 
     @property
     def dim(self) -> int:
-        """Width of a vector."""
+        """Width of the vectors."""
         return self.rows.shape[1]
 
     @cached_property
     def compared(self) -> dict[str, int]:
-        """Row of each word in compared form (NFKC, lower case)."""
+        """Rows of the words in compared form (NFKC, lower case)."""
         result: dict[str, int] = {}
         for word, row in self.keys.items():
             form = compared_form(word)
@@ -145,15 +145,15 @@ class WordVectors:
         return result
 
     def row(self, word: str) -> int | None:
-        """The row of a word: as it is written, else in compared form; None if it has none."""
+        """Returns the row of a word in its surface form, else in compared form; None if missing."""
         row = self.keys.get(word)
         return self.compared.get(compared_form(word)) if row is None else row
 
     def coverage(self, words: Iterable[str]) -> Coverage:
-        """Counts how many words have a vector.
+        """Counts the words that have a vector.
 
         Args:
-            words: distinct words, or a mapping from words to how often they occur.
+            words: iterable of distinct words, or dict from word to count.
         """
         counts = words if isinstance(words, Mapping) else dict.fromkeys(words, 1)
         missing = {word: n for word, n in counts.items() if self.row(word) is None}
@@ -167,23 +167,23 @@ class WordVectors:
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the compact form that `load_word_vectors` reads: rows and keys in two files.
+        """Saves the vectors in the compact format of `load_word_vectors`, as two files.
 
-        `NAME.npz` holds the array `rows`, float32 `[R, dim]`; `NAME.keys.tsv.gz` beside it holds
-        one line `word TAB row` per word, UTF-8, in the order of `keys`.
+        `NAME.npz` contains the array `rows`, float32 `[R, dim]`; `NAME.keys.tsv.gz` in the same
+        folder contains one line `word TAB row` per word, UTF-8, in the order of `keys`.
 
         Args:
-            path: `NAME.npz`.
+            path: str or path. `NAME.npz`.
 
         Returns:
             The path of the rows.
 
         Raises:
-            ValueError: the name does not end in `.npz`.
+            ValueError: The name does not end in `.npz`.
         """
         path = Path(path)
         if path.suffix != ".npz":
-            raise ValueError(f"The file of the rows ends in .npz. Received: path={str(path)!r}")
+            raise ValueError(f"`path` must end in .npz. Received: path={str(path)!r}")
         keys = path.with_suffix("").with_name(path.stem + KEYS)
         for target in (path, keys):
             part = target.with_name(target.name + ".part")
@@ -222,24 +222,24 @@ def set_vectors(
     vectors: WordVectors | str | os.PathLike[str],
     verbose: bool = True,
 ) -> Coverage:
-    """Puts pretrained vectors into the rows of a `tfmrc.layers.WordEmbedding`.
+    """Assigns pretrained vectors to the rows of a `tfmrc.layers.WordEmbedding`.
 
-    The special rows, those of unknown words, and those of words without a vector keep their values.
+    The rows of special words, unknown words and words without a vector keep their values.
 
     Args:
-        embedding: the layer.
-        vocabulary: the `tfmrc.text.Vocabulary` of its rows, or all words by their ids, the special
-            ones first.
-        vectors: the vectors, or their source for `load_word_vectors`. A vocabulary with shared
-            rows (`Vocabulary.with_vectors`) takes the vectors that it was made with.
-        verbose: whether to print the coverage.
+        embedding: `tfmrc.layers.WordEmbedding`.
+        vocabulary: `tfmrc.text.Vocabulary`, or sequence of all words by id, the special words
+            first.
+        vectors: `WordVectors`, or their source for `load_word_vectors`. A vocabulary with shared
+            rows (`Vocabulary.with_vectors`) requires the vectors that it was built with.
+        verbose: bool. Whether to print the coverage. Default: True.
 
     Returns:
-        The coverage of the words that have a row of their own, special ones left out.
+        The `Coverage` of the words with their own row, without special words.
 
     Raises:
-        ValueError: the vectors are of another width than the rows, or lack a word whose row comes
-            from them, or the source is wrong as described in `load_word_vectors`.
+        ValueError: The widths of vectors and rows differ, the vectors lack a word of a shared row,
+            or the source is invalid (see `load_word_vectors`).
 
     Example:
         >>> import numpy as np
@@ -265,7 +265,7 @@ def set_vectors(
     rows = np.array(keras.ops.convert_to_numpy(embedding.words))
     if rows.shape[1] != vectors.dim:
         raise ValueError(
-            "Vectors and rows have the same width. "
+            "Vectors and rows must have the same width. "
             f"Received: {vectors.dim} numbers in {vectors.source}, dim={rows.shape[1]}"
         )
     for index, word in enumerate(words):
@@ -276,7 +276,7 @@ def set_vectors(
         row = vectors.compared.get(word)
         if row is None:
             raise ValueError(
-                "A vocabulary with shared rows takes the vectors that it was made with. "
+                "A vocabulary with shared rows requires the vectors that it was built with. "
                 f"Received: {vectors.source}, which has no vector of {word!r}"
             )
         rows[input_id - NUM_SPECIAL] = vectors.rows[row]
@@ -292,21 +292,21 @@ def set_vectors(
 def rows_from_subwords(
     words: Sequence[str], subword_tokenizer: Callable[[Sequence[str]], Any], table: Any
 ) -> WordVectors:
-    """Makes a word's vector from a pretrained encoder's own subword embeddings: their mean.
+    """Computes word vectors as the mean of a pretrained encoder's subword embeddings.
 
-    A decoder's words then begin with meaning where no word vectors are at hand.
+    These initialize the words of a decoder if no word vectors are available.
 
     Args:
-        words: distinct words.
-        subword_tokenizer: takes a list of words and gives the subword ids of each: a ragged tensor
-            or a sequence of sequences. A word without a subword gets no vector.
-        table: the encoder's embedding table `[subwords, dim]`.
+        words: sequence of distinct str.
+        subword_tokenizer: callable. Maps a list of words to the subword ids of each word: a ragged
+            tensor or a sequence of sequences. A word without a subword gets no vector.
+        table: `[subwords, dim]`, the encoder's embedding table.
 
     Returns:
         `WordVectors` with one row per word.
 
     Raises:
-        ValueError: the tokenizer gives another number of words, or an id beyond the table.
+        ValueError: The tokenizer returns a wrong number of words, or an id beyond the table.
 
     Example:
         >>> from tfmrc.encoders import rows_from_subwords
@@ -322,7 +322,7 @@ def rows_from_subwords(
     subwords = subwords.to_list() if hasattr(subwords, "to_list") else subwords
     if len(subwords) != len(words):
         raise ValueError(
-            "A subword tokenizer gives the subwords of each word. "
+            "`subword_tokenizer` must return the subwords of each word. "
             f"Received: {len(subwords)} rows for {len(words)} words"
         )
     rows: list[np.ndarray] = []
@@ -331,7 +331,7 @@ def rows_from_subwords(
         ids = np.asarray(ids, np.int64)
         if ids.size and not (0 <= ids.min() and ids.max() < len(table)):
             raise ValueError(
-                f"Subword ids are rows of the table [{len(table)}, {table.shape[1]}]. "
+                f"Subword ids must be rows of the table [{len(table)}, {table.shape[1]}]. "
                 f"Received: {word!r} with {ids.tolist()}"
             )
         if ids.size:

@@ -1,4 +1,4 @@
-"""Keras layers for machine reading, one per file, on every backend of Keras."""
+"""Keras layers for machine reading, for every Keras backend."""
 
 from tfmrc.layers.attention.additive_attention import AdditiveAttention
 from tfmrc.layers.attention.dual_attention import DualAttention

@@ -1,4 +1,4 @@
-"""Preprocessors: strings to model inputs and back, in graph operations; one per paper."""
+"""Preprocessors, one per paper, which convert strings to model inputs by graph operations."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The base of all preprocessors: a vocabulary, sizes, and strings to model inputs and back."""
+"""Base class of all preprocessors."""
 
 import functools
 import inspect
@@ -21,31 +21,33 @@ from tfmrc.text.vocabulary import FILE_NAME, Vectors, Vocabulary
 
 Tensors = dict[str, tf.Tensor]
 ENCODER = "encoder"  # folder of the subwords among the assets
-DEVICE = "/CPU:0"  # strings live there; a server's accelerator is for the model
+DEVICE = "/CPU:0"  # string operations run on the CPU
 
 
 class Preprocessor(tf.Module):
-    """Strings to a model's inputs and back, over one vocabulary; graph operations only.
+    """Converts strings to a model's inputs, and ids to strings, by graph operations.
 
-    A preprocessor settles the sizes of its model: `models.X(**preprocessor.model_kwargs())`. A
-    subclass defines `source` (what the model reads), `batch` (what it trains on) and
-    `model_kwargs`. Its constructor takes the vocabulary and, keyword-only, plain values. They are
-    captured, so that `get_config` and `from_config` need no code, and an unknown one is an error
-    that names the nearest known one. Register a subclass with
-    `keras.saving.register_keras_serializable`, and a saved predictor that uses it can be loaded.
+    A preprocessor determines the sizes of its model: `models.X(**preprocessor.model_kwargs())`. A
+    subclass defines `source` (the inputs of the model), `batch` (training batches) and
+    `model_kwargs`. Its constructor takes the vocabulary and keyword-only plain values. The
+    arguments are captured, so that `get_config` and `from_config` need no code. An unknown argument
+    is an error that names the nearest known one. A saved predictor can be loaded if its subclass is
+    registered with `keras.saving.register_keras_serializable`.
 
     Args:
-        vocabulary: `tfmrc.text.Vocabulary`. The input ids.
-        styles: Names of the answer styles; the index is the style's id. Default `("span",)`.
-        generation_vocabulary_size: int. At most this many rows of the vocabulary, special ones
-            included, can be generated. Default None: the model generates nothing.
-        encoder: `tfmrc.encoders.Encoder` or its `tfmrc.text.SubwordTokenizer`. The pretrained
-            encoder whose subwords the model reads beside its words. Default None.
-        reading: "joint" (question and passage as one sequence) or "separate". Default "joint".
-        **sizes: Further positive integers. Each becomes an attribute.
+        vocabulary: `tfmrc.text.Vocabulary`. Maps words to input ids.
+        styles: sequence of str. Names of the answer styles; the index is the style's id.
+            Default: ("span",).
+        generation_vocabulary_size: int. Largest number of rows of the vocabulary, including special
+            words, that can be generated. Default: None, the model generates nothing.
+        encoder: `tfmrc.encoders.Encoder` or its `tfmrc.text.SubwordTokenizer`. A pretrained encoder
+            whose subwords the model reads in addition to its words. Default: None.
+        reading: str. "joint" (question and passage as one sequence) or "separate".
+            Default: "joint".
+        **sizes: Further positive integers, which become attributes.
 
     Raises:
-        TypeError: An argument is unknown, or `vocabulary` is no vocabulary.
+        TypeError: An argument is unknown, or `vocabulary` is not a vocabulary.
         ValueError: A size is not a positive integer, or styles are missing, empty or repeated.
 
     Example:
@@ -67,7 +69,7 @@ Received: pasage_length=9
     """
 
     annotations: tuple[str, ...] = ()
-    """Names of the inputs that a tagger makes outside the graph; empty if none is needed."""
+    """Names of the inputs from an external tagger; empty if none are needed."""
 
     generation_vocabulary_size: int
 
@@ -92,7 +94,7 @@ Received: pasage_length=9
         self.reading = reading
         if not hasattr(vocabulary, "lookup"):
             raise TypeError(
-                f"{type(self).__name__} takes a `tfmrc.text.Vocabulary`: Vocabulary(words), "
+                f"{type(self).__name__} needs a `tfmrc.text.Vocabulary`: Vocabulary(words), "
                 f"Vocabulary.load(path) or {type(self).__name__}.from_examples(examples). "
                 f"Received: vocabulary={vocabulary!r:.80}"
             )
@@ -100,7 +102,7 @@ Received: pasage_length=9
             sizes = sizes | {"generation_vocabulary_size": generation_vocabulary_size}
         for name, size in sizes.items():
             if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-                raise ValueError(f"`{name}` is a positive integer. Received: {name}={size!r}")
+                raise ValueError(f"`{name}` must be a positive integer. Received: {name}={size!r}")
             setattr(self, name, size)
         self.vocabulary = vocabulary
         self.tokenizer = Tokenizer()
@@ -119,25 +121,27 @@ Received: pasage_length=9
         vectors: Vectors | None = None,
         **arguments: Any,
     ) -> Self:
-        """Counts the words of examples, and makes the vocabulary and the preprocessor.
+        """Builds the vocabulary of the examples and the preprocessor.
 
-        The examples are read once; memory grows with the number of distinct words alone.
+        The examples are read once. Memory grows with the number of distinct words.
 
         Args:
-            examples: A list of examples, a reader's stream, or a function that returns them.
-            vocabulary_size: int. At most this many rows, the four special ones included and the
-                buckets not; the most frequent words are kept. Default None: every word.
-            min_count: int. Words that occur less often are left out. Default 1.
-            num_oov_buckets: int. Rows that unknown words share by their hash. Default 0: every
+            examples: list of examples, `ExampleStream`, or callable that returns an iterable.
+            vocabulary_size: int. Largest number of rows, including the four special words and
+                excluding the buckets; the most frequent words are selected. Default: None, all
+                words.
+            min_count: int. Words with a smaller count are left out. Default: 1.
+            num_oov_buckets: int. Number of hash buckets for unknown words. Default: 0, every
                 unknown word is `[UNK]`.
-            vectors: `tfmrc.encoders.WordVectors`. Pretrained vectors, all of whose words the
-                vocabulary then holds. Default None.
-            **arguments: Further arguments of the constructor. Unless `styles` is given, the styles
-                are those of the examples' answers, in the order in which they first occur.
+            vectors: `tfmrc.encoders.WordVectors`. Pretrained vectors, whose words are all added to
+                the vocabulary. Default: None.
+            **arguments: Further arguments of the constructor. If `styles` is not given, the styles
+                are those of the examples' answers, in order of their first occurrence.
 
         Raises:
             TypeError: An argument does not exist.
-            ValueError: `vocabulary_size` leaves no room for a word, or the examples hold no word.
+            ValueError: `vocabulary_size` leaves no room for a word, or the examples contain no
+                word.
 
         Example:
             >>> from tfmrc.data import Example
@@ -165,11 +169,11 @@ Received: pasage_length=9
 
     @property
     def styles(self) -> tuple[str, ...]:
-        """The styles whose answers are read or written; the index is the style's id."""
+        """Names of the answer styles; the index is the style's id."""
         return self._style_ids.names
 
     def model_kwargs(self) -> dict[str, Any]:
-        """The sizes that the model must have: keyword arguments of its constructor."""
+        """Returns the sizes of the model as keyword arguments of its constructor."""
         sizes: dict[str, Any] = {"vocabulary_size": len(self.vocabulary)}
         if hasattr(self, "generation_vocabulary_size"):
             sizes["generation_vocabulary_size"] = self.generation_vocabulary_size
@@ -179,7 +183,7 @@ Received: pasage_length=9
         return sizes
 
     def batch(self, records: Tensors) -> Any:
-        """Strings of a batch to `(x, y, sample_weight)` for `model.fit`, by graph operations.
+        """Converts the strings of a batch to `(x, y, sample_weight)` for `model.fit`.
 
         Args:
             records: `question`, `style`, `answer` string `[B]`, `passages` string `[B, K']`, and
@@ -188,11 +192,11 @@ Received: pasage_length=9
         raise NotImplementedError(f"{type(self).__name__} does not define `batch`.")
 
     def dataset(self, examples: Source, batch_size: int, **options: Any) -> tf.data.Dataset:
-        """Batches of examples for `model.fit`; see `tfmrc.data.make_dataset`.
+        """Makes batches of examples for `model.fit`; see `tfmrc.data.make_dataset`.
 
         Args:
-            examples: A list of examples, a reader's stream, or a function that returns them.
-            batch_size: int. Examples per batch, of all replicas together.
+            examples: list of examples, `ExampleStream`, or callable that returns an iterable.
+            batch_size: int. Number of examples per batch, over all replicas.
             **options: `shuffle`, `seed`, `repeat` and the other options of `make_dataset`.
 
         Returns:
@@ -211,15 +215,15 @@ Received: pasage_length=9
         return make_dataset(examples, self, batch_size, **options)
 
     def randomize_oov_buckets(self, inputs: Tensors, records: Tensors, names: Any) -> None:
-        """Moves unknown words to other buckets where `records` has a `rotation`, in place.
+        """Moves unknown words to other buckets in place, if `records` has a `rotation`.
 
-        A word is still the same word in question, passages and answer, but no bucket's vector can
-        be learnt by heart.
+        A word has the same bucket in question, passages and answer, but the model cannot memorize
+        the vectors of buckets.
 
         Args:
-            inputs: A dict with the input ids int32 `[B, …]`.
-            records: `rotation` int `[B]`: the number of buckets to move on by.
-            names: The keys of `inputs` to change.
+            inputs: dict with the input ids int32 `[B, …]`.
+            records: dict. `rotation` int `[B]` is the number of buckets to advance.
+            names: iterable of str. The keys of `inputs` to change.
         """
         if "rotation" in records and self.vocabulary.num_oov_buckets:
             for name in names:
@@ -233,24 +237,24 @@ Received: pasage_length=9
         return tf.where(input_ids < first, input_ids, moved)
 
     def detokenize(self, ids: Any, source: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
-        """Extended ids to running text and its words.
+        """Converts extended ids to text and words.
 
         Args:
-            ids: int32 `[B, …, T]`, for instance `[B, T]` or `[B, num_return_sequences, T]`.
-            source: The result of `source` for the same B examples.
+            ids: int32 `[B, …, T]`, such as `[B, T]` or `[B, num_return_sequences, T]`.
+            source: dict. The output of `source` for the same B examples.
 
         Returns:
-            The text, string `[B, …]`, and its words, string `[B, …, T]`. A generable word is
-            written as in the vocabulary, a copied one as at its first occurrence in the source;
-            from the first `EOS` on all words are "".
+            The text, string `[B, …]`, and its words, string `[B, …, T]`. A generable word has the
+            spelling of the vocabulary, a copied word that of its first occurrence in the source.
+            From the first `EOS` on, all words are "".
         """
         words = words_of_ids(ids, source["words"], self.vocabulary, self.generation_vocabulary_size)
         return join_words(words), words
 
     def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments as plain values; `save_assets` saves the words."""
+        """Returns the constructor's arguments as plain values; `save_assets` saves the words."""
         arguments = dict(self.__dict__.get("_arguments", {}))
-        if arguments.get("encoder") is None:  # without an encoder there is nothing to say
+        if arguments.get("encoder") is None:
             arguments.pop("encoder", None)
             arguments.pop("reading", None)
         else:
@@ -262,33 +266,33 @@ Received: pasage_length=9
 
     @classmethod
     def from_config(cls, config: dict[str, Any], vocabulary: Vocabulary | str | Path) -> Self:
-        """Builds the preprocessor again.
+        """Builds a preprocessor from its configuration.
 
         Args:
-            config: The result of `get_config`.
-            vocabulary: A vocabulary, or the folder that `save_assets` wrote to.
+            config: dict. The output of `get_config`.
+            vocabulary: `Vocabulary`, or str or path of a folder of `save_assets`.
         """
         config = dict(config)
         num_oov_buckets = config.pop("num_oov_buckets", None)
         if config.get("encoder") == ENCODER:
             if isinstance(vocabulary, Vocabulary):
                 raise ValueError(
-                    f"The subwords of a {cls.__name__} with an encoder are read from a folder: "
-                    "`from_config(config, folder)`, or put the encoder into the configuration. "
+                    f"The subwords of a {cls.__name__} with an encoder are loaded from a folder: "
+                    "use `from_config(config, folder)`, or add the encoder to the configuration. "
                     f"Received: vocabulary={vocabulary!r:.80}"
                 )
             config["encoder"] = SubwordTokenizer.from_assets(Path(vocabulary) / ENCODER)
         if not isinstance(vocabulary, Vocabulary):
             if not isinstance(num_oov_buckets, int):
                 raise ValueError(
-                    f"A configuration of {cls.__name__} has an integer `num_oov_buckets`. "
+                    f"A configuration of {cls.__name__} must have an integer `num_oov_buckets`. "
                     f"Received: num_oov_buckets={num_oov_buckets!r}"
                 )
             vocabulary = Vocabulary.load(vocabulary, num_oov_buckets)
         return cls(vocabulary, **config)
 
     def save_assets(self, folder: str | Path) -> None:
-        """Writes `vocabulary.txt`, and an encoder's subwords, into the folder, which is created."""
+        """Writes `vocabulary.txt` and an encoder's subwords to a folder, which is created."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.vocabulary.save(folder / FILE_NAME)
@@ -305,13 +309,13 @@ Received: pasage_length=9
 
 
 def _capturing(init: Any) -> Any:
-    """A constructor that checks the names of its arguments and keeps their values."""
+    """Wraps a constructor to check its argument names and capture their values."""
     signature = inspect.signature(init)
 
     @functools.wraps(init)
     def captured(self: Preprocessor, *positional: Any, **arguments: Any) -> None:
         check_arguments(init, arguments, type(self).__name__)
-        if "_arguments" not in self.__dict__:  # the outermost class's are the object's
+        if "_arguments" not in self.__dict__:  # captured only by the outermost constructor
             bound = signature.bind(self, *positional, **arguments)
             bound.apply_defaults()
             _, _, *rest = bound.arguments.items()  # without self and vocabulary
@@ -326,7 +330,7 @@ def _capturing(init: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON gives it back: tuples are lists."""
+    """Returns a JSON-compatible value: tuples become lists."""
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if isinstance(value, dict):

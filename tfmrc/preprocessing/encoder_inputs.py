@@ -1,4 +1,4 @@
-"""What a pretrained encoder reads beside a model's other inputs."""
+"""Inputs of a pretrained encoder."""
 
 from typing import Any
 
@@ -25,28 +25,30 @@ READINGS_OF_PASSAGES = {
 
 
 def subwords_of(encoder: Any) -> SubwordTokenizer | None:
-    """The subwords of an encoder, which may be given instead of it; None for none.
+    """Returns the subword tokenizer of an encoder, or the argument if it is one or None.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: The argument is neither an encoder, a subword tokenizer nor None.
     """
-    found = getattr(encoder, "subwords", encoder)
-    if found is None or isinstance(found, SubwordTokenizer):
-        return found
+    subwords = getattr(encoder, "subwords", encoder)
+    if subwords is None or isinstance(subwords, SubwordTokenizer):
+        return subwords
     raise TypeError(
-        "`encoder` is what `tfmrc.encoders.from_preset` returns, a `tfmrc.text.SubwordTokenizer`, "
-        f"or None. Received: encoder={encoder!r:.80}"
+        "`encoder` must be the result of `tfmrc.encoders.from_preset`, a "
+        f"`tfmrc.text.SubwordTokenizer`, or None. Received: encoder={encoder!r:.80}"
     )
 
 
 def check_reading(reading: str) -> None:
     """Raises a ValueError unless `reading` is one of `READINGS`."""
     if reading not in READINGS:
-        raise ValueError(f"`reading` is one of {sorted(READINGS)}. Received: reading={reading!r}")
+        raise ValueError(
+            f"`reading` must be one of {sorted(READINGS)}. Received: reading={reading!r}"
+        )
 
 
 def spaced(tokens: FlatTokens) -> tf.Tensor:
-    """Whether a space comes before each token: bool `[N]`, False at the first of a text."""
+    """Returns True where a space precedes a token, bool `[N]`; False at the start of a text."""
     previous = tf.pad(tokens.ends, [[1, 0]])[:-1]
     return (tokens.position > 0) & (tokens.starts > previous)
 
@@ -54,27 +56,27 @@ def spaced(tokens: FlatTokens) -> tf.Tensor:
 def encoder_inputs(
     subwords: SubwordTokenizer, reading: str, question: Subwords, passage: Subwords
 ) -> Tensors:
-    """The inputs that `READINGS[reading]` names.
+    """Returns the inputs listed in `READINGS[reading]`.
 
     Args:
-        subwords: the encoder's tokenizer.
-        reading: "joint" or "separate".
-        question: the subwords of B questions.
-        passage: of B passages.
+        subwords: `SubwordTokenizer`. The encoder's tokenizer.
+        reading: str. "joint" or "separate".
+        question: `Subwords` of B questions.
+        passage: `Subwords` of B passages.
 
     Returns:
         `joint`: see `tfmrc.text.SubwordTokenizer.joint`. `separate`: `question_encoder_ids` int32
-        `[B, V, Q]` and `passage_encoder_ids` `[B, W, P]`, windows of each text by itself, and
+        `[B, V, Q]` and `passage_encoder_ids` `[B, W, P]`, the windows of each text, and
         `question_pieces` `[B, m, 2]`, `passage_pieces` `[B, n, 2]`.
     """
     if reading == "joint":
         return subwords.joint(question, passage)
-    found = {}
+    inputs = {}
     for name, text in (("question", question), ("passage", passage)):
-        read = subwords.separate(text)
-        found[f"{name}_encoder_ids"] = read["encoder_ids"]
-        found[f"{name}_pieces"] = read["pieces"]
-    return found
+        windows = subwords.separate(text)
+        inputs[f"{name}_encoder_ids"] = windows["encoder_ids"]
+        inputs[f"{name}_pieces"] = windows["pieces"]
+    return inputs
 
 
 def encoder_inputs_of_passages(
@@ -84,25 +86,25 @@ def encoder_inputs_of_passages(
     passages: Subwords,
     present: tf.Tensor,
 ) -> Tensors:
-    """The inputs that `READINGS_OF_PASSAGES[reading]` names, of K passages per question.
+    """Returns the inputs listed in `READINGS_OF_PASSAGES[reading]`, for K passages per question.
 
-    The windows of an example's passages follow each other, W for each passage. A missing passage
-    has windows of padding alone, which an encoder leaves out. The question is read by itself in
-    both readings, so that it does not depend on the passages, nor one passage on another.
+    The windows of an example's passages are concatenated, W per passage. A missing passage has
+    windows of padding, which an encoder skips. The question is also a separate sequence in both
+    readings, so that it does not depend on the passages, and passages do not depend on each other.
 
     Args:
-        subwords: the encoder's tokenizer.
-        reading: "joint", each passage as one sequence with the question, or "separate".
-        question: the subwords of B questions.
-        passages: of B * K passages, without the position of `BOS`.
-        present: bool `[B, K]`, K known when the graph is built.
+        subwords: `SubwordTokenizer`. The encoder's tokenizer.
+        reading: str. "joint" (each passage as one sequence with the question) or "separate".
+        question: `Subwords` of B questions.
+        passages: `Subwords` of B * K passages, without the position of `BOS`.
+        present: bool `[B, K]` with static K.
 
     Returns:
         `joint`: `encoder_ids`, `segment_ids` int32 `[B, K * W, P]`, see
         `tfmrc.text.SubwordTokenizer.joint`; `separate`: `passage_encoder_ids` of that shape. In
         both `question_encoder_ids` int32 `[B, V, Q]`, `question_pieces` `[B, J, 2]`, and
-        `passage_pieces` `[B, K, L, 2]`: `BOS` reads the first subword ([CLS]) of its passage's
-        first window, the words follow.
+        `passage_pieces` `[B, K, L, 2]`: `BOS` has the first subword ([CLS]) of its passage's first
+        window, followed by the words.
     """
     num_examples, num_passages = tf.shape(present)[0], present.shape[1]
     if reading == "joint":

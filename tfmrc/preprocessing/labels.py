@@ -1,4 +1,4 @@
-"""Labels of Masque's three losses, and which examples each of them counts."""
+"""Labels and sample weights of Masque's three losses."""
 
 import tensorflow as tf
 
@@ -12,10 +12,10 @@ def masque_labels(
     relevance: tf.Tensor,
     answerable: tf.Tensor,
 ) -> tuple[Tensors, Tensors]:
-    """Ranker and classifier labels, and the sample weights of all three losses.
+    """Returns the ranker and classifier labels, and the sample weights of all three losses.
 
-    A weight is 0 where an entry does not count and otherwise N / count, N being the number of
-    entries, so that Keras' mean over all entries is the paper's mean over those that count.
+    A weight is 0 for an ignored entry and otherwise N / count, where N is the number of entries, so
+    that Keras' mean over all entries equals the paper's mean over the counted entries.
 
     Args:
         present: bool `[B, K]`, False for missing passages.
@@ -53,7 +53,9 @@ def masque_labels(
 
 
 def mean_of_counted(counts: tf.Tensor) -> tf.Tensor:
-    """Weights N / count where something counts and 0 elsewhere: a mean over all is one of those.
+    """Returns weights N / count for counted entries and 0 for others.
+
+    The weighted mean over all entries is then the mean over the counted entries.
 
     Example:
         >>> from tfmrc.preprocessing.labels import mean_of_counted

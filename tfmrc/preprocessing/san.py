@@ -1,4 +1,4 @@
-"""What turns strings into SAN's numbers, in training and in the exported model alike."""
+"""Preprocessor of SAN."""
 
 from typing import Any
 
@@ -18,35 +18,38 @@ from tfmrc.text.vocabulary import Vocabulary
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SANPreprocessor(Preprocessor):
-    """Strings to SAN's inputs and targets; graph operations only.
+    """Converts strings to SAN's inputs and targets by graph operations.
 
-    A word of the passage matches the question if it is one of its words: as it stands, in the
-    tokeniser's compared form (NFKC, lower case), and with `lemmas` also by lemma. Alignment is
-    made in the model. Tags come from outside (`annotations` names the inputs): one string a text
-    with one tag for each word of this tokeniser, single spaces between them.
+    A passage word matches the question if the question contains it: in its surface form, in the
+    tokenizer's compared form (NFKC, lower case), and with `lemmas` also by lemma. The model
+    computes the alignment. Tags are inputs (named by `annotations`): one string per text with one
+    tag per word of this tokenizer, separated by single spaces.
 
-    A passage that is longer than `passage_length` is cut in training; in reading `windows` looks
-    at all of it, up to `longest_passage`.
+    A passage of more than `passage_length` words is truncated in training. In inference `windows`
+    covers all of it, up to `longest_passage`.
 
     Args:
-        vocabulary: the input ids.
-        passage_length: words of a passage, or of a window of it, that the model reads at once.
-        question_length: words of a question that are kept.
-        answer_length: most words of an answer.
-        stride: words from the beginning of a window to that of the next; None for half of
-            `passage_length`.
-        longest_passage: words of a passage that are read at all.
-        lemmas: whether lemmas are given.
-        pos_tags: names of the part-of-speech tags; none are given if it is empty.
-        ner_tags: names of the types of entities, likewise.
-        styles: the styles whose answers are trained on.
-        encoder: a pretrained encoder (`tfmrc.encoders.from_preset`) or its subwords, which the
-            model then reads beside the words; None for none.
-        reading: what the encoder reads: "joint", question and passage as one sequence, or
-            "separate".
+        vocabulary: `tfmrc.text.Vocabulary`. Maps words to input ids.
+        passage_length: int. Number of words of a passage, or of a window, that the model reads at
+            once. Default: 400.
+        question_length: int. Largest number of words of a question. Default: 60.
+        answer_length: int. Largest number of words of an answer. Default: 15.
+        stride: int. Number of words between the starts of consecutive windows; None for half of
+            `passage_length`. Default: None.
+        longest_passage: int. Largest number of words of a passage in inference. Default: 100000.
+        lemmas: bool. Whether lemmas are inputs. Default: False.
+        pos_tags: sequence of str. Names of the part-of-speech tags; if empty, they are no inputs.
+            Default: ().
+        ner_tags: sequence of str. Names of the entity types; if empty, they are no inputs. Default:
+            ().
+        styles: sequence of str. Answer styles for training. Default: ('span',).
+        encoder: `tfmrc.encoders.Encoder` or `tfmrc.text.SubwordTokenizer`. A pretrained encoder
+            whose subwords the model reads in addition to its words. Default: None.
+        reading: str. "joint" (question and passage as one sequence) or "separate". Default:
+            "joint".
 
     Raises:
-        ValueError: a size is not positive, or windows leave words out.
+        ValueError: A size is not positive, or windows would skip words.
 
     Example:
         >>> from tfmrc.preprocessing import SANPreprocessor
@@ -97,8 +100,9 @@ class SANPreprocessor(Preprocessor):
         )
         if self.stride > passage_length:
             raise ValueError(
-                "`stride` is at most `passage_length`, so that windows leave no word out; leave it "
-                f"out for half. Received: stride={stride}, passage_length={passage_length}"
+                "`stride` must be at most `passage_length`, so that windows skip no word; the "
+                "default is half of it. "
+                f"Received: stride={stride}, passage_length={passage_length}"
             )
         self.lemmas = lemmas
         self._tags = {
@@ -109,11 +113,11 @@ class SANPreprocessor(Preprocessor):
 
     @property
     def num_exact_match(self) -> int:
-        """Forms in which a word may match the question."""
+        """Number of forms in which a word may match the question."""
         return 3 if self.lemmas else 2
 
     def model_kwargs(self) -> dict[str, Any]:
-        """The sizes that a `tfmrc.models.SAN` must have."""
+        """Returns the sizes of the model as keyword arguments of `tfmrc.models.SAN`."""
         tags = {f"num_{name}": 0 for name in ("pos", "ner")}
         tags |= {f"num_{name}": len(table.names) for name, table in self._tags.items()}
         return super().model_kwargs() | {"num_exact_match": self.num_exact_match} | tags
@@ -130,30 +134,28 @@ class SANPreprocessor(Preprocessor):
     def source(
         self, question: Any, passage: Any, limit: int | None = None, **annotations: Any
     ) -> Tensors:
-        """The model's inputs, and what leads from words back to the strings.
+        """Returns the model's inputs and the words' offsets.
 
         Args:
             question: string `[B]`.
             passage: string `[B]`.
-            limit: words of the passage that are kept; `passage_length` unless given.
-            **annotations: string `[B]` each; exactly those that `annotations` names.
+            limit: int. Largest number of words of the passage. Default: None, `passage_length`.
+            **annotations: string `[B]` each, the inputs named by `annotations`.
 
         Returns:
             A dict. The model's inputs: `question_ids [B, m]`, `passage_ids [B, n]` int32,
-            `exact_match [B, n, 2 or 3]` float32, `pos_ids`, `ner_ids [B, n]` int32 where there are
-            tags, and with an encoder what `tfmrc.preprocessing.encoder_inputs` describes. Beside
-            them `starts`, `ends` int32 `[B, n]`, code points of the passage, and `truncated` bool
-            `[B]`.
+            `exact_match [B, n, 2 or 3]` float32, `pos_ids`, `ner_ids [B, n]` int32 with tags, and
+            with an encoder the inputs of `tfmrc.preprocessing.encoder_inputs`. In addition
+            `starts`, `ends` int32 `[B, n]`, code points of the passage, and `truncated` bool `[B]`.
 
         Raises:
-            ValueError: annotations are missing or not wanted.
-            tf.errors.InvalidArgumentError: the batch sizes differ, or a text has not as many tags
-                as words.
+            ValueError: Annotations are missing or unknown.
+            tf.errors.InvalidArgumentError: The batch sizes differ, or the numbers of tags and words
+                of a text differ.
         """
         if set(annotations) != set(self.annotations):
             raise ValueError(
-                f"This preprocessor takes the annotations {list(self.annotations)}. "
-                f"Received: {sorted(annotations)}"
+                f"The annotations must be {list(self.annotations)}. Received: {sorted(annotations)}"
             )
         with tf.device(DEVICE):
             question = strings("question", question)
@@ -214,7 +216,7 @@ class SANPreprocessor(Preprocessor):
             return result
 
     def _annotation(self, annotations: Tensors, name: str, tokens: FlatTokens) -> tf.Tensor:
-        """The tag of each word, of questions and passages; "" where none are given."""
+        """Returns the tags of all words of questions and passages; "" without tags."""
         result = tf.fill(tf.shape(tokens.row), "")
         for offset, text in enumerate(("question", "passage")):
             if f"{text}_{name}" in self.annotations:
@@ -224,17 +226,16 @@ class SANPreprocessor(Preprocessor):
         return result
 
     def align(self, source: Tensors, start: Any, end: Any) -> tuple[tf.Tensor, ...]:
-        """The words that hold the characters of an answer.
+        """Returns the words that contain the characters of an answer.
 
         Args:
-            source: what `source` gave.
-            start: int32 `[B]`, the answer's first character (code point); -1 if it is unknown.
-            end: int32 `[B]`, the position behind its last one.
+            source: dict. The output of `source`.
+            start: int32 `[B]`, the answer's first character (code point); -1 if unknown.
+            end: int32 `[B]`, the position after the answer's last character.
 
         Returns:
-            `begin` and `end` int32 `[B]`, the first and last word, -1 where the answer is unknown
-            or not within the words that were kept; `exact` bool `[B]`, whether the words hold the
-            answer's characters and no others.
+            `begin` and `end` int32 `[B]`, the first and last word, -1 if the answer is unknown or
+            truncated; `exact` bool `[B]`, True if the words have exactly the answer's characters.
         """
         start, end = (tf.cast(tf.convert_to_tensor(x), tf.int32)[:, None] for x in (start, end))
         starts, ends = source["starts"], source["ends"]
@@ -244,26 +245,24 @@ class SANPreprocessor(Preprocessor):
         last = size - 1 - tf.argmax(tf.reverse(within, [1]), axis=1, output_type=tf.int32)
         begins = tf.gather(starts, first, batch_dims=1)
         stops = tf.gather(ends, last, batch_dims=1)
-        # What was cut may have held the answer's end.
+        # Truncation may have removed the end of the answer.
         whole = ~source["truncated"] | (stops >= end[:, 0])
         result = tf.reduce_any(within, axis=1) & whole
         exact = result & (begins == start[:, 0]) & (stops == end[:, 0])
         return tf.where(result, first, -1), tf.where(result, last, -1), exact
 
     def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
-        """One batch for `model.fit`.
+        """Returns one batch for `model.fit`.
 
         Args:
-            records: `question` string `[B]`, `passages` string `[B, K']`, `span` int32 `[B, 3]`:
-                passage, first character and the one behind the last of the answer to train on, -1
-                where there is none; the annotations, string `[B]`; and where they are wanted
-                `rotation` int `[B]` (see `MasquePreprocessor.batch`). The passage that is read is
-                the span's, else the first.
+            records: dict. `question` string `[B]`, `passages` string `[B, K']`; `span` int32
+                `[B, 3]`: passage, start and end of the target answer in characters, -1 without an
+                answer; the annotations, string `[B]`; and optionally `rotation` int `[B]` (see
+                `MasquePreprocessor.batch`). The model reads the span's passage, or the first.
 
         Returns:
-            `(x, y, sample_weight)`: the model's inputs; `begin` and `end` int32 `[B]`, -1 where
-            the answer is not within the words that are read; weights of mean 1 over the batch, 0
-            where there is no answer.
+            `(x, y, sample_weight)`: the model's inputs; `begin` and `end` int32 `[B]`, -1 if the
+            answer is not within the words; weights of mean 1 over the batch, 0 without an answer.
         """
         passages, span = records["passages"], records["span"]
         number = tf.maximum(span[:, 0], 0)
@@ -280,10 +279,10 @@ class SANPreprocessor(Preprocessor):
         return x, {"begin": begin, "end": end}, {"begin": weight, "end": weight}
 
     def windows(self, source: Tensors) -> Tensors:
-        """Passages of any length as windows of at most `passage_length` words.
+        """Divides passages of any length into windows of at most `passage_length` words.
 
         Args:
-            source: what `source` gave for passages of B examples, as long as they are.
+            source: dict. The output of `source` for the whole passages of B examples.
 
         Returns:
             The model's inputs for W windows, and int32 `[W]`: `row`, the example, and `first`, the

@@ -1,4 +1,4 @@
-"""Where the words of questions and passages stand in an example's source."""
+"""Layout of question and passages in an example's source."""
 
 from typing import NamedTuple
 
@@ -11,16 +11,16 @@ from tfmrc.text.tokenizer import Tokenizer
 class Source(NamedTuple):
     """The words of a batch and their positions in `[question | passage 1 | … | passage K]`.
 
-    A feature builder computes something for each of the N words and brings it into the source's
-    shape with `spread`; `question_part` and `passage_part` cut that into the two.
+    A preprocessor computes a value for each of the N words and converts it to the shape of the
+    source with `spread`; `question_part` and `passage_part` split the result.
 
     Attributes:
-        tokens: the words that are kept, of all strings.
+        tokens: `FlatTokens`. The words of all strings, truncated.
         example: int32 `[N]`, the word's row in the batch.
         position: int32 `[N]`, the word's position in its example's source, from 0 to S - 1.
         num_examples, question_size, passage_size: scalar int32 B, J and L.
-        present: bool `[B, K]`; a passage that is the empty string is missing.
-        truncated: bool `[B]`, words were cut.
+        present: bool `[B, K]`; an empty string is a missing passage.
+        truncated: bool `[B]`, True if words were removed.
     """
 
     tokens: FlatTokens
@@ -33,7 +33,7 @@ class Source(NamedTuple):
     truncated: tf.Tensor
 
     def spread(self, values: tf.Tensor) -> tf.Tensor:
-        """`[B, S]` with the value of each word at its position, 0 or "" elsewhere.
+        """Returns `[B, S]` with the value of each word at its position, 0 or "" elsewhere.
 
         Args:
             values: int32 or string `[N]`.
@@ -42,11 +42,11 @@ class Source(NamedTuple):
         return spread(values, self.example, self.position, (self.num_examples, size))
 
     def question_part(self, values: tf.Tensor) -> tf.Tensor:
-        """`[B, S]` to `[B, J]`."""
+        """Returns the question's part `[B, J]` of `[B, S]`."""
         return values[:, : self.question_size]
 
     def passage_part(self, values: tf.Tensor) -> tf.Tensor:
-        """`[B, S]` to `[B, K, L]`."""
+        """Returns the passages' part `[B, K, L]` of `[B, S]`."""
         shape = [self.num_examples, self.present.shape[1], self.passage_size]
         return tf.reshape(values[:, self.question_size :], shape)
 
@@ -59,18 +59,19 @@ def lay_out(
     passage_length: int,
     num_begin: int = 1,
 ) -> Source:
-    """Tokenises questions and passages in one call and gives every word its position.
+    """Tokenizes questions and passages in one call and computes the position of every word.
 
     Args:
-        tokenizer: the tokeniser.
+        tokenizer: `Tokenizer`.
         question: string `[B]`.
-        passages: string `[B, K]`, K known when the graph is built; "" is a missing passage.
-        question_length: words of a question that are kept.
-        passage_length: words of a passage that are kept.
-        num_begin: positions at the beginning of each passage that stay free, for `BOS`.
+        passages: string `[B, K]` with static K; "" is a missing passage.
+        question_length: int. Largest number of words of a question.
+        passage_length: int. Largest number of words of a passage.
+        num_begin: int. Number of positions at the start of each passage reserved for `BOS`.
+            Default: 1.
 
     Returns:
-        The words and their positions; J and L are those of the batch's longest, at least 1.
+        A `Source`; J and L are the largest lengths in the batch, at least 1.
 
     Example:
         >>> import tensorflow as tf

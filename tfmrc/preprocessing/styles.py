@@ -6,13 +6,13 @@ import tensorflow as tf
 
 
 class Styles:
-    """Looks style names up in the graph.
+    """Maps style names to ids by graph operations.
 
     Args:
-        names: distinct names; the position is the id.
+        names: sequence of distinct str; the index is the id.
 
     Raises:
-        ValueError: no name, an empty one or a repeated one.
+        ValueError: Names are missing, empty or repeated.
 
     Example:
         >>> from tfmrc.preprocessing.styles import Styles
@@ -22,16 +22,16 @@ class Styles:
 
     def __init__(self, names: Iterable[str]):
         if isinstance(names, str):
-            raise ValueError(f"Styles are a list of names. Received: styles={names!r}")
+            raise ValueError(f"Styles must be a list of names. Received: styles={names!r}")
         self.names = tuple(names)
         if not self.names or not all(self.names) or len(set(self.names)) < len(self.names):
             raise ValueError(
-                "Styles are one or more distinct names, none of them empty. "
+                "Styles must be one or more distinct, non-empty names. "
                 f"Received: styles={self.names!r}"
             )
 
     def lookup(self, style: tf.Tensor) -> tf.Tensor:
-        """The ids of style names.
+        """Returns the ids of style names.
 
         Args:
             style: string `[B]`.
@@ -40,7 +40,7 @@ class Styles:
             int32 `[B]`.
 
         Raises:
-            tf.errors.InvalidArgumentError: a name is unknown; the message has the known ones.
+            tf.errors.InvalidArgumentError: A name is unknown.
         """
         style = tf.convert_to_tensor(style, tf.string)
         matches = style[:, None] == tf.constant(self.names)
@@ -48,7 +48,7 @@ class Styles:
         check = tf.debugging.Assert(
             tf.reduce_all(known),
             [
-                f"Unknown answer style; this model has the styles {', '.join(self.names)}. "
+                f"Unknown answer style; the styles of this model are {', '.join(self.names)}. "
                 "Received: style=",
                 tf.boolean_mask(style, ~known),
             ],

@@ -1,4 +1,4 @@
-"""What a decoder reads and what it is to say."""
+"""Inputs and targets of a decoder."""
 
 from typing import Any
 
@@ -20,16 +20,16 @@ def decoder_targets(
     length: int,
     generation_vocabulary_size: int,
 ) -> dict[str, tf.Tensor]:
-    """Decoder inputs and extended target ids of answers or questions that are to be generated.
+    """Returns decoder inputs and extended target ids of answers or questions to generate.
 
     Args:
-        tokenizer: the tokeniser.
-        vocabulary: the input ids.
+        tokenizer: `Tokenizer`.
+        vocabulary: `Vocabulary`. Maps words to input ids.
         text: string `[B]`.
         source_extended_ids: int32 `[B, S]`.
-        source_words: string `[B, S]` in compared form.
-        length: words that are kept; `EOS` follows them.
-        generation_vocabulary_size: G.
+        source_words: string `[B, S]`, in compared form.
+        length: int. Largest number of words, before `EOS`.
+        generation_vocabulary_size: int. G.
 
     Returns:
         `answer_ids` and `target_ids`, int32 `[B, T]`; see `MasquePreprocessor.target`.

@@ -83,7 +83,7 @@ class WordPieces(tf.Module):
 
         Args:
             words: string `[N]`, UTF-8.
-            spaced: ignored; BERT does not encode spaces.
+            spaced: ignored; BERT does not encode spaces. Default: None.
 
         Returns:
             int32 ragged `[N, pieces]`; a word of removed characters only has no piece.

@@ -7,7 +7,7 @@ from tfmrc.ops.masking import masked_log_softmax
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class AdditiveAttention(keras.layers.Layer):
-    """Additive attention that also returns its weights, for copying.
+    """Computes additive attention and its log-weights, which a pointer copies with.
 
     `e_l = w . tanh(W_m M_l + W_s s + b)`, `alpha = softmax_l(e)`, `c = sum_l alpha_l M_l`. With a
     prior (combined attention) the weights are `alpha_l prior_l / sum_l' alpha_l' prior_l'`,
@@ -17,13 +17,13 @@ class AdditiveAttention(keras.layers.Layer):
     A query whose memory is all padding gets weights of zero and a context of zeros.
 
     Args:
-        stddev: standard deviation of the initial weights.
+        stddev: float. Standard deviation of the initial weights. Default: 0.02.
 
     Call arguments:
         query: `[B, T, d]`.
         memory: `[B, S, d]`.
         memory_mask: boolean `[B, S]`, True = real.
-        log_prior: `[B, S]` log of the positions' prior weight; None for none.
+        log_prior: `[B, S]` log of the positions' prior weights; None for no prior.
         projected: The output of `project(memory)`; computed here if None.
 
     Returns:
@@ -55,7 +55,7 @@ class AdditiveAttention(keras.layers.Layer):
         self.query_projection.build(query_shape)
 
     def project(self, memory):
-        """`W_m M + b` `[B, S, d]`."""
+        """Returns `W_m M + b` `[B, S, d]`, which is the same for all queries."""
         return self.memory_projection(memory)
 
     def call(self, query, memory, memory_mask, log_prior=None, projected=None):

@@ -8,23 +8,22 @@ from tfmrc.ops.similarity import trilinear_similarity
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class DualAttention(keras.layers.Layer):
-    """Dual attention between a question and all its passages at once.
+    """Computes dual attention between a question and all its passages.
 
-    With `U = similarity(E_p, E_q)` `[L, J]` a passage, `A = softmax_j U`, `B = softmax_l U`:
+    With `U = similarity(E_p, E_q)` `[L, J]` per passage, `A = softmax_j U`, `B = softmax_l U`:
 
     - `A1 = A E_q`, `A2 = A B1` `[L, d]`; `B1 = B^T E_p`, `B2 = B^T A1` `[J, d]`,
     - `G_qp = [E_p; A1; A2; E_p * A1; E_p * A2]` for each passage,
     - `G_pq = [E_q; m1; m2; E_q * m1; E_q * m2]`, `m1`, `m2` the maxima of `B1`, `B2` over passages.
 
-    Padded words get no attention; passages of padding alone take no part in the maxima (zeros if
-    no passage is real).
+    Padded words are not attended to; passages of padding are excluded from the maxima (zeros if no
+    passage is real).
 
     Args:
-        stddev: standard deviation of the initial weight of the similarity.
-        similarity_init: mean of the initial weights of `q * p` in the similarity, times the root
-            of d. With 1 the similarity starts as the scaled dot product: equal words attend to
-            each other from the first training step on. With 0, as in the paper, that is to be
-            learned.
+        stddev: float. Standard deviation of the initial similarity weight. Default: 0.02.
+        similarity_init: float. Mean of the initial weights of `q * p` in the similarity, times the
+            square root of d. With 1 the similarity starts as the scaled dot product, so that equal
+            words attend to each other from the first training step. The paper has 0. Default: 0.0.
 
     Call arguments:
         passages: `[B, K, L, d]`.
@@ -46,7 +45,7 @@ class DualAttention(keras.layers.Layer):
         ((1, 2, 3, 20), (1, 5, 20))
 
     Reference: Nishida et al. 2019 (Masque), section 3.1.3, masque-02 to masque-10. The Japanese
-    paper prints a similarity weight of 6d numbers; its formula, as the English one, has 3d.
+    paper states a similarity weight of 6d numbers; its formula has 3d, as in the English paper.
     """
 
     def __init__(self, stddev=0.02, similarity_init=0.0, **kwargs):

@@ -7,15 +7,16 @@ from tfmrc.ops.masking import masked_softmax
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class GatedSelfAttention(keras.layers.Layer):
-    """Self-attention over the whole passage, mixed in by a gate.
+    """Computes self-attention over the passage and adds it through a gate.
 
     With `U` the words as columns, `a_t = softmax(U^T W_s u_t)` and `s_t = U a_t`; then
     `f = tanh(W_f [u; s])`, `g = sigmoid(W_g [u; s])` and the output is `g f + (1 - g) u`.
 
-    Padding is not attended to; outputs at padding are meaningless.
+    Padding is not attended to; outputs at padding are undefined.
 
     Args:
-        stddev: standard deviation of the initial weights; None for Glorot's uniform ones.
+        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
+            None.
 
     Call arguments:
         x: `[B, n, d]`.
@@ -55,7 +56,7 @@ class GatedSelfAttention(keras.layers.Layer):
         return layer
 
     def attention(self, x, padding_mask):
-        """Returns the weights `[B, n, n]`; row t is how word t attends to the others."""
+        """Returns the weights `[B, n, n]`; row t contains the attention of word t."""
         scores = ops.matmul(self.matching(x), ops.swapaxes(x, 1, 2))
         return masked_softmax(scores, padding_mask[:, None, :])  # qg-02
 

@@ -6,15 +6,15 @@ from tfmrc.ops.masking import masked_softmax
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class LuongAttention(keras.layers.Layer):
-    """Multiplicative attention and the attentional state.
+    """Computes multiplicative attention and the attentional state.
 
-    `r = U^T W_a d`, `a = softmax(r)`, `c = U a`, `d' = tanh(W_b [d; c])`. The keys `U^T W_a` do
-    not change from step to step; `project` computes them once.
+    `r = U^T W_a d`, `a = softmax(r)`, `c = U a`, `d' = tanh(W_b [d; c])`. The keys `U^T W_a` are
+    the same at every step; `project` computes them once.
 
-    Padding gets no attention; a memory of padding alone gives a context of zeros.
+    Padding is not attended to; a memory of padding gives a context of zeros.
 
     Args:
-        units: width of `d'`.
+        units: int. Width of `d'`.
 
     Call arguments:
         states: `[B, T, d]`, the states `d` of the decoder.
@@ -51,11 +51,11 @@ class LuongAttention(keras.layers.Layer):
         self.output_layer.build((None, states_shape[-1] + memory_shape[-1]))
 
     def project(self, memory):
-        """Returns the keys `[B, M, d]`, which no step changes."""
+        """Returns the keys `[B, M, d]`, which are the same at every step."""
         return self.key(memory)
 
     def scores(self, states, keys):
-        """Returns the raw scores `r` `[B, T, M]`, float32, which a pointer copies with."""
+        """Returns the raw scores `r` `[B, T, M]`, float32, the copy scores of a pointer."""
         return ops.cast(ops.matmul(states, ops.swapaxes(keys, 1, 2)), "float32")  # qg-09
 
     def call(self, states, memory, memory_mask, keys=None):

@@ -10,29 +10,30 @@ from tfmrc.ops.masking import masked_softmax
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class MemoryGeneration(keras.layers.Layer):
-    """Question attention, self-attention without the diagonal, and a bidirectional LSTM.
+    """Applies question attention, self-attention without diagonal, and a bidirectional LSTM.
 
     `C = dropout(softmax_question(ReLU(W_3 H_p) . ReLU(W_3 H_q)))`, `U = [H_p; C H_q]`,
-    `U' = dropout(drop_diag(softmax(U . U))) U`, `M = BiLSTM([U; U'])`. A word never aligns to
-    itself: the diagonal is left out before the softmax, so that the weights of the other words
-    sum to one.
+    `U' = dropout(drop_diag(softmax(U . U))) U`, `M = BiLSTM([U; U'])`. A word does not align to
+    itself: the diagonal is removed before the softmax, so that the weights of the other words sum
+    to one.
 
-    Padding: padded words are not attended to; where nothing is left to attend to (a question
-    without words, a passage of one word) the attention gives zeros. Outputs at padding are zeros.
+    Padding: padded words are not attended to. Without any word to attend to (an empty question, a
+    passage of one word), the attention is zero. Outputs at padding are zeros.
 
     Args:
-        units: width of one direction of the LSTM.
-        attention_dim: width of the rectified projection; None for the width of `H`.
-        dropout: rate on the attention weights and (variational) on the LSTM's inputs.
-        use_cudnn: see `BidirectionalLSTM`.
-        seed: of the dropout.
+        units: int. Width of one direction of the LSTM.
+        attention_dim: int. Width of the ReLU projection; None for the width of `H`. Default: None.
+        dropout: float. Dropout rate on the attention weights and (variational) the LSTM's inputs.
+            Default: 0.0.
+        use_cudnn: "auto" or False. See `BidirectionalLSTM`. Default: "auto".
+        seed: int. Seed of the dropout. Default: None.
 
     Call arguments:
         passage: `[B, n, h]`.
         question: `[B, m, h]`.
         passage_mask: boolean `[B, n]`, True = real.
         question_mask: boolean `[B, m]`.
-        training: whether to drop.
+        training: bool. Whether to apply dropout.
 
     Returns:
         `[B, n, 2 * units]`.

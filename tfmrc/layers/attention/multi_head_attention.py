@@ -9,27 +9,27 @@ from tfmrc.ops.shapes import split_heads
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class MultiHeadAttention(keras.layers.Layer):
-    """Scaled dot-product attention in several heads, with explicit masks and a decoding cache.
+    """Computes multi-head attention with explicit masks and a decoding cache.
 
-    A query without a real position to attend to gets the bias of the output alone: its attention
-    is all zeros, whereas Keras' own layer gives the mean of the padding.
+    A query without a real position to attend to gives the output bias only, because its attention
+    is all zeros. Keras' layer gives the mean of the padding instead.
 
     Args:
-        num_heads: number of heads H; it divides the query's width d.
-        dropout: rate of the dropout on the attention weights.
-        stddev: standard deviation of the initial weights.
+        num_heads: int. Number of heads H, a divisor of the query's width d.
+        dropout: float. Dropout rate on the attention weights. Default: 0.0.
+        stddev: float. Standard deviation of the initial weights. Default: 0.02.
 
     Call arguments:
         query: `[..., m, d]`.
         memory: `[..., n, d']` with the same leading axes.
-        attention_mask: boolean, True = real; `[..., n]` (padding: the same positions for every
-            query) or `[..., m, n]`, leading axes of size 1 allowed.
+        attention_mask: boolean, True = real; `[..., n]` (a padding mask for all queries) or
+            `[..., m, n]`. Leading axes may have size 1.
 
     Returns:
         `[..., m, d]`.
 
     Raises:
-        ValueError: the heads do not divide the width.
+        ValueError: `num_heads` does not divide the width.
 
     Example:
         >>> import numpy as np
@@ -71,11 +71,11 @@ class MultiHeadAttention(keras.layers.Layer):
         return self.attend(query, keys, values, attention_mask, training=training)
 
     def project(self, memory):
-        """Returns keys and values `[..., H, n, d / H]` of a memory; decoding computes them once."""
+        """Returns keys and values `[..., H, n, d / H]`, which decoding computes once."""
         return self._split(self.key_projection(memory)), self._split(self.value_projection(memory))
 
     def attend(self, query, keys, values, attention_mask=None, training=None):
-        """Attends to keys and values of `project`; the other arguments are those of a call."""
+        """Attends to the keys and values of `project`; other arguments as in the call."""
         mask = attention_mask
         scale = float(keys.shape[-1]) ** -0.5
         queries = self._split(self.query_projection(query) * scale)  # [..., H, m, d / H]
@@ -90,7 +90,7 @@ class MultiHeadAttention(keras.layers.Layer):
         return self.output_projection(ops.reshape(heads, shape))
 
     def init_cache(self, batch_size, num_beams, max_length, dim):
-        """Room for the keys and values of `max_length` steps: two `[B, W, H, T, d / H]`."""
+        """Returns an empty cache of keys and values, `[B, W, H, max_length, d / H]` each."""
         shape = (batch_size, num_beams, self.num_heads, max_length, dim // self.num_heads)
         return {
             "keys": ops.zeros(shape, self.compute_dtype),
@@ -98,17 +98,17 @@ class MultiHeadAttention(keras.layers.Layer):
         }
 
     def decode_step(self, x, cache, t):
-        """One step of causal self-attention: `x` `[B, W, d]` attends to the steps up to itself.
+        """Computes one step of causal self-attention; `x` `[B, W, d]` is step `t`.
 
         Returns:
-            The output `[B, W, d]` and the cache with step `t` filled in.
+            The output `[B, W, d]` and the cache with step `t`.
         """
         position = (0, 0, 0, t, 0)
         key, value = self.project(x[:, :, None, :])
         keys = ops.slice_update(cache["keys"], position, key)
         values = ops.slice_update(cache["values"], position, value)
         past = ops.arange(keys.shape[-2]) <= t  # [T]
-        # Every beam is a sequence of its own with one query: [B, W, 1, d] over [B, W, H, T, d/H].
+        # Each beam is a sequence with one query: [B, W, 1, d] over [B, W, H, T, d/H].
         output = self.attend(x[:, :, None, :], keys, values, past[None, None, None, :])
         return output[:, :, 0, :], {"keys": keys, "values": values}
 

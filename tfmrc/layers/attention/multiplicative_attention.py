@@ -1,4 +1,4 @@
-"""Multiplicative attention that also returns its weights."""
+"""Multiplicative attention."""
 
 import keras
 from keras import ops
@@ -9,16 +9,17 @@ from tfmrc.ops.masking import masked_log_softmax
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class MultiplicativeAttention(keras.layers.Layer):
-    """Scaled multiplicative attention, with log-weights for copying.
+    """Computes scaled multiplicative attention and its log-weights, which a pointer copies with.
 
     `s(X, Y) = softmax(X U (Y V)^T / sqrt(d))`, d the width of X, and `s(X, Y) Y`. `Y V` does not
     depend on X; `project` computes it once.
 
-    A row of X whose Y is all padding gets weights of zero and a sum of zeros.
+    If Y is all padding, weights and sum are zero.
 
     Args:
-        attention_dim: width of both projections.
-        stddev: standard deviation of the initial weights; None for Glorot's uniform ones.
+        attention_dim: int. Width of both projections.
+        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
+            None.
 
     Call arguments:
         x: `[B, m, d]`.
@@ -53,7 +54,7 @@ class MultiplicativeAttention(keras.layers.Layer):
         self.key_projection.build(y_shape)
 
     def project(self, y):
-        """`Y V` `[B, n, attention_dim]`."""
+        """Returns `Y V` `[B, n, attention_dim]`."""
         return self.key_projection(y)
 
     def call(self, x, y, y_mask, projected=None):

@@ -11,39 +11,40 @@ from tfmrc.ops.shapes import split_heads
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class TiedSelfAttention(keras.layers.Layer):
-    """Multi-head self-attention whose queries and keys are one projection of the words.
+    """Computes multi-head self-attention with one projection for queries and keys.
 
     `softmax(x R (x R)^T / sqrt(d / H)) x`: the words themselves are the values, and there is no
-    output projection. Head h compares its part of `x R` and gives its part of `x`.
+    output projection. Head h uses its part of `x R` as query and key, and its part of `x` as value.
 
-    The printed mask of the causal form is 0 where `i < j`, which leaves the first word nothing to
-    attend to; here a word sees itself and what comes before it, as the text around it says.
+    The paper's causal mask is 0 where `i < j`, so the first word has nothing to attend to. Here a
+    word attends to itself and the previous words, as the paper's text says.
 
     Padding is not attended to; a row without any word gives zeros.
 
     Args:
-        num_heads: number of heads H, a divisor of d.
-        causal: whether a word sees no later word.
-        dropout: rate on the attention weights.
-        stddev: standard deviation of the initial weights; None for Glorot's uniform ones.
+        num_heads: int. Number of heads H, a divisor of d. Default: 4.
+        causal: bool. Whether a word attends only to itself and previous words. Default: False.
+        dropout: float. Dropout rate on the attention weights. Default: 0.0.
+        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
+            None.
 
     Call arguments:
         x: `[B, n, d]`.
         padding_mask: boolean `[B, n]`, True = real; None for all real.
-        training: whether to drop.
+        training: bool. Whether to apply dropout.
 
     Returns:
         `[B, n, d]`.
 
     Raises:
-        ValueError: the number of heads does not divide d.
+        ValueError: `num_heads` does not divide d.
 
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import TiedSelfAttention
         >>> x = np.random.default_rng(0).normal(size=(1, 3, 4)).astype("float32")
         >>> y = np.array(TiedSelfAttention(num_heads=2, causal=True)(x))
-        >>> bool(np.allclose(y[0, 0], x[0, 0]))  # the first word sees itself alone
+        >>> bool(np.allclose(y[0, 0], x[0, 0]))  # the first word attends only to itself
         True
 
     Reference: Xiao et al. 2018 (DAANET), encoding layer, daanet-05.
@@ -92,16 +93,16 @@ class TiedSelfAttention(keras.layers.Layer):
         return ops.reshape(heads, (*ops.shape(heads)[:-2], self.dim))
 
     def init_cache(self, batch_size, num_beams, max_length):
-        """Room for the keys and values of `max_length` steps: two `[B, W, H, T, d / H]`."""
+        """Returns an empty cache of keys and values, `[B, W, H, max_length, d / H]` each."""
         heads = self.num_heads, max_length, self.dim // self.num_heads
-        room = ops.zeros((batch_size, num_beams, *heads), self.compute_dtype)
-        return {"keys": room, "values": room}
+        empty = ops.zeros((batch_size, num_beams, *heads), self.compute_dtype)
+        return {"keys": empty, "values": empty}
 
     def decode_step(self, x, cache, t):
-        """One step of the causal form: `x` `[B, W, d]` attends to the steps up to itself.
+        """Computes one step of causal attention; `x` `[B, W, d]` is step `t`.
 
         Returns:
-            The output `[B, W, d]` and the cache with step `t` filled in.
+            The output `[B, W, d]` and the cache with step `t`.
         """
         position = (0, 0, 0, t, 0)
         x = x[:, :, None, :]

@@ -10,13 +10,13 @@ from tfmrc.ops.masking import masked_softmax
 class AlignedEmbedding(keras.layers.Layer):
     """Computes `f_align(p_i) = sum_j gamma_ij g(q_j)`, `gamma_ij = softmax_j(g(p_i) . g(q_j))`.
 
-    `g` is one rectified layer, the same for both sides: `g(x) = ReLU(W_0 x)`.
+    `g` is a shared ReLU layer: `g(x) = ReLU(W_0 x)`.
 
-    Padding: padded question words have no part; a question without words gives zeros. Outputs at
-    padded passage words are meaningless.
+    Padding: padded question words are ignored; a question without words gives zeros. Outputs at
+    padded passage words are undefined.
 
     Args:
-        dim: width of `g`.
+        dim: int. Width of `g`. Default: 280.
 
     Call arguments:
         passage: word vectors `[B, n, w]`.

@@ -8,12 +8,12 @@ from tfmrc.layers.encoders.linear import normal
 class AnswerTagEmbedding(keras.layers.Layer):
     """Appends an answer tag to every word vector: `[e_t; m_t]`.
 
-    `m_t` is one of two trained vectors, for words inside and outside the answer. Outputs
-    at padding do not matter if the following encoder masks them.
+    `m_t` is one of two trained vectors, for words inside and outside the answer. Outputs at padding
+    must be masked by the next layer.
 
     Args:
-        dim: width of the tag's vector.
-        stddev: standard deviation of the initial vectors.
+        dim: int. Width of the tag vectors. Default: 3.
+        stddev: float. Standard deviation of the initial vectors. Default: 0.02.
 
     Call arguments:
         words: `[..., n, w]` word vectors.

@@ -9,26 +9,26 @@ from tfmrc.ops.masking import masked_max
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class CharacterEmbedding(keras.layers.Layer):
-    """Embeds a word by a convolution over its characters and the maximum over the word.
+    """Embeds words by a character convolution and max pooling.
 
-    `h_i = b + sum_k W_k e_{i+k}`, k from `-(w - 1) / 2` to `(w - 1) / 2`, `y = max_i h_i`. Beyond
-    the word's ends stand zeros, and the maximum is over its own characters: how far a word is
-    padded does not matter, and a word without characters gives zeros.
+    `h_i = b + sum_k W_k e_{i+k}`, k from `-(w - 1) / 2` to `(w - 1) / 2`, `y = max_i h_i`. The word
+    is surrounded by zeros, and the maximum is over its own characters, so the amount of padding has
+    no effect. A word without characters gives zeros.
 
-    The convolution is read from tables: `W_k e` is the same wherever a character stands, so it is
-    made once for every character of the alphabet, and the positions add what they look up. That is
-    `num_characters` products instead of one a character of the text, and no
-    `[..., n, c, w * dim]` is built.
+    The convolution uses lookup tables: `W_k e` does not depend on the position of a character, so
+    it is computed once per character of the alphabet and then looked up. This needs
+    `num_characters` products instead of one per character of the text, and no tensor
+    `[..., n, c, w * dim]`.
 
-    The paper does not say how the convolution begins; its weights are drawn as all others there,
-    by Glorot's uniform law. It names no activation, and there is none.
+    The paper does not state the initialization of the convolution; it is Glorot uniform, like its
+    other weights. The paper states no activation, and there is none.
 
     Args:
-        num_characters: rows of the character table; row 0 is padding.
-        dim: width of a character's vector.
-        output_dim: width of a word's vector.
-        kernel_width: characters that the convolution sees at once, odd.
-        stddev: standard deviation of the initial character vectors.
+        num_characters: int. Number of rows of the character table; row 0 is padding.
+        dim: int. Width of the character vectors. Default: 200.
+        output_dim: int. Width of the word vectors. Default: 200.
+        kernel_width: int. Width of the convolution, an odd number of characters. Default: 3.
+        stddev: float. Standard deviation of the initial character vectors. Default: 0.1.
 
     Call arguments:
         characters: int `[..., n, c]`, 0 after a word's last character.
@@ -55,10 +55,7 @@ class CharacterEmbedding(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         if kernel_width % 2 == 0:
-            raise ValueError(
-                "A convolution that looks as far back as ahead has an odd width. "
-                f"Received: kernel_width={kernel_width}"
-            )
+            raise ValueError(f"`kernel_width` must be odd. Received: kernel_width={kernel_width}")
         self.num_characters = num_characters
         self.dim = dim
         self.output_dim = output_dim
@@ -78,8 +75,8 @@ class CharacterEmbedding(keras.layers.Layer):
         table = ops.where(ops.equal(rows, 0), 0.0, ops.cast(self.table, self.compute_dtype))
         looked_up = ops.matmul(table, ops.cast(self.kernel, self.compute_dtype))  # [w, C, out]
         width, side = ops.shape(characters)[-1], self.kernel_width // 2
-        around = [[0, 0]] * (len(characters.shape) - 1) + [[side, side]]
-        shifted = ops.pad(characters, around)
+        paddings = [[0, 0]] * (len(characters.shape) - 1) + [[side, side]]
+        shifted = ops.pad(characters, paddings)
         sums = ops.cast(self.bias, self.compute_dtype)
         for k in range(self.kernel_width):
             sums = sums + ops.take(looked_up[k], shifted[..., k : k + width], axis=0)

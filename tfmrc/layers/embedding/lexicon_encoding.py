@@ -1,4 +1,4 @@
-"""Lexicon encoding of SAN: features of each word alone."""
+"""Lexicon encoding of SAN: features of individual words."""
 
 import keras
 from keras import ops
@@ -11,36 +11,39 @@ from tfmrc.layers.encoders.feed_forward import FeedForward
 class LexiconEncoding(keras.layers.Layer):
     """Projects word vectors and lexical features of passage and question to one width.
 
-    A passage word is `[word; f_align; exact match; POS; NER]`, of which the last three are there
-    if they are given; a question word is its vector alone. Two position-wise networks
-    `W_2 ReLU(W_1 x + b_1) + b_2`, one for each side, give both the width `units`.
+    A passage word is `[word; f_align; exact match; POS; NER]`, where the last three are optional. A
+    question word is its vector. Two position-wise networks `W_2 ReLU(W_1 x + b_1) + b_2`, one per
+    side, project both to the width `units`.
 
-    Padding: padded question words have no part in the alignment. Outputs at padded words are
-    meaningless.
+    Padding: padded question words are excluded from the alignment. Outputs at padded words are
+    undefined.
 
     Args:
-        units: width of both outputs.
-        intermediate_dim: inner width of the two networks; None for `units`.
-        align_dim: width of the alignment; 0 for none.
-        num_pos: part-of-speech tags; 0 for none. Ids go from 1, 0 stands for none.
-        pos_dim: width of their embedding.
-        num_ner: types of named entities; 0 for none. Ids go from 1, 0 stands for no entity.
-        ner_dim: width of their embedding.
-        stddev: standard deviation of the networks' initial weights.
+        units: int. Width of both outputs.
+        intermediate_dim: int. Inner width of the two networks; None for `units`. Default: None.
+        align_dim: int. Width of the alignment; 0 for no alignment. Default: 280.
+        num_pos: int. Number of part-of-speech tags; 0 for no feature. Ids start at 1; 0 is no tag.
+            Default: 0.
+        pos_dim: int. Width of the part-of-speech embedding. Default: 9.
+        num_ner: int. Number of entity types; 0 for no feature. Ids start at 1; 0 is no entity.
+            Default: 0.
+        ner_dim: int. Width of the entity embedding. Default: 8.
+        stddev: float. Standard deviation of the networks' initial weights. Default: 0.05.
 
     Call arguments:
         passage: word vectors `[B, n, w]`.
         question: word vectors `[B, m, w]`.
         question_mask: boolean `[B, m]`, True = real.
-        exact_match: `[B, n, k]`, 0 or 1; None for none (see `tfmrc.preprocessing.SANPreprocessor`).
-        pos_ids: int `[B, n]`, with `num_pos`.
-        ner_ids: int `[B, n]`, with `num_ner`.
+        exact_match: `[B, n, k]`, 0 or 1; None for no feature (see
+            `tfmrc.preprocessing.SANPreprocessor`).
+        pos_ids: int `[B, n]`, required if `num_pos` is above 0.
+        ner_ids: int `[B, n]`, required if `num_ner` is above 0.
 
     Returns:
         Passage `[B, n, units]` and question `[B, m, units]`.
 
     Raises:
-        ValueError: tags are given that the layer was not built for, or the other way round.
+        ValueError: Tags are missing, or given without `num_pos` or `num_ner`.
 
     Example:
         >>> import numpy as np
@@ -87,7 +90,7 @@ class LexiconEncoding(keras.layers.Layer):
         self.alignment = (
             AlignedEmbedding(align_dim, dtype=dtype, name="alignment") if align_dim else None
         )
-        # One row more than tags: row 0 stands for none.
+        # Row 0 is for words without a tag.
         self.tables = {
             name: keras.layers.Embedding(count + 1, width, dtype=dtype, name=f"{name}_embedding")
             for name, count, width in (("pos", num_pos, pos_dim), ("ner", num_ner, ner_dim))
@@ -130,7 +133,7 @@ class LexiconEncoding(keras.layers.Layer):
         for name, ids in (("pos", pos_ids), ("ner", ner_ids)):
             if (ids is None) == (name in self.tables):
                 raise ValueError(
-                    f"`{name}_ids` are given if and only if `num_{name}` is above 0. "
+                    f"`{name}_ids` must be given if and only if `num_{name}` is above 0. "
                     f"Received: num_{name}={getattr(self, f'num_{name}')}, {name}_ids={ids}"
                 )
             if ids is not None:

@@ -8,17 +8,17 @@ from tfmrc.ops.positions import sinusoid
 class PositionEmbedding(keras.layers.Layer):
     """Adds positions to word vectors: `LN(x) + w * sinusoid(position)`, `w` trained.
 
-    The papers' reader takes the order of words from ELMo. A model without a contextual embedding
-    takes it from here. The vectors are normalised first, because word vectors drawn from
-    N(0, 0.02) would drown beside sines and cosines.
+    In the paper, ELMo encodes the order of words; this layer replaces it in a model without a
+    contextual embedding. The vectors are normalized first, because word vectors drawn from
+    N(0, 0.02) are small compared to sines and cosines.
 
     Args:
-        scale: initial value of `w` (one number a dimension).
+        scale: float. Initial value of `w` (one number per dimension). Default: 0.5.
 
     Call arguments:
-        x: `[..., n, d]`, or `[..., d]` where `position` is given.
-        position: A scalar, the one position of all of `x` in step-by-step decoding; without it the
-            second axis from the end is counted from 0.
+        x: `[..., n, d]`, or `[..., d]` with `position`.
+        position: scalar. The position of `x` in step-by-step decoding; None for positions from 0
+            on along the second to last axis.
 
     Returns:
         The shape of `x`.

@@ -7,28 +7,28 @@ from tfmrc.ops.ids import NUM_SPECIAL, PAD
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class WordEmbedding(keras.layers.Layer):
-    """Embeds words with special rows that are always trained and rows of the words.
+    """Embeds words, with trainable rows for special words even if the other rows are frozen.
 
-    The special rows ([PAD], [UNK], [BOS], [EOS]) have no pre-trained vector, so they are trained
-    also where the words' rows (GloVe) stay as they are. PAD gives zeros. The table is kept in two
-    weights, and no step ever joins the whole of it.
+    The special words ([PAD], [UNK], [BOS], [EOS]) have no pretrained vectors, so their rows are
+    trained even if the rows of the words (GloVe) are frozen. PAD gives zeros. The table consists of
+    two weights, which are never concatenated as a whole.
 
     Args:
-        vocabulary_size: rows of the table, the special ones included.
-        dim: width of a vector.
-        words_trainable: whether the words' rows are trained too.
-        stddev: standard deviation of the initial rows.
+        vocabulary_size: int. Number of rows, including special words.
+        dim: int. Width of the vectors.
+        words_trainable: bool. Whether to train the rows of the words. Default: False.
+        stddev: float. Standard deviation of the initial rows. Default: 0.02.
 
     Call arguments:
         x: int `[...]` input ids; with `num_rows`, vectors `[..., dim]`.
-        num_rows: if given, the table is read in reverse: the products of the vectors with its
-            first rows (an output embedding tied to the input's, as KerasHub's ReversibleEmbedding).
+        num_rows: int. If given, computes the products of the vectors with the first rows of the
+            table (a tied output embedding, as KerasHub's ReversibleEmbedding).
 
     Returns:
-        `[..., dim]`, or `[..., num_rows]` in reverse; in the compute dtype.
+        `[..., dim]`, or `[..., num_rows]` with `num_rows`, in the compute dtype.
 
     Raises:
-        ValueError: fewer rows than special ones.
+        ValueError: There are no rows besides those of special words.
 
     Example:
         >>> import numpy as np
@@ -44,7 +44,7 @@ class WordEmbedding(keras.layers.Layer):
         super().__init__(**kwargs)
         if vocabulary_size <= NUM_SPECIAL:
             raise ValueError(
-                f"A table needs rows beside its {NUM_SPECIAL} special ones. "
+                f"`vocabulary_size` must be above {NUM_SPECIAL}, the number of special words. "
                 f"Received: vocabulary_size={vocabulary_size}"
             )
         self.vocabulary_size = vocabulary_size

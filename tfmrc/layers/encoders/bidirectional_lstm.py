@@ -1,4 +1,4 @@
-"""A bidirectional LSTM that ignores padding."""
+"""Bidirectional LSTM that ignores padding."""
 
 import keras
 from keras import ops
@@ -12,43 +12,47 @@ from tfmrc.ops.shapes import flatten_leading, restore_leading
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class BidirectionalLSTM(keras.layers.Layer):
-    """Reads words from left to right and from right to left.
+    """Applies an LSTM in both directions.
 
-    `h_t = [LSTM(x_t, h_{t-1}); LSTM'(x_t, h_{t+1})]`. The inputs of all words are projected by
-    one matrix product a direction; the backward pass finds the gradient of the recurrent weights
-    in another one (`tfmrc.ops.recurrence`).
+    `h_t = [LSTM(x_t, h_{t-1}); LSTM'(x_t, h_{t+1})]`. One matrix product per direction projects the
+    inputs of all words, and another one computes the gradient of the recurrent weights
+    (`tfmrc.ops.recurrence`).
 
     Padding: real words come first. The backward direction begins at each row's last real word, the
     outputs at padding are zeros, and a row without any word gives zeros and its initial state.
 
-    Which computation runs: on a GPU cuDNN's by way of `keras.layers.LSTM`, unless `use_cudnn` is
-    False or the graph is traced inside `tfmrc.ops.portable.portable()`, as exports are (a graph
-    that holds cuDNN's operation runs on GPUs alone). Everywhere else the loop of
-    `tfmrc.ops.recurrence`. The weights are the same ones, those of two `keras.layers.LSTM`.
+    On a GPU, cuDNN runs through `keras.layers.LSTM`, unless `use_cudnn` is False or the graph is
+    traced inside `tfmrc.ops.portable.portable()`, as exports are (a graph with cuDNN's operation
+    only runs on GPUs). Otherwise the loop of `tfmrc.ops.recurrence` runs. Both use the same
+    weights, those of two `keras.layers.LSTM`.
 
     Args:
-        units: width of one direction.
-        causal: reads from left to right only: no output depends on a later word.
-        return_state: also returns the states after the last step of each direction.
-        dropout: rate of variational dropout on the inputs: one mask for all words of a row.
-        use_cudnn: "auto" or False.
-        stddev: standard deviation of the inputs' initial weights; None: as Keras draws them.
-        seed: of the dropout.
+        units: int. Width of one direction.
+        causal: bool. Whether to read from left to right only, so that no output depends on a later
+            word. Default: False.
+        return_state: bool. Whether to also return the states after the last step of each direction.
+            Default: False.
+        dropout: float. Variational dropout rate on the inputs: one mask for all words of a row.
+            Default: 0.0.
+        use_cudnn: "auto" or False. Default: "auto".
+        stddev: float. Standard deviation of the initial input weights; None for Keras' default.
+            Default: None.
+        seed: int. Seed of the dropout. Default: None.
 
     Call arguments:
         x: `[..., n, d]`.
         padding_mask: boolean `[..., n]`, True = real; None for all real.
-        initial_state: `(hidden, cell)`, each `[..., units]`; of a causal layer only. Zeros by
+        initial_state: `(hidden, cell)`, each `[..., units]`; for a causal layer only. Zeros by
             default.
-        training: whether to drop.
+        training: bool. Whether to apply dropout.
 
     Returns:
-        `[..., n, 2 * units]`, forward then backward; `[..., n, units]` of a causal layer. With
+        `[..., n, 2 * units]`, forward then backward; `[..., n, units]` for a causal layer. With
         `return_state` a tuple `(outputs, hidden, cell)`, the states `[..., 2 * units]` (or
-        `[..., units]`): forward's after the last real word, backward's after the first word.
+        `[..., units]`): forward after the last real word, backward after the first word.
 
     Raises:
-        ValueError: a size or option is not what the layer takes.
+        ValueError: An argument has an invalid value.
 
     Example:
         >>> import numpy as np
@@ -109,8 +113,8 @@ class BidirectionalLSTM(keras.layers.Layer):
     def call(self, x, padding_mask=None, initial_state=None, training=None):
         if initial_state is not None and not self.causal:
             raise ValueError(
-                "`initial_state` is for a causal layer: the backward direction begins at the last "
-                f"word. Received: causal={self.causal}"
+                "`initial_state` needs a causal layer, because the backward direction begins at "
+                f"the last word. Received: causal={self.causal}"
             )
         x = self.input_dropout(x, training=training)
         rows = flatten_leading(x, keep=2)
@@ -133,7 +137,7 @@ class BidirectionalLSTM(keras.layers.Layer):
         return outputs, *(restore_leading(ops.cast(s, x.dtype), like=one_position) for s in states)
 
     def by_loop(self, x, mask, initial_state):
-        """Returns outputs and last states of each direction, by the loop of tfmrc."""
+        """Returns outputs and last states of each direction, computed by tfmrc's loop."""
 
         by_time = ops.transpose(x, (1, 0, 2))
         readable = None if mask is None else ops.transpose(mask)
@@ -141,7 +145,7 @@ class BidirectionalLSTM(keras.layers.Layer):
         result = []
         for number, direction in enumerate(self.directions):
             cell = direction.cell
-            # A product for each direction: one for both would have to be cut apart again.
+            # One product per direction: a joint product would have to be split again.
             gates = project_gates(by_time, cell.kernel, cell.bias, readable)
             reverse = number == 1
             hidden, state = lstm(gates, cell.recurrent_kernel, first, second, reverse)
@@ -153,12 +157,12 @@ class BidirectionalLSTM(keras.layers.Layer):
         return result
 
     def by_keras(self, x, mask, initial_state):
-        """Returns the same by `keras.layers.LSTM`, which needs the words in reversed order."""
+        """Returns the same by `keras.layers.LSTM`, with reversed words for the second direction."""
         if mask is None:
             back = ops.flip(ops.arange(ops.shape(x)[1]))[None, :, None]
         else:
-            # cuDNN refuses a row of padding alone: its first position counts as a word, and what
-            # comes of it is put right below.
+            # cuDNN rejects a row of padding: its first position is treated as a word, and the
+            # result is corrected below.
             position = ops.arange(ops.shape(x)[1])
             length = ops.sum(ops.cast(mask, position.dtype), axis=1, keepdims=True)
             back = ops.where(position < length, length - 1 - position, position)[:, :, None]

@@ -1,4 +1,4 @@
-"""An encoder that concatenates several blocks."""
+"""Encoder that concatenates several blocks."""
 
 from typing import Any
 
@@ -15,40 +15,41 @@ BLOCKS = ("feed_forward", "lstm", "self_attention")
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class ConcatenatedEncoder(keras.layers.Layer):
-    """Concatenates a feed-forward network, a stacked LSTM and self-attention, each normalised.
+    """Concatenates the normalized outputs of a feed-forward network, an LSTM and self-attention.
 
-    `y = [LN(FFN(x)); LN(LSTM(x)); LN(SelfAttention(x))]`. Each block is `hidden_dim` wide, so the
-    output is as wide as all blocks together, 900 for the three of the paper; the directions of a
-    bidirectional LSTM share the width between them, so that bidirectional and causal encoders are
-    equally wide, as the paper's similarity of their outputs asks. The feed-forward network has two
-    layers, a ReLU between them. Dropout falls on the encoder's input, between the LSTM's layers
-    and on the attention weights.
+    `y = [LN(FFN(x)); LN(LSTM(x)); LN(SelfAttention(x))]`. Each block has the width `hidden_dim`, so
+    the output has the total width of all blocks, 900 for the three of the paper. The two directions
+    of a bidirectional LSTM have half this width each, so that bidirectional and causal encoders
+    have the same width, as the paper's similarity of their outputs requires. The feed-forward
+    network has two layers with a ReLU. Dropout applies to the encoder's input, between LSTM layers
+    and to the attention weights.
 
-    In a causal encoder no output depends on a later word, and `decode_step` computes it word by
-    word.
+    In a causal encoder no output depends on a later word, and `decode_step` computes the outputs
+    word by word.
 
-    Padding changes nothing at real words; outputs at padding are meaningless.
+    Padding has no effect on real words; outputs at padding are undefined.
 
     Args:
-        hidden_dim: width of each block.
-        num_lstm_layers: LSTM layers.
-        num_heads: heads of the self-attention.
-        causal: LSTM from left to right alone, and self-attention that sees no later word.
-        blocks: which blocks there are, of "feed_forward", "lstm" and "self_attention".
-        in_series: each block reads the output of the one before and not the encoder's input. The
-            output holds all blocks in both forms.
-        dropout: rate.
+        hidden_dim: int. Width of each block. Default: 300.
+        num_lstm_layers: int. Number of LSTM layers. Default: 3.
+        num_heads: int. Number of heads of the self-attention. Default: 4.
+        causal: bool. Whether LSTM and self-attention read only previous words. Default: False.
+        blocks: tuple of str. The blocks to include, of "feed_forward", "lstm" and "self_attention".
+            Default: `BLOCKS`.
+        in_series: bool. Whether each block reads the output of the previous block instead of the
+            encoder's input. The output contains all blocks in both cases. Default: False.
+        dropout: float. Dropout rate. Default: 0.0.
 
     Call arguments:
         x: `[B, n, hidden_dim]`.
-        padding_mask: boolean `[B, n]`, True = real; real words first.
-        training: whether to drop.
+        padding_mask: boolean `[B, n]`, True = real; real words come first.
+        training: bool. Whether to apply dropout.
 
     Returns:
         `[B, n, len(blocks) * hidden_dim]`.
 
     Raises:
-        ValueError: a block is unknown or there is none, or the width cannot be divided.
+        ValueError: A block is unknown, there is no block, or the width cannot be divided.
 
     Example:
         >>> import numpy as np
@@ -73,10 +74,10 @@ class ConcatenatedEncoder(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         if not blocks or not set(blocks) <= set(BLOCKS):
-            raise ValueError(f"`blocks` holds some of {BLOCKS}. Received: blocks={blocks!r}")
+            raise ValueError(f"`blocks` must be among {BLOCKS}. Received: blocks={blocks!r}")
         if "lstm" in blocks and not causal and hidden_dim % 2:
             raise ValueError(
-                "Two directions share an even width. "
+                "`hidden_dim` must be even for two directions. "
                 f"Received: hidden_dim={hidden_dim}, causal={causal}"
             )
         self.hidden_dim = hidden_dim
@@ -113,7 +114,7 @@ class ConcatenatedEncoder(keras.layers.Layer):
     def build(self, x_shape):
         if x_shape[-1] != self.hidden_dim:
             raise ValueError(
-                "The input is as wide as the blocks. "
+                "The input must have the width of the blocks. "
                 f"Received: hidden_dim={self.hidden_dim}, x.shape={x_shape}"
             )
         for layer in [self.feed_forward, *self.lstm, self.self_attention, *self.norms]:
@@ -145,7 +146,7 @@ class ConcatenatedEncoder(keras.layers.Layer):
         return ops.concatenate(outputs, axis=-1)
 
     def init_cache(self, batch_size, num_beams, max_length):
-        """Returns states and room for `max_length` steps of attention: leaves `[B, W, ...]`."""
+        """Returns an empty cache for `max_length` steps, with leaves `[B, W, ...]`."""
         cache = {}
         if "lstm" in self.blocks:
             zeros = ops.zeros((batch_size, num_beams, self.hidden_dim), self.compute_dtype)
@@ -155,7 +156,7 @@ class ConcatenatedEncoder(keras.layers.Layer):
         return cache
 
     def decode_step(self, x, cache, t):
-        """Encodes one word per beam, `x` `[B, W, d]`, in a causal encoder.
+        """Encodes one word per beam, `x` `[B, W, d]`, with a causal encoder.
 
         Returns:
             `[B, W, len(blocks) * hidden_dim]` and the new cache.

@@ -11,21 +11,22 @@ from tfmrc.layers.encoders.residual import Residual
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class TransformerDecoderBlock(keras.layers.Layer):
-    """Transformer decoder block over several memories, post-norm.
+    """Applies a post-norm Transformer decoder block over several memories.
 
-    Causal self-attention, then attention over each memory in turn (Masque: the question, then all
-    passages joined), then a feed-forward network; each as `LN(f(x) + x)`.
+    Causal self-attention, then attention to each memory in order (Masque: the question, then all
+    passages concatenated), then a feed-forward network; each as `LN(f(x) + x)`.
 
-    A step of decoding runs the same mathematics for one word of each beam: `init_cache` makes
-    room for the self-attention's keys and values, `project` the memories' keys and values once,
-    `decode_step` a step. Beams share their example's memories, which are never copied per beam.
+    For decoding, `init_cache` returns an empty cache of keys and values for the self-attention,
+    `project` computes the keys and values of the memories once, and `decode_step` computes one word
+    per beam. Beams share the memories of their example, which are never copied per beam.
 
     Args:
-        num_heads: number of attention heads.
-        intermediate_dim: inner width of the feed-forward network.
-        num_memories: number of memories that are attended to.
-        dropout: rate on the attention weights and on each residual change.
-        stddev: standard deviation of the initial weights.
+        num_heads: int. Number of attention heads.
+        intermediate_dim: int. Inner width of the feed-forward network.
+        num_memories: int. Number of memories. Default: 2.
+        dropout: float. Dropout rate on the attention weights and on each residual branch. Default:
+            0.0.
+        stddev: float. Standard deviation of the initial weights. Default: 0.02.
 
     Call arguments:
         x: `[B, T, d]`.
@@ -89,10 +90,10 @@ class TransformerDecoderBlock(keras.layers.Layer):
         ]
 
     def decode_step(self, x, cache, t, projected, memory_masks):
-        """One step: `x` `[B, W, d]`, the beams' words at step `t`, with the cache of those before.
+        """Computes one step; `x` `[B, W, d]` are the beams' words at step `t`.
 
         Returns:
-            The output `[B, W, d]` and the cache with step `t` filled in.
+            The output `[B, W, d]` and the cache with step `t`.
         """
         past, cache = self.step_past(x, cache, t)
         return self._attend_and_feed(self.past_residual(x, past), projected, memory_masks), cache
@@ -105,7 +106,7 @@ class TransformerDecoderBlock(keras.layers.Layer):
             x = residual(x, change, training=training)
         return self.feed_forward_residual(x, self.feed_forward(x), training=training)
 
-    # The first sub-layer reads the words before. A subclass may replace it.
+    # The first sub-layer reads the previous words. A subclass may replace it.
 
     def build_past(self, x_shape):
         layer = MultiHeadAttention(
@@ -120,7 +121,7 @@ class TransformerDecoderBlock(keras.layers.Layer):
         return self.past(x, x, attention_mask=causal, training=training)
 
     def init_cache(self, batch_size, num_beams, max_length, dim):
-        """Returns an empty cache of `decode_step` for `max_length` steps: leaves `[B, W, ...]`."""
+        """Returns an empty cache for `max_length` steps, with leaves `[B, W, ...]`."""
         return self.past.init_cache(batch_size, num_beams, max_length, dim)
 
     def step_past(self, x, cache, t):
@@ -142,10 +143,10 @@ class TransformerDecoderBlock(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class RecurrentDecoderBlock(TransformerDecoderBlock):
-    """Decoder block that looks back with an LSTM: the block of "w/o Transformer".
+    """Applies a decoder block with an LSTM, the block of "w/o Transformer".
 
     As `TransformerDecoderBlock`, with a forward LSTM of width `d` instead of the causal
-    self-attention; a step carries its two states.
+    self-attention. The cache contains its two states.
 
     Example:
         >>> import numpy as np

@@ -8,16 +8,17 @@ from tfmrc.layers.encoders.residual import Residual
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class TransformerEncoderBlock(keras.layers.Layer):
-    """Transformer encoder block, post-norm: self-attention, then a feed-forward network.
+    """Applies a post-norm Transformer encoder block: self-attention and a feed-forward network.
 
-    `x <- LN(attention(x) + x)`, `x <- LN(feed_forward(x) + x)`. Padding is never attended to;
-    outputs at padding are meaningless and must be masked by the reader.
+    `x <- LN(attention(x) + x)`, `x <- LN(feed_forward(x) + x)`. Padding is not attended to; outputs
+    at padding are undefined and must be masked by the next layer.
 
     Args:
-        num_heads: number of attention heads.
-        intermediate_dim: inner width of the feed-forward network.
-        dropout: rate on the attention weights and on each residual change.
-        stddev: standard deviation of the initial weights.
+        num_heads: int. Number of attention heads.
+        intermediate_dim: int. Inner width of the feed-forward network.
+        dropout: float. Dropout rate on the attention weights and on each residual branch. Default:
+            0.0.
+        stddev: float. Standard deviation of the initial weights. Default: 0.02.
 
     Call arguments:
         x: `[..., n, d]`.
@@ -51,7 +52,7 @@ class TransformerEncoderBlock(keras.layers.Layer):
         self.second_residual = Residual(dropout, dtype=dtype, name="second_residual")
 
     def second_sublayer(self):
-        """Makes the layer after the self-attention; a subclass may return another one."""
+        """Builds the layer after the self-attention; a subclass may return a different layer."""
         return FeedForward(
             self.intermediate_dim, self.stddev, dtype=self.dtype_policy, name="feed_forward"
         )
@@ -85,12 +86,12 @@ class TransformerEncoderBlock(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class RecurrentEncoderBlock(TransformerEncoderBlock):
-    """Self-attention followed by a bidirectional LSTM: the block of "w/o Transformer".
+    """Applies self-attention and a bidirectional LSTM, the block of "w/o Transformer".
 
     As `TransformerEncoderBlock`, with a bidirectional LSTM of `d / 2` per direction instead of the
-    feed-forward network. The backward direction starts at the last real word. The paper says only
-    that RNNs and self-attentions replace the Transformer "as in MCAN"; residual connections
-    and widths are kept, so that nothing but the block changes.
+    feed-forward network. The backward direction starts at the last real word. The paper only says
+    that RNNs and self-attentions replace the Transformer "as in MCAN"; residual connections and
+    widths are unchanged here.
 
     Example:
         >>> import numpy as np
@@ -103,7 +104,7 @@ class RecurrentEncoderBlock(TransformerEncoderBlock):
     """
 
     def second_sublayer(self):
-        # Its width is that of the input, which only build() knows.
+        # Created in build(), because its width is that of the input.
         return None
 
     def build(self, x_shape):

@@ -5,13 +5,15 @@ from tfmrc.layers.encoders.linear import linear
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class FeedForward(keras.layers.Layer):
-    """Two-layer position-wise network: `W_2 f(W_1 x + b_1) + b_2`.
+    """Applies a two-layer position-wise network: `W_2 f(W_1 x + b_1) + b_2`.
 
     Args:
-        intermediate_dim: inner width.
-        stddev: standard deviation of the initial weights.
-        output_dim: width of the output; None for that of the input.
-        activation: `f`: "gelu" (exact, as in Masque) or the name of any activation of Keras.
+        intermediate_dim: int. Inner width.
+        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
+            0.02.
+        output_dim: int. Width of the output; None for the width of the input. Default: None.
+        activation: str. `f`: "gelu" (exact, as in Masque) or the name of a Keras activation.
+            Default: "gelu".
 
     Call arguments:
         x: `[..., d]`.

@@ -7,16 +7,17 @@ from tfmrc.layers.regularization.dropout import Dropout
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class Highway(keras.layers.Layer):
-    """Highway network, each layer mixing a map of its input with the input itself.
+    """Applies a highway network.
 
     `x <- g * f(W x + b) + (1 - g) * x`, `g = sigmoid(W_g x + b_g)`; dropout on the input of each
-    layer. Every position is treated alone, so padding does not matter.
+    layer. Positions are independent, so padding has no effect.
 
     Args:
-        num_layers: number of layers.
-        dropout: rate of the dropout on each layer's input.
-        stddev: standard deviation of the initial weights; None for Glorot's uniform ones.
-        activation: `f`, the name of any activation of Keras.
+        num_layers: int. Number of layers. Default: 2.
+        dropout: float. Dropout rate on each layer's input. Default: 0.0.
+        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
+            0.02.
+        activation: str. `f`, the name of a Keras activation. Default: "relu".
 
     Call arguments:
         x: `[..., d]`.
@@ -31,8 +32,8 @@ class Highway(keras.layers.Layer):
         (1, 4, 6)
 
     Reference: Srivastava et al. 2015; Nishida et al. 2019 (Masque), section 3.1.1; Xiao et al. 2018
-    (DAANET), daanet-02 and daanet-03: one layer with `activation="linear"`, where the printed gate
-    is the share of the input, `1 - g` here (the same with the sign of `W_g` and `b_g` turned).
+    (DAANET), daanet-02 and daanet-03: one layer with `activation="linear"`. The gate of that paper
+    is the share of the input, `1 - g` here (equivalent with negated `W_g` and `b_g`).
     """
 
     def __init__(self, num_layers=2, dropout=0.0, stddev=0.02, activation="relu", **kwargs):

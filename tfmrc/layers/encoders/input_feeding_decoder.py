@@ -7,23 +7,23 @@ from tfmrc.layers.regularization.dropout import Dropout
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class InputFeedingDecoder(keras.layers.Layer):
-    """LSTM layers that read each word with the attentional state of the word before.
+    """Applies LSTM layers with input feeding and attention.
 
-    At each step the lowest layer reads `[y_{t-1}; d'_{t-1}]`, every other one the output of the
-    layer below; the highest gives `d_t`, and `LuongAttention` makes of it the new state `d'_t`.
-    Before the first word `d'` is zero. Without attention `d'_t = d_t` and the lowest layer reads
-    `y_{t-1}` alone.
+    At each step the lowest layer reads `[y_{t-1}; d'_{t-1}]`, and each other layer the output of
+    the layer below. The output of the highest layer is `d_t`, from which `LuongAttention` computes
+    the attentional state `d'_t`. Before the first word `d'` is zero. Without attention
+    `d'_t = d_t`, and the lowest layer reads only `y_{t-1}`.
 
-    The words' part of the lowest layer is one product for all steps. `call` and `decode_step` share
-    the code of a step, the former being a loop over a beam of one.
+    The words are projected for the lowest layer in one product for all steps. `call` and
+    `decode_step` share the code of a step; `call` loops over a beam of one.
 
-    A state is a list: `d'`, then `h` and `c` of each layer from the lowest.
+    A state is a list: `d'`, then `h` and `c` of each layer from the lowest on.
 
     Args:
-        units: width of all states.
-        num_layers: LSTM layers.
-        dropout: rate between layers, drawn anew at every step.
-        attention: whether there is attention.
+        units: int. Width of all states.
+        num_layers: int. Number of LSTM layers. Default: 2.
+        dropout: float. Dropout rate between layers, with a new mask at every step. Default: 0.0.
+        attention: bool. Whether to use attention. Default: True.
 
     Call arguments:
         words: `[B, T, w]`, the vectors of the words before each target.
@@ -37,7 +37,7 @@ class InputFeedingDecoder(keras.layers.Layer):
         `scores`, the raw scores `r` of all words for each step, float32 `[B, T, M]`.
 
     Raises:
-        ValueError: there is no layer.
+        ValueError: `num_layers` is below 1.
 
     Example:
         >>> import numpy as np
@@ -56,7 +56,7 @@ class InputFeedingDecoder(keras.layers.Layer):
     def __init__(self, units, num_layers=2, dropout=0.0, attention=True, **kwargs):
         super().__init__(**kwargs)
         if num_layers < 1:
-            raise ValueError(f"A decoder has a layer. Received: num_layers={num_layers}")
+            raise ValueError(f"`num_layers` must be at least 1. Received: num_layers={num_layers}")
         self.units = units
         self.num_layers = num_layers
         self.dropout = dropout
@@ -81,7 +81,7 @@ class InputFeedingDecoder(keras.layers.Layer):
             self.attention.build((None, None, units), memory_shape)
 
     def project(self, memory):
-        """Returns the part of the attention that no step changes; None without attention."""
+        """Returns the keys of the attention, the same at every step; None without attention."""
         return self.attention.project(memory) if self.has_attention else None
 
     def call(self, words, state, memory=None, memory_mask=None, keys=None, training=False):
@@ -91,41 +91,42 @@ class InputFeedingDecoder(keras.layers.Layer):
         steps = self._by_time(self._words_part(words))[:, :, None]
         dropping = training and self.dropout and self.num_layers > 1
         if dropping:
-            # Beside the words, as one tensor: Keras' scan over several wants their length to be
-            # known when the graph is built.
+            # Concatenated with the words, because Keras' scan over several tensors requires a
+            # static length.
             shape = (length, batch, 1, (self.num_layers - 1) * self.units)
-            kept = self.dropping(ops.ones(shape, dtype=self.compute_dtype), training=True)
-            steps = ops.concatenate([steps, kept], axis=-1)
+            masks = self.dropping(ops.ones(shape, dtype=self.compute_dtype), training=True)
+            steps = ops.concatenate([steps, masks], axis=-1)
 
-        def advance(carry, at):
-            words, kept = at[..., : 4 * self.units], at[..., 4 * self.units :] if dropping else None
-            carry = self._advance(words, carry, memory, memory_mask, keys, kept)
+        def advance(carry, step):
+            words = step[..., : 4 * self.units]
+            masks = step[..., 4 * self.units :] if dropping else None
+            carry = self._advance(words, carry, memory, memory_mask, keys, masks)
             return carry, carry
 
         begin = [x[:, None] for x in self.init_cache(state)]  # a beam of one
         _, states = ops.scan(advance, begin, steps)
         outputs = {"states": self._by_time(states[0][:, :, 0])}
         if self.has_attention:
-            # Once more and outside the loop: one product for all steps, and one for its gradient.
+            # Recomputed outside the loop: one product for all steps, and one for its gradient.
             plain = self._by_time(states[-2][:, :, 0])
             outputs["scores"] = self.attention.scores(plain, keys)
         return outputs
 
     def init_cache(self, state):
-        """The state before the first word.
+        """Returns the state before the first word.
 
         Args:
-            state: `h` and `c` of each layer, `[..., units]`.
+            state: list of `[..., units]`: `h` and `c` of each layer.
         """
         state = [ops.cast(x, self.compute_dtype) for x in state]
         return [ops.zeros_like(state[0]), *state]
 
     def decode_step(self, words, state, memory=None, memory_mask=None, keys=None):
-        """One step for several beams.
+        """Computes one step for several beams.
 
         Args:
             words: `[B, W, w]`, the vectors of the beams' last words.
-            state: list of `[B, W, units]`, as `init_cache` or the step before gave it.
+            state: list of `[B, W, units]`, the output of `init_cache` or of the previous step.
             memory, memory_mask, keys: as in the call.
 
         Returns:
@@ -142,7 +143,7 @@ class InputFeedingDecoder(keras.layers.Layer):
         words = ops.cast(words, self.compute_dtype)
         return ops.matmul(words, self._cast(self.word_kernel)) + self._cast(self.biases[0])
 
-    def _advance(self, words_part, state, memory, memory_mask, keys, kept=None):
+    def _advance(self, words_part, state, memory, memory_mask, keys, masks=None):
         below, new = state[0], []
         for number in range(self.num_layers):
             h, c = state[1 + 2 * number : 3 + 2 * number]
@@ -154,8 +155,8 @@ class InputFeedingDecoder(keras.layers.Layer):
             h = ops.sigmoid(out) * ops.tanh(c)  # qg-07
             new += [h, c]
             below = h
-            if kept is not None and number < self.num_layers - 1:
-                below = h * kept[..., number * self.units : (number + 1) * self.units]
+            if masks is not None and number < self.num_layers - 1:
+                below = h * masks[..., number * self.units : (number + 1) * self.units]
         if self.has_attention:
             below = self.attention(below, memory, memory_mask, keys=keys)
         return [below, *new]
@@ -187,6 +188,6 @@ class InputFeedingDecoder(keras.layers.Layer):
 
 
 def _forget(shape, dtype=None):
-    """Zeros, and ones for the forget gates (Jozefowicz et al. 2015)."""
+    """Initializes with zeros, and ones for the forget gates (Jozefowicz et al. 2015)."""
     into, forget, value, out = (ops.zeros((shape[0] // 4,), dtype=dtype) for _ in range(4))
     return ops.concatenate([into, forget + 1, value, out])

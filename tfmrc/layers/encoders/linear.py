@@ -9,10 +9,13 @@ def normal(stddev: float = 0.02) -> keras.initializers.Initializer:
 
 
 def linear(units: int, *, stddev: float | None = 0.02, **arguments) -> keras.layers.Dense:
-    """Returns a dense layer without activation, weights N(0, stddev), biases zero.
+    """Returns a dense layer without activation, with weights from N(0, stddev) and zero biases.
 
-    With `stddev=None` the weights are drawn as Keras does and Glorot and Bengio 2010 say: uniform,
-    as wide as the mean of inputs and outputs tells ("fan-avg").
+    Args:
+        units: int. Width of the output.
+        stddev: float. Standard deviation of the initial weights; None for Glorot uniform.
+            Default: 0.02.
+        **arguments: Further arguments of `keras.layers.Dense`.
 
     Example:
         >>> from tfmrc.layers.encoders.linear import linear

@@ -6,15 +6,15 @@ from tfmrc.layers.encoders.linear import linear
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class LocalConvolution(keras.layers.Layer):
-    """Mixes every word with its neighbours: `x_i + W [x_{i-r}; ...; x_{i+r}] + b`.
+    """Applies a residual convolution over neighbouring words.
 
-    A convolution with a residual connection, `r = width // 2`. It gives a small model without a
-    contextual embedding some of what ELMo gives the papers' reader: a word in its surroundings,
-    from the first training step on. Beyond the ends, and at padding, neighbours are zeros.
+    `x_i + W [x_{i-r}; ...; x_{i+r}] + b`, `r = width // 2`. In a small model without a contextual
+    embedding, it provides local context, which ELMo provides in the paper. Neighbours beyond the
+    ends and at padding are zeros.
 
     Args:
-        width: odd number of words in the window.
-        stddev: standard deviation of the initial weights.
+        width: int. Number of words in the window, an odd number. Default: 5.
+        stddev: float. Standard deviation of the initial weights. Default: 0.02.
 
     Call arguments:
         x: `[..., n, d]`.
@@ -24,7 +24,7 @@ class LocalConvolution(keras.layers.Layer):
         `[..., n, d]`.
 
     Raises:
-        ValueError: the width is not odd and positive.
+        ValueError: `width` is not odd and positive.
 
     Example:
         >>> import numpy as np
@@ -33,14 +33,14 @@ class LocalConvolution(keras.layers.Layer):
         >>> tuple(LocalConvolution(width=3)(x, mask).shape)
         (2, 5, 4)
 
-    Reference: not in Nishida et al. 2019; the convolutions of Yu et al. 2018 (QANet) serve the
-    same end.
+    Reference: not in Nishida et al. 2019; Yu et al. 2018 (QANet) has convolutions for the same
+    purpose.
     """
 
     def __init__(self, width=5, stddev=0.02, **kwargs):
         super().__init__(**kwargs)
         if width < 1 or width % 2 == 0:
-            raise ValueError(f"A window has an odd width. Received: width={width}")
+            raise ValueError(f"`width` must be odd and positive. Received: width={width}")
         self.width = width
         self.stddev = stddev
 
@@ -53,8 +53,8 @@ class LocalConvolution(keras.layers.Layer):
     def call(self, x, padding_mask):
         radius, length = self.width // 2, ops.shape(x)[-2]
         words = ops.where(padding_mask[..., None], x, 0.0)
-        around = [[0, 0]] * (len(x.shape) - 2) + [[radius, radius], [0, 0]]
-        words = ops.pad(words, around)
+        paddings = [[0, 0]] * (len(x.shape) - 2) + [[radius, radius], [0, 0]]
+        words = ops.pad(words, paddings)
         window = [words[..., i : i + length, :] for i in range(self.width)]
         return x + self.mixing(ops.concatenate(window, axis=-1))
 

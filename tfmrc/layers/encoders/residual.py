@@ -5,10 +5,10 @@ from tfmrc.layers.regularization.dropout import Dropout
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class Residual(keras.layers.Layer):
-    """Post-norm residual connection: `LN(dropout(f(x)) + x)`.
+    """Applies a post-norm residual connection: `LN(dropout(f(x)) + x)`.
 
     Args:
-        dropout: rate of the dropout on `f(x)`.
+        dropout: float. Dropout rate on `f(x)`. Default: 0.0.
 
     Call arguments:
         x: `[..., d]`, the input of `f`.

@@ -1,4 +1,4 @@
-"""Stacked bidirectional LSTMs, each narrowed by maxout."""
+"""Stacked bidirectional LSTMs with maxout."""
 
 import keras
 from keras import ops
@@ -9,26 +9,26 @@ from tfmrc.ops.maxout import maxout
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class StackedBiLSTM(keras.layers.Layer):
-    """Contextual encoding by stacked LSTMs: `y_i = maxout(BiLSTM_i([y_{i-1}; v]))`.
+    """Encodes words by stacked LSTMs: `y_i = maxout(BiLSTM_i([y_{i-1}; v]))`.
 
     All `y_i` are concatenated. `y_0 = x`; `v` is an optional contextual embedding (CoVe in the
-    paper) that every layer reads again. Maxout takes the larger of two neighbouring features, so
-    that each layer gives `units` ones.
+    paper) that every layer reads. Maxout selects the larger of two neighbouring features, so each
+    layer has `units` output features.
 
     Padding: as in `BidirectionalLSTM`; outputs at padding are zeros.
 
     Args:
-        units: width of one direction, and of a layer's output.
-        num_layers: number of layers.
-        dropout: variational dropout on the inputs of each layer.
-        use_cudnn: see `BidirectionalLSTM`.
-        seed: of the dropout.
+        units: int. Width of one direction, and of a layer's output.
+        num_layers: int. Number of layers. Default: 2.
+        dropout: float. Variational dropout rate on the inputs of each layer. Default: 0.0.
+        use_cudnn: "auto" or False. See `BidirectionalLSTM`. Default: "auto".
+        seed: int. Seed of the dropout. Default: None.
 
     Call arguments:
         x: `[..., n, d]`.
         padding_mask: boolean `[..., n]`, True = real; None for all real.
         contextual: `[..., n, v]` or None.
-        training: whether to drop.
+        training: bool. Whether to apply dropout.
 
     Returns:
         `[..., n, num_layers * units]`.

@@ -9,34 +9,34 @@ from tfmrc.ops.masking import masked_log_softmax, masked_logsumexp, masked_softm
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class AnswerModule(keras.layers.Layer):
-    """Base of the answer modules of SAN's Table 1: states, and one prediction from each.
+    """Base class of the answer modules in SAN's Table 1.
 
     `s_0 = sum_j alpha_j H_q[j]`, `alpha = softmax(w_4 . H_q)`; for t = 1 ... T - 1
     `x_t = sum_j beta_j M_j`, `beta = softmax(s_{t-1} W_5 M)`, `s_t = GRU(s_{t-1}, x_t)`. From each
     of the T states `P_begin = softmax(s_t W_6 M)`, `P_end = softmax([s_t; P_begin M] W_7 M)`. A
     subclass combines the T predictions.
 
-    Padding: no probability at padded words (`LOG_ZERO`); a question without words gives a first
-    state of zeros; a passage without words has `LOG_ZERO` everywhere.
+    Padding: padded words have the log-probability `LOG_ZERO`; a question without words gives an
+    initial state of zeros; a passage without words has `LOG_ZERO` everywhere.
 
     Args:
-        num_steps: T.
-        dropout: variational dropout on the question and the memory.
-        seed: of the dropout.
+        num_steps: int. Number of steps T. Default: 5.
+        dropout: float. Variational dropout rate on the question and the memory. Default: 0.0.
+        seed: int. Seed of the dropout. Default: None.
 
     Call arguments:
         question: `[B, m, h]`.
         memory: `[B, n, d]`.
         question_mask: boolean `[B, m]`, True = real.
         memory_mask: boolean `[B, n]`.
-        num_steps: another T for this call; None for the layer's own.
-        return_steps: also returns each step's prediction.
-        training: whether to drop.
+        num_steps: int. Number of steps of this call; None for that of the layer.
+        return_steps: bool. Whether to also return the prediction of each step.
+        training: bool. Whether to apply dropout.
 
     Returns:
         A dict, float32: `begin` and `end` `[B, n]`, log-probabilities. With `return_steps` also
-        `step_begin` and `step_end` `[B, T, n]`, and `step_weights` `[B, T]`, the share that each
-        step has in the result.
+        `step_begin` and `step_end` `[B, T, n]`, and `step_weights` `[B, T]`, the weight of each
+        step in the result.
 
     Raises:
         ValueError: `num_steps` is below 1.
@@ -82,7 +82,7 @@ class AnswerModule(keras.layers.Layer):
         _check_steps(count)
         if count > 1 and self.num_steps == 1:
             raise ValueError(
-                f"A layer of one step has no weights for more. Received: num_steps={count}"
+                f"A layer of one step has no weights for more steps. Received: num_steps={count}"
             )
         question = self.input_dropout(question, training=training)
         memory = self.input_dropout(memory, training=training)
@@ -117,7 +117,7 @@ class AnswerModule(keras.layers.Layer):
         return states
 
     def predict(self, state, memory, memory_mask):
-        """Returns log-probabilities `[B, n]` of begin and end from one state."""
+        """Returns the log-probabilities `[B, n]` of begin and end from one state."""
         begin = masked_log_softmax(_scores(self.begin(state), memory), memory_mask)  # san-12
         begun = _mixed(ops.cast(ops.exp(begin), memory.dtype), memory)
         both = ops.concatenate([state, begun], axis=-1)
@@ -125,7 +125,7 @@ class AnswerModule(keras.layers.Layer):
         return begin, end
 
     def log_weights(self, states, training):
-        """Returns the log of each step's share in begin and in end, float32 `[B, T]` each."""
+        """Returns the log-weights of the steps for begin and end, float32 `[B, T]` each."""
         raise NotImplementedError
 
     def get_config(self):
@@ -138,12 +138,12 @@ class AnswerModule(keras.layers.Layer):
 
 
 def _scores(vector, memory):
-    """`vector . memory[j]` for every j: `[B, d]` and `[B, n, d]` to `[B, n]`."""
+    """Computes `vector . memory[j]` for every j: `[B, d]` and `[B, n, d]` to `[B, n]`."""
     return ops.matmul(memory, vector[..., None])[..., 0]
 
 
 def _mixed(weights, memory):
-    """`sum_j weights_j memory_j`: `[B, n]` and `[B, n, d]` to `[B, d]`."""
+    """Computes `sum_j weights_j memory_j`: `[B, n]` and `[B, n, d]` to `[B, d]`."""
     return ops.matmul(weights[:, None], memory)[:, 0]
 
 

@@ -6,16 +6,16 @@ from tfmrc.layers.encoders.linear import linear
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class AnswerPossibility(keras.layers.Layer):
-    """Logit that the passages answer the question: `sigmoid(w . [M[1, 0]; ...; M[K, 0]])`.
+    """Computes the logit of answerability: `sigmoid(w . [M[1, 0]; ...; M[K, 0]])`.
 
     The weight has `K d` numbers, so the number of passages is fixed when the layer is built. A
-    missing passage gives zeros.
+    missing passage contributes zeros.
 
     Args:
-        stddev: standard deviation of the initial weight.
+        stddev: float. Standard deviation of the initial weight. Default: 0.02.
 
     Call arguments:
-        passages: `[B, K, L, d]`, the first position is BOS.
+        passages: `[B, K, L, d]`, with BOS at the first position.
         passage_mask: boolean `[B, K, L]`, True = real.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Chooses between generating a word and copying it from one source."""
+"""Switch between generating a word and copying it from one source."""
 
 import keras
 from keras import ops
@@ -11,29 +11,31 @@ from tfmrc.ops.mixture import generation_parts, joined_distribution, target_part
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class CopySwitch(keras.layers.Layer):
-    """Pointer-generator over one source whose attention and word scores are given.
+    """Mixes generation and copying for one source with given attention and word scores.
 
     `lambda = sigmoid([folded; previous] W + b)`,
     `P(y) = lambda P_vocab(y) + (1 - lambda) sum_{s: x_s = y} a_s`, with `P_vocab` the softmax of
-    the scores of the G common words; all other words can only be copied. PAD and BOS are never
+    the scores of the G common words. All other words can only be copied. PAD and BOS are never
     generated.
 
-    If the source has no word, nothing is copied and lambda is 1.
+    If the source is empty, nothing is copied and lambda is 1.
 
-    A call gives the parts of `tfmrc.ops.mixture`; with targets also `log_parts` `[B, T, 2]` and
-    `log_probability` `[B, T]`. The distribution over all words is only joined by `distribution`.
+    A call returns the parts of `tfmrc.ops.mixture`; with targets also `log_parts` `[B, T, 2]` and
+    `log_probability` `[B, T]`. Only `distribution` builds the distribution over all words.
 
     Args:
-        copy: False for generating alone; a target that only the source holds then counts as UNK.
-        stddev: standard deviation of the initial weights; None for Glorot's uniform ones.
+        copy: bool. Whether to copy. If False, a target that is only in the source becomes UNK.
+            Default: True.
+        stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
+            None.
 
     Call arguments:
         folded: `[B, T, d]`, the output of the attention.
-        previous: `[B, T, e]`, the words read so far.
+        previous: `[B, T, e]`, the previous words.
         common_logits: `[B, T, G]`.
         log_attention: `[B, T, S]` log of the attention over the source.
         source_ids: int `[B, S]` extended ids, PAD at padding.
-        target_ids: int `[B, T]` extended ids whose probability is asked for.
+        target_ids: int `[B, T]` extended ids of the targets; None for no targets.
 
     Returns:
         The parts, a dict of float32 tensors.
@@ -100,11 +102,11 @@ class CopySwitch(keras.layers.Layer):
         return parts
 
     def distribution(self, parts, source_ids):
-        """`log P` `[B, W, G + S]` over all extended ids, for one step of decoding.
+        """Returns `log P` `[B, W, G + S]` over all extended ids for one decoding step.
 
         Args:
-            parts: what a call gave for states `[B, W, d]`, the beams' words of one step.
-            source_ids: `[B, S]` as in the call.
+            parts: the output of a call for the beams of one step, `[B, W, ...]`.
+            source_ids: `[B, S]`, as in the call.
         """
         return joined_distribution(parts, source_ids)
 

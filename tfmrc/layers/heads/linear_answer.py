@@ -1,4 +1,4 @@
-"""A linear head over a passage's words: the standard baseline of span prediction."""
+"""Linear span prediction head, the standard baseline."""
 
 import keras
 from keras import ops
@@ -9,27 +9,27 @@ from tfmrc.ops.masking import masked_log_softmax
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class LinearAnswer(keras.layers.Layer):
-    """Predicts where an answer begins and ends from each word's vector alone.
+    """Predicts the begin and end of an answer from each word's vector.
 
-    `P_begin = softmax_j(w_b . M_j + c_b)`, `P_end = softmax_j(w_e . M_j + c_e)`. It takes the
-    arguments of SAN's answer modules and does not read the question: the vectors of the passage
-    know it where an encoder has read both as one sequence.
+    `P_begin = softmax_j(w_b . M_j + c_b)`, `P_end = softmax_j(w_e . M_j + c_e)`. The arguments are
+    those of SAN's answer modules, but the question is ignored: an encoder that reads question and
+    passage as one sequence has already encoded it in the passage.
 
-    Padding: no probability at padded words (`LOG_ZERO`); a passage without words has `LOG_ZERO`
-    everywhere.
+    Padding: padded words have the log-probability `LOG_ZERO`; a passage without words has
+    `LOG_ZERO` everywhere.
 
     Args:
-        dropout: Float in `[0, 1)`. Dropout on the memory. Default 0.
-        seed: Int or None. Seed of the dropout. Default None.
+        dropout: float. Dropout rate on the memory. Default: 0.0.
+        seed: int. Seed of the dropout. Default: None.
 
     Call arguments:
-        question: not used.
+        question: ignored.
         memory: `[B, n, d]`.
-        question_mask: not used.
+        question_mask: ignored.
         memory_mask: boolean `[B, n]`, True = real.
         num_steps: None or 1.
-        return_steps: also returns the one step.
-        training: whether to drop.
+        return_steps: bool. Whether to also return the single step.
+        training: bool. Whether to apply dropout.
 
     Returns:
         A dict, float32: `begin` and `end` `[B, n]`, log-probabilities. With `return_steps` also
@@ -42,8 +42,8 @@ class LinearAnswer(keras.layers.Layer):
         >>> import numpy as np
         >>> from tfmrc.layers import LinearAnswer
         >>> memory, mask = np.ones((1, 3, 4)), np.array([[True, True, False]])
-        >>> found = LinearAnswer()(memory, memory, question_mask=mask, memory_mask=mask)
-        >>> np.exp(np.array(found["begin"])).round(3).tolist()
+        >>> outputs = LinearAnswer()(memory, memory, question_mask=mask, memory_mask=mask)
+        >>> np.exp(np.array(outputs["begin"])).round(3).tolist()
         [[0.5, 0.5, 0.0]]
 
     Reference: Devlin et al. 2019, section 4.2.

@@ -11,33 +11,33 @@ COMBINE = ("max", "sum")
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class MaxoutPointer(keras.layers.Layer):
-    """One softmax over words to generate and words to copy; equal words' probabilities add up.
+    """Computes one softmax over words to generate and words to copy.
 
-    The raw attention scores `r` are the copy scores: a word that occurs several times in the
-    source has the maximum of their scores (`combine="max"`, the maxout pointer) or their sum
-    (`combine="sum"`, the basic copy mechanism). Then
+    The raw attention scores `r` are the copy scores. A word that occurs several times in the source
+    gets the maximum (`combine="max"`, the maxout pointer) or the sum (`combine="sum"`, the basic
+    copy mechanism) of its scores. Then
 
         log P(y) = logaddexp(gen[y], copy[y]) - logsumexp(all gen, all distinct copy words)
 
-    where `gen[y]` is minus infinity for words outside the generable ones, `copy[y]` for words that
-    are not in the source. PAD and BOS are never generated. Without scores (`combine=None`) this is
-    the softmax of the generator alone.
+    where `gen[y]` is minus infinity for words that cannot be generated, and `copy[y]` for words
+    that are not in the source. PAD and BOS are never generated. Without scores (`combine=None`)
+    this is the softmax of the generator.
 
-    A call gives the *parts* of the distribution, a dict of float32 tensors: `logits` `[B, T, G]`,
+    A call returns the *parts* of the distribution, a dict of float32 tensors: `logits` `[B, T, G]`,
     `copy_scores` `[B, T, M]` (a word's score at its first position, `LOG_ZERO` elsewhere) and
     `log_normalizer` `[B, T]`; with targets also `log_parts` `[B, T, 2]`, the log-probabilities of
-    generating and of copying the target, and `log_probability` `[B, T]`, their sum. The
-    distribution over all words is only joined by `distribution`, for one step of decoding.
+    generating and of copying the target, and `log_probability` `[B, T]`, their sum. Only
+    `distribution` builds the distribution over all words, for one decoding step.
 
     Args:
-        combine: "max", "sum" or None.
+        combine: str. "max", "sum", or None for no copying. Default: "max".
 
     Call arguments:
         logits: `[B, T, G]` scores of the generable words.
         scores: `[B, T, M]` raw scores of the source's positions; None without copying.
         source_ids: int `[B, M]` extended ids, PAD where nothing can be copied; None without
             copying.
-        target_ids: int `[B, T]` extended ids whose probability is asked for.
+        target_ids: int `[B, T]` extended ids of the targets; None for no targets.
         positions: int `[B, M]`, the output of `tfmrc.ops.first_positions(source_ids)`; computed
             here if None.
 
@@ -45,7 +45,7 @@ class MaxoutPointer(keras.layers.Layer):
         The parts, as above.
 
     Raises:
-        ValueError: `combine` is none of its choices.
+        ValueError: `combine` has an invalid value.
 
     Example:
         >>> import numpy as np
@@ -63,7 +63,9 @@ class MaxoutPointer(keras.layers.Layer):
     def __init__(self, combine="max", **kwargs):
         super().__init__(**kwargs)
         if combine is not None and combine not in COMBINE:
-            raise ValueError(f"`combine` is one of {COMBINE} or None. Received: combine={combine}")
+            raise ValueError(
+                f"`combine` must be one of {COMBINE} or None. Received: combine={combine}"
+            )
         self.combine = combine
         self.built = True
 
@@ -102,12 +104,12 @@ class MaxoutPointer(keras.layers.Layer):
         return ops.where(impossible, LOG_ZERO, both - parts["log_normalizer"][..., None])
 
     def distribution(self, parts, source_ids, positions=None):
-        """Returns `log P` over all extended ids, which one step of decoding needs.
+        """Returns `log P` over all extended ids for one decoding step.
 
         Args:
-            parts: The output of a call for the beams' words of one step, `[B, W, ...]`.
+            parts: the output of a call for the beams of one step, `[B, W, ...]`.
             source_ids: `[B, M]` extended ids.
-            positions: as in the call.
+            positions: as in the call. Default: None.
 
         Returns:
             `[B, W, G + M]`, `LOG_ZERO` where a word is impossible.
@@ -142,7 +144,7 @@ class MaxoutPointer(keras.layers.Layer):
 
 @ops.custom_gradient
 def _logsumexp(x):
-    """`logsumexp` over the last axis whose gradient stores nothing of the size of `x`."""
+    """Computes `logsumexp` over the last axis; its gradient stores no tensor of the size of `x`."""
     result = ops.logsumexp(x, axis=-1)
 
     def gradient(*upstream, **_):

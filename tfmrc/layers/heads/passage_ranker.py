@@ -7,15 +7,15 @@ from tfmrc.ops.masking import LOG_ZERO
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class PassageRanker(keras.layers.Layer):
-    """Relevance of each passage, from its first position: `sigmoid(w . M[k, 0])`, as logits.
+    """Computes the logit of each passage's relevance: `sigmoid(w . M[k, 0])`.
 
     A missing passage (its first position is padding) gets the logit `LOG_ZERO`: relevance zero.
 
     Args:
-        stddev: standard deviation of the initial weight.
+        stddev: float. Standard deviation of the initial weight. Default: 0.02.
 
     Call arguments:
-        passages: `[B, K, L, d]`, the first position is BOS.
+        passages: `[B, K, L, d]`, with BOS at the first position.
         passage_mask: boolean `[B, K, L]`, True = real.
 
     Returns:

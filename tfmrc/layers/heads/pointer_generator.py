@@ -10,40 +10,40 @@ from tfmrc.ops.mixture import generation_parts, joined_distribution, target_part
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class PointerGenerator(keras.layers.Layer):
-    """Multi-source pointer-generator: mixes generating a word with copying it from several sources.
+    """Mixes generation with copying from several sources.
 
-    - Generating: `P_v`, one softmax over the scores of the G common words and of the words of this
+    - Generation: `P_v`, one softmax over the scores of the G common words and of the words of this
       example's sources (each at its first occurrence). PAD and BOS are never generated.
-    - Copying from source i: an additive attention of its own, `P_i(y) = sum_{l: x_l = y} alpha_l`.
-    - Mixing: `lambda = softmax(W_m [s; c_1; ...; c_n] + b_m)`,
+    - Copying from source i: a separate additive attention, `P_i(y) = sum_{l: x_l = y} alpha_l`.
+    - Mixture: `lambda = softmax(W_m [s; c_1; ...; c_n] + b_m)`,
       `P(y) = lambda_v P_v(y) + sum_i lambda_i P_i(y)`.
 
-    A position with the id PAD or a prior of zero is not copied from. A source without any other
-    position has weight zero in the mixture, and the other weights sum to one.
+    Positions with the id PAD or a prior of zero are not copied. A source without any other position
+    has weight zero in the mixture, and the other weights sum to one.
 
-    A call gives the *parts* of the distribution, a dict of float32 tensors: `log_mixture`
-    `[B, T, 1 + n]` (generating first), `log_attentions` (a list of `[B, T, S_i]`),
+    A call returns the *parts* of the distribution, a dict of float32 tensors: `log_mixture`
+    `[B, T, 1 + n]` (generation first), `log_attentions` (a list of `[B, T, S_i]`),
     `common_logits` `[B, T, G]`, `source_logits` `[B, T, S]` and `log_normalizer` `[B, T]`; with
     targets also `log_parts` `[B, T, 1 + n]`, the log of each term of the mixture at the targets,
-    and `log_probability` `[B, T]`, their sum. The distribution over all words is only joined by
-    `distribution`, for one step of decoding.
+    and `log_probability` `[B, T]`, their sum. Only `distribution` builds the distribution over all
+    words, for one decoding step.
 
     Args:
-        num_sources: number of sources n.
-        stddev: standard deviation of the initial weights.
+        num_sources: int. Number of sources n.
+        stddev: float. Standard deviation of the initial weights. Default: 0.02.
 
     Call arguments:
         states: `[B, T, d]`, the decoder's output.
-        memories: a list of `[B, S_i, d]`, the sources one by one.
-        source_ids: `[B, S]` extended ids of all sources one after the other, PAD where nothing can
-            be copied.
+        memories: list of `[B, S_i, d]`, one per source.
+        source_ids: `[B, S]` extended ids of all sources, concatenated, PAD where nothing can be
+            copied.
         common_logits: `[B, T, G]` scores of the first G ids.
         source_logits: `[B, T, S]` scores of the sources' words.
-        source_generable: boolean `[B, S]`: which of these scores take part.
-        log_priors: a list of `[B, S_i]` or None: the log of each position's prior weight (combined
+        source_generable: boolean `[B, S]`, the source words that can be generated.
+        log_priors: list of `[B, S_i]` or None, the log of the positions' prior weights (combined
             attention).
-        target_ids: `[B, T]` extended ids whose probability is asked for.
-        projected: The output of `project(memories)`; computed here if None.
+        target_ids: `[B, T]` extended ids of the targets; None for no targets.
+        projected: the output of `project(memories)`; computed here if None.
 
     Returns:
         The parts, as above.
@@ -82,7 +82,7 @@ class PointerGenerator(keras.layers.Layer):
         self.mixture.build((*states_shape[:-1], width))
 
     def project(self, memories):
-        """Returns the part of each copy attention that no step changes."""
+        """Returns the part of each copy attention that is the same at every step."""
         return [
             attention.project(memory)
             for attention, memory in zip(self.attentions, memories, strict=True)
@@ -142,11 +142,11 @@ class PointerGenerator(keras.layers.Layer):
         return parts
 
     def distribution(self, parts, source_ids):
-        """Returns `log P` over all extended ids, which one step of decoding needs.
+        """Returns `log P` over all extended ids for one decoding step.
 
         Args:
-            parts: The output of a call for states `[B, W, d]`, the beams' words of one step.
-            source_ids: `[B, S]` as in the call.
+            parts: the output of a call for the beams of one step, `[B, W, ...]`.
+            source_ids: `[B, S]`, as in the call.
 
         Returns:
             `[B, W, G + S]`, `LOG_ZERO` where a word is impossible.
@@ -154,7 +154,7 @@ class PointerGenerator(keras.layers.Layer):
         return joined_distribution(parts, source_ids)
 
     def _by_source(self, source_ids, memories):
-        """`[B, S]` to a list of `[B, S_i]`."""
+        """Splits `[B, S]` to a list of `[B, S_i]`."""
         ids, start = [], 0
         for memory in memories:
             length = ops.shape(memory)[1]
@@ -164,8 +164,8 @@ class PointerGenerator(keras.layers.Layer):
 
     def _mix(self, states, contexts, masks):
         scores = self.mixture(ops.concatenate([states, *contexts], axis=-1))  # [B, T, 1 + n]
-        there = [ops.any(mask, axis=1, keepdims=True) for mask in masks]  # n times [B, 1]
-        usable = ops.concatenate([ops.ones_like(there[0]), *there], axis=1)
+        nonempty = [ops.any(mask, axis=1, keepdims=True) for mask in masks]  # n times [B, 1]
+        usable = ops.concatenate([ops.ones_like(nonempty[0]), *nonempty], axis=1)
         return masked_log_softmax(scores, usable[:, None, :])  # masque-20
 
     def get_config(self):

@@ -6,24 +6,24 @@ from tfmrc.ops.ids import NUM_SPECIAL
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SourceVocabulary(keras.layers.Layer):
-    """Scores the words of the sources, the part of the vocabulary that differs by example.
+    """Computes scores of the words of the sources, the example-specific vocabulary.
 
-    The extended vocabulary is the common words and the words of this example's sources. A source
-    word takes part once, at its first occurrence, and only if it is not common and has a row of
-    its own in the embedding; an unknown word can be copied and not generated.
+    The extended vocabulary consists of the common words and the words of this example's sources. A
+    source word is included once, at its first occurrence, if it is not a common word and has its
+    own row in the embedding. An unknown word can be copied but not generated.
 
     Args:
-        num_common: number of common words G, the special rows included.
-        num_known: number of rows that stand for one word each (unknown-word buckets come after).
+        num_common: int. Number of common words G, including special words.
+        num_known: int. Number of rows of one word each, before the buckets for unknown words.
 
     Call arguments:
-        hidden: `[B, T, word_dim]`, the decoder's output in the space of word vectors.
+        hidden: `[B, T, word_dim]`, the decoder's output, projected to the width of word vectors.
         source_words: `[B, S, word_dim]`, the word vectors of the sources.
         source_ids: int `[B, S]` input ids.
         extended_ids: int `[B, S]` extended ids.
 
     Returns:
-        Scores `[B, T, S]` and boolean `[B, S]`, which of them take part.
+        Scores `[B, T, S]` and a boolean mask `[B, S]` of the included words.
 
     Example:
         >>> import numpy as np

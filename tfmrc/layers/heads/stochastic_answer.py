@@ -1,4 +1,4 @@
-"""Answer module of SAN and its variants: combinations of the predictions of all steps."""
+"""Answer module of SAN and its variants, which combine the predictions of all steps."""
 
 import keras
 from keras import ops
@@ -10,7 +10,7 @@ from tfmrc.ops.masking import LOG_ZERO
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class OneStepAnswer(AnswerModule):
-    """Predicts from the first state alone ("standard 1-step"). See `AnswerModule`.
+    """Predicts from the first state only ("standard 1-step"). See `AnswerModule`.
 
     Example:
         >>> from tfmrc.layers import OneStepAnswer
@@ -23,7 +23,7 @@ class OneStepAnswer(AnswerModule):
     def __init__(self, num_steps=1, **kwargs):
         super().__init__(num_steps=num_steps, **kwargs)
         if num_steps != 1:
-            raise ValueError(f"One step is one step. Received: num_steps={num_steps}")
+            raise ValueError(f"`num_steps` must be 1. Received: num_steps={num_steps}")
 
     def log_weights(self, states, training):
         return _twice(ops.zeros(ops.shape(states)[:2], "float32"))
@@ -50,7 +50,7 @@ class LastStepAnswer(AnswerModule):
 class AveragedAnswer(AnswerModule):
     """Averages the predictions of all steps: a memory network of T steps.
 
-    The mean is one of probabilities, computed from their logarithms. See `AnswerModule`.
+    The mean is over probabilities, computed from their logarithms. See `AnswerModule`.
 
     Example:
         >>> from tfmrc.layers import AveragedAnswer
@@ -68,14 +68,16 @@ class AveragedAnswer(AnswerModule):
 class StochasticAnswer(AveragedAnswer):
     """Averages the predictions of randomly selected steps: stochastic prediction dropout.
 
-    In training each step's prediction is left out with probability `prediction_dropout`, of begin
-    and end apart (as in the paper's example) and of each example apart; if all of them
-    would be left out, a random one stays. The mean is over the steps that stay; outside training
-    it is over all T. See `AnswerModule`.
+    In training each step's prediction is dropped with probability `prediction_dropout`,
+    independently for begin and end (as in the paper's example) and for each example. At least one
+    random step is kept. The mean is over the remaining steps; outside training it is over all T
+    steps. See `AnswerModule`.
 
     Args:
-        prediction_dropout: probability that a step's prediction is left out.
-        **kwargs: those of `AnswerModule`.
+        num_steps: int. Number of steps T. Default: 5.
+        prediction_dropout: float. Probability that the prediction of a step is dropped. Default:
+            0.4.
+        **kwargs: Arguments of `AnswerModule`.
 
     Raises:
         ValueError: `prediction_dropout` is outside [0, 1).
@@ -110,11 +112,11 @@ class StochasticAnswer(AveragedAnswer):
         return tuple(_mean_of(self.kept_steps(shape)) for _ in ("begin", "end"))
 
     def kept_steps(self, shape):
-        """Returns which steps stay, boolean `[B, T]`, at least one in every row (san-16)."""
+        """Returns the mask of kept steps, boolean `[B, T]`, at least one per row (san-16)."""
         chance = keras.random.uniform(shape, seed=self.step_generator)
-        kept = chance >= self.prediction_dropout
+        remaining = chance >= self.prediction_dropout
         largest = ops.equal(ops.argmax(chance, axis=1)[:, None], ops.arange(shape[1]))
-        return ops.logical_or(kept, largest)  # san-16
+        return ops.logical_or(remaining, largest)  # san-16
 
     def get_config(self):
         return {**super().get_config(), "prediction_dropout": self.prediction_dropout}
@@ -122,13 +124,13 @@ class StochasticAnswer(AveragedAnswer):
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class ReasoNetAnswer(AnswerModule):
-    """Predicts after a learned number of steps, at most T: a gate decides whether to stop.
+    """Predicts after a learned number of steps, at most T, controlled by a termination gate.
 
-    `g_t = sigmoid(w . s_t + b)`; the walk ends after step t with probability
-    `g_t prod_{i < t} (1 - g_i)`, after step T in any case. In training the prediction is the mean
-    of the steps', weighted by these probabilities: ReasoNet samples the number of steps and
-    follows a policy gradient; with at most T steps the sum over all of them is exact and cheap.
-    Outside training it is that of the step where the walk most probably ends. See `AnswerModule`.
+    `g_t = sigmoid(w . s_t + b)`; the process stops after step t with probability
+    `g_t prod_{i < t} (1 - g_i)`, and after step T in any case. In training the prediction is the
+    mean over the steps, weighted by these probabilities. (ReasoNet samples the number of steps and
+    uses a policy gradient; for at most T steps the exact sum is cheap.) Outside training the
+    prediction is that of the most probable last step. See `AnswerModule`.
 
     Example:
         >>> from tfmrc.layers import ReasoNetAnswer
@@ -145,8 +147,8 @@ class ReasoNetAnswer(AnswerModule):
 
     def log_weights(self, states, training):
         gate = ops.cast(self.termination(states)[..., 0], "float32")  # [B, T]
-        go_on = ops.cumsum(ops.log_sigmoid(-gate[:, :-1]), axis=1)
-        reached = ops.concatenate([ops.zeros_like(gate[:, :1]), go_on], axis=1)
+        not_stopped = ops.cumsum(ops.log_sigmoid(-gate[:, :-1]), axis=1)
+        reached = ops.concatenate([ops.zeros_like(gate[:, :1]), not_stopped], axis=1)
         stop = ops.concatenate([ops.log_sigmoid(gate[:, :-1]), ops.zeros_like(gate[:, :1])], axis=1)
         log_probability = reached + stop
         if training:
@@ -159,12 +161,12 @@ def _twice(weights):
 
 
 def _only(step, size):
-    """All weight on one step of each row."""
+    """Returns log-weights with all weight on one step of each row."""
     selected = ops.equal(ops.cast(step, "int32")[:, None], ops.arange(size, dtype="int32"))
     return ops.where(selected, 0.0, LOG_ZERO)
 
 
-def _mean_of(kept):
-    """Equal weights for the steps that are kept."""
-    count = ops.sum(ops.cast(kept, "float32"), axis=1, keepdims=True)
-    return ops.where(kept, -ops.log(count), LOG_ZERO)
+def _mean_of(mask):
+    """Returns equal log-weights for the steps of the mask."""
+    count = ops.sum(ops.cast(mask, "float32"), axis=1, keepdims=True)
+    return ops.where(mask, -ops.log(count), LOG_ZERO)

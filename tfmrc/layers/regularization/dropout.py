@@ -1,4 +1,4 @@
-"""Dropout whose mask differs from replica to replica."""
+"""Dropout with a different mask on every replica."""
 
 from typing import Any
 
@@ -6,21 +6,21 @@ import keras
 
 from tfmrc.ops.replica import replica_id
 
-# An odd number without structure: two replicas of one layer must not meet two layers with
-# neighbouring seeds. It stays below 2**31, the largest seed that every backend can carry.
+# An arbitrary odd number, so that the seeds of two replicas do not coincide with those of two
+# layers with neighbouring seeds. Below 2**31, the largest seed that every backend supports.
 _REPLICA_STRIDE = 1_640_531_527
 
 
 class ReplicaSeedGenerator(keras.random.SeedGenerator):
-    """A seed generator that gives every replica seeds of its own.
+    """A seed generator with different seeds on every replica.
 
-    The state is that of `keras.random.SeedGenerator`, mirrored and advanced by one a call; the
-    replica's number enters only what `next` returns. Replica 0 gets the numbers of a plain
-    generator, so a model on one device draws what it would draw with Keras' own class.
+    The state is that of `keras.random.SeedGenerator`, which is mirrored and incremented per call.
+    The replica id only modifies the result of `next`. Replica 0 gets the seeds of Keras' generator,
+    so the numbers on one device are those of Keras.
 
     Args:
-        seed: an integer, or None for a random one.
-        name: name of the generator.
+        seed: int. Seed; None for a random one.
+        name: str. Name of the generator.
     """
 
     def next(self, ordered: bool = True) -> Any:
@@ -28,13 +28,13 @@ class ReplicaSeedGenerator(keras.random.SeedGenerator):
 
 
 def replica_seed(seed: Any) -> Any:
-    """A seed of the calling replica's own, from one that all replicas share.
+    """Derives the seed of the current replica from a shared seed.
 
     Args:
-        seed: integer `[2]`.
+        seed: int `[2]`.
 
     Returns:
-        integer `[2]`; on replica 0 the same seed.
+        int `[2]`; the same seed on replica 0.
     """
     replica = replica_id()
     if isinstance(replica, int) and replica == 0:
@@ -45,26 +45,26 @@ def replica_seed(seed: Any) -> Any:
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class Dropout(keras.Layer):
-    """Sets a share of the inputs to zero in training and scales up the others.
+    """Sets a share of the inputs to zero in training and scales the others.
 
-    `y = x * m / (1 - rate)` with `m` drawn elementwise, 1 with probability `1 - rate`; outside
-    training `y = x`. On one device the numbers are those of `keras.layers.Dropout` with the same
-    seed. Under `tf.distribute.MirroredStrategy` Keras' layer draws the same mask on every replica,
-    because the state of its seed is mirrored; this one adds the replica's number to the seed
-    (`tfmrc.training` registers where it comes from).
+    `y = x * m / (1 - rate)` with elementwise `m`, 1 with probability `1 - rate`; outside training
+    `y = x`. On one device the numbers are those of `keras.layers.Dropout` with the same seed. Under
+    `tf.distribute.MirroredStrategy`, Keras' layer draws the same mask on every replica, because the
+    state of its seed is mirrored. This layer adds the replica id to the seed (see
+    `tfmrc.ops.replica`).
 
-    Padding: padded positions are dropped like any other.
+    Padding is treated like any other position.
 
     The state of the seed is a variable of the layer (`layer.variables`), which
     `tfmrc.training.Checkpoint` saves and restores.
 
     Args:
-        rate: share of the inputs to drop, `0 <= rate < 1`.
-        seed: an integer, or None for a random one.
+        rate: float. Share of the inputs to drop, `0 <= rate < 1`.
+        seed: int. Seed; None for a random one. Default: None.
 
     Call arguments:
         inputs: `[...]` of any rank.
-        training: whether to drop.
+        training: bool. Whether to apply dropout.
 
     Returns:
         A tensor of the shape and dtype of `inputs`.

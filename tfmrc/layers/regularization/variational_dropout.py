@@ -1,4 +1,4 @@
-"""Dropout that drops the same features of all words."""
+"""Dropout with the same mask for all words of a sequence."""
 
 from typing import Any
 
@@ -9,21 +9,21 @@ from tfmrc.layers.regularization.dropout import Dropout
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class VariationalDropout(Dropout):
-    """Sets a share of the features to zero in training, the same ones at every time step.
+    """Sets a share of the features to zero in training, the same features at every time step.
 
-    `y = x * m / (1 - rate)` with `m` `[..., 1, d]`, 1 with probability `1 - rate`: one mask a
-    sequence, shared by its words. Outside training `y = x`. Masks differ between the replicas of
-    a strategy, as those of `tfmrc.layers.Dropout` do.
+    `y = x * m / (1 - rate)` with `m` `[..., 1, d]`, 1 with probability `1 - rate`: one mask per
+    sequence, shared by its words. Outside training `y = x`. Masks differ between the replicas of a
+    strategy, as in `tfmrc.layers.Dropout`.
 
-    Padding: as any other position.
+    Padding is treated like any other position.
 
     Args:
-        rate: share of the features to drop, `0 <= rate < 1`.
-        seed: an integer, or None for a random one.
+        rate: float. Share of the features to drop, `0 <= rate < 1`.
+        seed: int. Seed; None for a random one.
 
     Call arguments:
         inputs: `[..., n, d]`.
-        training: whether to drop.
+        training: bool. Whether to apply dropout.
 
     Returns:
         `[..., n, d]`.

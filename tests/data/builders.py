@@ -65,10 +65,10 @@ def squad(version: str = "v2.0") -> dict[str, Any]:
     if version != "v2.0":
         for article in content["data"]:
             for paragraph in article["paragraphs"]:
-                kept = [qa for qa in paragraph["qas"] if not qa["is_impossible"]]
-                for qa in kept:
+                remaining = [qa for qa in paragraph["qas"] if not qa["is_impossible"]]
+                for qa in remaining:
                     del qa["is_impossible"]
-                paragraph["qas"] = kept
+                paragraph["qas"] = remaining
     return content
 
 

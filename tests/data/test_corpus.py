@@ -1,4 +1,4 @@
-"""The shipped corpus: made by its generator, honest, and of no use to a blind model."""
+"""The shipped corpus: equal to the generator's output, consistent, of no use to a blind model."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def counts(corpus):
-    """How often each word occurs in each split."""
+    """Counts each word in each split."""
     return {
         split: Counter(w for e in examples for w in words_of(e))
         for split, examples in corpus.items()
@@ -106,9 +106,9 @@ def test_the_concise_answer_stands_in_the_relevant_passages_alone(every_example)
 def test_the_sentence_can_be_read_without_the_question(every_example):
     for example in every_example:
         for sentence in example.answers.get("sentence", ()):
-            found = re.search(rf"[Tt]he ({'|'.join(WORLD['kinds'])}) of (\w+)", sentence)
-            assert found is not None
-            kind, name = found.groups()
+            result = re.search(rf"[Tt]he ({'|'.join(WORLD['kinds'])}) of (\w+)", sentence)
+            assert result is not None
+            kind, name = result.groups()
             assert holds(example.question, kind) and holds(example.question, name)
             assert holds(sentence, example.answers["concise"][0])
             assert sentence[0] == sentence[0].upper() and sentence.endswith(".")
@@ -131,7 +131,7 @@ def test_a_passage_tells_three_facts_so_its_answer_is_not_the_only_value(corpus)
 
 def test_no_name_of_one_split_is_a_name_of_another(counts):
     names = {split: set(filter(is_name, words)) for split, words in counts.items()}
-    assert all(len(found) > 500 for found in names.values())
+    assert all(len(result) > 500 for result in names.values())
     for split in ("dev", "test"):
         assert not names[split] & names["train"]
     assert not names["dev"] & names["test"]
@@ -166,12 +166,12 @@ def test_half_of_the_questions_of_each_group_have_an_answer(every_example):
 
 def test_relevant_passages_stand_anywhere(corpus):
     train = [e for e in corpus["train"] if e.answerable and len(e.passages) == 4]
-    shares = [sum(e.relevance[place] for e in train) / len(train) for place in range(4)]
+    shares = [sum(e.relevance[position] for e in train) / len(train) for position in range(4)]
     assert max(shares) - min(shares) < 0.04
 
 
 def question_features(example):
-    """What a model without the passages sees, without the names."""
+    """Returns the input of a model without the passages, without the names."""
     kind = next(kind for kind in WORLD["kinds"] if holds(example.question, kind))
     form = "of" if re.search(rf"{kind} of", example.question.lower()) else "before"
     opening = " ".join(example.question.lower().split()[:3])
@@ -179,7 +179,7 @@ def question_features(example):
 
 
 def passage_features(example):
-    """What a model without the question sees: which facts are told, of what, how often."""
+    """Returns the input of a model without the question: the facts, their things and counts."""
     kinds = [kind for kind in WORLD["kinds"] for text in example.passages if holds(text, kind)]
     length = sum(len(text) for text in example.passages)
     return [len(example.passages), tuple(sorted(Counter(kinds).items())), length // 50]
@@ -189,12 +189,12 @@ def passage_features(example):
 def test_blind_guesses_of_answerability_are_weak(corpus, preprocessor):
     seen = defaultdict(Counter)
     for example in corpus["train"]:
-        for place, feature in enumerate(preprocessor(example)):
-            seen[place, feature][example.answerable] += 1
-    for place in range(len(preprocessor(corpus["test"][0]))):
+        for position, feature in enumerate(preprocessor(example)):
+            seen[position, feature][example.answerable] += 1
+    for position in range(len(preprocessor(corpus["test"][0]))):
         right = 0
         for example in corpus["test"]:
-            counts = seen[place, preprocessor(example)[place]]
+            counts = seen[position, preprocessor(example)[position]]
             right += (counts[True] >= counts[False]) == example.answerable
         assert right / len(corpus["test"]) < 0.6
 

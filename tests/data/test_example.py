@@ -68,10 +68,10 @@ def test_contradictions_are_named(change, message):
         replace(GOOD, **change)
 
 
-@pytest.mark.parametrize("place", [(0, 3, 3), (0, 4, 3), (-1, 0, 1), (0, -1, 1), (0, 0, 1.0)])
-def test_span_refuses_impossible_places(place):
+@pytest.mark.parametrize("position", [(0, 3, 3), (0, 4, 3), (-1, 0, 1), (0, -1, 1), (0, 0, 1.0)])
+def test_span_refuses_impossible_places(position):
     with pytest.raises(ValueError, match="Received"):
-        Span(*place)
+        Span(*position)
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -182,7 +182,7 @@ def test_an_id_that_occurs_twice_is_named_with_both_lines(tmp_path):
         list(read_examples(path))
     stream = read_examples(path, on_error="skip")
     assert list(stream) == [GOOD] and stream.skipped == 1
-    assert list(stream) == [GOOD], "every pass counts anew"
+    assert list(stream) == [GOOD], "every pass counts separately"
 
 
 def test_ids_are_compared_as_they_are(tmp_path):

@@ -128,12 +128,12 @@ def test_memory_does_not_grow_with_the_file(tmp_path, writer):
     held, counts = [], []
     for size in SIZES:
         rng = random.Random(1)
-        found, count = peak(writer(tmp_path / f"{size}.json", size, rng))
-        held.append(found)
+        result, count = peak(writer(tmp_path / f"{size}.json", size, rng))
+        held.append(result)
         counts.append(count)
     assert counts[1] > 2.2 * counts[0]
     assert max(held) < BOUND
-    # What does grow: the places of the summaries, and the names of the groups, some percent.
+    # The offsets of the summaries and the names of the groups grow by some percent.
     share = 0.2 if writer is narrativeqa else 0.05
     assert held[1] - held[0] < share * (SIZES[1] - SIZES[0])
 

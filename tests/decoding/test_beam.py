@@ -40,7 +40,7 @@ def test_one_beam_is_greedy_search(seed, min_length):
 def test_a_beam_as_wide_as_the_space_is_exhaustive_search(seed, min_length, length_penalty):
     model = RecurrentWords(batch_size=2, vocabulary_size=7, seed=seed)
     space = len(list(every_sequence(7, 4, min_length)))
-    found = beam_search(
+    result = beam_search(
         model.step,
         model.cache(200),
         2,
@@ -52,19 +52,19 @@ def test_a_beam_as_wide_as_the_space_is_exhaustive_search(seed, min_length, leng
     )
     for example in range(2):
         expected = exhaustive(model, example, 4, min_length, length_penalty)
-        assert [words_of(found, example, n) for n in range(space)] == [w for _, w in expected]
+        assert [words_of(result, example, n) for n in range(space)] == [w for _, w in expected]
         np.testing.assert_allclose(
-            np.asarray(found.score)[example, :space], [s for s, _ in expected], rtol=1e-5
+            np.asarray(result.score)[example, :space], [s for s, _ in expected], rtol=1e-5
         )
-        assert np.all(np.asarray(found.lengths)[example, space:] == 0)
-        assert np.all(np.asarray(found.ids)[example, space:] == PAD)
-        assert np.all(np.asarray(found.log_probability)[example, space:] == LOG_ZERO)
+        assert np.all(np.asarray(result.lengths)[example, space:] == 0)
+        assert np.all(np.asarray(result.ids)[example, space:] == PAD)
+        assert np.all(np.asarray(result.log_probability)[example, space:] == LOG_ZERO)
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 1.0])
 def test_the_score_is_that_of_the_same_words(length_penalty):
     model = RecurrentWords(batch_size=3, vocabulary_size=30, seed=11)
-    found = beam_search(
+    result = beam_search(
         model.step,
         model.cache(4),
         3,
@@ -73,14 +73,14 @@ def test_the_score_is_that_of_the_same_words(length_penalty):
         max_length=9,
         length_penalty=length_penalty,
     )
-    assert np.all(np.diff(np.asarray(found.score), axis=1) <= 0)
+    assert np.all(np.diff(np.asarray(result.score), axis=1) <= 0)
     for example in range(3):
         for n in range(3):
-            words = words_of(found, example, n)
+            words = words_of(result, example, n)
             total = model.log_probability(example, words)
-            np.testing.assert_allclose(found.log_probability[example, n], total, rtol=1e-5)
+            np.testing.assert_allclose(result.log_probability[example, n], total, rtol=1e-5)
             score = total / ((5 + len(words)) / 6) ** length_penalty
-            np.testing.assert_allclose(found.score[example, n], score, rtol=1e-5)
+            np.testing.assert_allclose(result.score[example, n], score, rtol=1e-5)
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 0.8, -0.5])
@@ -118,29 +118,29 @@ ENDING[4, 4], ENDING[5, 5] = 0.999, 0.999
 
 
 def test_a_finished_beam_is_frozen():
-    found, _ = count_steps(
+    result, _ = count_steps(
         table_step(ENDING), num_beams=3, num_return_sequences=3, max_length=6, length_penalty=0.0
     )
     np.testing.assert_array_equal(
-        found.ids[0], [[EOS, 0, 0, 0, 0, 0], [4, 4, 4, 4, 4, 4], [5, 5, 5, 5, 5, 5]]
+        result.ids[0], [[EOS, 0, 0, 0, 0, 0], [4, 4, 4, 4, 4, 4], [5, 5, 5, 5, 5, 5]]
     )
-    np.testing.assert_array_equal(found.lengths, [[1, 6, 6]])
+    np.testing.assert_array_equal(result.lengths, [[1, 6, 6]])
     expected = [np.log(0.7), np.log(0.2 * 0.999**5), np.log(0.1 * 0.999**5)]
-    np.testing.assert_allclose(found.log_probability[0], expected, rtol=1e-5)
+    np.testing.assert_allclose(result.log_probability[0], expected, rtol=1e-5)
 
 
 def test_the_loop_stops_when_nothing_can_overtake():
-    found, steps = count_steps(table_step(ENDING), num_beams=3, max_length=50)
-    assert words_of(found, 0) == (EOS,)
+    result, steps = count_steps(table_step(ENDING), num_beams=3, max_length=50)
+    assert words_of(result, 0) == (EOS,)
     assert steps == 1
 
 
 def test_the_loop_goes_on_while_the_length_penalty_lets_a_longer_one_overtake():
-    found, steps = count_steps(table_step(ENDING), num_beams=3, max_length=50, length_penalty=1.0)
-    assert words_of(found, 0) == (4,) * 50
+    result, steps = count_steps(table_step(ENDING), num_beams=3, max_length=50, length_penalty=1.0)
+    assert words_of(result, 0) == (4,) * 50
     assert steps == 50
     score = (np.log(0.2) + 49 * np.log(0.999)) / (55 / 6)
-    np.testing.assert_allclose(found.score[0, 0], score, rtol=1e-4)
+    np.testing.assert_allclose(result.score[0, 0], score, rtol=1e-4)
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 1.5, -1.0])
@@ -157,10 +157,10 @@ def test_stopping_early_changes_no_result(seed, length_penalty):
 def test_ties_go_to_the_earlier_beam_and_the_smaller_id():
     uniform = table_step(np.full((6, 6), 1 / 6))
     for _ in range(3):
-        found = beam_search(
+        result = beam_search(
             uniform, (), 1, num_beams=4, num_return_sequences=4, max_length=2, min_length=1
         )
-        np.testing.assert_array_equal(found.ids[0], [[4, 3], [4, 4], [4, 5], [5, 3]])
+        np.testing.assert_array_equal(result.ids[0], [[4, 3], [4, 4], [4, 5], [5, 3]])
 
 
 def test_a_step_with_no_possible_word_ends_the_hypothesis():
@@ -171,12 +171,12 @@ def test_a_step_with_no_possible_word_ends_the_hypothesis():
     def step(ids, cache, t):
         return ops.broadcast_to(log_p, (2, ops.shape(ids)[1], 6)), cache
 
-    for found in (
+    for result in (
         greedy_search(step, (), 2, max_length=4, min_length=2),
         beam_search(step, (), 2, num_beams=3, max_length=4, min_length=2),
     ):
-        np.testing.assert_array_equal(found.ids, [[[EOS, 0, 0, 0]]] * 2)
-        np.testing.assert_array_equal(found.log_probability, [[-7.0]] * 2)
+        np.testing.assert_array_equal(result.ids, [[[EOS, 0, 0, 0]]] * 2)
+        np.testing.assert_array_equal(result.log_probability, [[-7.0]] * 2)
 
 
 def test_everything_forbidden_still_gives_a_finite_hypothesis():
@@ -185,18 +185,18 @@ def test_everything_forbidden_still_gives_a_finite_hypothesis():
     def step(ids, cache, t):
         return ops.broadcast_to(log_p, (1, ops.shape(ids)[1], 5)), cache
 
-    for found in (
+    for result in (
         greedy_search(step, (), 1, max_length=3, forbidden_ids=(PAD, UNK, BOS, 4)),
         beam_search(step, (), 1, num_beams=2, max_length=3, forbidden_ids=(PAD, UNK, BOS, 4)),
     ):
-        assert words_of(found, 0) == (EOS,)
-        assert float(found.log_probability[0, 0]) == LOG_ZERO
+        assert words_of(result, 0) == (EOS,)
+        assert float(result.log_probability[0, 0]) == LOG_ZERO
 
 
 @pytest.mark.parametrize("min_length", [0, 1])
 def test_max_length_one(min_length):
     model = RecurrentWords(batch_size=2, vocabulary_size=8, seed=3)
-    found = beam_search(
+    result = beam_search(
         model.step,
         model.cache(4),
         2,
@@ -207,18 +207,18 @@ def test_max_length_one(min_length):
     )
     for example in range(2):
         expected = exhaustive(model, example, 1, min_length)[:4]
-        assert [words_of(found, example, n) for n in range(4)] == [w for _, w in expected]
+        assert [words_of(result, example, n) for n in range(4)] == [w for _, w in expected]
 
 
 def test_hypotheses_that_reach_max_length_are_returned():
     endless = np.full((6, 6), 1e-9)
     endless[:, 4], endless[:, 5] = 0.75, 0.25
-    found = beam_search(
+    result = beam_search(
         table_step(endless), (), 1, num_beams=2, num_return_sequences=2, max_length=3
     )
-    np.testing.assert_array_equal(found.ids[0], [[4, 4, 4], [4, 4, 5]])
-    np.testing.assert_array_equal(found.lengths, [[3, 3]])
-    np.testing.assert_allclose(found.log_probability[0, 0], 3 * np.log(0.75), rtol=1e-6)
+    np.testing.assert_array_equal(result.ids[0], [[4, 4, 4], [4, 4, 5]])
+    np.testing.assert_array_equal(result.lengths, [[3, 3]])
+    np.testing.assert_allclose(result.log_probability[0, 0], 3 * np.log(0.75), rtol=1e-6)
 
 
 def test_in_a_graph_with_dynamic_batch_and_vocabulary():
@@ -260,8 +260,8 @@ def test_in_a_graph_with_dynamic_batch_and_vocabulary():
 
 def test_an_empty_batch():
     model = RecurrentWords(batch_size=1, vocabulary_size=10)
-    found = beam_search(model.step, model.cache(2, rows=[]), 0, num_beams=2, max_length=4)
-    assert tuple(found.ids.shape) == (0, 1, 4)
+    result = beam_search(model.step, model.cache(2, rows=[]), 0, num_beams=2, max_length=4)
+    assert tuple(result.ids.shape) == (0, 1, 4)
 
 
 @pytest.mark.parametrize(

@@ -22,15 +22,15 @@ def best_words(model, example, max_length, min_length):
 @pytest.mark.parametrize("seed", range(4))
 def test_against_search_by_whole_prefixes(seed, min_length):
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=seed)
-    found = greedy_search(model.step, model.cache(1), 3, max_length=8, min_length=min_length)
+    result = greedy_search(model.step, model.cache(1), 3, max_length=8, min_length=min_length)
     for example in range(3):
         words = best_words(model, example, 8, min_length)
-        assert words_of(found, example) == words
-        assert np.all(np.asarray(found.ids)[example, 0, len(words) :] == PAD)
+        assert words_of(result, example) == words
+        assert np.all(np.asarray(result.ids)[example, 0, len(words) :] == PAD)
         np.testing.assert_allclose(
-            found.log_probability[example, 0], model.log_probability(example, words), rtol=1e-5
+            result.log_probability[example, 0], model.log_probability(example, words), rtol=1e-5
         )
-    np.testing.assert_array_equal(found.score, found.log_probability)
+    np.testing.assert_array_equal(result.score, result.log_probability)
 
 
 def test_the_loop_stops_when_all_have_ended():
@@ -43,11 +43,11 @@ def test_the_loop_stops_when_all_have_ended():
         log_p[1, 0, EOS if t == 2 else 4] = -0.1
         return ops.convert_to_tensor(log_p), cache
 
-    found = greedy_search(step, (), 2, max_length=50)
+    result = greedy_search(step, (), 2, max_length=50)
     assert steps == [0, 1, 2]
-    assert words_of(found, 0) == (EOS,)
-    assert words_of(found, 1) == (4, 4, EOS)
-    np.testing.assert_allclose(found.log_probability[:, 0], [-0.1, -0.3], rtol=1e-6)
+    assert words_of(result, 0) == (EOS,)
+    assert words_of(result, 1) == (4, 4, EOS)
+    np.testing.assert_allclose(result.log_probability[:, 0], [-0.1, -0.3], rtol=1e-6)
 
 
 def test_in_a_graph_with_a_dynamic_batch():

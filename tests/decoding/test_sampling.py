@@ -16,7 +16,7 @@ def one_word(ids, cache, t):
     return ops.broadcast_to(row, (*ops.shape(ids), len(P))), cache
 
 
-def kept(p, temperature=1.0, top_k=0, top_p=1.0):
+def selected(p, temperature=1.0, top_k=0, top_p=1.0):
     """The distribution that is drawn from, in float64."""
     p = np.where(np.arange(len(p)) < 3, 0.0, p) ** (1 / temperature)
     p, order = p / p.sum(), np.argsort(-p, kind="stable")
@@ -35,9 +35,9 @@ def kept(p, temperature=1.0, top_k=0, top_p=1.0):
 )  # fmt: skip
 def test_words_come_as_often_as_the_distribution_says(cut):
     count = 20_000
-    found = sample(one_word, (), 1, num_samples=count, max_length=1, seed=3, **cut)
-    often = np.bincount(np.asarray(found.ids).ravel(), minlength=len(P)) / count
-    right = kept(P, **cut)
+    result = sample(one_word, (), 1, num_samples=count, max_length=1, seed=3, **cut)
+    often = np.bincount(np.asarray(result.ids).ravel(), minlength=len(P)) / count
+    right = selected(P, **cut)
     assert not often[right == 0].any()
     np.testing.assert_allclose(often, right, atol=4 * np.sqrt(0.25 / count))
 
@@ -46,29 +46,29 @@ def test_words_come_as_often_as_the_distribution_says(cut):
 def test_a_narrow_cut_is_greedy_search(cut):
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
     greedy = greedy_search(model.step, model.cache(1), 3, max_length=6, min_length=2)
-    found = sample(model.step, model.cache(2), 3, num_samples=2, max_length=6, min_length=2, **cut)
+    result = sample(model.step, model.cache(2), 3, num_samples=2, max_length=6, min_length=2, **cut)
     for n in range(2):
-        np.testing.assert_array_equal(np.asarray(found.ids)[:, n], np.asarray(greedy.ids)[:, 0])
-    np.testing.assert_allclose(found.score[:, 0], greedy.score[:, 0], rtol=1e-6)
+        np.testing.assert_array_equal(np.asarray(result.ids)[:, n], np.asarray(greedy.ids)[:, 0])
+    np.testing.assert_allclose(result.score[:, 0], greedy.score[:, 0], rtol=1e-6)
 
 
 def test_samples_say_their_own_probability_whatever_is_beside_them():
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2, sharpness=0.5)
     arguments = {"num_samples": 8, "max_length": 6, "min_length": 2, "no_repeat_ngram_size": 1}
-    found = sample(model.step, model.cache(8), 3, **arguments)
+    result = sample(model.step, model.cache(8), 3, **arguments)
     for example in range(3):
-        hypotheses = [words_of(found, example, n) for n in range(8)]
+        hypotheses = [words_of(result, example, n) for n in range(8)]
         assert len(set(hypotheses)) > 3
         assert all(len(set(words)) == len(words) for words in hypotheses)
         right = [model.log_probability(example, words) for words in hypotheses]
-        np.testing.assert_allclose(np.asarray(found.log_probability)[example], right, rtol=1e-4)
+        np.testing.assert_allclose(np.asarray(result.log_probability)[example], right, rtol=1e-4)
         assert right == sorted(right, reverse=True)
         alone = sample(model.step, model.cache(8, [example]), 1, **arguments)
-        np.testing.assert_array_equal(alone.ids[0], found.ids[example])
+        np.testing.assert_array_equal(alone.ids[0], result.ids[example])
     few = sample(model.step, model.cache(8), 3, num_return_sequences=2, **arguments)
-    np.testing.assert_array_equal(few.ids, found.ids[:, :2])
+    np.testing.assert_array_equal(few.ids, result.ids[:, :2])
     other = sample(model.step, model.cache(8), 3, seed=1, **arguments)
-    assert not np.array_equal(other.ids, found.ids)
+    assert not np.array_equal(other.ids, result.ids)
 
 
 def test_in_a_graph_with_a_dynamic_batch_and_vocabulary():
@@ -88,10 +88,10 @@ def test_in_a_graph_with_a_dynamic_batch_and_vocabulary():
 
 
 def test_everything_forbidden_ends():
-    found = sample(
+    result = sample(
         one_word, (), 2, num_samples=3, max_length=4, forbidden_ids=(0, 1, 2, 4, 5, 6, 7)
     )
-    assert words_of(found, 1, 2) == (EOS,)
+    assert words_of(result, 1, 2) == (EOS,)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def repeats(words, size):
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_a_wide_beam_finds_all_sequences_without_a_repeated_ngram(size):
     model = RecurrentWords(batch_size=2, vocabulary_size=6, seed=1)
-    found = beam_search(
+    result = beam_search(
         model.step, model.cache(60), 2, num_beams=60, num_return_sequences=60, max_length=5,
         no_repeat_ngram_size=size,
     )  # fmt: skip
@@ -24,11 +24,11 @@ def test_a_wide_beam_finds_all_sequences_without_a_repeated_ngram(size):
         right = [(s, w) for s, w in exhaustive(model, example, 5) if not repeats(w, size)]
         if size == 1:  # two words and no third one: the end word is all that is left
             right = [(s, w) for s, w in right if w[-1] == 3]
-        kept = min(len(right), 60)
-        got = [words_of(found, example, n) for n in range(kept)]
-        assert got == [w for _, w in right[:kept]]
-        score = np.asarray(found.score)[example, :kept]
-        np.testing.assert_allclose(score, [s for s, _ in right[:kept]], rtol=1e-5)
+        selected = min(len(right), 60)
+        got = [words_of(result, example, n) for n in range(selected)]
+        assert got == [w for _, w in right[:selected]]
+        score = np.asarray(result.score)[example, :selected]
+        np.testing.assert_allclose(score, [s for s, _ in right[:selected]], rtol=1e-5)
 
 
 def test_no_rule_and_one_group_are_plain_beam_search():
@@ -44,30 +44,30 @@ def test_no_rule_and_one_group_are_plain_beam_search():
 
 def test_groups_without_cost_are_searches_of_their_own():
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
-    found = beam_search(
+    result = beam_search(
         model.step, model.cache(6), 3, num_beams=6, num_return_sequences=6, max_length=6,
         num_beam_groups=3, diversity_penalty=0.0,
     )  # fmt: skip
     small = beam_search(
         model.step, model.cache(2), 3, num_beams=2, num_return_sequences=2, max_length=6
     )
-    np.testing.assert_array_equal(np.asarray(found.ids)[:, ::3], small.ids)
-    np.testing.assert_allclose(np.asarray(found.score)[:, 2::3], small.score, rtol=1e-6)
+    np.testing.assert_array_equal(np.asarray(result.ids)[:, ::3], small.ids)
+    np.testing.assert_allclose(np.asarray(result.score)[:, 2::3], small.score, rtol=1e-6)
 
 
 def test_groups_with_cost_differ_and_say_their_own_probability():
     model = RecurrentWords(batch_size=3, vocabulary_size=12, seed=3)
     arguments = {"num_beams": 4, "num_return_sequences": 4, "max_length": 5}
-    found = beam_search(
+    result = beam_search(
         model.step, model.cache(4), 3, num_beam_groups=4, diversity_penalty=1e3, **arguments
     )
     greedy = greedy_search(model.step, model.cache(1), 3, max_length=5)
     for example in range(3):
-        hypotheses = [words_of(found, example, n) for n in range(4)]
+        hypotheses = [words_of(result, example, n) for n in range(4)]
         assert words_of(greedy, example) in hypotheses  # the first group pays nothing
         assert len({words[0] for words in hypotheses}) == 4
         right = [model.log_probability(example, words) for words in hypotheses]
-        np.testing.assert_allclose(np.asarray(found.log_probability)[example], right, rtol=1e-4)
+        np.testing.assert_allclose(np.asarray(result.log_probability)[example], right, rtol=1e-4)
         assert right == sorted(right, reverse=True)
 
 
@@ -99,7 +99,7 @@ def test_a_wide_beam_with_a_cost_is_exhaustive_search_with_that_cost(length_pena
     model = RecurrentWords(batch_size=2, vocabulary_size=6, seed=5)
     step, cache = paying(model, 60)
     arguments = {"num_beams": 60, "max_length": 5, "length_penalty": length_penalty}
-    found = beam_search(
+    result = beam_search(
         step, cache, 2, num_return_sequences=30, cost=lambda cache: cache["paid"], **arguments
     )
     early = beam_search(
@@ -113,12 +113,12 @@ def test_a_wide_beam_with_a_cost_is_exhaustive_search_with_that_cost(length_pena
             ),
             reverse=True,
         )
-        assert [words_of(found, example, n) for n in range(30)] == [w for _, w in right[:30]]
-        score = np.asarray(found.score)[example]
+        assert [words_of(result, example, n) for n in range(30)] == [w for _, w in right[:30]]
+        score = np.asarray(result.score)[example]
         np.testing.assert_allclose(score, [s for s, _ in right[:30]], rtol=1e-5)
         assert words_of(early, example) == right[0][1]
         own = model.log_probability(example, right[0][1])
-        np.testing.assert_allclose(found.log_probability[example, 0], own, rtol=1e-5)
+        np.testing.assert_allclose(result.log_probability[example, 0], own, rtol=1e-5)
 
 
 def test_what_an_ended_hypothesis_has_paid_it_keeps():
@@ -128,9 +128,9 @@ def test_what_an_ended_hypothesis_has_paid_it_keeps():
         return ops.broadcast_to(row, (1, 2, 5)), cache + 1.0
 
     cost = {"cost": lambda cache: 0.1 * cache}
-    found = beam_search(
+    result = beam_search(
         step, ops.zeros((1, 2)), 1, num_beams=2, num_return_sequences=2, max_length=3, **cost
     )
-    assert [words_of(found, 0, n) for n in range(2)] == [(3,), (4, 3)]
+    assert [words_of(result, 0, n) for n in range(2)] == [(3,), (4, 3)]
     right = [np.log(0.6) - 0.1, np.log(0.4 * 0.6) - 0.2]
-    np.testing.assert_allclose(found.score[0], right, rtol=1e-5)
+    np.testing.assert_allclose(result.score[0], right, rtol=1e-5)

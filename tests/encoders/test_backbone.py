@@ -52,11 +52,11 @@ def gradients(layer, function, training=True):
             value = function(layer(IDS, SEGMENTS, training=training))
         return value, tape.gradient(value, [v.value for v in variables if "seed" not in v.path])
 
-    value, found = step()
+    value, result = step()
     paths = [v.path for v in variables if "seed" not in v.path]
     return float(value), {
         path: None if g is None else tf.convert_to_tensor(g).numpy()
-        for path, g in zip(paths, found, strict=True)
+        for path, g in zip(paths, result, strict=True)
     }
 
 
@@ -76,9 +76,9 @@ def test_states_are_keras_hubs(family) -> None:
     if isinstance(expected, dict):
         expected = expected["sequence_output"]
     expected = np.array(expected) * (flat != 0)[..., None]
-    found = np.array(layer(IDS, SEGMENTS)).reshape(-1, 6, 8)
-    np.testing.assert_allclose(found, expected, atol=2e-6)
-    assert not found[3].any()
+    result = np.array(layer(IDS, SEGMENTS)).reshape(-1, 6, 8)
+    np.testing.assert_allclose(result, expected, atol=2e-6)
+    assert not result[3].any()
 
 
 @pytest.mark.parametrize("family", SIZES)
@@ -88,22 +88,22 @@ def test_padding_changes_nothing(family) -> None:
     wide[:, :2, :6] = IDS
     segments = np.zeros((2, 3, 9), int)
     segments[:, :2, :6] = SEGMENTS
-    found = np.array(layer(wide, segments)).reshape(2, 3, 9, 8)
+    result = np.array(layer(wide, segments)).reshape(2, 3, 9, 8)
     np.testing.assert_allclose(
-        found[:, :2, :6], np.array(layer(IDS, SEGMENTS)).reshape(2, 2, 6, 8), atol=2e-6
+        result[:, :2, :6], np.array(layer(IDS, SEGMENTS)).reshape(2, 2, 6, 8), atol=2e-6
     )
-    assert not found[:, 2].any() and not found[:, :, 6:].any()
+    assert not result[:, 2].any() and not result[:, :, 6:].any()
 
 
 @pytest.mark.parametrize(
     "family, layers", [("bert", "last"), ("albert", "mix"), ("deberta_v3", "mix")]
 )
 def test_computing_twice_gives_the_same_gradients_under_dropout(family, layers) -> None:
-    found = []
+    result = []
     for remat in (False, True):
         layer = make(family, {"dropout": 0.3, "num_layers": 2}, layers=layers, remat=remat)
-        found.append(gradients(layer, weighted))
-    (value, plain), (other, twice) = found
+        result.append(gradients(layer, weighted))
+    (value, plain), (other, twice) = result
     assert value == pytest.approx(other, rel=1e-6)
     assert plain.keys() == twice.keys()
     for path, gradient in plain.items():
@@ -123,7 +123,7 @@ def test_dropout_differs_between_steps_and_is_off_outside_training() -> None:
 
 def test_gradient_against_differences() -> None:
     layer = make("bert", layers="mix")
-    _, found = gradients(layer, weighted, training=False)
+    _, result = gradients(layer, weighted, training=False)
     variable = next(
         v for v in layer.variables if v.path.endswith("layer_1/self_attention_layer/query/kernel")
     )
@@ -137,7 +137,7 @@ def test_gradient_against_differences() -> None:
             sides.append(float(weighted(layer(IDS, SEGMENTS))))
         variable.assign(value)
         expected = (sides[0] - sides[1]) / (2 * step)
-        assert found[variable.path][index] == pytest.approx(expected, rel=0.02, abs=0.02)
+        assert result[variable.path][index] == pytest.approx(expected, rel=0.02, abs=0.02)
 
 
 def trained(layer):
@@ -155,8 +155,8 @@ LAYERS = [f"transformer_layer_{number}" for number in range(3)]
 def test_what_is_trained(count, expected) -> None:
     layer = make("bert", {"dropout": 0.3}, trainable_layers=count)
     assert trained(layer) == expected
-    _, found = gradients(layer, weighted)
-    assert {path.split("/")[1] for path, g in found.items() if g is not None} == expected
+    _, result = gradients(layer, weighted)
+    assert {path.split("/")[1] for path, g in result.items() if g is not None} == expected
     again = BackboneEncoder.from_config(layer.get_config())
     assert trained(again) == expected
 
@@ -216,8 +216,8 @@ def test_mix_of_the_layers() -> None:
     weights = np.exp([0.0, 1.0, -1.0, 2.0])
     weights /= weights.sum()
     expected = 0.5 * sum(w * o for w, o in zip(weights, outputs, strict=True)) * mask[..., None]
-    found = np.array(layer(IDS, SEGMENTS)).reshape(-1, 6, 8)
-    np.testing.assert_allclose(found, expected, atol=2e-6)
+    result = np.array(layer(IDS, SEGMENTS)).reshape(-1, 6, 8)
+    np.testing.assert_allclose(result, expected, atol=2e-6)
 
 
 def test_activation_and_epsilon() -> None:
@@ -273,10 +273,10 @@ def test_windows_without_subwords_are_left_out() -> None:
         np.array(skipping(IDS, SEGMENTS)), np.array(plain(IDS, SEGMENTS)), atol=2e-6
     )
     assert sizes == [3]
-    (_, expected), (_, found) = gradients(plain, weighted), gradients(skipping, weighted)
+    (_, expected), (_, result) = gradients(plain, weighted), gradients(skipping, weighted)
     for path, gradient in expected.items():
         if gradient is not None:
-            np.testing.assert_allclose(found[path], gradient, atol=1e-4, err_msg=path)
+            np.testing.assert_allclose(result[path], gradient, atol=1e-4, err_msg=path)
     assert not np.array(skipping(np.zeros_like(IDS))).any()
 
 

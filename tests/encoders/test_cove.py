@@ -24,7 +24,7 @@ DIM, UNITS = 4, 3
 
 def weights(prefix="", seed=0, dim=DIM, units=UNITS):
     random = np.random.default_rng(seed)
-    found = collections.OrderedDict()
+    result = collections.OrderedDict()
     for layer in (0, 1):
         for direction in ("", "_reverse"):
             shapes = {
@@ -35,8 +35,8 @@ def weights(prefix="", seed=0, dim=DIM, units=UNITS):
             }
             for name, shape in shapes.items():
                 value = random.normal(0, 0.7, shape).astype("float32")
-                found[f"{prefix}{name}_l{layer}{direction}"] = value
-    return found
+                result[f"{prefix}{name}_l{layer}{direction}"] = value
+    return result
 
 
 def tensors(values):
@@ -74,9 +74,9 @@ def test_values(tmp_path, legacy, prefix):
     mask = np.arange(5) < np.array(lengths)[:, None]
     layers = [ops.convert_to_numpy(layer) for layer in cove.layers_of(x, mask)]
     for row, length in enumerate(lengths):
-        for found, expected in zip(layers, reference(values, x[row, :length]), strict=True):
-            np.testing.assert_allclose(found[row, :length], expected, atol=1e-6)
-            assert not found[row, length:].any()
+        for result, expected in zip(layers, reference(values, x[row, :length]), strict=True):
+            np.testing.assert_allclose(result[row, :length], expected, atol=1e-6)
+            assert not result[row, length:].any()
     np.testing.assert_array_equal(cove(x, mask), layers[-1])
     np.testing.assert_allclose(cove(x[None, :1], None)[0, 0], reference(values, x[0])[1], atol=1e-6)
 
@@ -163,14 +163,14 @@ def test_state_dicts(tmp_path, legacy):
             f=Tensor(np.array([True, False])),
         ),
     }
-    found = read_state_dict(torch_files.write(tmp_path / "x.pt", content, legacy))
-    assert sorted(found) == [f"model.{name}" for name in "abcdef"]
-    assert found["model.a"].tolist() == [[4, 6, 8], [5, 7, 9]]
-    assert found["model.b"].tolist() == [1, 2] and found["model.b"].dtype == "int64"
-    assert found["model.c"].shape == () and found["model.c"] == 2.5
-    assert found["model.d"].tolist() == [1.5, -2.0]
-    assert found["model.e"].shape == (0, 3)
-    assert found["model.f"].tolist() == [True, False]
+    result = read_state_dict(torch_files.write(tmp_path / "x.pt", content, legacy))
+    assert sorted(result) == [f"model.{name}" for name in "abcdef"]
+    assert result["model.a"].tolist() == [[4, 6, 8], [5, 7, 9]]
+    assert result["model.b"].tolist() == [1, 2] and result["model.b"].dtype == "int64"
+    assert result["model.c"].shape == () and result["model.c"] == 2.5
+    assert result["model.d"].tolist() == [1.5, -2.0]
+    assert result["model.e"].shape == (0, 3)
+    assert result["model.f"].tolist() == [True, False]
 
 
 class Attack:
@@ -198,7 +198,7 @@ def attacks(target):
                 continue
     yield b"cposix\nsystem\n(S'" + command.encode() + b"'\ntR."
     yield b"(S'" + command.encode() + b"'\niposix\nsystem\n."
-    # Admitted names with attributes behind them.
+    # Allowed names followed by attributes.
     yield b"\x80\x04\x8c\x0ctorch._utils\x8c\x1c_rebuild_tensor_v2.__class__\x93."
     yield b"\x80\x04\x8c\x0bcollections\x8c\x0c_sys.modules\x93."
 
@@ -334,5 +334,5 @@ def test_beside_torch(tmp_path):
     expected = np.fromfile(tmp_path / "y.bin", "float32").reshape(3, 40, 600)
     mask = np.arange(40) < np.array([40, 17, 1])[:, None]
     for name in ("zip", "legacy", "nested"):
-        found = ops.convert_to_numpy(load_cove(tmp_path / f"{name}.pth")(x, mask))
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+        result = ops.convert_to_numpy(load_cove(tmp_path / f"{name}.pth")(x, mask))
+        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)

@@ -40,9 +40,9 @@ def files(tmp_path):
 
 def test_character_ids():
     words = ["An", "", "Été", "a" * 47, "a" * 48, "a" * 60, "日本語" * 20, "\0 b"]
-    found = elmo_character_ids(words).numpy()
+    result = elmo_character_ids(words).numpy()
     expected = [character_ids(word) if word else [0] * 50 for word in words]
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(result, expected)
     assert elmo_character_ids([["a"], [""]]).shape == (2, 1, 50)
     assert elmo_character_ids(tf.zeros([0, 3], tf.string)).shape == (0, 3, 50)
     assert not elmo_character_ids(["", ""]).numpy().any()
@@ -73,9 +73,9 @@ def test_values_of_all_layers(tmp_path, options):
     mixed = ops.convert_to_numpy(elmo(ids))
     for row, words in enumerate(SENTENCES):
         expected, _ = reference.layers(words)
-        found = np.stack([ops.convert_to_numpy(layer) for layer in layers])[:, row]
-        np.testing.assert_allclose(found[:, : len(words)], expected, atol=4e-6)
-        assert not found[:, len(words) :].any()
+        result = np.stack([ops.convert_to_numpy(layer) for layer in layers])[:, row]
+        np.testing.assert_allclose(result[:, : len(words)], expected, atol=4e-6)
+        assert not result[:, len(words) :].any()
         np.testing.assert_allclose(
             mixed[row, : len(words)], np.einsum("l,lnd->nd", shares, expected), atol=4e-6
         )
@@ -117,15 +117,15 @@ def test_padding_and_leading_axes(files):
     for row, words in enumerate(SENTENCES):
         alone = ops.convert_to_numpy(elmo(padded([words])))[0]
         np.testing.assert_allclose(together[row, : len(words)], alone, atol=4e-6)
-    # A mask wins over the characters that stand at padding.
+    # A mask takes precedence over characters at padding.
     mask = ids.any(-1)
     garbage = np.where(mask[..., None], ids, 7)
     np.testing.assert_allclose(elmo(garbage, mask), together, atol=4e-6)
     # A row without a word gives zeros; passages [B, K, n].
     deep = np.stack([ids, np.zeros_like(ids)], axis=1)
-    found = ops.convert_to_numpy(elmo(deep))
-    np.testing.assert_allclose(found[:, 0], together, atol=4e-6)
-    assert not found[:, 1].any()
+    result = ops.convert_to_numpy(elmo(deep))
+    np.testing.assert_allclose(result[:, 0], together, atol=4e-6)
+    assert not result[:, 1].any()
 
 
 def test_a_row_that_has_its_beginning_keeps_it(files, tmp_path):
@@ -133,16 +133,16 @@ def test_a_row_that_has_its_beginning_keeps_it(files, tmp_path):
     elmo, reference = load_elmo(*files), Reference(tmp_path)
     ids = padded([["x", "An", "owl"], ["An", "owl"], ["x"]])
     ids[[0, 2], 0] = boundary(SENTENCE_BEGIN)
-    found = ops.convert_to_numpy(elmo(ids))
+    result = ops.convert_to_numpy(elmo(ids))
     expected = reference.layers(["An", "owl"])[0].mean(0)
-    np.testing.assert_allclose(found[0, 1:], expected, atol=4e-6)
-    np.testing.assert_allclose(found[1, :2], expected, atol=4e-6)
+    np.testing.assert_allclose(result[0, 1:], expected, atol=4e-6)
+    np.testing.assert_allclose(result[1, :2], expected, atol=4e-6)
     x = np.stack(
         [reference.word(BEGIN), *(reference.word(character_ids(w)) for w in ("An", "owl"))]
     )
     first = [x[0], *(layer[0] for layer in reference.direction(0, x)[0])]
-    np.testing.assert_allclose(found[0, 0, :3], np.mean(first, axis=0), atol=4e-6)
-    assert found[2, 0].any() and not found[2, 1:].any()
+    np.testing.assert_allclose(result[0, 0, :3], np.mean(first, axis=0), atol=4e-6)
+    assert result[2, 0].any() and not result[2, 1:].any()
 
 
 def test_forward_does_not_look_ahead_and_steps_agree(files):
@@ -160,8 +160,8 @@ def test_forward_does_not_look_ahead_and_steps_agree(files):
     expected = np.stack([forward, elmo.forward(changed)], axis=1)
     cache = elmo.init_cache(2, 2)
     for t in range(4):
-        found, cache = elmo.decode_step(beams[:, :, t], cache)
-        np.testing.assert_allclose(found, expected[:, :, t], atol=4e-6)
+        result, cache = elmo.decode_step(beams[:, :, t], cache)
+        np.testing.assert_allclose(result, expected[:, :, t], atol=4e-6)
 
 
 def test_frozen_by_default_and_trained_on_request(files):
@@ -212,14 +212,14 @@ def test_as_part_of_a_functional_model(files, tmp_path):
     model = keras.Model([source, target], [elmo(source), elmo.forward(target)])
     ids = padded(SENTENCES)
     expected = [ops.convert_to_numpy(y) for y in (elmo(ids), elmo.forward(ids))]
-    for found, right in zip(model.predict([ids, ids], verbose=0), expected, strict=True):
-        np.testing.assert_allclose(found, right, atol=4e-6)
+    for result, right in zip(model.predict([ids, ids], verbose=0), expected, strict=True):
+        np.testing.assert_allclose(result, right, atol=4e-6)
     model.save(tmp_path / "model.keras")
     again = keras.models.load_model(tmp_path / "model.keras")
     layer = again.get_layer("elmo")
     assert isinstance(layer, ELMo) and layer.get_config() == elmo.get_config()
-    for found, right in zip(again.predict([ids, ids], verbose=0), expected, strict=True):
-        np.testing.assert_allclose(found, right, atol=4e-6)
+    for result, right in zip(again.predict([ids, ids], verbose=0), expected, strict=True):
+        np.testing.assert_allclose(result, right, atol=4e-6)
     assert [v.name for v in layer.trainable_variables] == ["mix_weights", "gamma"]
 
 
@@ -279,8 +279,8 @@ print("same under jax")
 
 
 def test_under_jax(files, tmp_path):
-    found = fresh_python.run("-c", PROGRAM, tmp_path, KERAS_BACKEND="jax")
-    assert "same under jax" in found
+    result = fresh_python.run("-c", PROGRAM, tmp_path, KERAS_BACKEND="jax")
+    assert "same under jax" in result
 
 
 @pytest.mark.shared_data
@@ -299,9 +299,9 @@ def test_the_authors_numbers(shared_data):
             layers, state = elmo.layers_of(padded(sentences), initial_state=state)
             for row, file in enumerate((first, second)):
                 expected = file[str(number)][...]
-                found = ops.convert_to_numpy(layers[-1])[row, : expected.shape[1]]
-                found = np.stack(np.split(found, 2, axis=-1))
-                np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+                result = ops.convert_to_numpy(layers[-1])[row, : expected.shape[1]]
+                result = np.stack(np.split(result, 2, axis=-1))
+                np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)
 
 
 def test_damaged_files(files, tmp_path):

@@ -13,7 +13,7 @@ DIM = 4
 
 
 def vectors(tokens, sequence_len, scale):
-    """Each word's bytes at its place, plus the length of its row: depends on the context."""
+    """Each word's bytes at its position, plus the length of its row: depends on the context."""
     lengths = tf.cast(tf.strings.length(tokens), tf.float32)[..., None]
     context = tf.cast(sequence_len, tf.float32)[:, None, None]
     return (lengths + 10.0 * context) * scale
@@ -44,8 +44,8 @@ def tf2_module(tmp_path):
             ]
         )
         def tokens(self, tokens, sequence_len):
-            found = vectors(tokens, sequence_len, self.scale)
-            return {"elmo": found, "word_emb": found[..., :2], "default": found[:, 0]}
+            result = vectors(tokens, sequence_len, self.scale)
+            return {"elmo": result, "word_emb": result[..., :2], "default": result[:, 0]}
 
     module = Module()
     path = str(tmp_path / "tf2")
@@ -63,13 +63,13 @@ def tf1_module(tmp_path):
         scale = v1.get_variable(
             "scale", initializer=np.arange(1.0, 5.0, dtype="float32"), use_resource=True
         )
-        found = vectors(tokens, sequence_len, scale)
+        result = vectors(tokens, sequence_len, scale)
         session.run(v1.global_variables_initializer())
         builder = v1.saved_model.Builder(path)
         info = v1.saved_model.utils.build_tensor_info
         signature = v1.saved_model.build_signature_def(
             inputs={"tokens": info(tokens), "sequence_len": info(sequence_len)},
-            outputs={"elmo": info(found), "default": info(found[:, 0])},
+            outputs={"elmo": info(result), "default": info(result[:, 0])},
             method_name="tokens",
         )
         builder.add_meta_graph_and_variables(session, [], {"tokens": signature})

@@ -60,5 +60,5 @@ def test_states_of_every_layer(tmp_path: Path) -> None:
         weights = np.full(len(expected), -100.0)
         weights[number] = 100.0
         encoder.layer.mix_weights.assign(weights)
-        found = np.array(encoder.layer(batch["encoder_ids"], batch["segment_ids"]))
-        assert abs(found.reshape(states.shape) - states * mask).max() < 1e-4, number
+        result = np.array(encoder.layer(batch["encoder_ids"], batch["segment_ids"]))
+        assert abs(result.reshape(states.shape) - states * mask).max() < 1e-4, number

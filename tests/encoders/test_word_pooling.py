@@ -10,13 +10,13 @@ def example(draw, rows=3, length=14, words=6, dim=4):
     states = draw.normal(size=(rows, length, dim)).astype("float32")
     pieces = np.zeros((rows, words, 2), "int32")
     for row in range(rows):
-        place = 1
+        position = 1
         for word in range(words - row):
             count = int(draw.integers(0, 4))
-            place += int(draw.integers(0, 2))
-            if count and place + count <= length:
-                pieces[row, word] = place, count
-                place += count
+            position += int(draw.integers(0, 2))
+            if count and position + count <= length:
+                pieces[row, word] = position, count
+                position += count
     return states, pieces
 
 
@@ -31,15 +31,15 @@ def test_against_plain_python(pooling) -> None:
             if count:
                 own = states[row, first : first + count].astype("float64")
                 expected[row, word] = own[0] if pooling == "first" else own.mean(axis=0)
-        found = np.array(WordPooling(pooling)(states, pieces))
-        np.testing.assert_allclose(found, expected, atol=1e-6)
+        result = np.array(WordPooling(pooling)(states, pieces))
+        np.testing.assert_allclose(result, expected, atol=1e-6)
 
 
 def test_large_values_elsewhere_do_not_cost_precision() -> None:
     states = np.full((1, 500, 1), 1e4, "float32")
     states[0, 498:] = [[1e-3], [3e-3]]
-    found = WordPooling("mean")(states, np.array([[[1, 3], [498, 2]]]))
-    np.testing.assert_allclose(np.array(found)[0, 1], [2e-3], rtol=1e-6)
+    result = WordPooling("mean")(states, np.array([[[1, 3], [498, 2]]]))
+    np.testing.assert_allclose(np.array(result)[0, 1], [2e-3], rtol=1e-6)
 
 
 @pytest.mark.parametrize("pooling", ["first", "mean"])
@@ -64,8 +64,8 @@ def test_in_a_functional_model_with_open_sizes() -> None:
     inputs = keras.Input((None, 4)), keras.Input((None, 2), dtype="int32")
     model = keras.Model(inputs, WordPooling("mean")(*inputs))
     assert model.output.shape == (None, None, 4)
-    found = model.predict([states, pieces], verbose=0)
-    np.testing.assert_allclose(found, WordPooling("mean")(states, pieces), atol=1e-6)
+    result = model.predict([states, pieces], verbose=0)
+    np.testing.assert_allclose(result, WordPooling("mean")(states, pieces), atol=1e-6)
     keras.backend.clear_session()
 
 

@@ -49,10 +49,15 @@ def test_exact_spelling_then_compared_form():
 
 def test_coverage_counts_words_and_occurrences():
     vectors = WordVectors(np.eye(2), {"a": 0, "b": 1})
-    found = vectors.coverage({"A": 5, "c": 2, "d": 3})
-    assert (found.found, found.words, found.occurrences_found, found.occurrences) == (1, 3, 5, 10)
-    assert found.missing == ("d", "c")
-    assert found.share == pytest.approx(1 / 3)
+    result = vectors.coverage({"A": 5, "c": 2, "d": 3})
+    assert (result.found, result.words, result.occurrences_found, result.occurrences) == (
+        1,
+        3,
+        5,
+        10,
+    )
+    assert result.missing == ("d", "c")
+    assert result.share == pytest.approx(1 / 3)
     assert str(vectors.coverage(["a", "x"])) == "1 of 2 words (50.0 percent)"
 
 

@@ -88,8 +88,8 @@ def pickled(content, legacy=False):
 
 def write(path, content, legacy=False, data=None):
     """Writes a file of `torch.save`; `data` overrides the pickle."""
-    found, storages = pickled(content, legacy)
-    data = found if data is None else data
+    result, storages = pickled(content, legacy)
+    data = result if data is None else data
     if legacy:
         parts = [0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}]
         with open(path, "wb") as file:

@@ -27,22 +27,22 @@ def same_gradients(
     scalar: Callable[[], object],
     variables: dict[str, keras.Variable],
     reference: Callable[[dict[str, Array]], float],
-    places: int = 12,
+    positions: int = 12,
     tolerance: float = 5e-4,
 ) -> None:
     """Automatic float32 gradients equal central differences of the float64 reference.
 
-    Every weight and input in `variables` is compared at up to `places` places, and at all of them
-    `scalar` equals `reference`.
+    Every weight and input in `variables` is compared at `positions` positions or fewer. `scalar`
+    equals `reference`.
     """
     values = {
         name: keras.ops.convert_to_numpy(v).astype(np.float64) for name, v in variables.items()
     }
     np.testing.assert_allclose(float(scalar()), reference(values), rtol=1e-4, atol=1e-4)
-    found = gradients(scalar, list(variables.values()))
-    for (name, value), automatic in zip(values.items(), found, strict=True):
+    result = gradients(scalar, list(variables.values()))
+    for (name, value), automatic in zip(values.items(), result, strict=True):
         numeric = differences.gradient(
-            lambda moved, name=name: reference({**values, name: moved}), value, 1e-5, places
+            lambda moved, name=name: reference({**values, name: moved}), value, 1e-5, positions
         )
         at = ~np.isnan(numeric)
         automatic = np.zeros(value.shape) if automatic is None else automatic

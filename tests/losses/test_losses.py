@@ -24,7 +24,7 @@ def words(log_p):
 
 
 def decoder_weights():
-    """What the features give: a B / N_answerable."""
+    """Returns the sample weights of the preprocessor: a B / N_answerable."""
     return (ANSWERABLE * 4 / ANSWERABLE.sum()).astype("float32")
 
 
@@ -38,7 +38,7 @@ def test_decoder_loss_is_the_mean_over_the_answerable_examples():
         lambda: loss(TARGETS, x, sample_weight=decoder_weights()),
         {"x": x},
         lambda v: reference.decoder(words(v["x"]), ANSWERABLE > 0),
-        places=20,
+        positions=20,
     )
 
 

@@ -21,11 +21,11 @@ def test_joined_passages_keep_their_order():
 def test_positions_are_sines_and_cosines():
     got = np.array(sinusoid(np.array([[0, 3], [1, 200]]), 6))
     assert got.shape == (2, 2, 6)
-    for place, position in np.ndenumerate(np.array([[0, 3], [1, 200]])):
+    for index, position in np.ndenumerate(np.array([[0, 3], [1, 200]])):
         for i in range(3):
             angle = position / 10000 ** (i / 3)
-            np.testing.assert_allclose(got[place][i], np.sin(angle), atol=2e-5)
-            np.testing.assert_allclose(got[place][3 + i], np.cos(angle), atol=2e-5)
+            np.testing.assert_allclose(got[index][i], np.sin(angle), atol=2e-5)
+            np.testing.assert_allclose(got[index][3 + i], np.cos(angle), atol=2e-5)
 
 
 def test_odd_width_is_refused():

@@ -6,12 +6,12 @@ from tfmrc.ops import best_spans
 
 def every_span(begin, end, max_length):
     """All spans of one passage, best first; equal ones in the order of the passage."""
-    places = [
+    positions = [
         (begin[i] + end[j], i, j)
         for i in range(len(begin))
         for j in range(i, min(i + max_length, len(begin)))
     ]
-    return sorted(places, key=lambda span: -span[0])
+    return sorted(positions, key=lambda span: -span[0])
 
 
 @pytest.mark.parametrize("max_length", [1, 3, 9])

@@ -32,13 +32,13 @@ def test_scores_of_words_and_targets(combine, take):
     words = np.array(scores_of_words(SCORES, SOURCE, combine))
     for b, t, m in np.ndindex(SCORES.shape):
         word = SOURCE[b, m]
-        places = np.flatnonzero(SOURCE[b] == word)
-        first = word != 0 and places[0] == m
-        expected = take(SCORES[b, t, places]) if first else LOG_ZERO
+        positions = np.flatnonzero(SOURCE[b] == word)
+        first = word != 0 and positions[0] == m
+        expected = take(SCORES[b, t, positions]) if first else LOG_ZERO
         assert words[b, t, m] == pytest.approx(expected, rel=1e-5)
         targets = np.full((3, 2), word, "int32")
         target = np.array(scores_of_targets(SCORES, SOURCE, targets, combine))[b, t]
-        expected = take(SCORES[b, t, places]) if word else LOG_ZERO
+        expected = take(SCORES[b, t, positions]) if word else LOG_ZERO
         assert target == pytest.approx(expected, rel=1e-5)
 
 

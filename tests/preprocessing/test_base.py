@@ -71,11 +71,11 @@ def test_from_examples_counts_words_and_takes_the_styles_that_occur():
         Example("1", "a a b", ("a b c",), {"nlg": ("c",)}),
         Example("2", "a", ("d",), {"qa": ("d",), "nlg": ("d",)}),
     ]
-    made = preprocessing.MasquePreprocessor.from_examples(
+    built = preprocessing.MasquePreprocessor.from_examples(
         lambda: iter(examples), vocabulary_size=7, min_count=2, num_oov_buckets=1, num_passages=1
     )
-    assert made.vocabulary.words[4:] == ("a", "d", "b") and len(made.vocabulary) == 8
-    assert made.styles == ("nlg", "qa") and made.num_passages == 1
+    assert built.vocabulary.words[4:] == ("a", "d", "b") and len(built.vocabulary) == 8
+    assert built.styles == ("nlg", "qa") and built.num_passages == 1
     chosen = preprocessing.MasquePreprocessor.from_examples(examples, styles=("qa",))
     assert chosen.styles == ("qa",)
     unanswered = [Example("3", "a", ("b",))]
@@ -118,17 +118,17 @@ def test_what_is_no_size_no_style_and_no_vocabulary():
 
 
 def test_arguments_are_captured_with_their_defaults(tmp_path):
-    made = Toy(Vocabulary(["a"], num_oov_buckets=2), marks=("!",), passage_width=3)
-    assert made.get_config() == {
+    built = Toy(Vocabulary(["a"], num_oov_buckets=2), marks=("!",), passage_width=3)
+    assert built.get_config() == {
         "passage_length": 5, "marks": ["!"], "passage_width": 3, "num_oov_buckets": 2
     }  # fmt: skip
-    assert made.passage_width == 3 and made.marks == ("!",)
-    made.save_assets(tmp_path)
-    config = json.loads(json.dumps(made.get_config()))
+    assert built.passage_width == 3 and built.marks == ("!",)
+    built.save_assets(tmp_path)
+    config = json.loads(json.dumps(built.get_config()))
     kind = keras.saving.get_registered_object(keras.saving.get_registered_name(Toy))
     again = kind.from_config(config, tmp_path)
-    assert type(again) is Toy and again.get_config() == made.get_config()
-    assert len(again.vocabulary) == len(made.vocabulary) == 7
+    assert type(again) is Toy and again.get_config() == built.get_config()
+    assert len(again.vocabulary) == len(built.vocabulary) == 7
     with pytest.raises(ValueError, match="integer `num_oov_buckets`"):
         Toy.from_config({"passage_length": 5}, tmp_path)
 

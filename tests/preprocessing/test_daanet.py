@@ -17,31 +17,31 @@ QUESTIONS = ["Who met the king?", "Who?"]
 ANSWERS = ["Ada", "Bo"]
 
 
-def made(**options):
+def built(**options):
     vocabulary = Vocabulary(WORDS, num_oov_buckets=3)
     return DAANetPreprocessor(vocabulary, **{"generation_vocabulary_size": 10, **options})
 
 
 def test_characters_by_code_point():
-    found = character_ids(["ab", "é", "", "abcdef", "Ω"], 4, 256).numpy()
-    assert found[0].tolist() == [98, 99, 0, 0] and found[1].tolist() == [234, 0, 0, 0]
-    assert found[2].tolist() == [0] * 4 and found[3].tolist() == [98, 99, 100, 101]
-    assert 0 < found[4, 0] < 256  # round and round
+    result = character_ids(["ab", "é", "", "abcdef", "Ω"], 4, 256).numpy()
+    assert result[0].tolist() == [98, 99, 0, 0] and result[1].tolist() == [234, 0, 0, 0]
+    assert result[2].tolist() == [0] * 4 and result[3].tolist() == [98, 99, 100, 101]
+    assert 0 < result[4, 0] < 256  # round and round
 
 
 def test_source_is_the_passage():
-    preprocessor = made(word_length=5)
+    preprocessor = built(word_length=5)
     source = preprocessor.source(PASSAGES)
     words = [word.decode() for word in source["words"][0].numpy()]
     assert words == "It rained . Ada met the Émir in 1912 .".split()
     ids, extended = source["passage_ids"][0].numpy(), source["extended_ids"][0].numpy()
     vocabulary = preprocessor.vocabulary
-    for place, word in enumerate(words):
+    for position, word in enumerate(words):
         known = word.lower() in vocabulary.words
         row = vocabulary.words.index(word.lower()) if known else None
-        assert ids[place] == row if known else ids[place] >= vocabulary.size
+        assert ids[position] == row if known else ids[position] >= vocabulary.size
         first = [w.lower() for w in words].index(word.lower())
-        assert extended[place] == (row if known and row < 10 else 10 + first)
+        assert extended[position] == (row if known and row < 10 else 10 + first)
     assert source["passage_characters"].shape == (2, 10, 5)
     spelled = source["passage_characters"][0, 6].numpy()
     np.testing.assert_array_equal(spelled, [1 + ord(c) for c in "émir"] + [0])
@@ -55,7 +55,7 @@ def test_source_is_the_passage():
 
 
 def test_given_and_written_begin_alike():
-    preprocessor = made()
+    preprocessor = built()
     source = preprocessor.source(PASSAGES)
     given = preprocessor.given(ANSWERS, "answer")
     written = preprocessor.written(ANSWERS, "answer", source)
@@ -66,9 +66,9 @@ def test_given_and_written_begin_alike():
     np.testing.assert_array_equal(written["answer_target_ids"], [[13, EOS], [UNK, EOS]])
     text, _ = preprocessor.detokenize(written["answer_target_ids"], source)
     assert text[0].numpy() == b"Ada"
-    long = made(question_length=2).written(QUESTIONS, "question", source)
+    long = built(question_length=2).written(QUESTIONS, "question", source)
     np.testing.assert_array_equal(long["question_target_ids"], [[4, 5, EOS], [4, 8, EOS]])
-    assert bool(made(passage_length=3).source(PASSAGES)["truncated"][0])
+    assert bool(built(passage_length=3).source(PASSAGES)["truncated"][0])
 
 
 def test_batches_weigh_words_and_leave_out_what_has_no_answer():
@@ -76,7 +76,7 @@ def test_batches_weigh_words_and_leave_out_what_has_no_answer():
         Example("1", QUESTIONS[0], (PASSAGES[0], "It was late."), {"span": ("Ada",)}),
         Example("2", QUESTIONS[1], ("No.",), {}, answerable=False),
     ]
-    [(x, y, weight)] = list(make_dataset(examples, made(), 2))
+    [(x, y, weight)] = list(make_dataset(examples, built(), 2))
     assert set(MODEL_INPUTS[:3]) < set(x) and len(x) == 9
     row = 0 if x["question_ids"].shape[1] and y["answer"][0, 0] != EOS else 1
     assert {name: int(value[row]) for name, value in weight.items()} == {
@@ -88,9 +88,9 @@ def test_batches_weigh_words_and_leave_out_what_has_no_answer():
 
 
 def test_configuration_and_errors(tmp_path):
-    preprocessor = made(passage_length=7, styles=("free",))
+    preprocessor = built(passage_length=7, styles=("free",))
     preprocessor.save_assets(tmp_path)
     again = DAANetPreprocessor.from_config(preprocessor.get_config(), tmp_path)
     assert again.get_config() == preprocessor.get_config() and again.styles == ("free",)
     with pytest.raises(ValueError, match="word_length=0"):
-        made(word_length=0)
+        built(word_length=0)

@@ -67,17 +67,17 @@ def test_gold_relevance():
 
 
 def test_other_numbers_of_passages():
-    for given, kept in ((1, [[0], [0], [1], [0], [1]]), (3, None)):
+    for given, selected in ((1, [[0], [0], [1], [0], [1]]), (3, None)):
         _, y, weight = preprocessor(num_passages=given).batch(RECORDS)
-        expected = kept or [[0, 1, 0], [0, 0, 0], [1, 1, 0], [0, 0, 0], [1, 0, 0]]
+        expected = selected or [[0, 1, 0], [0, 0, 0], [1, 1, 0], [0, 0, 0], [1, 0, 0]]
         assert y["ranker"].numpy().tolist() == expected
         assert weight["ranker"].shape == (5, given)
         assert weight["ranker"].numpy().sum() == pytest.approx(5 * given)
 
 
 def test_in_a_dataset():
-    made = preprocessor()
-    dataset = tf.data.Dataset.from_tensor_slices(RECORDS).batch(2).map(made.batch)
+    built = preprocessor()
+    dataset = tf.data.Dataset.from_tensor_slices(RECORDS).batch(2).map(built.batch)
     sizes = [int(tf.shape(x["question_ids"])[0]) for x, _, _ in dataset]
     assert sizes == [2, 2, 1]
     x, y, weight = dataset.element_spec

@@ -31,11 +31,11 @@ def plain(question, passages, answer, wide):
         + [(word, 0) for word in tokens(passage)[:PASSAGE_LENGTH]]
         for passage in passages
     ]
-    places = [
+    positions = [
         (row + [(None, 0)] * size)[:size]
         for row, size in zip(rows, [wide[0]] + [wide[1]] * PASSAGES, strict=True)
     ]
-    flat = [place for row in places for place in row]
+    flat = [place for row in positions for place in row]
     ids = [special if word is None else input_id(word.compared) for word, special in flat]
     first: dict[str, int] = {}
     extended = []
@@ -67,8 +67,8 @@ def test_like_the_plain_definition(records):
     assert back.shape == (len(records),)
     for row, record in enumerate(records):
         ids, extended, words, targets, cut = plain(*record, wide)
-        found = [source["question_ids"][row], np.ravel(source["passage_ids"][row])]
-        assert np.concatenate(found).tolist() == ids
+        result = [source["question_ids"][row], np.ravel(source["passage_ids"][row])]
+        assert np.concatenate(result).tolist() == ids
         assert source["extended_ids"][row].numpy().tolist() == extended
         assert text_of(source["words"])[row] == words
         padding = [0] * (target["target_ids"].shape[1] - len(targets))

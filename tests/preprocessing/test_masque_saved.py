@@ -48,20 +48,20 @@ class Exported(tf.Module):
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    made = Exported(preprocessor(num_oov_buckets=2))
+    built = Exported(preprocessor(num_oov_buckets=2))
     path = str(tmp_path_factory.mktemp("export"))
-    tf.saved_model.save(made, path)
-    return made, path
+    tf.saved_model.save(built, path)
+    return built, path
 
 
 def test_the_same_numbers(exported):
-    made, path = exported
+    built, path = exported
     inputs = [tf.constant(values, tf.string) for values in (QUESTIONS, PASSAGES, STYLES, ANSWERS)]
-    expected, found = made.run(*inputs), tf.saved_model.load(path).run(*inputs)
-    assert set(found) == set(expected)
+    expected, result = built.run(*inputs), tf.saved_model.load(path).run(*inputs)
+    assert set(result) == set(expected)
     for name, tensor in expected.items():
-        assert found[name].numpy().tolist() == tensor.numpy().tolist(), name
-    assert text_of(found["answer"]) == ["K2 and the Queen", "don't", ""]
+        assert result[name].numpy().tolist() == tensor.numpy().tolist(), name
+    assert text_of(result["answer"]) == ["K2 and the Queen", "don't", ""]
 
 
 def test_the_vocabulary_is_an_asset(exported):

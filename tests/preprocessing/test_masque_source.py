@@ -19,52 +19,52 @@ def test_ids():
         [["The queen Ada and K2", "ada MET the k2 and K2."]],
         ["nlg"],
     )
-    found = lists(source)
+    result = lists(source)
     # who met ada , the queen ?
-    assert found["question_ids"] == [[1, 6, 1, 1, 4, 7, 1]]
-    assert found["passage_ids"] == [[[2, 4, 7, 1, 8, 1, 0, 0], [2, 1, 6, 4, 1, 8, 1, 1]]]
+    assert result["question_ids"] == [[1, 6, 1, 1, 4, 7, 1]]
+    assert result["passage_ids"] == [[[2, 4, 7, 1, 8, 1, 0, 0], [2, 1, 6, 4, 1, 8, 1, 1]]]
     # Positions: question 0-6, passage 1 7-14, passage 2 15-22. who 0, ada 2, "," 3, queen 5, ? 6,
     # and 11, k2 12, "." 22.
-    assert found["extended_ids"] == [
+    assert result["extended_ids"] == [
         [7, 6, 9, 10, 4, 12, 13]
         + [0, 4, 12, 9, 18, 19, 0, 0]
         + [0, 9, 6, 4, 19, 18, 19, 29]
     ]  # fmt: skip
-    assert found["style_ids"] == [1]
-    assert found["truncated"] == [False]
+    assert result["style_ids"] == [1]
+    assert result["truncated"] == [False]
     assert text_of(source["words"])[0][:13] == [
         "Who", "met", "Ada", ",", "the", "Queen", "?", "", "The", "queen", "Ada", "and", "K2"
     ]  # fmt: skip
     assert text_of(source["compared"])[0][15:] == ["", "ada", "met", "the", "k2", "and", "k2", "."]
-    assert found["starts"][0] == [0, 4, 8, 11, 13, 17, 22] + [0, 0, 4, 10, 14, 18, 0, 0] + [
+    assert result["starts"][0] == [0, 4, 8, 11, 13, 17, 22] + [0, 0, 4, 10, 14, 18, 0, 0] + [
         0, 0, 4, 8, 12, 15, 19, 21
     ]  # fmt: skip
-    assert found["ends"][0][15:] == [0, 3, 7, 11, 14, 18, 21, 22]
+    assert result["ends"][0][15:] == [0, 3, 7, 11, 14, 18, 21, 22]
     assert {tensor.dtype for name, tensor in source.items() if name.endswith("ids")} == {tf.int32}
 
 
 def test_unknown_words_in_buckets_keep_their_own_extended_ids():
-    found = lists(preprocessor(num_oov_buckets=1).source(["k2 x9"], [["x9 king k2"]], ["qa"]))
-    assert found["question_ids"] == [[9, 9]]
-    assert found["passage_ids"] == [[[2, 9, 5, 9], [0, 0, 0, 0]]]
-    assert found["extended_ids"] == [[7, 8, 0, 8, 5, 7, 0, 0, 0, 0]]
+    result = lists(preprocessor(num_oov_buckets=1).source(["k2 x9"], [["x9 king k2"]], ["qa"]))
+    assert result["question_ids"] == [[9, 9]]
+    assert result["passage_ids"] == [[[2, 9, 5, 9], [0, 0, 0, 0]]]
+    assert result["extended_ids"] == [[7, 8, 0, 8, 5, 7, 0, 0, 0, 0]]
 
 
 def test_missing_and_empty_passages():
-    found = lists(
+    result = lists(
         preprocessor(num_passages=3).source(
             ["Who?", "", " "],
             [["", "the", " "], ["", "", ""], ["\n", "", "met"]],
             ["qa", "qa", "qa"],
         )
     )
-    assert found["question_ids"] == [[1, 1], [0, 0], [0, 0]]
-    assert found["passage_ids"] == [
+    assert result["question_ids"] == [[1, 1], [0, 0], [0, 0]]
+    assert result["passage_ids"] == [
         [[0, 0], [2, 4], [2, 0]],
         [[0, 0], [0, 0], [0, 0]],
         [[2, 0], [0, 0], [2, 6]],
     ]
-    assert found["extended_ids"] == [
+    assert result["extended_ids"] == [
         [7, 8, 0, 0, 0, 4, 0, 0],
         [0, 0, 0, 0, 0, 0, 0, 0],
         [0, 0, 0, 0, 0, 0, 0, 6],
@@ -73,11 +73,11 @@ def test_missing_and_empty_passages():
 
 @pytest.mark.parametrize("passages", [[[""]], [["", ""]], tf.zeros([1, 0], tf.string)])
 def test_nothing_at_all_has_length_one(passages):
-    found = lists(preprocessor().source([""], passages, ["qa"]))
-    assert found["question_ids"] == [[0]]
-    assert found["passage_ids"] == [[[0], [0]]]
-    assert found["extended_ids"] == [[0, 0, 0]]
-    assert found["truncated"] == [False]
+    result = lists(preprocessor().source([""], passages, ["qa"]))
+    assert result["question_ids"] == [[0]]
+    assert result["passage_ids"] == [[[0], [0]]]
+    assert result["extended_ids"] == [[0, 0, 0]]
+    assert result["truncated"] == [False]
 
 
 def test_an_empty_batch():
@@ -88,31 +88,31 @@ def test_an_empty_batch():
 
 
 def test_truncation_is_said():
-    found = preprocessor(passage_length=2, question_length=1).source(
+    result = preprocessor(passage_length=2, question_length=1).source(
         ["who", "who ?", "who", "who", "who "],
         [["the king", "the", ""], ["", "", ""], ["a b c", "", ""], ["", "", "x"], ["", "the", " "]],
         ["qa"] * 5,
     )
-    assert found["truncated"].numpy().tolist() == [False, True, True, True, True]
-    assert found["question_ids"].shape == (5, 1)
-    assert found["passage_ids"].shape == (5, 2, 3)
-    assert found["passage_ids"][2].numpy().tolist() == [[2, 1, 1], [0, 0, 0]]
+    assert result["truncated"].numpy().tolist() == [False, True, True, True, True]
+    assert result["question_ids"].shape == (5, 1)
+    assert result["passage_ids"].shape == (5, 2, 3)
+    assert result["passage_ids"][2].numpy().tolist() == [[2, 1, 1], [0, 0, 0]]
 
 
 def test_a_word_that_was_cut_is_not_a_first_occurrence():
-    found = preprocessor(question_length=1).source(["a b"], [["b"]], ["qa"])
-    assert found["extended_ids"].numpy().tolist() == [[7, 0, 9, 0, 0]]
+    result = preprocessor(question_length=1).source(["a b"], [["b"]], ["qa"])
+    assert result["extended_ids"].numpy().tolist() == [[7, 0, 9, 0, 0]]
 
 
 def test_a_hundred_thousand_words():
-    found = preprocessor(num_passages=2).source(
+    result = preprocessor(num_passages=2).source(
         ["king " * 100_000, "who"], [["k2 " * 100_000, "k2"], ["", ""]], ["qa", "qa"]
     )
-    assert found["question_ids"].shape == (2, 100)
-    assert found["passage_ids"].shape == (2, 2, 101)
-    assert found["truncated"].numpy().tolist() == [True, False]
-    assert set(found["extended_ids"][0, 101:201].numpy().tolist()) == {7 + 101}
-    assert int(found["extended_ids"][0, 202]) == 7 + 101
+    assert result["question_ids"].shape == (2, 100)
+    assert result["passage_ids"].shape == (2, 2, 101)
+    assert result["truncated"].numpy().tolist() == [True, False]
+    assert set(result["extended_ids"][0, 101:201].numpy().tolist()) == {7 + 101}
+    assert int(result["extended_ids"][0, 202]) == 7 + 101
 
 
 def test_any_bytes_and_emoji():
@@ -138,18 +138,18 @@ def test_a_batch_equals_its_examples():
     width = max(len(passages) for _, passages, _ in records)
     question, passages, style = zip(*records, strict=True)
     padded = [given + [""] * (width - len(given)) for given in passages]
-    made = preprocessor(num_passages=3, passage_length=6)
-    together = made.source(list(question), padded, list(style))
+    built = preprocessor(num_passages=3, passage_length=6)
+    together = built.source(list(question), padded, list(style))
     for row, (one_question, one_passages, one_style) in enumerate(records):
-        alone = made.source([one_question], [one_passages], [one_style])
+        alone = built.source([one_question], [one_passages], [one_style])
         size = alone["question_ids"].shape[1], alone["passage_ids"].shape[2]
         wide = together["question_ids"].shape[1], together["passage_ids"].shape[2]
-        # Where each position of the short source stands in the long one.
+        # The position in the long source of each position of the short one.
         moved = np.concatenate(
             [np.arange(size[0])]
-            + [wide[0] + k * wide[1] + np.arange(size[1]) for k in range(made.num_passages)]
+            + [wide[0] + k * wide[1] + np.arange(size[1]) for k in range(built.num_passages)]
         )
-        rest = np.setdiff1d(np.arange(wide[0] + made.num_passages * wide[1]), moved)
+        rest = np.setdiff1d(np.arange(wide[0] + built.num_passages * wide[1]), moved)
         for name in ("words", "compared", "starts", "ends"):
             assert together[name].numpy()[row, moved].tolist() == alone[name][0].numpy().tolist()
         extended, many = alone["extended_ids"][0].numpy(), together["extended_ids"].numpy()[row]
@@ -164,13 +164,13 @@ def test_a_batch_equals_its_examples():
 
 
 def test_errors():
-    made = preprocessor()
+    built = preprocessor()
     with pytest.raises(tf.errors.InvalidArgumentError, match="styles qa, nlg"):
-        made.source(["who"], [["a"]], ["ode"])
+        built.source(["who"], [["a"]], ["ode"])
     with pytest.raises(tf.errors.InvalidArgumentError, match="equally many questions, rows"):
-        made.source(["who", "who"], [["a"]], ["qa", "qa"])
+        built.source(["who", "who"], [["a"]], ["qa", "qa"])
     with pytest.raises(tf.errors.InvalidArgumentError, match="equally many questions, rows"):
-        made.source(["who"], [["a"]], ["qa", "qa"])
+        built.source(["who"], [["a"]], ["qa", "qa"])
     with pytest.raises(ValueError, match="Received: num_passages=0"):
         preprocessor(num_passages=0)
     with pytest.raises(ValueError, match="Received: styles="):
@@ -186,14 +186,14 @@ def test_static_shapes_in_a_graph():
 
 
 def test_config_and_assets(tmp_path):
-    made = preprocessor(num_oov_buckets=3, generation_vocabulary_size=5000, gold_relevance=True)
-    made.save_assets(tmp_path / "new" / "folder")
-    for vocabulary in (made.vocabulary, tmp_path / "new" / "folder"):
-        again = MasquePreprocessor.from_config(made.get_config(), vocabulary)
-        assert again.get_config() == made.get_config()
-        assert again.vocabulary.words == made.vocabulary.words
+    built = preprocessor(num_oov_buckets=3, generation_vocabulary_size=5000, gold_relevance=True)
+    built.save_assets(tmp_path / "new" / "folder")
+    for vocabulary in (built.vocabulary, tmp_path / "new" / "folder"):
+        again = MasquePreprocessor.from_config(built.get_config(), vocabulary)
+        assert again.get_config() == built.get_config()
+        assert again.vocabulary.words == built.vocabulary.words
         assert len(again.vocabulary) == 12
-    assert made.get_config() == {
+    assert built.get_config() == {
         "styles": ["qa", "nlg"],
         "num_passages": 2,
         "passage_length": 100,
@@ -203,4 +203,4 @@ def test_config_and_assets(tmp_path):
         "gold_relevance": True,
         "num_oov_buckets": 3,
     }
-    assert "num_passages=2" in repr(made) and "9 words" in repr(made)
+    assert "num_passages=2" in repr(built) and "9 words" in repr(built)

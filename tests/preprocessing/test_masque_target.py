@@ -34,23 +34,23 @@ def test_empty_answers():
 
 
 def test_bucket_ids_are_read_and_extended_ids_are_written():
-    made = preprocessor(num_oov_buckets=1)
-    found = made.source(["k2"], [["a"]], ["qa"])
-    target = made.target(["k2 x9 queen king"], found)
+    built = preprocessor(num_oov_buckets=1)
+    result = built.source(["k2"], [["a"]], ["qa"])
+    target = built.target(["k2 x9 queen king"], result)
     assert target["answer_ids"].numpy().tolist() == [[2, 9, 9, 7, 5]]
     assert target["target_ids"].numpy().tolist() == [[7, 1, 1, 5, 3]]
 
 
 def test_padding_is_never_copied():
-    found = MADE.source(["", "x"], [["", ""], ["x", "x"]], ["qa", "qa"])
-    target = MADE.target(["x", "x"], found)
+    result = MADE.source(["", "x"], [["", ""], ["x", "x"]], ["qa", "qa"])
+    target = MADE.target(["x", "x"], result)
     assert target["target_ids"].numpy().tolist() == [[1, 3], [7, 3]]
 
 
 def test_ids_come_back_as_the_words_of_the_source():
-    found = source()
-    target = MADE.target(["THE queen k2", "k2 everest"], found)
-    answer, words = MADE.detokenize(target["target_ids"], found)
+    result = source()
+    target = MADE.target(["THE queen k2", "k2 everest"], result)
+    answer, words = MADE.detokenize(target["target_ids"], result)
     assert text_of(answer) == ["the Queen K2", "k2 [UNK]"]
     assert text_of(words) == [["the", "Queen", "K2", ""], ["k2", "[UNK]", "", ""]]
 

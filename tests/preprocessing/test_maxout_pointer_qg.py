@@ -13,7 +13,7 @@ VOCABULARY = Vocabulary("who met the king ? in . it rained".split(), num_oov_buc
 PASSAGE = "It rained. Ada met the king in 1912. The king met Bo in 1912."
 
 
-def made(**options):
+def built(**options):
     return MaxoutPointerQGPreprocessor(VOCABULARY, **options)
 
 
@@ -28,7 +28,7 @@ def tagged(source, row=0):
 
 @pytest.mark.equation("qg-01")
 def test_words_that_share_a_character_with_the_answer_are_tagged():
-    source = made().source([PASSAGE, "Owls flew"], ["the king", "wls"])
+    source = built().source([PASSAGE, "Owls flew"], ["the king", "wls"])
     assert tagged(source) == [b"the", b"king"]
     assert tagged(source, 1) == [b"Owls"]
     np.testing.assert_array_equal(source["answer_start"], [19, 1])
@@ -36,7 +36,7 @@ def test_words_that_share_a_character_with_the_answer_are_tagged():
 
 
 def test_the_first_occurrence_or_the_place_that_is_given():
-    preprocessor = made(context="sentence")
+    preprocessor = built(context="sentence")
     second = PASSAGE.rindex("1912")
     source = preprocessor.source([PASSAGE] * 3, ["1912"] * 3, [-1, second, PASSAGE.index("1912")])
     assert (
@@ -50,31 +50,31 @@ def test_the_first_occurrence_or_the_place_that_is_given():
 )
 def test_an_answer_that_does_not_stand_there_is_an_error_and_no_guess(answer, start):
     with pytest.raises(tf.errors.InvalidArgumentError, match="stands in its passage"):
-        made().source(["a b"] * 1 + [PASSAGE], ["a", answer], [-1, start])
+        built().source(["a b"] * 1 + [PASSAGE], ["a", answer], [-1, start])
 
 
 def test_batch_sizes_must_agree():
     with pytest.raises(tf.errors.InvalidArgumentError, match="as many passages as answers"):
-        made().source([PASSAGE, PASSAGE], ["Ada"])
+        built().source([PASSAGE, PASSAGE], ["Ada"])
 
 
 def test_sentence_is_what_the_model_reads_and_offsets_are_the_passages():
-    source = made(context="sentence").source([PASSAGE], ["the king"])
+    source = built(context="sentence").source([PASSAGE], ["the king"])
     assert words(source) == ["Ada", "met", "the", "king", "in", "1912", "."]
     for word, start, end in zip(
         words(source), source["starts"][0].numpy(), source["ends"][0].numpy(), strict=True
     ):
         assert PASSAGE[start:end] == word
     assert not source["truncated"].numpy().any()
-    over_two = made(context="sentence").source([PASSAGE], ["rained. Ada"])
+    over_two = built(context="sentence").source([PASSAGE], ["rained. Ada"])
     assert words(over_two)[0] == "It" and words(over_two)[-2:] == ["1912", "."]
 
 
 def test_extended_ids_are_places_in_what_is_read():
-    source = made(context="sentence", generation_vocabulary_size=8).source([PASSAGE], ["the king"])
+    source = built(context="sentence", generation_vocabulary_size=8).source([PASSAGE], ["the king"])
     # who met the king are 4 to 7; everything else is copied.
     np.testing.assert_array_equal(source["extended_ids"], [[8, 5, 6, 7, 12, 13, 14]])
-    target = made(context="sentence", generation_vocabulary_size=8).target(
+    target = built(context="sentence", generation_vocabulary_size=8).target(
         ["Who met Ada in Rome?"], source
     )
     np.testing.assert_array_equal(target["target_ids"], [[4, 5, 8, 12, 1, 1, 3]])
@@ -82,20 +82,20 @@ def test_extended_ids_are_places_in_what_is_read():
 
 
 @pytest.mark.parametrize(
-    ("place", "first"), [(2, 0), (9, 0), (10, 5), (50, 45), (97, 90), (99, 90)]
+    ("position", "first"), [(2, 0), (9, 0), (10, 5), (50, 45), (97, 90), (99, 90)]
 )
-def test_of_a_long_passage_the_words_around_the_answer_are_read(place, first):
+def test_of_a_long_passage_the_words_around_the_answer_are_read(position, first):
     passage = " ".join(f"w{n}" for n in range(100))
-    source = made(passage_length=10).source([passage, "w"], [f"w{place}", "w"])
-    if place < 10:  # w9 stands in w90: the first occurrence is the word itself
-        assert tagged(source) == [f"w{place}".encode()]
+    source = built(passage_length=10).source([passage, "w"], [f"w{position}", "w"])
+    if position < 10:  # w9 is a part of w90: the first occurrence is the word itself
+        assert tagged(source) == [f"w{position}".encode()]
     assert words(source) == [f"w{n}" for n in range(first, first + 10)]
-    assert tagged(source) == [f"w{place}".encode()]
+    assert tagged(source) == [f"w{position}".encode()]
     np.testing.assert_array_equal(source["truncated"], [True, False])
 
 
 def test_without_answers_nothing_is_looked_for():
-    source = made(with_answers=False).source([PASSAGE, ""], ["", "Zoe"])
+    source = built(with_answers=False).source([PASSAGE, ""], ["", "Zoe"])
     assert len(words(source)) == 17 and not words(source, 1)
     assert not source["answer_tags"].numpy().any()
 
@@ -133,7 +133,7 @@ def test_batches_of_examples_with_the_answers_own_place():
         Example("1", "Who met?", (PASSAGE,), {"span": ("1912",)}, spans=spans),
         Example("2", "Who met the king in the rain?", ("Ada did.",), {"span": ("Ada",)}),
     ]
-    preprocessor = made(context="sentence")
+    preprocessor = built(context="sentence")
     ((x, y, weight),) = make_dataset(examples, preprocessor, 2, bucket=False)
     assert set(x) == {"passage_ids", "answer_tags", "extended_ids", "question_ids", "target_ids"}
     assert x["passage_ids"].shape == (2, 7) and x["answer_tags"][0, 5] == 1
@@ -144,7 +144,7 @@ def test_batches_of_examples_with_the_answers_own_place():
 
 
 def test_rotation_moves_unknown_words_alike():
-    preprocessor = made()
+    preprocessor = built()
     records = {
         "question": ["Who is Zoe?"], "passages": [["Zoe met the king."]], "answer": ["the king"],
         "rotation": [1],
@@ -159,21 +159,21 @@ def test_rotation_moves_unknown_words_alike():
 
 
 def test_configuration_and_assets(tmp_path):
-    preprocessor = made(context="sentence", passage_length=30, with_answers=False)
+    preprocessor = built(context="sentence", passage_length=30, with_answers=False)
     preprocessor.save_assets(tmp_path)
     again = MaxoutPointerQGPreprocessor.from_config(preprocessor.get_config(), tmp_path)
     assert again.get_config() == preprocessor.get_config()
     assert repr(again).startswith("<MaxoutPointerQGPreprocessor context='sentence'")
     with pytest.raises(ValueError, match="context='page'"):
-        made(context="page")
+        built(context="page")
     with pytest.raises(ValueError, match="passage_length=0"):
-        made(passage_length=0)
+        built(passage_length=0)
 
 
 def test_one_graph_for_strings_of_any_number_without_python():
     from tfmrc.predictors.export import python_operations
 
-    preprocessor = made(context="sentence")
+    preprocessor = built(context="sentence")
     source = tf.function(
         preprocessor.source,
         input_signature=[tf.TensorSpec([None], tf.string)] * 2 + [tf.TensorSpec([None], tf.int32)],

@@ -14,7 +14,7 @@ PASSAGES = ["The owl flew, flew over THE hill.", "An owl.", ""]
 TAGS = ("NOUN", "VERB")
 
 
-def made(**options):
+def built(**options):
     return SANPreprocessor(Vocabulary(WORDS, num_oov_buckets=2), **options)
 
 
@@ -30,7 +30,7 @@ def test_exact_match_in_three_forms():
     def lemmas(texts):
         return [" ".join(lemma.get(word, word) for word in words_of(text)) for text in texts]
 
-    preprocessor = made(lemmas=True)
+    preprocessor = built(lemmas=True)
     assert preprocessor.annotations == ("question_lemmas", "passage_lemmas")
     source = preprocessor.source(
         QUESTIONS,
@@ -48,7 +48,7 @@ def test_exact_match_in_three_forms():
 
 
 def test_tags_are_those_of_the_words():
-    preprocessor = made(pos_tags=TAGS, ner_tags=("BIRD",), passage_length=4, stride=4)
+    preprocessor = built(pos_tags=TAGS, ner_tags=("BIRD",), passage_length=4, stride=4)
     assert preprocessor.model_kwargs()["num_pos"] == 2
     assert preprocessor.model_kwargs()["num_ner"] == 1
     source = preprocessor.source(
@@ -63,20 +63,20 @@ def test_tags_are_those_of_the_words():
 
 @pytest.mark.parametrize("tags", ["DET NOUN", "DET NOUN PUNCT NOUN", ""])
 def test_as_many_tags_as_words(tags):
-    preprocessor = made(pos_tags=TAGS)
+    preprocessor = built(pos_tags=TAGS)
     with pytest.raises(tf.errors.InvalidArgumentError, match="`passage_pos` must have one tag per"):
         preprocessor.source(["Who?"], ["An owl."], passage_pos=[tags])
 
 
 def test_annotations_are_those_that_are_wanted():
     with pytest.raises(ValueError, match="passage_pos"):
-        made(pos_tags=TAGS).source(["Who?"], ["An owl."])
+        built(pos_tags=TAGS).source(["Who?"], ["An owl."])
     with pytest.raises(ValueError, match="passage_ner"):
-        made().source(["Who?"], ["An owl."], passage_ner=["- - -"])
+        built().source(["Who?"], ["An owl."], passage_ner=["- - -"])
 
 
 def test_answers_become_words_and_what_does_not_fit_is_known():
-    preprocessor = made(passage_length=4, stride=2)
+    preprocessor = built(passage_length=4, stride=2)
     passage = "Über-owl flew. Then it slept"
     cases = [
         (0, 13, (0, 1), None),
@@ -99,7 +99,7 @@ def test_answers_become_words_and_what_does_not_fit_is_known():
 
 
 def test_an_answer_whose_end_is_cut_is_not_trained_on():
-    preprocessor = made(passage_length=2, stride=2)
+    preprocessor = built(passage_length=2, stride=2)
     source = preprocessor.source(["Who?"], ["The owl flew"])
     begin, end, _ = preprocessor.align(source, [0], [12])
     assert (begin.numpy(), end.numpy()) == ([-1], [-1])
@@ -107,7 +107,7 @@ def test_an_answer_whose_end_is_cut_is_not_trained_on():
 
 @pytest.mark.parametrize("length, stride", [(4, 2), (4, 4), (3, 1), (50, 20)])
 def test_windows_hold_every_word_and_nothing_else(length, stride):
-    preprocessor = made(passage_length=length, stride=stride, pos_tags=TAGS)
+    preprocessor = built(passage_length=length, stride=stride, pos_tags=TAGS)
     passages = ["w1 w2 w3 w4 w5 w6 w7", "a", "", "w1 w2 w3 w4", "w1 w2 w3 w4 w5"]
     tags = [" ".join(["NOUN"] * len(p.split())) for p in passages]
     source = preprocessor.source(["Who w2?"] * 5, passages, limit=100, passage_pos=tags)
@@ -120,17 +120,17 @@ def test_windows_hold_every_word_and_nothing_else(length, stride):
         for window in np.flatnonzero(rows == row):
             ids = windows["passage_ids"][window].numpy()
             assert len(ids) == min(length, 7)
-            for place, word in enumerate(ids):
-                at = firsts[window] + place
+            for position, word in enumerate(ids):
+                at = firsts[window] + position
                 if at < count:
                     seen.add(at)
                     assert word == source["passage_ids"][row, at].numpy()
-                    assert windows["pos_ids"][window, place].numpy() == 1
+                    assert windows["pos_ids"][window, position].numpy() == 1
                     np.testing.assert_array_equal(
-                        windows["exact_match"][window, place], source["exact_match"][row, at]
+                        windows["exact_match"][window, position], source["exact_match"][row, at]
                     )
                 else:
-                    assert word == 0 and not windows["exact_match"][window, place].numpy().any()
+                    assert word == 0 and not windows["exact_match"][window, position].numpy().any()
         assert seen == set(range(count))
         fits = count <= min(length, 7)
         assert (rows == row).sum() == 1 or not fits
@@ -147,7 +147,7 @@ def test_batches_for_fit():
         Example("3", "Who?", ("one two three four five",), {"span": ("five",)},
                 spans=(Span(0, 19, 23),)),
     ]  # fmt: skip
-    preprocessor = made(passage_length=4, stride=4)
+    preprocessor = built(passage_length=4, stride=4)
     x, y, weight = next(iter(make_dataset(examples, preprocessor, 4, bucket=False)))
     assert set(x) == {"question_ids", "passage_ids", "exact_match"}
     np.testing.assert_array_equal(y["begin"], [0, -1, -1])
@@ -157,7 +157,7 @@ def test_batches_for_fit():
 
 
 def test_config_round_trip(tmp_path):
-    preprocessor = made(lemmas=True, pos_tags=TAGS, passage_length=9, stride=3, styles=("qa",))
+    preprocessor = built(lemmas=True, pos_tags=TAGS, passage_length=9, stride=3, styles=("qa",))
     preprocessor.save_assets(tmp_path)
     twin = SANPreprocessor.from_config(preprocessor.get_config(), tmp_path)
     assert twin.get_config() == preprocessor.get_config()
@@ -170,17 +170,17 @@ def test_config_round_trip(tmp_path):
 )
 def test_bad_sizes_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        made(**options)
+        built(**options)
 
 
 def test_tag_names_are_distinct_words():
     with pytest.raises(ValueError, match="A B"):
-        made(pos_tags=("A B",))
+        built(pos_tags=("A B",))
 
 
 @pytest.mark.parametrize("length, stride", [(400, 200), (80, 40), (5, 2), (1, 1)])
 def test_the_stride_follows_from_the_length(length, stride):
-    preprocessor = made(passage_length=length)
+    preprocessor = built(passage_length=length)
     assert preprocessor.stride == stride
     assert preprocessor.get_config()["stride"] is None
     twin = SANPreprocessor.from_config(preprocessor.get_config(), preprocessor.vocabulary)

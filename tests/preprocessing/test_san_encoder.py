@@ -1,4 +1,4 @@
-"""What SAN's preprocessor adds for an encoder, in training and for windows of long passages."""
+"""Encoder inputs of SAN's preprocessor, in training and for windows of long passages."""
 
 import numpy as np
 import pytest
@@ -53,12 +53,12 @@ def test_a_window_is_read_as_the_passage_that_it_holds(encoder, reading):
         part = words[first : first + 8] if row == 0 else ["the", "owls"]
         alone = preprocessor.source([questions[row]], [" ".join(part)])
         name = "encoder_ids" if reading == "joint" else "passage_encoder_ids"
-        expected, found = alone[name].numpy()[0], windows[name][number]
+        expected, result = alone[name].numpy()[0], windows[name][number]
         count, width = expected.shape
-        assert found[:count, :width].tolist() == expected.tolist()
-        assert not found[count:].any() and not found[:, width:].any()
+        assert result[:count, :width].tolist() == expected.tolist()
+        assert not result[count:].any() and not result[:, width:].any()
         pieces = alone["passage_pieces"].numpy()[0]
-        moved = pieces[:, 0] // width * found.shape[1] + pieces[:, 0] % width
+        moved = pieces[:, 0] // width * result.shape[1] + pieces[:, 0] % width
         other = windows["passage_pieces"][number, : len(pieces)]
         assert other.tolist() == np.stack([moved, pieces[:, 1]], 1).tolist()
 
@@ -90,9 +90,9 @@ def test_saved_and_loaded(encoder, tmp_path):
     again = preprocessing.SANPreprocessor.from_config(config, tmp_path)
     assert again.get_config() == config and again.reading == "separate"
     strings = ["Who flew?"], ["The owls flew."]
-    expected, found = preprocessor.source(*strings), again.source(*strings)
+    expected, result = preprocessor.source(*strings), again.source(*strings)
     for name in preprocessor.model_inputs:
-        assert expected[name].numpy().tolist() == found[name].numpy().tolist()
+        assert expected[name].numpy().tolist() == result[name].numpy().tolist()
     with pytest.raises(ValueError, match="from a folder"):
         preprocessing.SANPreprocessor.from_config(config, preprocessor.vocabulary)
 

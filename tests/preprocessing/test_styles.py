@@ -5,9 +5,9 @@ from tfmrc.preprocessing.styles import Styles
 
 
 def test_lookup():
-    found = Styles(("qa", "nlg", "haiku")).lookup(["haiku", "qa", "qa"])
-    assert found.dtype == tf.int32
-    assert found.numpy().tolist() == [2, 0, 0]
+    result = Styles(("qa", "nlg", "haiku")).lookup(["haiku", "qa", "qa"])
+    assert result.dtype == tf.int32
+    assert result.numpy().tolist() == [2, 0, 0]
     assert Styles(["qa"]).lookup(tf.zeros([0], tf.string)).shape == (0,)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the text room share."""
+"""Helpers of the tests of `tfmrc.text`."""
 
 from typing import NamedTuple
 
@@ -17,8 +17,8 @@ class Word(NamedTuple):
 
 def tokens(text: str | bytes) -> list[Word]:
     """The tokens of one string."""
-    found = Tokenizer().tokenize(tf.constant([text], tf.string))
-    columns = (field[0].numpy().tolist() for field in found)
+    result = Tokenizer().tokenize(tf.constant([text], tf.string))
+    columns = (field[0].numpy().tolist() for field in result)
     return [
         Word(surface.decode(), compared.decode(), start, end)
         for surface, compared, start, end in zip(*columns, strict=True)

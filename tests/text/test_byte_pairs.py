@@ -41,8 +41,8 @@ def test_words_with_and_without_a_space(pieces: BytePairs, reference: Tokenizer)
     words = [*sorted(set(text.split())), *ODD]
     assert len(words) > 400
     for spaced in (False, True):
-        found = pieces.cut(words, tf.fill([len(words)], spaced)).to_list()
-        for word, ids in zip(words, found, strict=True):
+        result = pieces.cut(words, tf.fill([len(words)], spaced)).to_list()
+        for word, ids in zip(words, result, strict=True):
             assert ids == reference.encode(" " * spaced + word).ids, (spaced, word)
 
 
@@ -67,9 +67,9 @@ def test_saved_and_loaded_in_a_saved_model(
     )
     tf.saved_model.save(module, str(tmp_path / "saved"))
     loaded = tf.saved_model.load(str(tmp_path / "saved"))
-    found = loaded.cut(tf.constant(["passages", "x"])).numpy().tolist()
+    result = loaded.cut(tf.constant(["passages", "x"])).numpy().tolist()
     expected = [reference.encode(" passages").ids, reference.encode(" x").ids]
-    assert [[i for i in row if i >= 0] for row in found] == expected
+    assert [[i for i in row if i >= 0] for row in result] == expected
 
 
 def test_bytes_are_written_as_gpt_2_writes_them() -> None:

@@ -47,11 +47,11 @@ SOURCE = tf.constant([["Who", "", "K2"], ["ß", "", ""]])
 
 def test_words_of_ids():
     ids = [[4, 8, 1, 5, 3, 4], [6, 2, 3, 0, 8, 0]]
-    found = words_of_ids(ids, SOURCE, VOCABULARY, 6)
-    assert text_of(found) == [["the", "K2", "[UNK]", "king", "", ""], ["ß", "", "", "", "", ""]]
+    result = words_of_ids(ids, SOURCE, VOCABULARY, 6)
+    assert text_of(result) == [["the", "K2", "[UNK]", "king", "", ""], ["ß", "", "", "", "", ""]]
 
 
 def test_words_of_several_hypotheses():
     ids = [[[4, 3], [8, 3]], [[6, 5], [3, 4]]]
-    found = words_of_ids(ids, SOURCE, VOCABULARY, 6)
-    assert text_of(found) == [[["the", ""], ["K2", ""]], [["ß", "king"], ["", ""]]]
+    result = words_of_ids(ids, SOURCE, VOCABULARY, 6)
+    assert text_of(result) == [[["the", ""], ["K2", ""]], [["ß", "king"], ["", ""]]]

@@ -20,34 +20,34 @@ def ids_of(words):
 
 
 def test_first_positions_of_nothing():
-    found = first_positions(
+    result = first_positions(
         tf.zeros([0], tf.int64), tf.zeros([0], tf.string), tf.zeros([0], tf.int32)
     )
-    assert found.shape == (0,)
+    assert result.shape == (0,)
 
 
 def test_words_with_the_same_id_are_told_apart_by_their_letters():
     words = ["k2", "x9", "k2", "x9"]
-    found = source_extended_ids([1, 1, 1, 1], words, [0, 0, 0, 0], [0, 1, 2, 3], SIZE)
-    assert found.numpy().tolist() == [7, 8, 7, 8]
+    result = source_extended_ids([1, 1, 1, 1], words, [0, 0, 0, 0], [0, 1, 2, 3], SIZE)
+    assert result.numpy().tolist() == [7, 8, 7, 8]
 
 
 def test_known_words_beyond_the_generable_ones_are_copied():
-    found = source_extended_ids(
+    result = source_extended_ids(
         [8, 7, 8, 6], ["seldom", "rare", "seldom", "king"], [0] * 4, [3, 5, 9, 10], SIZE
     )
-    assert found.numpy().tolist() == [10, 12, 10, 6]
+    assert result.numpy().tolist() == [10, 12, 10, 6]
 
 
 def test_bucket_rows_are_copied():
-    found = source_extended_ids([9, 9], ["k2", "x9"], [0, 0], [0, 1], SIZE)
-    assert found.numpy().tolist() == [7, 8]
+    result = source_extended_ids([9, 9], ["k2", "x9"], [0, 0], [0, 1], SIZE)
+    assert result.numpy().tolist() == [7, 8]
 
 
 def test_target_words_come_from_their_own_example():
     source_ids = [[4, SIZE + 1, 0], [SIZE, 0, SIZE + 2]]
     source_words = [["the", "k2", ""], ["x9", "", "rare"]]
-    found = target_extended_ids(
+    result = target_extended_ids(
         [1, 1, 7, 7, 1, 4],
         ["k2", "x9", "rare", "rare", "x9", "the"],
         [0, 0, 0, 1, 1, 1],
@@ -55,7 +55,7 @@ def test_target_words_come_from_their_own_example():
         source_words,
         SIZE,
     )
-    assert found.numpy().tolist() == [SIZE + 1, 1, 1, SIZE + 2, SIZE, 4]
+    assert result.numpy().tolist() == [SIZE + 1, 1, 1, SIZE + 2, SIZE, 4]
 
 
 @settings(max_examples=100, deadline=None)
@@ -67,14 +67,14 @@ def test_like_the_plain_definition(examples):
     dense_words = np.full([len(examples), longest], "", object)
     target_group, target_words, target_expected = [], [], []
     for row, (source, target) in enumerate(examples):
-        for place, word in enumerate(source):
+        for position, word in enumerate(source):
             group.append(row)
             words.append(word)
-            positions.append(place)
+            positions.append(position)
             generable = IDS.get(word, 99) < SIZE
             expected.append(IDS[word] if generable else SIZE + source.index(word))
-            dense_ids[row, place] = expected[-1]
-            dense_words[row, place] = word
+            dense_ids[row, position] = expected[-1]
+            dense_words[row, position] = word
         for word in target:
             target_group.append(row)
             target_words.append(word)
@@ -82,15 +82,15 @@ def test_like_the_plain_definition(examples):
                 target_expected.append(IDS[word])
             else:
                 target_expected.append(SIZE + source.index(word) if word in source else 1)
-    found = source_extended_ids(
+    result = source_extended_ids(
         ids_of(words),
         tf.constant(words, tf.string),
         tf.constant(group, tf.int32),
         tf.constant(positions, tf.int32),
         SIZE,
     )
-    assert found.numpy().tolist() == expected
-    found = target_extended_ids(
+    assert result.numpy().tolist() == expected
+    result = target_extended_ids(
         ids_of(target_words),
         tf.constant(target_words, tf.string),
         tf.constant(target_group, tf.int32),
@@ -98,4 +98,4 @@ def test_like_the_plain_definition(examples):
         dense_words.tolist(),
         SIZE,
     )
-    assert found.numpy().tolist() == target_expected
+    assert result.numpy().tolist() == target_expected

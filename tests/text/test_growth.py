@@ -67,5 +67,5 @@ def test_words_with_more_marks_than_any_language_has_equal_themselves(size):
 def test_answers_are_found_in_long_texts():
     text = "Ada " * 100_000
     assert first_occurrence([text + "Bo"], ["Bo"]).numpy().tolist() == [400_000]
-    found = answer_candidates(Tokenizer(), [text, "Bo 5"], limit=3)
-    assert found.row.numpy().tolist() == [0, 1]
+    result = answer_candidates(Tokenizer(), [text, "Bo 5"], limit=3)
+    assert result.row.numpy().tolist() == [0, 1]

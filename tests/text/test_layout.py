@@ -24,8 +24,8 @@ def test_longest_is_at_least_one():
 
 
 def test_spread_strings():
-    found = spread(tf.constant(["a", "b"]), [1, 0], [0, 2], (2, 3))
-    assert text_of(found) == [["", "", "b"], ["a", "", ""]]
+    result = spread(tf.constant(["a", "b"]), [1, 0], [0, 2], (2, 3))
+    assert text_of(result) == [["", "", "b"], ["a", "", ""]]
 
 
 def test_row_of_values():

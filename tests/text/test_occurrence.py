@@ -25,9 +25,11 @@ def test_is_pythons_find(pairs):
 
 @given(TEXT, TEXT.filter(bool))
 def test_stands_where_it_stands_and_nowhere_else(text, part):
-    places = range(-2, len(text) + 3)
-    got = occurs_at(encode([text] * len(places)), encode([part] * len(places)), list(places))
-    right = [0 <= p <= len(text) and text[p : p + len(part)] == part for p in places]
+    positions = range(-2, len(text) + 3)
+    got = occurs_at(
+        encode([text] * len(positions)), encode([part] * len(positions)), list(positions)
+    )
+    right = [0 <= p <= len(text) and text[p : p + len(part)] == part for p in positions]
     np.testing.assert_array_equal(got.numpy(), right)
 
 

@@ -1,4 +1,4 @@
-"""The tokeniser on the real data: nothing is lost, answers stand on token boundaries."""
+"""The tokenizer on real data: no characters are lost, answers are at token boundaries."""
 
 import json
 

@@ -33,17 +33,17 @@ def test_a_text_is_cut_as_its_words(model: bytes) -> None:
     lines = [line for line in (ROOT / "README.md").read_text().splitlines() if line.strip()][:80]
     for line in lines:
         words = line.split()
-        found = pieces.cut(words, [True] * len(words)).values.numpy().tolist()
-        assert found == whole.encode(line), line
+        result = pieces.cut(words, [True] * len(words)).values.numpy().tolist()
+        assert result == whole.encode(line), line
 
 
 def test_a_mark_after_a_word_has_no_space(model: bytes) -> None:
     whole = sentencepiece.SentencePieceProcessor(model_proto=model)
     pieces = SentencePieces(model)
-    found = pieces.cut(["the", ","], [True, False]).values.numpy().tolist()
-    assert found == whole.encode("the,")
+    result = pieces.cut(["the", ","], [True, False]).values.numpy().tolist()
+    assert result == whole.encode("the,")
     assert pieces.cut([","], [True]).values.numpy().tolist() == whole.encode(",")
-    assert whole.encode(",") != found[-1:]
+    assert whole.encode(",") != result[-1:]
 
 
 def test_capitals_and_accents_may_go(model: bytes) -> None:

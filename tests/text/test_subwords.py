@@ -41,8 +41,8 @@ def reference_windows(prefix, counts, ids, length, overlap):
             if best is None or context > best[0]:
                 best = (context, number, begin, end)
         _, number, begin, end = best
-        place = len(prefix) + first - begin
-        words.append((number, place, min(count, end - first)))
+        position = len(prefix) + first - begin
+        words.append((number, position, min(count, end - first)))
         first += count
     return sequences, words
 
@@ -55,8 +55,8 @@ def check(read, pieces_name, references, width_of_row):
             expected = sequences[number] if number < len(sequences) else []
             expected = expected + [PAD] * (width - len(expected))
             assert ids[row, number].tolist() == expected, (row, number)
-        for word, (number, place, count) in enumerate(words):
-            flat = number * width + place if count else 0
+        for word, (number, position, count) in enumerate(words):
+            flat = number * width + position if count else 0
             assert read[pieces_name].numpy()[row, word].tolist() == [flat, count], (row, word)
     assert ids.shape[1] == max(len(sequences) for sequences, _ in references)
     assert width == max(len(s) for sequences, _ in references for s in sequences)
@@ -196,6 +196,6 @@ def test_in_a_saved_model(tmp_path: Path) -> None:
     tf.saved_model.save(module, str(tmp_path / "saved"))
     question, passage = [["Owl", "bc"]], [["a", "acd", "!"] * 5]
     loaded = tf.saved_model.load(str(tmp_path / "saved"))
-    found = loaded.read(tf.constant(question), tf.constant(passage))
+    result = loaded.read(tf.constant(question), tf.constant(passage))
     for name, values in own.joint(own.cut(question), own.cut(passage)).items():
-        assert found[name].numpy().tolist() == values.numpy().tolist()
+        assert result[name].numpy().tolist() == values.numpy().tolist()

@@ -74,16 +74,16 @@ def test_rules(text, expected):
 
 
 def test_offsets_are_code_points():
-    found = tokens("é👍🏽 don't")
-    assert [(word.start, word.end) for word in found] == [(0, 1), (1, 3), (4, 6), (6, 9)]
+    result = tokens("é👍🏽 don't")
+    assert [(word.start, word.end) for word in result] == [(0, 1), (1, 3), (4, 6), (6, 9)]
 
 
 def test_compared_form_is_nfkc_and_lower_case():
-    found = tokens("ＦＵＬＬ ﬁne Ünïted U\u0308 ½ №５ ΌΣΟΣ İ")
-    assert [word.compared for word in found] == [
+    result = tokens("ＦＵＬＬ ﬁne Ünïted U\u0308 ½ №５ ΌΣΟΣ İ")
+    assert [word.compared for word in result] == [
         "full", "fine", "ünïted", "ü", "1⁄2", "no", "5", "όσος", "i̇"
     ]  # fmt: skip
-    assert "".join(word.surface for word in found) == "ＦＵＬＬﬁneÜnïtedU\u0308½№５ΌΣΟΣİ"
+    assert "".join(word.surface for word in result) == "ＦＵＬＬﬁneÜnïtedU\u0308½№５ΌΣΟΣİ"
 
 
 def test_bytes_that_are_no_utf8_become_the_replacement_character():
@@ -107,9 +107,9 @@ def test_strings_do_not_see_their_neighbours():
 
 
 def test_no_strings():
-    found = Tokenizer().tokenize(tf.zeros([0], tf.string))
-    assert found.surface.shape[0] == 0
-    assert found.starts.to_list() == []
+    result = Tokenizer().tokenize(tf.zeros([0], tf.string))
+    assert result.surface.shape[0] == 0
+    assert result.starts.to_list() == []
 
 
 def test_more_than_one_axis_is_refused():
@@ -119,16 +119,16 @@ def test_more_than_one_axis_is_refused():
 
 def test_a_hundred_thousand_words():
     text = "The king's 1,000 men... " * 16_667
-    found = Tokenizer().tokenize([text, "x"])
-    assert found.starts.row_lengths().numpy().tolist() == [6 * 16_667, 1]
-    starts = found.starts[0].numpy()
+    result = Tokenizer().tokenize([text, "x"])
+    assert result.starts.row_lengths().numpy().tolist() == [6 * 16_667, 1]
+    starts = result.starts[0].numpy()
     assert np.array_equal(starts[6:], starts[:-6] + 24)
 
 
 def test_many_addresses_beside_a_long_one():
     strings = ["www.a " * 5_000, "http://" + "a" * 100_000]
-    found = Tokenizer().tokenize(strings)
-    assert found.starts.row_lengths().numpy().tolist() == [5_000, 1]
+    result = Tokenizer().tokenize(strings)
+    assert result.starts.row_lengths().numpy().tolist() == [5_000, 1]
 
 
 def test_in_a_dataset_and_a_function():

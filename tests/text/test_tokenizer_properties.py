@@ -1,4 +1,4 @@
-"""What holds for every string whatever."""
+"""Properties of the tokenizer that hold for all strings."""
 
 import unicodedata
 
@@ -16,9 +16,9 @@ TEXTS = st.one_of(
 )
 
 
-def check(text, found):
+def check(text, result):
     end_before = 0
-    for word in found:
+    for word in result:
         assert word.surface == text[word.start : word.end]
         assert word.surface and not any(character.isspace() for character in word.surface)
         assert word.start >= end_before

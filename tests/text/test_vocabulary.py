@@ -24,9 +24,9 @@ def test_rows():
     vocabulary = Vocabulary(["the", "naïve", "日"])
     assert vocabulary.words == (*SPECIAL, "the", "naïve", "日")
     assert vocabulary.size == len(vocabulary) == 7
-    found = vocabulary.lookup([["日", "the"], ["The", "naïve"]])
-    assert found.dtype == tf.int32
-    assert found.numpy().tolist() == [[6, 4], [1, 5]]
+    result = vocabulary.lookup([["日", "the"], ["The", "naïve"]])
+    assert result.dtype == tf.int32
+    assert result.numpy().tolist() == [[6, 4], [1, 5]]
     assert text_of(vocabulary.words_of([[6, 2], [0, 99]])) == [["日", "[BOS]"], ["[PAD]", "[UNK]"]]
 
 
@@ -50,8 +50,8 @@ def test_save_and_load(tmp_path):
     vocabulary = Vocabulary(["the", "naïve", " \u0301"], num_oov_buckets=2)
     path = vocabulary.save(tmp_path / "vocabulary.txt")
     assert path.read_bytes() == "[PAD]\n[UNK]\n[BOS]\n[EOS]\nthe\nnaïve\n \u0301\n".encode()
-    for place in (path, tmp_path, str(tmp_path)):
-        again = Vocabulary.load(place, num_oov_buckets=2)
+    for position in (path, tmp_path, str(tmp_path)):
+        again = Vocabulary.load(position, num_oov_buckets=2)
         assert again.words == vocabulary.words
         assert len(again) == 9
 
@@ -167,7 +167,7 @@ def test_shared_rows_are_saved(tmp_path):
     assert again.shared_words == vocabulary.shared_words
     assert again.lookup(["lin", "naïve"]).numpy().tolist() == [6, 5]
     assert (again.size, len(again)) == (8, 11)
-    # A vocabulary without shared rows that is written to the same place leaves nothing behind.
+    # Saving a vocabulary without shared rows to the same path removes the second file.
     Vocabulary(["the", "naïve"]).save(path)
     assert [file.name for file in tmp_path.iterdir()] == ["vocabulary.txt"]
     foreign = tmp_path / "vocabulary.ids.tsv"

@@ -31,8 +31,8 @@ def reference() -> Tokenizer:
 
 
 def compare(pieces: WordPieces, reference: Tokenizer, words: list[str]) -> None:
-    found = pieces.cut(words).to_list()
-    for word, ids in zip(words, found, strict=True):
+    result = pieces.cut(words).to_list()
+    for word, ids in zip(words, result, strict=True):
         expected = reference.encode(word, add_special_tokens=False).ids
         if word not in ("[SEP]", "[UNK]"):  # special to the other library, marks to this one
             assert ids == expected, (word, [hex(ord(c)) for c in word])

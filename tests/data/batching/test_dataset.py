@@ -64,14 +64,14 @@ def test_strings_of_a_batch():
 
 def test_features_get_every_record_with_its_style():
     dataset = make_dataset([*EXAMPLES, UNANSWERABLE], Plain(), 4, shuffle=True, seed=2)
-    found = set()
+    result = set()
     styles = []
     for x, _, _ in dataset:
         rows = zip(x["question"].numpy(), x["style"].numpy(), x["answer"].numpy(), strict=True)
-        found |= set(rows)
+        result |= set(rows)
         styles.append(len(set(x["style"].numpy())))
-    assert len(found) == 42
-    assert (b"What is 7?", b"qa", b"7") in found and (b"Why?", b"nlg", b"") in found
+    assert len(result) == 42
+    assert (b"What is 7?", b"qa", b"7") in result and (b"Why?", b"nlg", b"") in result
     assert max(styles) == 2, "batches mix the styles"
     assert dataset.cardinality() == 11
 

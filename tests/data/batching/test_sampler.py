@@ -57,9 +57,9 @@ def make(examples=EXAMPLES, size=8, **arguments):
 def test_a_pass_holds_every_record_once(count, size, window, shuffle, bucket, kind):
     examples = EXAMPLES[:count]
     batches = make(KINDS[kind](examples), size, window=window, shuffle=shuffle, bucket=bucket)
-    found = ids(batches.of_pass(0))
-    assert Counter(n for batch in found for n in batch) == Counter(e.id for e in examples)
-    assert [len(batch) for batch in found] == [size] * (count // size) + [count % size][
+    result = ids(batches.of_pass(0))
+    assert Counter(n for batch in result for n in batch) == Counter(e.id for e in examples)
+    assert [len(batch) for batch in result] == [size] * (count // size) + [count % size][
         : bool(count % size)
     ]
 
@@ -108,8 +108,8 @@ def test_buckets_do_not_look_at_the_answer():
     kinds = ("", "x" * 50)
     examples = [Example(str(n), "q" * (n % STEP), (), {"a": ("x" * 50,)}) for n in range(60)]
     mixed = [TrainingExample(e, "a", kinds[n % 2]) for n, e in enumerate(examples)]
-    found = make(mixed, 10, window=6).of_pass(0)
-    assert {len({record.answer for record in batch}) for batch in found} == {2}
+    result = make(mixed, 10, window=6).of_pass(0)
+    assert {len({record.answer for record in batch}) for batch in result} == {2}
 
 
 def test_the_remainder_is_a_random_choice_not_the_longest():
@@ -121,8 +121,8 @@ def test_the_remainder_is_a_random_choice_not_the_longest():
 
 
 def test_without_shuffle_and_buckets_the_order_stays(source):
-    found = ids(make(source(EXAMPLES), shuffle=False, bucket=False).of_pass(5))
-    assert [n for batch in found for n in batch] == [e.id for e in EXAMPLES]
+    result = ids(make(source(EXAMPLES), shuffle=False, bucket=False).of_pass(5))
+    assert [n for batch in result for n in batch] == [e.id for e in EXAMPLES]
 
 
 def test_steps_are_known_for_lists():
@@ -155,8 +155,8 @@ def test_records_by_style():
     one = Example("2", "?", ("p",), {"b": ("z",)}, True)
     none = Example("3", "?", ("p",), {}, False)
     ready = TrainingExample(both, "c", "w")
-    found = [(r.example.id, r.style, r.answer) for r in records([both, one, none, ready], "ab")]
-    assert found == [
+    result = [(r.example.id, r.style, r.answer) for r in records([both, one, none, ready], "ab")]
+    assert result == [
         ("1", "a", "x"),
         ("1", "b", "z"),
         ("2", "b", "z"),

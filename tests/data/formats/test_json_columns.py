@@ -42,7 +42,7 @@ def test_rows_are_those_of_the_columns(tmp_path_factory, column, order, ascii_on
     assert [record for record, _, wrong in rows if wrong is None] == [
         {"large": value, "small": [key]} for key, value in column.items()
     ]
-    assert [place.record for _, place, _ in rows] == [f"row {key!r}" for key in column]
+    assert [location.record for _, location, _ in rows] == [f"row {key!r}" for key in column]
 
 
 def test_a_column_may_lack_rows_and_run_ahead(tmp_path, monkeypatch):
@@ -52,7 +52,7 @@ def test_a_column_may_lack_rows_and_run_ahead(tmp_path, monkeypatch):
         "large": {"a": "A", "b": "B", "c": "C", "d": "D"},
     }
     rows = list(json_rows(write(tmp_path / "a.json", content), "large", ("small", "other")))
-    assert [place.record for _, place, _ in rows] == [f"row {key!r}" for key in "abcdx"]
+    assert [location.record for _, location, _ in rows] == [f"row {key!r}" for key in "abcdx"]
     good = [record for record, _, wrong in rows if wrong is None]
     assert good == [
         {"large": "A", "small": 1},

@@ -76,8 +76,8 @@ def test_v1_has_no_well_formed_answers(tmp_path):
     records = marco_records()
     for record in records:
         del record["wellFormedAnswers"]
-    found = list(read_msmarco(write(tmp_path / "a.json", lines(records))))
-    assert [example.answerable for example in found] == [True, True, False, False]
+    result = list(read_msmarco(write(tmp_path / "a.json", lines(records))))
+    assert [example.answerable for example in result] == [True, True, False, False]
 
 
 def test_blank_answers_and_passages_are_noted(tmp_path, form):
@@ -100,8 +100,8 @@ def test_blank_answers_and_passages_are_noted(tmp_path, form):
 def test_an_answer_in_one_style_only_is_an_answer(tmp_path, form):
     records = marco_records()
     records[2]["wellFormedAnswers"] = ["The village owns the pond."]
-    found = list(read_msmarco(write(tmp_path / "a.json", form(records)), subset="NLG"))
-    assert found[1].answers == {"nlg": ("The village owns the pond.",)} and found[1].answerable
+    result = list(read_msmarco(write(tmp_path / "a.json", form(records)), subset="NLG"))
+    assert result[1].answers == {"nlg": ("The village owns the pond.",)} and result[1].answerable
 
 
 def test_unknown_selection(tmp_path, form):
@@ -155,8 +155,8 @@ def test_columns_in_other_orders(tmp_path):
     content = marco_columns()
     content["query"] = dict(reversed(content["query"].items()))
     content = dict(reversed(content.items()))
-    found = [(e.id, e.question) for e in read_msmarco(write(tmp_path / "a.json", content))]
-    assert found == [(str(r["query_id"]), r["query"]) for r in marco_records()]
+    result = [(e.id, e.question) for e in read_msmarco(write(tmp_path / "a.json", content))]
+    assert result == [(str(r["query_id"]), r["query"]) for r in marco_records()]
 
 
 @pytest.mark.parametrize("policy", ["raise", "skip"])

@@ -8,10 +8,10 @@ from tfmrc.data import RecordError, read_pairs
 
 
 def files(folder, passages, questions):
-    found = folder / "src-dev.txt", folder / "tgt-dev.txt"
-    for path, lines in zip(found, (passages, questions), strict=True):
+    result = folder / "src-dev.txt", folder / "tgt-dev.txt"
+    for path, lines in zip(result, (passages, questions), strict=True):
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return found
+    return result
 
 
 def test_lines_belong_together_and_marks_are_marks(tmp_path):

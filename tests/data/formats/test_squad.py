@@ -75,8 +75,8 @@ def test_a_broken_question_is_named_or_skipped(tmp_path, field):
     with pytest.raises(RecordError, match=r"a\.json: .*") as caught:
         list(read_squad(path))
     assert caught.value.field == field.strip()
-    place = "article 'Pond', paragraph 1, question 1" if field == "id" else "id 'h1'"
-    assert caught.value.record == place
+    location = "article 'Pond', paragraph 1, question 1" if field == "id" else "id 'h1'"
+    assert caught.value.record == location
     stream = read_squad(path, on_error="skip")
     assert [example.id for example in stream] == ["h2", "w1", "m1"]
     assert stream.skipped == 1

@@ -41,28 +41,28 @@ def test_passages_become_one_context_and_spans_move_with_them(tmp_path):
         {"qa": ("owl", "Ada", "It was Bo.", "wl")}, spans=(Span(2, 3, 6), Span(2, 11, 14)),
     )  # fmt: skip
     unknown = Example("2", "Why?", ("So.",))
-    found, left = again(tmp_path / "a.json", [example, unknown])
-    assert found.passages == ("An owl.  An owl and Ada.",) and found.group == "1"
-    assert found.answers == {"span": ("owl", "Ada", "It was Bo.", "wl")}
-    # Told, told, written freely, and a part of a word, which is no place.
-    assert [(s.start, found.span_text(s)) for s in found.spans] == [(12, "owl"), (20, "Ada")]
+    result, left = again(tmp_path / "a.json", [example, unknown])
+    assert result.passages == ("An owl.  An owl and Ada.",) and result.group == "1"
+    assert result.answers == {"span": ("owl", "Ada", "It was Bo.", "wl")}
+    # With a span, with a span, free-form, and a part of a word, which is not an occurrence.
+    assert [(s.start, result.span_text(s)) for s in result.spans] == [(12, "owl"), (20, "Ada")]
     assert (left.answers, left.answerable) == ({}, None)
 
 
 def test_marco_keeps_one_style_and_what_has_no_answer(tmp_path):
     examples = read_msmarco(write(tmp_path / "marco.json", marco_columns()))
-    found = again(tmp_path / "a.json", examples, style="qa")
-    assert [e.answerable for e in found] == [e.answerable for e in examples]
-    assert found[0].answers == {"span": ("Small fish", "Fish")} and found[0].spans == ()
-    assert found[0].passages[0].startswith("Passage 0 on herons. Passage 1 on herons.")
+    result = again(tmp_path / "a.json", examples, style="qa")
+    assert [e.answerable for e in result] == [e.answerable for e in examples]
+    assert result[0].answers == {"span": ("Small fish", "Fish")} and result[0].spans == ()
+    assert result[0].passages[0].startswith("Passage 0 on herons. Passage 1 on herons.")
     nlg = again(tmp_path / "b.json", examples, style="nlg")
     assert [e.id for e in nlg if e.answers] == ["11"] and "12" not in [e.id for e in nlg]
 
 
 def test_wikiqa_and_triviaqa(tmp_path):
     owl, cat = read_wikiqa(write(tmp_path / "a.tsv", tsv(ROWS)))
-    found, other = again(tmp_path / "wiki.json", [owl, cat])
-    assert found.answers["span"] == owl.answers["sentence"] and found.spans == owl.spans
+    result, other = again(tmp_path / "wiki.json", [owl, cat])
+    assert result.answers["span"] == owl.answers["sentence"] and result.spans == owl.spans
     assert other.answerable is False
     (tmp_path / "evidence" / "wikipedia").mkdir(parents=True)
     (tmp_path / "qa").mkdir()
@@ -71,8 +71,8 @@ def test_wikiqa_and_triviaqa(tmp_path):
     assert file_format(path) == "triviaqa"
     examples = list(read_triviaqa(path, tmp_path / "evidence"))
     assert list(read_file(path)) == examples
-    [found] = again(tmp_path / "trivia.json", examples)
-    assert found.answers == examples[0].answers and found.spans == examples[0].spans
+    [result] = again(tmp_path / "trivia.json", examples)
+    assert result.answers == examples[0].answers and result.spans == examples[0].spans
 
 
 def test_by_command(tmp_path, capsys):

@@ -33,28 +33,28 @@ def stream(folder, records, **options):
 
 
 def test_first_alias_of_each_document_is_the_answer(folder):
-    found = stream(folder, [OWL, TEST])
-    owl, untold = found
+    result = stream(folder, [OWL, TEST])
+    owl, untold = result
     assert owl.id == "tc_1--Night.txt" and owl.group == "tc_1"
     assert owl.answers == {"span": ("tawny owl", "Tawny Owl")}  # not the "owl" in it, nor "Prowl"
     assert owl.span_text(owl.spans[0]) == "tawny owl" and owl.answerable is True
     assert (untold.answers, untold.answerable, untold.spans) == ({}, None, ())
-    assert found.report.notes == {"documents that are not in the folder": 1}
+    assert result.report.notes == {"documents that are not in the folder": 1}
 
 
 def test_web_reads_search_results_too(folder):
-    found = stream(folder, [OWL], domain="web", style="qa")
-    assert [e.id for e in found] == ["tc_1--9/a.txt", "tc_1--Night.txt"]
-    assert next(iter(found)).answers == {"qa": ("Strix (bird)", "Tawny Owl")}
-    assert found.report.notes["documents whose beginning contains no answer"] in (0, 1)
-    list(found)
-    assert found.report.notes["documents whose beginning contains no answer"] == 1
+    result = stream(folder, [OWL], domain="web", style="qa")
+    assert [e.id for e in result] == ["tc_1--9/a.txt", "tc_1--Night.txt"]
+    assert next(iter(result)).answers == {"qa": ("Strix (bird)", "Tawny Owl")}
+    assert result.report.notes["documents whose beginning contains no answer"] in (0, 1)
+    list(result)
+    assert result.report.notes["documents whose beginning contains no answer"] == 1
 
 
 def test_only_the_beginning_of_a_document_is_read(folder):
-    found = stream(folder, [OWL], domain="web", passage_words=4)
-    assert list(found) == []
-    assert found.report.notes["documents whose beginning contains no answer"] == 3
+    result = stream(folder, [OWL], domain="web", passage_words=4)
+    assert list(result) == []
+    assert result.report.notes["documents whose beginning contains no answer"] == 3
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,9 @@ def test_pages_in_the_form_of_squad(tmp_path, name):
     assert (cat.answers, cat.spans, cat.answerable) == ({}, (), False)
 
 
-def changed(place, value):
+def changed(position, value):
     row = [*ROWS[1]]
-    row[place] = value
+    row[position] = value
     return [ROWS[0], tuple(row), *ROWS[2:]]
 
 

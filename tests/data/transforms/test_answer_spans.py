@@ -32,8 +32,8 @@ def test_examples_get_the_span_of_their_best_passage():
     free = Example("1", "Who flew?", passages, {"qa": ("The owl flew",)})
     alien = Example("2", "Who?", ("Nothing here",), {"qa": ("xyzzy",)})
     other = Example("3", "Who?", passages, {"nlg": ("owl",)})
-    [(found, score)] = with_best_spans([free, alien, other], "qa")
-    assert [found.span_text(span) for span in found.spans] == ["the Owl,  flew"]
-    assert found.answers == {"qa": ("the Owl,  flew",)} and found.spans[0].passage == 1
+    [(result, score)] = with_best_spans([free, alien, other], "qa")
+    assert [result.span_text(span) for span in result.spans] == ["the Owl,  flew"]
+    assert result.answers == {"qa": ("the Owl,  flew",)} and result.spans[0].passage == 1
     words = ["the", "owl", ",", "flew"]
     assert score == pytest.approx(rouge_l(words, ["the", "owl", "flew"]))

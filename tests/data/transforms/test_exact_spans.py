@@ -1,4 +1,4 @@
-"""Free answers that stand in a passage as they are."""
+"""Free-form answers that occur in a passage."""
 
 import pytest
 
@@ -10,19 +10,19 @@ def example(answers, *passages, relevance=None):
 
 
 @pytest.mark.parametrize(
-    ("answer", "passage", "found"),
+    ("answer", "passage", "result"),
     [
-        ("an owl", "So An Owl flew. An owl!", "An Owl"),  # letters of any size, the first place
+        ("an owl", "So An Owl flew. An owl!", "An Owl"),  # ignores case; the first occurrence
         ("An owl.", "an owl flew", "an owl"),
         ("5", "In 1952 there were 5.", "5"),  # words, not characters
         ("5%", "It was 5% of it.", "5%"),
         ("owl's nest", "The owl's  nest burned.", "owl's  nest"),
     ],
 )
-def test_words_are_compared(answer, passage, found):
-    [made] = with_exact_spans([example((answer,), passage)], "qa")
-    assert made.answers == {"qa": (found,)} and made.span_text(made.spans[0]) == found
-    assert made.passages == (passage,) and made.relevance is None
+def test_words_are_compared(answer, passage, result):
+    [built] = with_exact_spans([example((answer,), passage)], "qa")
+    assert built.answers == {"qa": (result,)} and built.span_text(built.spans[0]) == result
+    assert built.passages == (passage,) and built.relevance is None
 
 
 @pytest.mark.parametrize("answer", ["owls", "owl flew", ".", "5"])
@@ -34,8 +34,8 @@ def test_what_no_passage_holds_is_left_out(answer):
 def test_the_relevant_passage_and_the_first_reference_that_is_there():
     texts = ("The owl flew.", "An owl slept.", "The owl and an owl slept.")
     given = example(("a cat", "owl"), *texts, relevance=(False, True, True))
-    [made] = with_exact_spans([given], "qa")
-    assert made.passages == texts[1:2] and made.relevance == (True,)
+    [built] = with_exact_spans([given], "qa")
+    assert built.passages == texts[1:2] and built.relevance == (True,)
     [first] = with_exact_spans([example(("owl",), *texts)], "qa")
     assert first.passages == texts[:1]
 

@@ -31,10 +31,10 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_long_texts(shape, before):
     text = before + SHAPES[shape] * (SIZE // len(SHAPES[shape])) + "x"
-    places = words(text)
-    assert all(a < b for a, b in places)
-    assert all(b <= c for (_, b), (c, _) in zip(places, places[1:], strict=False))
-    assert "".join(text[a:b] for a, b in places) == "".join(text.split())
+    positions = words(text)
+    assert all(a < b for a, b in positions)
+    assert all(b <= c for (_, b), (c, _) in zip(positions, positions[1:], strict=False))
+    assert "".join(text[a:b] for a, b in positions) == "".join(text.split())
     parts = sentences(text)
     assert "".join("".join(text[a:b].split()) for a, b in parts) == "".join(text.split())
 
@@ -46,5 +46,5 @@ def test_quotes_after_a_period_that_end_nothing():
 
 def test_windows_of_a_very_long_text():
     text = "One two three. " * 60_000
-    found = windows(text, 8)
-    assert len(found) == 30_000 and found[0] == (0, 29) and found[-1][1] == len(text) - 1
+    result = windows(text, 8)
+    assert len(result) == 30_000 and result[0] == (0, 29) and result[-1][1] == len(text) - 1

@@ -61,8 +61,8 @@ def test_draw_depends_on_seed_and_id_alone():
 
 
 def test_the_own_paragraph_stands_anywhere():
-    places = [e.relevance.index(True) for e in squad_for_masque(EXAMPLES, 3) if e.answerable]
-    assert {places.count(place) > 3 for place in range(3)} == {True}
+    positions = [e.relevance.index(True) for e in squad_for_masque(EXAMPLES, 3) if e.answerable]
+    assert {positions.count(position) > 3 for position in range(3)} == {True}
 
 
 def test_long_paragraphs_are_cut_between_sentences():
@@ -107,9 +107,9 @@ def test_an_answer_that_no_passage_holds_whole_keeps_its_text():
 def test_an_answer_that_is_left_out_makes_the_question_unanswerable():
     examples = article("Towers", paragraphs=1, sentences=8)
     stream = squad_for_masque(examples, 2, passage_words=9)
-    found = {example.id: example for example in stream}
-    assert found["Towers-0-0"].answerable and found["Towers-0-0"].spans
-    last = found["Towers-0-6"]
+    result = {example.id: example for example in stream}
+    assert result["Towers-0-0"].answerable and result["Towers-0-0"].spans
+    last = result["Towers-0-6"]
     assert (last.answerable, last.answers, last.spans) == (False, {}, ())
     assert last.relevance == (False, False)
     assert stream.report.notes["questions whose answer was left out with the end of its paragraph"]
@@ -134,8 +134,8 @@ def test_a_share_of_questions_loses_its_paragraph():
         assert (example.answers, example.spans) == ({}, ())
         assert not any(example.relevance)
     nothing = list(squad_for_masque(EXAMPLES, 4))
-    kept = [(a, b) for a, b in zip(nothing, after, strict=True) if a.answerable == b.answerable]
-    assert all(a.passages == b.passages for a, b in kept), "the others' draw stays as it is"
+    selected = [(a, b) for a, b in zip(nothing, after, strict=True) if a.answerable == b.answerable]
+    assert all(a.passages == b.passages for a, b in selected), "the others' draw stays as it is"
 
 
 def test_from_a_file_with_broken_questions(tmp_path):

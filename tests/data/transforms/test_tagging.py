@@ -1,4 +1,4 @@
-"""Tags of our words by spaCy's own machinery (rules, no trained pipeline), kept in a file."""
+"""Tags of words by spaCy (rules, no trained pipeline), cached in a file."""
 
 import json
 

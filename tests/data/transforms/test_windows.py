@@ -1,4 +1,4 @@
-"""Words, sentences, and passages made of whole sentences."""
+"""Words, sentences, and passages of whole sentences."""
 
 import pytest
 from hypothesis import assume, given
@@ -28,8 +28,8 @@ from tfmrc.data.transforms.windows import covered, windows
     ],
 )
 def test_sentences(text, expected):
-    found = [text[start:end] for start, end in sentences(text)]
-    assert found == ([text] if expected is None else expected)
+    result = [text[start:end] for start, end in sentences(text)]
+    assert result == ([text] if expected is None else expected)
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,13 @@ def test_words(text, expected):
 
 @given(st.text(st.sampled_from("aB1 .,!?\"'\n()é。"), max_size=60))
 def test_sentences_hold_every_word_once_and_in_order(text):
-    places = sentences(text)
-    assert all(a < b for a, b in places)
-    assert all(before[1] <= after[0] for before, after in zip(places, places[1:], strict=False))
+    positions = sentences(text)
+    assert all(a < b for a, b in positions)
+    assert all(
+        before[1] <= after[0] for before, after in zip(positions, positions[1:], strict=False)
+    )
     outside = list(text)
-    for a, b in places:
+    for a, b in positions:
         outside[a:b] = " " * (b - a)
     assert not "".join(outside).strip()
 
@@ -70,14 +72,14 @@ lengths = st.lists(st.integers(2, 30), min_size=1, max_size=40)
 @given(lengths, st.integers(30, 60), st.booleans())
 def test_every_sentence_stands_whole_in_a_passage(lengths, size, overlap):
     text = story(lengths)
-    places = windows(text, size, overlap=overlap)
-    for start, end in places:
+    positions = windows(text, size, overlap=overlap)
+    for start, end in positions:
         assert len(words(text[start:end])) <= size
     for sentence in sentences(text):
-        assert any(a <= sentence[0] and sentence[1] <= b for a, b in places)
-    starts = [start for start, _ in places]
+        assert any(a <= sentence[0] and sentence[1] <= b for a, b in positions)
+    starts = [start for start, _ in positions]
     assert starts == sorted(set(starts))
-    assert covered(text, places) == 1
+    assert covered(text, positions) == 1
     edges = {a for a, _ in sentences(text)}
     assert set(starts) <= edges
 
@@ -87,14 +89,14 @@ def test_at_most_num_passages_and_the_end_is_what_is_cut(lengths, size, most):
     text = story(lengths)
     needed = windows(text, size)
     for overlap in (False, True):
-        places = windows(text, size, most, overlap=overlap)
-        assert len(places) <= most
+        positions = windows(text, size, most, overlap=overlap)
+        assert len(positions) <= most
         if len(needed) <= most:
-            assert covered(text, places) == 1
+            assert covered(text, positions) == 1
         else:
-            assert len(places) == most
-            inside = words(text[: places[-1][1]])
-            assert covered(text, places) == len(inside) / len(words(text)) < 1
+            assert len(positions) == most
+            inside = words(text[: positions[-1][1]])
+            assert covered(text, positions) == len(inside) / len(words(text)) < 1
 
 
 @given(lengths, st.integers(30, 60))
@@ -122,9 +124,9 @@ def test_a_long_summary_makes_ten_passages_of_130_words():
 def test_a_sentence_that_is_too_long_is_cut(size, length):
     assume(length > size)
     text = " ".join(f"w{n}" for n in range(length))
-    places = windows(text, size)
-    assert covered(text, places) == 1
-    assert all(len(words(text[a:b])) <= size for a, b in places)
+    positions = windows(text, size)
+    assert covered(text, positions) == 1
+    assert all(len(words(text[a:b])) <= size for a, b in positions)
 
 
 def test_units_take_the_place_of_sentences():

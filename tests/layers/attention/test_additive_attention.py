@@ -129,7 +129,7 @@ def test_relevance_near_zero_keeps_its_passage_out():
 
 def test_projection_made_once_gives_the_same():
     layer, inputs, _, _ = built()
-    made = layer(**inputs, memory_mask=MASK)
+    instance = layer(**inputs, memory_mask=MASK)
     given = layer(**inputs, memory_mask=MASK, projected=layer.project(inputs["memory"]))
-    for left, right in zip(made, given, strict=True):
+    for left, right in zip(instance, given, strict=True):
         np.testing.assert_allclose(left, right, atol=1e-6)

@@ -24,13 +24,13 @@ D = 2
 
 
 def expected(v):
-    found = [
+    result = [
         reference.all_passages(
             v["passages"][b], PASSAGE_MASK[b], v["question"][b], QUESTION_MASK[b], v["similarity"]
         )
         for b in range(3)
     ]
-    return [np.stack(part) for part in zip(*found, strict=True)]
+    return [np.stack(part) for part in zip(*result, strict=True)]
 
 
 def built():
@@ -172,7 +172,7 @@ def test_gradients():
         lambda v: float(
             sum((part * mix).sum() for part, mix in zip(expected(v), mixes, strict=True))
         ),
-        places=30,
+        positions=30,
     )
 
 

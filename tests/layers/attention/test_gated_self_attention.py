@@ -66,5 +66,5 @@ def test_gradients(built):
         lambda: ops.sum(built(x, MASK) * mix.astype("float32")),
         {"x": x, **weights.named(built)},
         lambda v: float(np.sum(expected(v, v["x"]) * mix)),
-        places=8,
+        positions=8,
     )

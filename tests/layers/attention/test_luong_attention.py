@@ -70,5 +70,5 @@ def test_gradients(built):
         lambda: ops.sum(built(inputs["states"], inputs["memory"], MASK) * mix.astype("float32")),
         {**inputs, **weights.named(built)},
         lambda v: float(np.sum(expected(v, v["states"], v["memory"]) * mix)),
-        places=8,
+        positions=8,
     )

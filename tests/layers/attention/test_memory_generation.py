@@ -43,7 +43,7 @@ def test_memory():
         lambda: ops.sum(layer(**inputs, **MASKS) * mix),
         variables,
         lambda v: float((memory(v) * mix).sum()),
-        places=6,
+        positions=6,
     )
 
 
@@ -95,12 +95,12 @@ def stack(v, x, contextual):
 @pytest.mark.parametrize("with_contextual", [False, True])
 def test_stack(with_contextual):
     layer = StackedBiLSTM(units=2, num_layers=2)
-    found = arrays({"x": (3, 4, 3), "contextual": (3, 4, 2)})
-    contextual = found["contextual"] if with_contextual else None
-    layer(found["x"], padding_mask=PASSAGE_MASK, contextual=contextual)
+    result = arrays({"x": (3, 4, 3), "contextual": (3, 4, 2)})
+    contextual = result["contextual"] if with_contextual else None
+    layer(result["x"], padding_mask=PASSAGE_MASK, contextual=contextual)
     weights.randomise(layer)
-    got = layer(found["x"], padding_mask=PASSAGE_MASK, contextual=contextual)
-    close(got, stack(weights.values(layer), found["x"], contextual))
+    got = layer(result["x"], padding_mask=PASSAGE_MASK, contextual=contextual)
+    close(got, stack(weights.values(layer), result["x"], contextual))
 
 
 def test_stack_layer():

@@ -61,5 +61,5 @@ def test_gradients(built):
         lambda: ops.sum(built(inputs["x"], inputs["y"], MASK)[1] * mix.astype("float32")),
         {**inputs, **weights.named(built)},
         lambda v: float(np.sum(expected(v, v["x"], v["y"])[1] * mix)),
-        places=8,
+        positions=8,
     )

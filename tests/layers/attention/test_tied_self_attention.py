@@ -15,7 +15,7 @@ MASK = np.array([[True] * 5, [True, True, False, False, False], [False] * 5])
 CAUSAL = pytest.mark.parametrize("causal", [False, True])
 
 
-def made(causal):
+def built(causal):
     layer = TiedSelfAttention(2, causal)
     layer(X, MASK)
     weights.randomise(layer)
@@ -47,14 +47,14 @@ def test_layer(causal):
 @CAUSAL
 @pytest.mark.equation("daanet-05")
 def test_values(causal):
-    layer = made(causal)
+    layer = built(causal)
     close(layer(X, MASK), expected(weights.values(layer), X.astype(float), causal))
 
 
 @CAUSAL
 @pytest.mark.equation("daanet-05")
 def test_gradients(causal):
-    layer, x = made(causal), Variable(X)
+    layer, x = built(causal), Variable(X)
     mix = np.random.default_rng(1).normal(size=X.shape)
     same_gradients(
         lambda: ops.sum(layer(x, MASK) * mix.astype("float32")),
@@ -64,14 +64,14 @@ def test_gradients(causal):
 
 
 def test_a_word_sees_no_later_one():
-    layer, x = made(True), Variable(X[:1])
-    for place in range(5):
-        (found,) = gradients(lambda place=place: ops.sum(layer(x)[0, place]), [x])
-        assert np.any(found[0, place]) and not np.any(found[0, place + 1 :])
+    layer, x = built(True), Variable(X[:1])
+    for position in range(5):
+        (result,) = gradients(lambda position=position: ops.sum(layer(x)[0, position]), [x])
+        assert np.any(result[0, position]) and not np.any(result[0, position + 1 :])
 
 
 def test_steps_equal_the_whole():
-    layer = made(True)
+    layer = built(True)
     whole = np.array(layer(X))
     cache = layer.init_cache(3, 1, 7)
     for t in range(5):

@@ -75,5 +75,5 @@ def test_an_even_convolution_is_refused():
 
 def test_equal_to_a_convolution_of_keras(built):
     x = Variable(ops.take(built.table, CHARACTERS[:1, 0], axis=0))
-    found = ops.conv(x, built.kernel, padding="same") + built.bias
-    close(built(CHARACTERS[:1, :1])[0], np.array(found).max(axis=1))
+    result = ops.conv(x, built.kernel, padding="same") + built.bias
+    close(built(CHARACTERS[:1, :1])[0], np.array(result).max(axis=1))

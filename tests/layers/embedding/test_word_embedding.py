@@ -52,13 +52,13 @@ def test_what_is_trained(trainable):
     mix = np.random.default_rng(0).normal(size=(2, 4, 3)).astype("float32")
     both = [layer.special, layer.words] if trainable else [layer.special]
     assert layer.trainable_variables == both
-    found = gradients(lambda: ops.sum(layer(IDS) * mix), [layer.special, layer.words])
+    result = gradients(lambda: ops.sum(layer(IDS) * mix), [layer.special, layer.words])
     expected = np.zeros((10, 3))
-    for place, word in np.ndenumerate(IDS):
+    for position, word in np.ndenumerate(IDS):
         if word != 0:
-            expected[word] += mix[place]
-    close(found[0], expected[:4])
-    close(found[1], expected[4:])
+            expected[word] += mix[position]
+    close(result[0], expected[:4])
+    close(result[1], expected[4:])
 
 
 def test_a_table_of_special_rows_alone_is_refused():

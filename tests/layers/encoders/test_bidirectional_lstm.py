@@ -17,7 +17,7 @@ MASK = np.array([[1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1]], bool)
 UNITS = 3
 
 
-def made(**options):
+def built(**options):
     layer = BidirectionalLSTM(UNITS, return_state=True, **options)
     x = Variable(arrays({"x": (3, 4, 2)})["x"])
     layer(x, padding_mask=MASK)
@@ -27,7 +27,7 @@ def made(**options):
 
 def reference(v, causal=False, mask=MASK, state=None):
     """Outputs, hidden and cell states, row by row and word by word."""
-    found = []
+    result = []
     for row, (x, real) in enumerate(zip(v["x"], mask, strict=True)):
         words = x[real]
         parts = []
@@ -41,8 +41,8 @@ def reference(v, causal=False, mask=MASK, state=None):
             outputs = np.zeros((len(x), UNITS))
             outputs[real] = h[1:][::-1] if name == "backward" else h[1:]
             parts.append((outputs, h[-1], c[-1]))
-        found.append([np.concatenate(part, -1) for part in zip(*parts, strict=True)])
-    return [np.stack(part) for part in zip(*found, strict=True)]
+        result.append([np.concatenate(part, -1) for part in zip(*parts, strict=True)])
+    return [np.stack(part) for part in zip(*result, strict=True)]
 
 
 @pytest.mark.parametrize("options", [{}, {"causal": True}, {"return_state": True}])
@@ -64,7 +64,7 @@ def test_layer(options):
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_values_and_gradients(causal):
-    layer, variables = made(causal=causal)
+    layer, variables = built(causal=causal)
     x = variables["x"]
     values = {name: ops.convert_to_numpy(v).astype(float) for name, v in variables.items()}
     right = reference(values, causal)
@@ -85,7 +85,7 @@ def test_values_and_gradients(causal):
 
 
 def test_initial_state_goes_in_and_gets_a_gradient():
-    layer, variables = made(causal=True)
+    layer, variables = built(causal=True)
     states = {k: Variable(a) for k, a in arrays({"h": (3, 3), "c": (3, 3)}, 4).items()}
     variables |= states
     mix = np.random.default_rng(1).normal(size=(3, 4, 3)).astype("float32")
@@ -104,7 +104,7 @@ def test_initial_state_goes_in_and_gets_a_gradient():
 
 
 def test_step_by_step_from_the_state_is_the_whole():
-    layer, variables = made(causal=True)
+    layer, variables = built(causal=True)
     x = ops.convert_to_numpy(variables["x"])
     whole, *last = layer(x)
     state = tuple(np.zeros((3, UNITS), "float32") for _ in range(2))
@@ -116,7 +116,7 @@ def test_step_by_step_from_the_state_is_the_whole():
 
 
 def test_same_weights_same_numbers_as_keras():
-    layer, variables = made()
+    layer, variables = built()
     theirs = keras.layers.Bidirectional(keras.layers.LSTM(UNITS, return_sequences=True))
     theirs.build((None, None, 2))
     theirs.set_weights(layer.get_weights())
@@ -130,7 +130,7 @@ def test_same_weights_same_numbers_as_keras():
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("mask", [MASK, None])
 def test_the_way_over_keras_gives_the_same_numbers(monkeypatch, causal, mask):
-    layer, variables = made(causal=causal)
+    layer, variables = built(causal=causal)
     x = ops.convert_to_tensor(variables["x"])
     by_loop = [np.array(part) for part in layer(x, padding_mask=mask)]
     calls = []
@@ -149,7 +149,7 @@ def test_the_way_over_keras_gives_the_same_numbers(monkeypatch, causal, mask):
 
 
 def test_leading_axes_are_rows():
-    layer, _ = made()
+    layer, _ = built()
     x, mask = arrays({"x": (2, 3, 4, 2)})["x"], np.stack([MASK, MASK[::-1]])
     flat = layer(x.reshape(6, 4, 2), padding_mask=mask.reshape(6, 4))
     for got, expected in zip(layer(x, padding_mask=mask), flat, strict=True):
@@ -157,7 +157,7 @@ def test_leading_axes_are_rows():
 
 
 def test_no_output_of_a_causal_layer_depends_on_a_later_word():
-    layer, variables = made(causal=True)
+    layer, variables = built(causal=True)
     x = ops.convert_to_numpy(variables["x"])
     changed = x.copy()
     changed[:, 2:] += 1.0
@@ -190,7 +190,7 @@ def test_an_initial_state_of_two_directions_is_refused():
 
 def test_graphs_of_any_size_give_the_same_gradients():
     """As `fit` and exports trace them: batch and length are not known."""
-    layer, variables = made()
+    layer, variables = built()
     x = tf.constant(ops.convert_to_numpy(variables["x"]))
     weights_of = [v.value for v in layer.trainable_variables]
 

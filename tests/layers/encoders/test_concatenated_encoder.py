@@ -28,7 +28,7 @@ FORMS = pytest.mark.parametrize(
 )
 
 
-def made(**options):
+def built(**options):
     layer = ConcatenatedEncoder(**SIZES, **options)
     layer(X, MASK)
     weights.randomise(layer)
@@ -36,7 +36,7 @@ def made(**options):
 
 
 def expected(layer, v, x):
-    """The real words of all rows, one behind the other."""
+    """Returns the real words of all rows, concatenated."""
     rows = [
         reference.encoder(a[:n], v, 2, layer.causal, layer.in_series)
         for a, n in zip(x, LENGTHS, strict=True)
@@ -61,7 +61,7 @@ def test_layer(causal):
 @FORMS
 @pytest.mark.equation("daanet-05")
 def test_values(causal, in_series, blocks):
-    layer = made(causal=causal, in_series=in_series, blocks=blocks)
+    layer = built(causal=causal, in_series=in_series, blocks=blocks)
     right = expected(layer, weights.values(layer), X.astype(float))
     assert right.shape[-1] == 6 * len(blocks)
     close(np.array(layer(X, MASK))[MASK], right)
@@ -69,7 +69,7 @@ def test_values(causal, in_series, blocks):
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_gradients(causal):
-    layer, x = made(causal=causal), Variable(X)
+    layer, x = built(causal=causal), Variable(X)
     mix = np.random.default_rng(1).normal(size=(6, 18))
     everywhere = np.zeros((3, 4, 18), "float32")
     everywhere[MASK] = mix
@@ -77,27 +77,27 @@ def test_gradients(causal):
         lambda: ops.sum(layer(x, MASK) * everywhere),
         {"x": x, **weights.named(layer)},
         lambda v: float(np.sum(expected(layer, v, v["x"]) * mix)),
-        places=4,
+        positions=4,
     )
 
 
 @FORMS
 def test_padding_and_later_words(causal, in_series, blocks):
-    layer, x = made(causal=causal, in_series=in_series, blocks=blocks), Variable(X)
+    layer, x = built(causal=causal, in_series=in_series, blocks=blocks), Variable(X)
     for row, length in enumerate(LENGTHS):
-        for place in range(length):
-            (found,) = gradients(
-                lambda row=row, place=place: ops.sum(layer(x, MASK)[row, place] ** 2), [x]
+        for position in range(length):
+            (result,) = gradients(
+                lambda row=row, position=position: ops.sum(layer(x, MASK)[row, position] ** 2), [x]
             )
-            seen = place + 1 if causal else length
-            assert np.any(found[row, place]) and not np.any(found[row, seen:])
+            seen = position + 1 if causal else length
+            assert np.any(result[row, position]) and not np.any(result[row, seen:])
             others = [other for other in range(3) if other != row]
-            assert not np.any(found[others])
+            assert not np.any(result[others])
 
 
 @pytest.mark.parametrize("in_series", [False, True])
 def test_steps_equal_the_whole(in_series):
-    layer = made(causal=True, in_series=in_series)
+    layer = built(causal=True, in_series=in_series)
     whole = np.array(layer(X))
     cache = layer.init_cache(3, 2, 7)
     for t in range(4):

@@ -83,7 +83,7 @@ def test_values_and_gradients():
         lambda: ops.sum(run() * mix),
         variables,
         lambda v: float((reference(v) * mix).sum()),
-        places=4,
+        positions=4,
     )
 
 

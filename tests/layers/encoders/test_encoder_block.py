@@ -52,7 +52,7 @@ def test_values_and_gradients():
         lambda: ops.sum(layer(x, padding_mask=MASK) * mix),
         variables,
         lambda v: float((reference(v) * mix).sum()),
-        places=6,
+        positions=6,
     )
 
 

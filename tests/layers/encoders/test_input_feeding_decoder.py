@@ -128,7 +128,7 @@ def test_gradients(built):
                 result += np.sum(scores(v, right, b) * mix["scores"][b])
         return float(result)
 
-    same_gradients(scalar, {**inputs, **weights.named(built)}, total, places=6)
+    same_gradients(scalar, {**inputs, **weights.named(built)}, total, positions=6)
 
 
 def test_later_words_change_nothing_before(built):
@@ -145,7 +145,7 @@ def test_dropout_works_between_layers_and_anew_at_every_step():
     start = [np.zeros((1, 200), "float32")] * 4
     still = layer(words, start, training=False)["states"]
     np.testing.assert_array_equal(still, layer(words, start)["states"])
-    # The upper layer hands on what the lower one gives: only h of the lower one, kept or not.
+    # The upper layer passes on the output of the lower one: h, dropped or not.
     upper, lower = layer.kernels[1], layer.biases[0]
     layer.kernels[0].assign(np.zeros(layer.kernels[0].shape))
     lower.assign(np.repeat([9.0, -9.0, 9.0, 9.0], 200))  # h = tanh(1) at every step

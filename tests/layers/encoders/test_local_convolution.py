@@ -11,12 +11,12 @@ def reference(x, mask, kernel, bias, width):
     rows, length, dim = x.shape
     result = x + bias
     for row in range(rows):
-        for place in range(length):
+        for position in range(length):
             for slot in range(width):
-                other = place + slot - width // 2
+                other = position + slot - width // 2
                 if 0 <= other < length and mask[row, other]:
                     weights = kernel[slot * dim : (slot + 1) * dim]
-                    result[row, place] += x[row, other] @ weights
+                    result[row, position] += x[row, other] @ weights
     return result
 
 

@@ -15,7 +15,7 @@ from tfmrc.ops.ids import EOS, PAD, UNK
 from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax
 from tfmrc.testing import run_layer_test
 
-# G = 6 ids can be generated; from 6 on: the places where a word first stands in the context.
+# G = 6 ids can be generated; from 6 on: the first positions of words in the context.
 G, T = 6, 4
 SOURCE = np.array([[5, 7, 4, 7, 10], [6, 6, 0, 0, 0], [0, 0, 0, 0, 0]])
 # Generable alone; in both; in the context alone, several times; in neither.
@@ -82,12 +82,12 @@ def test_targets_against_the_merged_distribution(built):
 @pytest.mark.equation("daanet-12", "daanet-14")
 def test_distribution_of_a_step(built):
     v = weights.values(built)
-    found = np.exp(built.distribution(call(built, X), SOURCE))
-    np.testing.assert_allclose(found.sum(-1), 1.0, atol=1e-5)
+    result = np.exp(built.distribution(call(built, X), SOURCE))
+    np.testing.assert_allclose(result.sum(-1), 1.0, atol=1e-5)
     for b, t in np.ndindex(3, T):
         right = merged(v, X, b, t)
         for word in range(G + 5):
-            assert found[b, t, word] == pytest.approx(right.get(word, 0.0), abs=1e-6)
+            assert result[b, t, word] == pytest.approx(right.get(word, 0.0), abs=1e-6)
 
 
 @pytest.mark.equation("daanet-13", "daanet-14")
@@ -99,7 +99,7 @@ def test_gradients(built):
         lambda v: sum(
             math.log(merged(v, v, b, t)[int(TARGETS[b, t])]) for b, t in np.ndindex(3, T)
         ),
-        places=8,
+        positions=8,
     )
 
 
@@ -107,10 +107,10 @@ def test_without_copying_what_only_the_context_holds_is_unknown():
     layer = CopySwitch(copy=False)
     parts = call(layer, X, target_ids=TARGETS)
     assert not layer.weights
-    found = np.exp(layer.distribution(parts, SOURCE))
+    result = np.exp(layer.distribution(parts, SOURCE))
     for b, t in np.ndindex(3, T):
         right = merged({}, X, b, t, copy=False)
         target = int(TARGETS[b, t])
         p = right[target if target < G else UNK]
         assert float(parts["log_probability"][b, t]) == pytest.approx(math.log(p), abs=2e-5)
-        assert found[b, t, G:].sum() == 0.0
+        assert result[b, t, G:].sum() == 0.0

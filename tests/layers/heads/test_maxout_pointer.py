@@ -17,7 +17,7 @@ G, M, T = 7, 6, 5
 # Extended ids from G on are first occurrences. The words 5 and 4 can be generated too.
 SOURCE = np.array(
     [
-        [5, 8, 5, 8, 0, 12],  # 5 and 8 stand twice; the fifth place holds no word
+        [5, 8, 5, 8, 0, 12],  # 5 and 8 occur twice; the fifth position has no word
         [7, 4, 4, 4, 0, 0],
         [0, 0, 0, 0, 0, 0],  # nothing to copy
     ],
@@ -130,7 +130,7 @@ def test_gradients(combine):
             if TARGETS[b, t] != 4
         )
 
-    same_gradients(scalar, inputs, total, places=60)
+    same_gradients(scalar, inputs, total, positions=60)
 
 
 def test_maximum_and_sum_differ_where_a_word_stands_twice_alone():

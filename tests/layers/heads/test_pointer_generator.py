@@ -13,8 +13,8 @@ from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.testing import run_layer_test
 
-# G = 6 generable ids; the question has three places, two passages of three places follow, each
-# beginning with BOS. Extended ids from 6 on are first occurrences.
+# G = 6 generable ids. The question has three positions, followed by two passages of three
+# positions, each beginning with BOS. Extended ids from 6 on are first occurrences.
 G, J, K, L, T, D, W = 6, 3, 2, 3, 4, 4, 5
 S = J + K * L
 SOURCE = np.array(
@@ -49,7 +49,7 @@ SHAPES = {
 
 
 def call(layer, x, prior=True, **more):
-    """Scores are made of `hidden` here, as the model's projection and embedding make them."""
+    """Computes scores from `hidden`, as the model's projection and embedding do."""
     beta = x.get("beta", BETA.astype("float32"))
     return layer(
         x["states"],
@@ -68,9 +68,9 @@ def step(v: dict[str, Array], b: int, t: int, prior: bool = True) -> reference.S
     rows: dict[int, Array | None] = {
         word: v["table"][word] for word in range(G) if word not in (PAD, BOS)
     }
-    for place in range(S):
-        if SOURCE[b, place] == G + place:
-            rows[G + place] = v["rows"][b, place] if GENERABLE[b, place] else None
+    for position in range(S):
+        if SOURCE[b, position] == G + position:
+            rows[G + position] = v["rows"][b, position] if GENERABLE[b, position] else None
     layer = {
         "question": weights.additive(weights.below(v, "copy_attention_0")),
         "passages": weights.additive(weights.below(v, "copy_attention_1")),
@@ -225,11 +225,11 @@ def test_each_part_says_where_a_word_comes_from(built):
 
 def test_what_nobody_can_say_is_impossible_and_pad_and_bos_are_never_said(built):
     layer, inputs, _, _ = built
-    for word in (PAD, BOS, G + 2, G + S - 1):  # two special ids, two places that begin no word
+    for word in (PAD, BOS, G + 2, G + S - 1):  # two special ids, two positions that begin no word
         targets = np.full((4, T), word, "int32")
         got = np.array(call(layer, inputs, target_ids=targets)["log_probability"])
         if word == G + 2:
-            got = got[:3]  # the last example's third question word does stand there
+            got = got[:3]  # the last example's third question word does occur there
         np.testing.assert_array_equal(got, np.float32(LOG_ZERO))
 
 
@@ -261,14 +261,14 @@ def test_gradients(built):
             for b, t in np.ndindex(TARGETS.shape)
         )
 
-    same_gradients(scalar, variables, total, places=4)
+    same_gradients(scalar, variables, total, positions=4)
 
 
 def test_projection_made_once_gives_the_same(built):
     layer, inputs, _, _ = built
     projected = layer.project([inputs["question"], inputs["passages"]])
-    made, given = (
+    instance, given = (
         call(layer, inputs, target_ids=TARGETS, projected=p)["log_probability"]
         for p in (None, projected)
     )
-    np.testing.assert_allclose(made, given, atol=1e-6)
+    np.testing.assert_allclose(instance, given, atol=1e-6)

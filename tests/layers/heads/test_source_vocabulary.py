@@ -38,8 +38,8 @@ def test_each_known_word_takes_part_once_and_unknown_ones_never():
     table = np.random.default_rng(0).normal(size=(12, 4))
     for b in range(2):
         rows = reference.extended_vocabulary(G, SOURCE[b], EXTENDED[b], table, KNOWN)
-        for place in range(6):
-            takes_part = rows.get(G + place) is not None
-            assert bool(generable[b, place]) == takes_part, (b, place)
+        for position in range(6):
+            takes_part = rows.get(G + position) is not None
+            assert bool(generable[b, position]) == takes_part, (b, position)
     np.testing.assert_array_equal(generable, [[1, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]])
     close(scores, np.einsum("btw,bsw->bts", ARRAYS["hidden"], ARRAYS["source_words"]))

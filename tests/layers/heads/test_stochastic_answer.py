@@ -102,8 +102,8 @@ def test_values_and_gradients(kind):
     training = kind is ReasoNetAnswer
 
     def scalar():
-        found = run(training=training)
-        return sum(ops.sum(ops.where(MEMORY_MASK, found[n], 0) * mix[n].astype("float32"))
+        result = run(training=training)
+        return sum(ops.sum(ops.where(MEMORY_MASK, result[n], 0) * mix[n].astype("float32"))
                    for n in mix)  # fmt: skip
 
     def sum_of_logs(v):
@@ -113,7 +113,7 @@ def test_values_and_gradients(kind):
             for n, p in (("begin", begin), ("end", end))
         )
 
-    same_gradients(scalar, variables, sum_of_logs, places=6)
+    same_gradients(scalar, variables, sum_of_logs, positions=6)
 
 
 @pytest.mark.parametrize("kind", KINDS[1:])
@@ -129,10 +129,10 @@ def test_other_numbers_of_steps_without_rebuilding(kind, count):
 @pytest.mark.equation("san-16")
 def test_prediction_dropout_keeps_one_step_at_least_and_each_as_often():
     layer = StochasticAnswer(num_steps=4, prediction_dropout=0.4, seed=1)
-    kept = np.array(layer.kept_steps((4000, 4)))
-    assert kept.any(axis=1).all()
+    selected = np.array(layer.kept_steps((4000, 4)))
+    assert selected.any(axis=1).all()
     # A step stays with 0.6, or alone with 0.4^4 where chance leaves none, one time in four.
-    np.testing.assert_allclose(kept.mean(axis=0), 0.6 + 0.4**4 / 4, atol=0.025)
+    np.testing.assert_allclose(selected.mean(axis=0), 0.6 + 0.4**4 / 4, atol=0.025)
     low = StochasticAnswer(num_steps=4, prediction_dropout=0.98, seed=1)
     alone = np.array(low.kept_steps((2000, 4)))
     assert alone.any(axis=1).all()
@@ -150,9 +150,9 @@ def test_training_averages_the_steps_that_stay_of_begin_and_end_apart(monkeypatc
     monkeypatch.setattr(layer, "kept_steps", lambda shape: ops.convert_to_tensor(left.pop(0)))
     _, _, begins, ends, _ = expected(values, StochasticAnswer, 3)
     got = run(training=True)
-    for name, steps, kept in (("begin", begins, masks[0]), ("end", ends, masks[1])):
+    for name, steps, selected in (("begin", begins, masks[0]), ("end", ends, masks[1])):
         for b in REAL:
-            close(np.exp(got[name][b]), steps[b][kept[b]].mean(axis=0))
+            close(np.exp(got[name][b]), steps[b][selected[b]].mean(axis=0))
     assert not left
     close(np.exp(run(training=False)["begin"]), begins.mean(axis=1))
 

@@ -165,7 +165,7 @@ def test_a_batch_equals_its_examples():
 
 def test_errors():
     built = preprocessor()
-    with pytest.raises(tf.errors.InvalidArgumentError, match="styles qa, nlg"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="model are qa, nlg"):
         built.source(["who"], [["a"]], ["ode"])
     with pytest.raises(tf.errors.InvalidArgumentError, match="equally many questions, rows"):
         built.source(["who", "who"], [["a"]], ["qa", "qa"])

@@ -180,7 +180,7 @@ def test_padding_share_by_hand():
     assert padding_share(dataset.repeat(), steps=2) == shares
     with pytest.raises(ValueError, match="Received: steps=None"):
         padding_share(dataset.repeat())
-    with pytest.raises(ValueError, match="gives no batch"):
+    with pytest.raises(ValueError, match="has no batch"):
         padding_share(dataset.take(0))
 
 

@@ -11,17 +11,18 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 export MALLOC_ARENA_MAX ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help environment environment-dev demo test slow lint format equations lock clean
+.PHONY: help environment environment-dev demo demo-masque test slow lint format equations lock clean
 
 help:
-	@echo "make demo       train Masque on the shipped corpus, evaluate, export, answer from the export"
-	@echo "make test       lint, then all tests but the slow ones (WORKERS=2; TESTS=tests/ops: a part)"
-	@echo "make slow       the slow tests (minutes; one of them makes a second environment)"
-	@echo "make lint       ruff, mypy and the arrows between the rooms"
-	@echo "make format     format the code with ruff"
-	@echo "make equations  write docs/equations.md: every printed equation, its line and its tests"
-	@echo "make lock       renew requirements*.lock after a change in setup.py"
-	@echo "make clean      remove the environment and the caches (keeps runs/ and savedmodels/)"
+	@echo "make demo         train a reader on a part of SQuAD, score it, export it, answer questions"
+	@echo "make demo-masque  train Masque on a made-up corpus, score it, export it, answer in two styles"
+	@echo "make test         lint, then all tests but the slow ones (WORKERS=2; TESTS=tests/ops: a part)"
+	@echo "make slow         the slow tests (minutes; one of them makes a second environment)"
+	@echo "make lint         ruff, mypy and the arrows between the rooms"
+	@echo "make format       format the code with ruff"
+	@echo "make equations    write docs/equations.md: every printed equation, its line and its tests"
+	@echo "make lock         renew requirements*.lock after a change in setup.py"
+	@echo "make clean        remove the environment and the caches (keeps runs/ and savedmodels/)"
 
 environment:
 	@tools/environment.sh requirements.lock
@@ -30,6 +31,14 @@ environment-dev:
 	@tools/environment.sh requirements-dev.lock
 
 demo: environment
+	$(PY) -m tfmrc.cli train squad_demo
+	$(PY) -m tfmrc.cli train squad_demo/without_encoder
+	$(PY) -m tfmrc.cli evaluate runs/squad_demo
+	$(PY) -m tfmrc.cli evaluate runs/squad_demo_without_encoder
+	$(PY) -m tfmrc.cli export runs/squad_demo --to savedmodels/squad_demo/1 --overwrite
+	$(PY) recipes/squad_demo/ask.py savedmodels/squad_demo/1 runs/squad_demo runs/squad_demo_without_encoder
+
+demo-masque: environment
 	$(PY) -m tfmrc.cli train masque_demo
 	$(PY) -m tfmrc.cli evaluate runs/masque_demo
 	$(PY) -m tfmrc.cli export runs/masque_demo --to savedmodels/masque/1 --overwrite

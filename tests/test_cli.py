@@ -142,7 +142,7 @@ def test_folder_that_is_no_export_is_named(
         capsys, "answer", str(tmp_path), "--question=q", "--passage=p", "--style=s"
     )
     assert status == 1
-    assert f"There is no SavedModel in {tmp_path}" in error
+    assert f"There is no saved predictor, run or export in {tmp_path}" in error
 
 
 def test_unknown_inputs_of_an_export_are_named(

@@ -19,8 +19,8 @@ GUIDE = """Machine reading with Keras: train a model, score it, export it, ask i
   tfmrc evaluate RUN           answer the test questions and score the answers
   tfmrc predict  RUN           answer the questions of a file
   tfmrc export   RUN           write a SavedModel for TensorFlow Serving
-  tfmrc answer   SAVEDMODEL    answer one question with an export
-  tfmrc ask      SAVEDMODEL    ask about a passage with an export
+  tfmrc answer   EXPORT|RUN    answer one question with an export or a trained run
+  tfmrc ask      EXPORT|RUN    ask about a passage with an export or a trained run
   tfmrc verify   FOLDER        compare the files of a predictor or export with their digests
   tfmrc reproduction           list the papers' tables and figures with their state
 
@@ -234,10 +234,11 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--overwrite", action="store_true", help="replace a version that exists")
     answer = add(
         "answer",
-        "answer one question with an export",
-        "Answer one question with an export; it needs TensorFlow and no model code.",
+        "answer one question with an export or a trained run",
+        "Answer one question. An export needs TensorFlow and no model code; a run's folder or a "
+        "saved predictor is loaded as the model that it is.",
     )
-    answer.add_argument("savedmodel", help="an export, such as savedmodels/masque/1")
+    answer.add_argument("model", help="an export, such as savedmodels/masque/1, or a run")
     answer.add_argument("--question", required=True, help="the question")
     answer.add_argument(
         "--passage", action="append", required=True, help="a passage; once for each"
@@ -249,10 +250,11 @@ def parser() -> argparse.ArgumentParser:
     )
     ask = add(
         "ask",
-        "ask about a passage with an export",
-        "Ask about a passage with an export; it needs TensorFlow and no model code.",
+        "ask about a passage with an export or a trained run",
+        "Ask about a passage. An export needs TensorFlow and no model code; a run's folder or a "
+        "saved predictor is loaded as the model that it is.",
     )
-    ask.add_argument("savedmodel", help="an export, such as savedmodels/questions/1")
+    ask.add_argument("model", help="an export, such as savedmodels/questions/1, or a run")
     ask.add_argument("--passage", required=True, help="the passage")
     ask.add_argument("--answer", help="what to ask about; default: answers that the export finds")
     ask.add_argument("--json", action="store_true", help="print all outputs as JSON")
@@ -407,19 +409,34 @@ def _export(options: Any) -> None:
     experiments.export_predictor(folder, name, options.to, overwrite=options.overwrite)
 
 
+def _loaded(folder: str) -> tuple[Any, dict[str, Any]]:
+    """Loads an export, a run or a saved predictor, and the options that a run's settings name."""
+    from tfmrc import experiments
+    from tfmrc.experiments import run_folder
+    from tfmrc.experiments.grid import single_run
+    from tfmrc.experiments.predictor import load_run
+    from tfmrc.loading import load
+
+    path = Path(folder)
+    if not run_folder.is_run(path):
+        return load(path), {}
+    experiment = experiments.load(path / run_folder.CONFIG)
+    return load_run(single_run(experiment, path)), experiment.evaluation.options
+
+
 def _answer(options: Any) -> None:
     import json
 
     from tfmrc.predictors import Answer
-    from tfmrc.serving import ExportedPredictor
 
-    answer = ExportedPredictor(options.savedmodel).answer(
-        question=options.question, passages=options.passage, style=options.style
+    predictor, search = _loaded(options.model)
+    answer = predictor.answer(
+        question=options.question, passages=options.passage, style=options.style, **search
     )
     if options.html is not None:
         if not isinstance(answer, Answer):
             raise ValueError(
-                "A page shows the source of each word, which only exports of Masque return. "
+                "A page shows the source of each word, which only Masque returns. "
                 f"Received: --html {options.html}"
             )
         from tfmrc import evaluation
@@ -431,7 +448,7 @@ def _answer(options: Any) -> None:
             passages=options.passage[: len(answer.relevance or options.passage)],
             relevance=answer.relevance,
             title=answer.text or "(no answer)",
-            note=f"{options.savedmodel}, style {options.style}",
+            note=f"{options.model}, style {options.style}",
         )
         Path(options.html).write_text(page, encoding="utf-8")
     if options.json:
@@ -443,13 +460,16 @@ def _answer(options: Any) -> None:
 def _ask(options: Any) -> None:
     import json
 
-    from tfmrc.serving import ExportedPredictor
-
-    predictor = ExportedPredictor(options.savedmodel)
+    predictor, search = _loaded(options.model)
     if options.answer is None:
-        (questions,) = predictor.generate_from_passage([options.passage])
+        if not hasattr(predictor, "generate_from_passage"):
+            raise ValueError(
+                f"{type(predictor).__name__} finds no answers to ask about; pass --answer. "
+                "Received: no --answer"
+            )
+        (questions,) = predictor.generate_from_passage([options.passage], **search)
     else:
-        best = predictor.ask(passage=options.passage, answer=options.answer)
+        best = predictor.ask(passage=options.passage, answer=options.answer, **search)
         questions = [best, *best.alternatives]
     if options.json:
         print(json.dumps([each.to_json() for each in questions], ensure_ascii=False, indent=2))

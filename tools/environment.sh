@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes .venv hold exactly what a lock file says, and does nothing where it already does.
 #
-#   tools/environment.sh requirements.lock        what the library needs
+#   tools/environment.sh requirements.lock        what the library and `make demo` need
 #   tools/environment.sh requirements-dev.lock    that, and what its tests need
 #
 # PYTHON=/path/to/python3.11 chooses the interpreter. An install that was cut short goes on

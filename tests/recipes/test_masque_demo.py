@@ -1,4 +1,4 @@
-"""The demo: its settings fit the corpus, and its program shows the source of every word."""
+"""The demo of Masque: its settings fit the corpus, its program shows every word's source."""
 
 import json
 
@@ -29,7 +29,7 @@ SMALL = [
 
 
 def test_the_demo_trains_scores_exports_and_asks_the_export(tmp_path, monkeypatch, capfd):
-    """The commands of `make demo`, with a small model."""
+    """The commands of `make demo-masque`, with a small model."""
     monkeypatch.delenv("TFMRC_DATA", raising=False)  # the corpus is shipped
     run, export = str(tmp_path / "run"), str(tmp_path / "masque" / "1")
     assert cli.main(["train", "masque_demo", "--run", run, "--set", *SMALL]) == 0

@@ -1,4 +1,4 @@
-"""Examples, readers of official files, splits, the shipped corpus and tf.data pipelines.
+"""Examples, readers of official files, splits, the shipped data and tf.data pipelines.
 
 Names are imported when they are first used: reading files does not load TensorFlow.
 """
@@ -17,6 +17,7 @@ _HOMES = {
     "TrainingExample": "batching.training_example",
     "best_span": "transforms.answer_spans",
     "load_corpus": "corpus",
+    "load_small_squad": "small_squad",
     "make_dataset": "batching.dataset",
     "num_steps": "batching.training_example",
     "padding_share": "batching.dataset",
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from tfmrc.data.formats.tables import read_table
     from tfmrc.data.formats.triviaqa import read_triviaqa
     from tfmrc.data.formats.wikiqa import read_wikiqa
+    from tfmrc.data.small_squad import load_small_squad
     from tfmrc.data.stream import ExampleStream, RecordError, Report
     from tfmrc.data.transforms.answer_spans import best_span, with_best_spans
     from tfmrc.data.transforms.exact_spans import with_exact_spans
@@ -76,6 +78,7 @@ __all__ = [
     "TrainingExample",
     "best_span",
     "load_corpus",
+    "load_small_squad",
     "make_dataset",
     "num_steps",
     "padding_share",

@@ -74,6 +74,14 @@ def corpus_options(hide: str | None = None) -> None:
     """Declares the options of the format `corpus`: `hide` the `"question"` or the `"passages"`."""
 
 
+def _read_small_squad(name: Path, styles: tuple[str, ...]) -> Iterable[Example]:
+    return data.load_small_squad(name.name, style=styles[0])
+
+
+def no_options() -> None:
+    """Options of the format `small_squad`: none."""
+
+
 def _read_squad(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:
     return data.read_squad(path, style=styles[0], **options)
 
@@ -134,6 +142,7 @@ def formats() -> dict[str, SourceFormat]:
         "msmarco": SourceFormat(_read_msmarco, data.read_msmarco, one_style=False),
         "narrativeqa": SourceFormat(_read_narrativeqa, data.read_narrativeqa, besides=_summaries),
         "pairs": SourceFormat(_read_pairs, data.read_pairs, besides=_questions),
+        "small_squad": SourceFormat(_read_small_squad, no_options, is_file=False),
         "squad": SourceFormat(_read_squad, data.read_squad),
         "squad_passages": SourceFormat(_read_passages, data.squad_for_masque),
         "table": SourceFormat(_read_table, data.read_table, one_style=False),

@@ -131,7 +131,7 @@ def by_squad(source: Source, known: Mapping[str, Sequence[str]]) -> bool:
     """Returns True if answers are scored by SQuAD's rules; by default short answers are."""
     if source.squad_scores is not None:
         return source.squad_scores
-    if source.rules == "squad" or source.format in ("squad", "squad_passages"):
+    if source.rules == "squad" or source.format in ("small_squad", "squad", "squad_passages"):
         return True
     lengths = [len(answers[0].split()) for answers in known.values()]
     return bool(lengths) and statistics.median(lengths) <= SHORT

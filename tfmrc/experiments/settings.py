@@ -10,6 +10,7 @@ Format = Literal[
     "msmarco",
     "narrativeqa",
     "pairs",
+    "small_squad",
     "squad",
     "squad_passages",
     "table",
@@ -27,8 +28,9 @@ class Source:
     Args:
         format: reader of the files: `squad` gives each question its own paragraph,
             `squad_passages` several passages of the article; `table` is a user's own CSV,
-            TSV, JSON or Parquet file, `examples` tfmrc's JSON lines, `corpus` the
-            corpus that tfmrc ships (`train: train`), `pairs` two files of lines.
+            TSV, JSON or Parquet file, `examples` tfmrc's JSON lines, `corpus` the made-up
+            corpus and `small_squad` the part of SQuAD that tfmrc ships (`train: train`,
+            `test: test`), `pairs` two files of lines.
         styles: styles of the answers.
         train: training file below the data folder; null: none.
         test: test file below the data folder; null: none.

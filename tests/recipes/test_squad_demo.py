@@ -1,0 +1,132 @@
+"""The demo on the shipped part of SQuAD, from end to end with a small encoder of random weights."""
+
+import json
+
+import pytest
+
+from recipes.squad_demo import ask
+from tfmrc import cli
+from tfmrc.data import load_small_squad
+from tfmrc.experiments import find_recipe, load
+
+PASSAGE = "At dusk an owl flew over the mill, and at dawn it came back to the old barn."
+SMALL = [
+    "sources.0.train_share=0.1",
+    "split={validation_share: 0.3, validation_limit: 4}",
+    "vocabulary={size: 50, min_count: 10, num_oov_buckets: 4}",
+    "training={steps: 2, batch_size: 2, eval_every_steps: 2}",
+    "evaluation={limit: 4, batch_size: 4, targets: {f1: 1.0}}",
+]
+SMALL_SAN = "model={name: SAN, word_dim: 4, units: 2, align_dim: 2, answer: linear}"
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory):
+    """A folder in KerasHub's form: one layer of width 4, letters as subwords."""
+    import keras_hub
+
+    folder = tmp_path_factory.mktemp("backbone")
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789.,?"
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{c}" for c in letters)]
+    sizes = {"num_layers": 1, "num_heads": 1, "hidden_dim": 4, "intermediate_dim": 4}
+    keras_hub.models.BertBackbone(
+        vocabulary_size=len(pieces), max_sequence_length=64, **sizes
+    ).save_to_preset(str(folder))
+    keras_hub.models.BertTokenizer(pieces, lowercase=True).save_to_preset(str(folder))
+    return folder
+
+
+# === From end to end ===
+
+
+def test_the_demo_trains_scores_exports_and_answers(tmp_path, monkeypatch, capfd, backbone):
+    """The commands of `make demo`, with small models."""
+    monkeypatch.delenv("TFMRC_DATA", raising=False)  # the data is shipped
+    monkeypatch.chdir(tmp_path)
+    runs = ["runs/squad_demo", "runs/squad_demo_without_encoder"]
+    encoder = f"encoder={{preset: {backbone}, length: 64, overlap: 16, trainable_layers: 1}}"
+    assert cli.main(["train", "squad_demo", "--set", *SMALL, encoder]) == 0
+    assert cli.main(["train", "squad_demo/without_encoder", "--set", *SMALL, SMALL_SAN]) == 0
+    assert cli.main(["evaluate", runs[0]]) == 1  # two steps teach nothing, and the demo says so
+    assert "MISSED" in capfd.readouterr().out
+    assert cli.main(["evaluate", runs[1], "--set", "evaluation.targets={}"]) == 0
+    export = "savedmodels/squad_demo/1"
+    assert cli.main(["export", runs[0], "--to", export]) == 0
+    capfd.readouterr()
+    ask.main([export, *runs])
+    printed = capfd.readouterr().out
+    assert "4 test questions" in printed
+    assert all(label in printed for label in ask.SYSTEMS.values())
+    assert printed.count("  Answer     ") == printed.count("  People     ") == len(ask.QUESTIONS)
+    commands = [line for line in printed.splitlines() if "tfmrc answer" in line]
+    assert [line.split()[2] for line in commands] == [export, runs[0]]
+    # The run and its export give the same answer to one's own text.
+    told = []
+    for folder in (runs[0], export):
+        command = ["answer", folder, "--question", "Who flew?", "--passage", PASSAGE, "--json"]
+        assert cli.main(command) == 0
+        told.append(json.loads(capfd.readouterr().out))
+    assert told[0]["text"] == PASSAGE[told[0]["start"] : told[0]["end"]] != ""
+    assert told[0]["text"] == told[1]["text"]
+    assert told[0]["probability"] == pytest.approx(told[1]["probability"], rel=1e-4)
+
+
+# === Parts ===
+
+
+def test_the_questions_are_about_one_held_out_paragraph():
+    examples = ask.asked()
+    assert [example.id for example in examples] == list(ask.QUESTIONS)
+    assert len({example.passages for example in examples}) == 1
+
+
+def test_figures_stand_beside_each_other(tmp_path):
+    def report(name, systems):
+        path = tmp_path / name / ask.REPORT
+        path.parent.mkdir(parents=True)
+        scores = {
+            system: {"scores": {"f1": {"value": f1, "size": 527}, "exact_match": {"value": f1 / 2}}}
+            for system, f1 in systems.items()
+        }
+        path.write_text(json.dumps({"systems": scores}), encoding="utf-8")
+        return tmp_path / name
+
+    baseline = {"most similar sentence": 0.125}
+    runs = [
+        report("one", {"squad_demo": 0.5, **baseline}),
+        report("two", {"squad_demo_without_encoder": 0.25, **baseline}),
+    ]
+    lines = list(ask.figures(runs))
+    assert lines[0].startswith("527 test questions")
+    assert [line.split()[-2:] for line in lines[3:6]] == [
+        ["50.0", "25.0"],
+        ["25.0", "12.5"],
+        ["12.5", "6.2"],
+    ]
+
+
+def test_the_shipped_settings():
+    experiment = load(find_recipe("squad_demo"))
+    assert experiment.encoder["preset"] == "minilm"
+    assert experiment.evaluation.targets == {"f1": 0.52}
+    other = load(find_recipe("squad_demo/without_encoder"))
+    assert other.encoder == {}
+    assert other.sources == experiment.sources and other.split == experiment.split
+    assert other.model["answer"] == experiment.model["answer"]
+    assert {experiment.name, other.name} < set(ask.SYSTEMS)
+
+
+def test_nothing_of_the_questions_and_hardly_anything_of_the_paragraphs_is_cut():
+    limits = load(find_recipe("squad_demo")).preprocessor
+    for split in ("train", "test"):
+        for example in load_small_squad(split):
+            assert len(example.question.split()) <= limits["question_length"]
+            start = example.passages[0][: example.spans[0].start]
+            assert len(start.split()) < limits["passage_length"]
+
+
+@pytest.mark.slow
+def test_the_demo_reaches_its_target(tmp_path):
+    run = str(tmp_path / "run")
+    assert cli.main(["train", "squad_demo", "--run", run]) == 0
+    assert cli.main(["evaluate", run]) == 0

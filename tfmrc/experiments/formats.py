@@ -79,7 +79,7 @@ def _read_small_squad(name: Path, styles: tuple[str, ...]) -> Iterable[Example]:
 
 
 def no_options() -> None:
-    """Options of the format `small_squad`: none."""
+    """Declares the options of the format `small_squad`: none."""
 
 
 def _read_squad(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:

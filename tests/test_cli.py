@@ -157,3 +157,23 @@ def test_unknown_inputs_of_an_export_are_named(
     )
     assert status == 1
     assert "takes passage, question. `style` is unknown" in error
+
+
+def test_answer_names_the_runs_of_a_grid_and_a_run_that_is_not_trained(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from tfmrc import experiments
+    from tfmrc.experiments import run_folder
+
+    recipe = tmp_path / "x.yaml"
+    for grid, said in (
+        ("", "train"),
+        ("grid: {variants: {one: {}, two: {model.units: 4}}}", "name one of them"),
+    ):
+        recipe.write_text(f"{SETTINGS[:-1]}{', ' if grid else ''}{grid}}}")
+        folder = tmp_path / f"run-{len(grid)}"
+        with run_folder.open_run(experiments.load(recipe), folder):
+            pass
+        status, _, error = output_of(capsys, "answer", str(folder), "--question=q", "--passage=p")
+        assert status == 1
+        assert said in error and str(folder) in error

@@ -36,6 +36,8 @@ def test_rates_fall_from_layer_to_layer_and_what_is_given_counts():
     schedule = optimizer.get_config()["learning_rate"]["config"]
     assert (schedule["warmup_target"], schedule["warmup_steps"]) == (0.002, 30)
     assert not optimizer.use_ema
+    with pytest.raises(ValueError, match="Received: warmup_steps=100, steps=100"):
+        training.masque(model=encoded.make()[0], steps=100, warmup_steps=100)
     factors = optimizer.learning_rate_multipliers
     top, below = (
         next(factor for path, factor in factors.items() if f"transformer_layer_{n}/" in path)

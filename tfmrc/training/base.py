@@ -195,6 +195,7 @@ def fine_tuning_optimizer(
     encoder_learning_rate: float = 1e-4,
     layer_decay: float = 1.0,
     warmup_share: float = 0.1,
+    warmup_steps: int | None = None,
     weight_decay: float | None = 0.01,
     clip_norm: float | None = 1.0,
     ema: float = 0.0,
@@ -213,6 +214,7 @@ def fine_tuning_optimizer(
         layer_decay: float. Factor of the rate from each layer of the encoder to the one below.
             Default: 1.
         warmup_share: float. Share of the updates in which the rates rise. Default: 0.1.
+        warmup_steps: int. Updates in which the rates rise. Default: None, the share above.
         weight_decay: float. Decay of all weights except biases and normalisation; None for no
             decay. Default: 0.01.
         clip_norm: float. Largest norm of the gradient; None for no clipping. Default: 1.
@@ -241,7 +243,11 @@ def fine_tuning_optimizer(
             f"`warmup_share` must be at least 0 and below 1. Received: {warmup_share=}"
         )
     return AdamW(
-        warmup_cosine(learning_rate, round(warmup_share * steps), steps),
+        warmup_cosine(
+            learning_rate,
+            round(warmup_share * steps) if warmup_steps is None else warmup_steps,
+            steps,
+        ),
         weight_decay=weight_decay,
         clip_norm=clip_norm,
         use_ema=ema > 0,

@@ -95,7 +95,7 @@ def masque(
             learning_rate=0.001 if learning_rate is None else learning_rate,
             encoder_learning_rate=encoder_learning_rate,
             layer_decay=layer_decay,
-            warmup_share=0.1 if warmup_steps is None else warmup_steps / steps,
+            warmup_steps=warmup_steps,
             weight_decay=weight_decay,
             clip_norm=clip_norm,
             ema=0.998 if ema is None else ema,

@@ -44,8 +44,22 @@ demo-masque: environment
 	$(PY) -m tfmrc.cli export runs/masque_demo --to savedmodels/masque/1 --overwrite
 	$(PY) recipes/masque_demo/ask.py savedmodels/masque/1 recipes/masque_demo/questions.jsonl concise sentence
 
+# Three pairs of workers, one after the other: a new worker begins with little memory. The tests
+# that train and export come first, since a long file at the end keeps one worker alone.
+PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+LONG := tests/experiments tests/recipes tests/test_toy_model.py
+LONG_TOO := tests/training tests/predictors tests/serving
+
 test: environment-dev $(if $(TESTS),,lint)
-	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
+ifneq ($(TESTS),)
+	$(PYTEST) $(TESTS)
+else
+	@failed=0; \
+	$(PYTEST) $(LONG) || failed=1; \
+	$(PYTEST) $(LONG_TOO) || failed=1; \
+	$(PYTEST) $(addprefix --ignore=,$(LONG) $(LONG_TOO)) || failed=1; \
+	exit $$failed
+endif
 
 slow: environment-dev
 	$(PY) -m pytest -m slow --timeout 7200 $(TESTS)

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import memory
-from tests.trained import answer_arrays, exported, older_python, predictor  # noqa: F401
+from tests.trained import (  # noqa: F401
+    answer_arrays,
+    exported,
+    exports_once,
+    older_python,
+    predictor,
+    predictors_once,
+)
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("MPLBACKEND", "Agg")

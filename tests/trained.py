@@ -1,9 +1,11 @@
-"""Fixtures of predictors and serving: a small trained predictor and its export, made once."""
+"""Fixtures of predictors and serving: what takes long is made, and loaded, once."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,6 +40,51 @@ def answer_arrays(predictor):
     assert set(outputs["sources"].ravel().tolist()) >= {b"vocabulary", b"question", b"passage"}
     assert np.all(outputs["score"] > -4)
     return outputs
+
+
+@pytest.fixture(scope="module")
+def exports_once() -> Iterator[None]:
+    """Every export is loaded once per module, whoever asks for it: servers, `tfmrc.load`, commands.
+
+    A loaded export prepares its graphs at its first request, which takes seconds.
+    """
+    from tfmrc.serving.signature import SavedModel, newest_version
+
+    loaded: dict[Any, SavedModel] = {}
+
+    def load(path: Any, *, verify: bool = True) -> SavedModel:
+        folder = newest_version(path).resolve()
+        key = folder, verify, (folder / "saved_model.pb").stat().st_mtime_ns
+        if key not in loaded:
+            loaded[key] = SavedModel(folder, verify=verify)
+        return loaded[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("saved_model", "server"):
+            patch.setattr(f"tfmrc.serving.{module}.SavedModel", load)
+        yield
+
+
+@pytest.fixture(scope="module")
+def predictors_once() -> Iterator[None]:
+    """Every saved predictor is loaded once per module, whichever command asks for it.
+
+    A loaded predictor builds its model and traces its signatures, which takes seconds.
+    """
+    from tfmrc import Predictor
+
+    load = Predictor.load
+    loaded: dict[Any, Any] = {}
+
+    def once(folder: Any, *, verify: bool = True) -> Any:
+        key = Path(folder).resolve(), verify, (Path(folder) / "manifest.json").stat().st_mtime_ns
+        if key not in loaded:
+            loaded[key] = load(folder, verify=verify)
+        return loaded[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Predictor, "load", once)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,8 @@ from tfmrc import models, preprocessing, text
 from tfmrc.predictors import DAANetPredictor, GeneratedQuestion, GeneratedText
 from tfmrc.serving import Client, Server
 
+pytestmark = pytest.mark.usefixtures("exports_once")
+
 WORDS = "what the . ? how high is hill metres who named it and river in".split()
 OPTIONS = {"num_beams": 3, "num_return_sequences": 2, "max_length": 6}
 PASSAGES = ["It rained. Mt. Brannoch is 1,310.5 metres high.", "Old Tamsin named the Éala."]

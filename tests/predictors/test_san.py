@@ -15,6 +15,8 @@ from tfmrc import Predictor, cli, models, preprocessing, text
 from tfmrc.data import Example
 from tfmrc.predictors import SANPredictor, ensemble_predictor
 
+pytestmark = pytest.mark.usefixtures("exports_once")
+
 WORDS = "the . ? how high is hill who named it mill a".split()
 PASSAGE = "Mt. Brannoch is 1,310.5 metres (4,300 ft) high; Éala's mill isn't."
 LONG = " ".join(f"Word{n}, 川 and {n}." for n in range(12))
@@ -235,8 +237,7 @@ def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp
     exports = []
 
     def export(self, path, *, overwrite):
-        assert not overwrite
-        exports.append((type(self), self.metrics, path))
+        exports.append((type(self), self.metrics, path, overwrite))
         return path
 
     monkeypatch.setattr(SANPredictor, "export", export)
@@ -247,10 +248,11 @@ def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp
     assert cli.main(["export", "stochastic-1", "--to", str(to)]) == 0
     assert f"Exported {to}" in capsys.readouterr().out
     assert cli.main(["export", "stochastic-1/predictor"]) == 0
-    assert cli.main(["export", "stochastic-1"]) == 0
+    assert cli.main(["export", "stochastic-1", "--overwrite"]) == 0
     names = ["models/san/3", "savedmodels/predictor/1", "savedmodels/stochastic-1/5"]
-    found = [(kind, metrics, path.absolute()) for kind, metrics, path in exports]
+    found = [(kind, metrics, path.absolute()) for kind, metrics, path, _ in exports]
     assert found == [(SANPredictor, {"f1": 0.5}, tmp_path / name) for name in names]
+    assert [overwrite for *_, overwrite in exports] == [False, False, True]
     assert cli.main(["export", str(tmp_path)]) == 1
     assert "is not a saved predictor: config.json is missing" in capsys.readouterr().err
 

@@ -14,6 +14,8 @@ from tfmrc.predictors import DamagedError, verify
 from tfmrc.serving import Client, Server
 from tfmrc.serving.signature import SavedModel, newest_version
 
+pytestmark = pytest.mark.usefixtures("exports_once")
+
 INSTANCE = {"question": "How high?", "passages": ["It is 7 metres high."], "style": "qa"}
 VERSE = {**INSTANCE, "style": "limerick"}
 ASKED = {"question": "How high?", "passages": ["It is 7 metres high."], "style": "qa"}

@@ -15,6 +15,8 @@ from tfmrc.evaluation import read_predictions
 from tfmrc.experiments.building import build_model
 from tfmrc.training import TimeLimit
 
+pytestmark = pytest.mark.usefixtures("exports_once", "predictors_once")
+
 NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal")
 CONFIG = """
 name: small

@@ -1,6 +1,6 @@
 """Examples, readers of official files, splits, the shipped data and tf.data pipelines.
 
-Names are imported when they are first used: reading files does not load TensorFlow.
+Names are imported lazily, so reading files does not load TensorFlow.
 """
 
 from typing import TYPE_CHECKING

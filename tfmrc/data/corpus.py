@@ -177,17 +177,17 @@ class _Group:
     def _ask(self, passages: list[_Passage], answerable: bool) -> tuple[_Thing, str]:
         """Returns a thing and a relation that the passages state (or do not state)."""
         rng = self._rng
-        told = sorted({(p.thing.name, relation) for p in passages for relation in p.spans})
+        stated = sorted({(p.thing.name, relation) for p in passages for relation in p.spans})
         things = {p.thing.name: p.thing for p in passages}
         if answerable:
-            name, relation = rng.choice(told)
+            name, relation = rng.choice(stated)
             return things[name], relation
         thing = rng.choice(list(things.values()))
         if rng.random() < 0.25:
             thing = self._thing(thing.kind)
-        silent = [r for r in thing.facts if (thing.name, r) not in told]
-        elsewhere = [r for r in silent if any(r == relation for _, relation in told)]
-        return thing, rng.choice(elsewhere if elsewhere and rng.random() < 0.8 else silent)
+        missing = [r for r in thing.facts if (thing.name, r) not in stated]
+        elsewhere = [r for r in missing if any(r == relation for _, relation in stated)]
+        return thing, rng.choice(elsewhere if elsewhere and rng.random() < 0.8 else missing)
 
     def _example(
         self, name: str, group: str, passages: list[_Passage], thing: _Thing, relation: str

@@ -38,7 +38,7 @@ class Span:
                 )
         if self.end <= self.start:
             raise ValueError(
-                "A span ends after its start. "
+                "A span must end after its start. "
                 f"Received: passage={self.passage}, start={self.start}, end={self.end}"
             )
 
@@ -98,13 +98,13 @@ class Example:
         _check_flag("answerable", self.answerable)
         if self.answerable is False and self.answers:
             raise ValueError(
-                "An example that is not answerable has no answers. "
+                "An unanswerable example must not have answers. "
                 f"Received: answerable=False, answers={short(self.answers)}"
             )
         if self.relevance is not None:
             if isinstance(self.relevance, str) or not isinstance(self.relevance, Iterable):
                 raise ValueError(
-                    "relevance holds a boolean for each passage. "
+                    "relevance must have a boolean per passage. "
                     f"Received: relevance={short(self.relevance)}"
                 )
             self._set("relevance", tuple(self.relevance))
@@ -123,18 +123,18 @@ class Example:
         for flag in relevance:
             if not isinstance(flag, bool):
                 raise ValueError(
-                    "relevance holds a boolean for each passage. "
+                    "relevance must have a boolean per passage. "
                     f"Received: relevance={short(relevance)}"
                 )
         if len(relevance) != len(self.passages):
             raise ValueError(
-                "relevance has as many entries as passages. Received: "
+                "relevance must have one entry per passage. Received: "
                 f"len(relevance)={len(relevance)}, len(passages)={len(self.passages)}"
             )
 
     def _check_span(self, span: Span) -> None:
         if not isinstance(span, Span):
-            raise ValueError(f"spans holds Span objects. Received: spans={short(self.spans)}")
+            raise ValueError(f"spans must be Span objects. Received: spans={short(self.spans)}")
         if span.passage >= len(self.passages):
             raise ValueError(
                 f"A span must refer to an existing passage. Received: {span!r}, "
@@ -186,7 +186,7 @@ class Example:
             ValueError: The value is not an example.
         """
         if not isinstance(record, dict):
-            raise ValueError(f"An example is a JSON object. Received: {short(record)}")
+            raise ValueError(f"An example must be a JSON object. Received: {short(record)}")
         for name in ("id", "question", "passages"):
             if name not in record:
                 raise ValueError(f"An example needs {name!r}. Received: {short(record)}")
@@ -198,7 +198,7 @@ class Example:
             isinstance(s, list) and len(s) == 3 for s in spans
         ):
             raise ValueError(
-                f"A span is written [passage, start, end]. Received: spans={short(spans)}"
+                f"A span must be [passage, start, end]. Received: spans={short(spans)}"
             )
         return cls(**record | {"spans": [Span(*span) for span in spans]})
 
@@ -243,7 +243,7 @@ def _references(style: Any, values: Any) -> tuple[str, ...]:
     references = _strings(f"answers[{style!r}]", values)
     if not references or not all(reference.strip() for reference in references):
         raise ValueError(
-            "Each style has at least one answer, none of them blank. "
+            "Each style must have at least one answer, and no answer may be blank. "
             f"Received: answers[{style!r}]={short(references)}"
         )
     return references

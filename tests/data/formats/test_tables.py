@@ -191,7 +191,7 @@ def test_a_table_of_tfmrcs_own_lines_is_the_same_examples(tmp_path):
         (
             [{"question": "Who?", "context": "a", "answer": "a", "answerable": False}],
             {},
-            "not answerable has no answers",
+            "must not have answers",
         ),
         (
             [{"question": "Who?", "Text": "a"}],
@@ -204,7 +204,7 @@ def test_a_table_of_tfmrcs_own_lines_is_the_same_examples(tmp_path):
             {},
             "row 2: id: occurs twice; it is also that of row 1",
         ),
-        ([], {}, "holds no row"),
+        ([], {}, "contains no row"),
     ],
 )
 def test_what_is_wrong_is_said_with_row_and_column(rows, options, message):

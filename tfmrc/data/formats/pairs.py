@@ -10,7 +10,7 @@ from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
 
-# Escapes of the Penn Treebank's tokeniser.
+# Escapes of the Penn Treebank's tokenizer.
 _MARKS = {
     "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}",
     "``": '"', "''": '"',

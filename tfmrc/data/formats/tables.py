@@ -45,42 +45,43 @@ def read_table(
 ) -> ExampleStream:
     """Reads a table of questions, one row per question.
 
-    A file's ending names its form: `.csv`, `.tsv`, `.json` (a list of objects, or objects one per
-    line), `.jsonl`, `.ndjson`, `.parquet` (needs pyarrow); the text forms may be compressed
-    (`.csv.gz`). Text files are read row by row, a Parquet file in batches.
+    The suffix of a file gives its format: `.csv`, `.tsv`, `.json` (a list of objects, or one object
+    per line), `.jsonl`, `.ndjson` or `.parquet` (needs pyarrow). Text files may be gzipped
+    (`.csv.gz`). Text files are read row by row, Parquet files in batches.
 
     Fields of a row:
 
     - `question`: text; also the column `query`.
     - `passages`: a text or a list of texts; also `passage`, `context`, `paragraph`, `document`,
       `text`.
-    - `answers`: a text, a list of texts, `{"text": [...], "answer_start": [...]}` as Hugging Face's
-      SQuAD has it, or a list of texts per style. Optional; so are all further fields.
+    - `answers`: a text, a list of texts, `{"text": [...], "answer_start": [...]}` as in Hugging
+      Face's SQuAD, or a list of texts per style. This and all following fields are optional.
     - `answer_start`: first character of each answer in the only passage. Without it the answer's
-      position is unknown: `with_exact_spans`, or `spans: exact` in a recipe, looks for it.
-    - `answerable`: true or false. Without it a question with an answer is answerable, and one with
-      an empty list of answers is not; for a blank cell this is unknown.
+      position is unknown; `with_exact_spans`, or `spans: exact` in a recipe, finds it.
+    - `answerable`: true or false. By default a question with an answer is answerable, a question
+      with an empty list of answers is not, and for a blank cell it is unknown.
     - `relevance`: true or false per passage.
-    - `group`: the document, by which a split keeps training and validation apart; also `title`,
-      `document_id`, `article`.
+    - `group`: the document, which a split keeps in one part; also `title`, `document_id`,
+      `article`.
     - `id`: by default the number of the row.
 
     Args:
         source: str, path, data frame (pandas), `datasets.Dataset`, or list of dicts. The table.
-        columns: dict. Column of a field where its name is none of those above; a list of columns
-            for passages or answers that have a column each. Default None.
-        style: str. Style of the answers. Default "span".
-        on_error: str. `"raise"` a `RecordError` at a broken row, or `"skip"` and count it.
+        columns: dict from field to column, for columns with other names; a list of columns if each
+            passage or answer has its own column. Default: None.
+        style: str. Answer style. Default: "span".
+        on_error: str. `"raise"` raises a `RecordError` at a broken row; `"skip"` counts the row and
+            continues. Default: `"raise"`.
 
     Returns:
         A stream of examples that can be read any number of times.
 
     Raises:
-        TypeError: `source` is none of these.
-        ValueError: The file's ending is unknown, or `columns` names a field that does not exist.
-        RecordError: While reading: a column or value is missing or of the wrong type, an answer is
-            not where `answer_start` says, an id occurs twice, or the file is damaged.
-        ImportError: pyarrow is missing.
+        TypeError: `source` has an unsupported type.
+        ValueError: The suffix of the file is unknown, or `columns` has a field that does not exist.
+        RecordError: While reading: a column or value is missing or has a wrong type, an answer does
+            not occur at `answer_start`, an id occurs twice, or the file is damaged.
+        ImportError: pyarrow is not installed.
 
     Example:
 
@@ -115,13 +116,13 @@ def read_table(
                 report.location = location
                 yield example
         if not number and not report.skipped:
-            raise RecordError("holds no row", path=_name(source), record="file")
+            raise RecordError("contains no row", path=_name(source), record="file")
 
     return ExampleStream(read, on_error)
 
 
 def is_table(path: str | PathLike[str]) -> bool:
-    """Returns True if the ending of a file's name is that of a table.
+    """Returns True if a file has the suffix of a table.
 
     Example:
 
@@ -142,7 +143,7 @@ def _name(source: Any) -> str:
 
 
 def _opener(source: Any) -> Any:
-    """A function from a report to a context with the table's rows."""
+    """Returns a function from a report to a context manager of the table's rows."""
     if isinstance(source, str | PathLike):
         suffix = _suffix(source)
         if suffix not in SUFFIXES:
@@ -230,7 +231,7 @@ def _dicts(rows: Iterable[Any]) -> Iterator[Rows]:
 
 
 def _fields(row: Any, columns: Columns, location: RecordLocation) -> dict[str, str | list[str]]:
-    """The column, or columns, of each field that the table has."""
+    """Returns the column or columns of each field of the table."""
     _check_row(row, location)
     names = list(row)
     result: dict[str, str | list[str]] = {}
@@ -270,13 +271,13 @@ def _check_row(row: Any, location: RecordLocation) -> None:
 
 @dataclass(frozen=True)
 class _Table:
-    """The columns of a table's fields, and the style of its answers."""
+    """The columns of a table's fields and its answer style."""
 
     columns: Mapping[str, str | list[str]]
     style: str
 
     def example(self, row: Any, number: int, location: RecordLocation) -> Example:
-        """The example of a row.
+        """Returns the example of a row.
 
         Raises:
             RecordError: A value is missing or of the wrong type, or values contradict each other.
@@ -308,7 +309,7 @@ class _Table:
             raise location.error(str(error)) from error
 
     def _value(self, row: Mapping[str, Any], field: str) -> Any:
-        """The cell of a field; None where it is blank or the table has no such column."""
+        """Returns the cell of a field; None if it is blank or the column is missing."""
         column = self.columns.get(field)
         if column is None:
             return None

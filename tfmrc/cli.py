@@ -191,6 +191,12 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--fresh", action="store_true", help="delete the run in the folder and start again"
     )
+    train.add_argument(
+        "--from",
+        dest="start_from",
+        metavar="FOLDER",
+        help="trains the model of a run or a saved predictor further",
+    )
     add_grid(train)
     evaluate = add(
         "evaluate",
@@ -353,8 +359,15 @@ def _prepare(options: Any) -> None:
 
 
 def _train(options: Any) -> None:
+    import json
+
     from tfmrc import experiments
 
+    if options.start_from is not None:
+        options.set = [
+            *options.set,
+            f"start_from={json.dumps(str(Path(options.start_from).resolve()))}",
+        ]
     experiments.train(
         _recipe(options),
         data=options.data,

@@ -128,6 +128,26 @@ def _difference(before: Experiment, after: Experiment) -> str:
     return ", ".join(f"{name}: {old.get(name)} there, {new.get(name)} here" for name in names[:3])
 
 
+def start_folder(experiment: Experiment) -> Path | None:
+    """Returns the folder of the predictor that training starts from; None without one.
+
+    Raises:
+        ValueError: If the folder is neither a saved predictor nor a trained run.
+    """
+    if experiment.start_from is None:
+        return None
+    from tfmrc.models.folder import WEIGHTS
+
+    folder = Path(experiment.start_from)
+    for candidate in (folder, folder / PREDICTOR):
+        if (candidate / WEIGHTS).is_file():
+            return candidate
+    raise ValueError(
+        "`start_from` is the folder of a trained run or of a saved predictor. "
+        f"Received: start_from={experiment.start_from!r}"
+    )
+
+
 def shared_file(folder: Path, name: str) -> Path:
     """Returns a file of a run, or of the grid that it belongs to."""
     own, shared = folder / name, folder.parent / name

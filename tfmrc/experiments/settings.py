@@ -139,6 +139,7 @@ class Training:
         max_minutes: stops training after this time; null: never.
         dtype: float32, mixed_bfloat16 or mixed_float16.
         stream: reads the training files in every pass instead of keeping examples in memory.
+        frozen: layers that are not trained, by name; `outer/inner` for a layer inside another.
     """
 
     steps: int | None = None
@@ -153,6 +154,7 @@ class Training:
     max_minutes: float | None = None
     dtype: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
     stream: bool = False
+    frozen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -207,6 +209,9 @@ class Experiment:
         sources: the datasets; their styles, in this order, are the model's styles.
         model: `name` of a registered model, `preset` and arguments of the model.
         title: heading of reports.
+        start_from: folder of a run or a saved predictor that is trained further. Model, vocabulary,
+            preprocessor and encoder are those of the folder; the settings of the same names are
+            not used, except the model's `name`.
         seed: seed of weights, dropout and order.
         imports: modules to import first, which register a user's own classes.
         split: choice of the validation examples.
@@ -224,6 +229,7 @@ class Experiment:
     sources: tuple[Source, ...]
     model: dict[str, Any]
     title: str = ""
+    start_from: str | None = None
     seed: int = 1
     imports: tuple[str, ...] = ()
     split: Split = field(default_factory=Split)

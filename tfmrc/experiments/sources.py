@@ -12,6 +12,7 @@ from tfmrc.data import Example
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import group_number
 from tfmrc.experiments.formats import check_source, files_of, formats, read
+from tfmrc.experiments.run_folder import start_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
 from tfmrc.experiments.spans import with_spans
 
@@ -97,6 +98,9 @@ def input_files(experiment: Experiment, folder: Path) -> list[Path]:
         if not vectors.is_file():
             raise ValueError(f"The file of word vectors does not exist. Received: {vectors}")
         files.append(vectors)
+    start = start_folder(experiment)
+    if start is not None:
+        files += sorted(path for path in start.iterdir() if path.is_file())
     return list(dict.fromkeys(files))
 
 

@@ -12,7 +12,7 @@ from tfmrc.data.example import Example
 from tfmrc.data.stream import ExampleStream
 from tfmrc.experiments import inputs
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.building import check_experiment
+from tfmrc.experiments.building import check_experiment, classes_of
 from tfmrc.experiments.formats import formats, read
 from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.experiments.sources import (
@@ -218,6 +218,11 @@ def _count(
 ) -> text.Vocabulary:
     settings = experiment.vocabulary
     vectors = None
+    start = folders.start_folder(experiment)
+    if start is not None:
+        for _ in _counted(experiment, sources, facts):
+            continue
+        return classes_of(experiment).predictor.load(start).preprocessor.vocabulary
     if settings.all_vector_words:
         if settings.vectors is None:
             raise ValueError(

@@ -26,6 +26,7 @@ from tfmrc.experiments.environment import machine, summary
 from tfmrc.experiments.grid import Member, base_of, is_grid, members
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import Mixed, data_folder, validation_examples
+from tfmrc.experiments.start import freeze, load_start
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in
 from tfmrc.ops.ids import NUM_SPECIAL
 
@@ -136,13 +137,18 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
     more: dict[str, Any] = {}
     if tags is not None:
         more = tags.preprocessor_arguments(e for part in sources for e in part.train)
+    tagger = None if tags is None else tags.name
     strategy = _strategy(settings.batch_size)
     with _scope(strategy):
-        encoder = build_encoder(experiment)
+        start = load_start(experiment, tagger)
+        encoder = build_encoder(experiment) if start is None else None
     if encoder is not None:
         more["encoder"] = encoder
     vocabulary = prepared.vocabulary()
-    preprocessor = build_preprocessor(experiment, vocabulary, more)
+    if start is None:
+        preprocessor = build_preprocessor(experiment, vocabulary, more)
+    else:
+        preprocessor = start.preprocessor
     annotate = None if tags is None else tags.cache.annotate(preprocessor.annotations)
     examples, size = _training_records(experiment, prepared, sources)
     facts: dict[str, Any] = {"variant": member.variant, "seed": experiment.seed, "examples": size}
@@ -151,17 +157,21 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
     validation = _validation_records(experiment, sources)
     steps, per_epoch = _steps(experiment, len(examples) if isinstance(examples, list) else size)
     with _scope(strategy):
-        tagger = None if tags is None else tags.name
-        model = build_model(experiment, preprocessor, tagger, encoder)
-        vectors = _vectors(experiment, prepared, vocabulary, encoder)
-        if vectors is not None:
-            if getattr(model, "word_embedding", None) is None:
-                raise ValueError(
-                    "This model reads an encoder in place of words' rows, so it takes no vectors. "
-                    f"Received: vocabulary={experiment.vocabulary}"
-                )
-            coverage = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
-            facts["words_with_a_vector"] = round(coverage.share, 4)
+        if start is None:
+            model = build_model(experiment, preprocessor, tagger, encoder)
+            vectors = _vectors(experiment, prepared, vocabulary, encoder)
+            if vectors is not None:
+                if getattr(model, "word_embedding", None) is None:
+                    raise ValueError(
+                        "This model reads an encoder in place of words' rows, so it takes no "
+                        f"vectors. Received: vocabulary={experiment.vocabulary}"
+                    )
+                coverage = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
+                facts["words_with_a_vector"] = round(coverage.share, 4)
+        else:
+            model = start.model
+            facts["started_from"] = str(experiment.start_from)
+        freeze(experiment, model)
         model.compile(**compile_arguments(experiment, model, steps, per_epoch))
     folders.check_room(folder, COPIES * 4 * model.count_params(), "training")
     callbacks = training.callbacks(
@@ -223,7 +233,11 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
         "machine": hardware,
     }
     predictor = classes_of(experiment).predictor(model, preprocessor)
-    predictor.trained_parts = _trained_parts(model, folder / folders.LOG)
+    parts = _trained_parts(model, folder / folders.LOG)
+    if start is not None and parts is not None:  # trained before, if not now
+        earlier = model.output if start.trained_parts is None else start.trained_parts
+        parts = [name for name in model.output if name in parts or name in earlier]
+    predictor.trained_parts = parts
     folders.check_room(folder, 3 * 4 * model.count_params(), "the trained predictor")
     predictor.save(folder / folders.PREDICTOR, metrics={"training": facts})
     evaluation.plot_learning_curves(folder / folders.LOG, folder / "learning_curves")

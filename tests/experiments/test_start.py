@@ -1,0 +1,114 @@
+"""Training that starts from a trained model: its weights, words and frozen layers."""
+
+import json
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+import tfmrc
+from tfmrc import cli, data, experiments
+from tfmrc.data import Example, Span
+
+BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan")
+SMALL = ("model.units=4", "model.word_dim=8", "model.align_dim=4", "model.answer=one_step")
+ONCE = ("training.epochs=1", "training.batch_size=4", "split.validation_share=0.3")
+
+
+def examples(place):
+    for number, bird in enumerate(BIRDS * 2):
+        passage = f"The {bird} flew far. It saw the {place}."
+        start = passage.index(place)
+        span = Span(0, start, start + len(place))
+        yield Example(
+            str(number), f"What did the {bird} see?", (passage,), {"span": (place,)},
+            answerable=True, spans=(span,), group=bird,
+        )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """A folder with two files of questions and a run that was trained on the first one."""
+    folder = tmp_path_factory.mktemp("start")
+    for name, place in (("one", "mill"), ("two", "lighthouse")):
+        data.write_examples(folder / f"{name}.jsonl", examples(place))
+        experiments.init(folder / f"{name}.yaml", model="san", data=folder / f"{name}.jsonl")
+    train(folder, "one", *SMALL)
+    return folder
+
+
+def train(folder, name, *settings, run=None, start=None):
+    target = folder / (run or name)
+    more = [] if start is None else ["--from", str(start)]
+    command = ["train", str(folder / f"{name}.yaml"), "--run", str(target), *more]
+    assert cli.main([*command, "--set", *ONCE, *settings]) == 0
+    return target
+
+
+def weights(folder):
+    model = tfmrc.load(folder).model
+    return {weight.path: keras.ops.convert_to_numpy(weight) for weight in model.weights}
+
+
+def test_training_starts_from_the_weights_words_and_sizes_of_the_folder(first):
+    """With a learning rate of 0 the result is what training started from."""
+    run = train(
+        first, "two", "training.optimizer.learning_rate=0.0", run="same", start=first / "one"
+    )
+    before, after = weights(first / "one"), weights(run)
+    assert before.keys() == after.keys()
+    for name, value in before.items():
+        np.testing.assert_array_equal(value, after[name], err_msg=name)
+    assert (run / "vocabulary.txt").read_text() == (first / "one" / "vocabulary.txt").read_text()
+    assert "lighthouse" not in (run / "vocabulary.txt").read_text().split()
+    facts = json.loads((run / "training.json").read_text())
+    assert Path(facts["started_from"]) == first / "one"
+
+
+def test_frozen_layers_stay_and_others_are_trained(first):
+    layers = [layer.name for layer in tfmrc.load(first / "one").model.layers]
+    assert "contextual_encoding" in layers
+    frozen = "training.frozen=[contextual_encoding, word_embedding]"
+    run = train(first, "two", frozen, run="frozen", start=first / "one" / "predictor")
+    before, after = weights(first / "one"), weights(run)
+    moved = {name for name, value in before.items() if (value != after[name]).any()}
+    assert moved
+    assert not [name for name in moved if "contextual_encoding" in name or "word_emb" in name]
+    assert [name for name in moved if "memory_generation" in name]
+    assert [name for name in moved if "answer_module" in name]
+
+
+def test_a_predictor_is_trained_further_in_python(first, tmp_path):
+    predictor = tfmrc.load(first / "one")
+    model, preprocessor = predictor.model, predictor.preprocessor
+    model.get_layer("contextual_encoding").trainable = False
+    batches = preprocessor.dataset(list(examples("lighthouse")), batch_size=4)
+    model.compile(**tfmrc.training.compile_arguments(model, steps=3, steps_per_epoch=3))
+    before = {weight.path: keras.ops.convert_to_numpy(weight) for weight in model.weights}
+    model.fit(batches, verbose=0)
+    predictor.save(tmp_path / "further")
+    after = weights(tmp_path / "further")
+    moved = {name for name, value in before.items() if (value != after[name]).any()}
+    assert moved and not [name for name in moved if "contextual_encoding" in name]
+    assert not tfmrc.load(tmp_path / "further").model.get_layer("contextual_encoding").trainable
+
+
+@pytest.mark.parametrize(
+    ("settings", "start", "message"),
+    [
+        ((), "nowhere", "is the folder of a trained run or of a saved predictor"),
+        (("sources.0.styles=[qa]",), "one", r"which has \['span'\]. Received: sources.styles="),
+        (("training.dtype=mixed_bfloat16",), "one", "which has 'float32'. Received: train"),
+        (("model.name=Masque", "model.preset=masque_small"), "one", "holds a SANPredictor"),
+        (("training.frozen=[encodr]",), "one", "The layers of SAN are word_embedding, .*encodr"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(first, settings, start, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        experiments.train(
+            experiments.load(
+                first / "two.yaml", f"start_from={json.dumps(str(first / start))}", *ONCE, *settings
+            ),
+            run=tmp_path / "run",
+        )

@@ -1,0 +1,69 @@
+"""Training that starts from a trained model."""
+
+from typing import Any
+
+from tfmrc.experiments import run_folder
+from tfmrc.experiments.building import classes_of
+from tfmrc.experiments.settings import Experiment
+
+__all__ = ["freeze", "load_start"]
+
+
+def load_start(experiment: Experiment, tagger: str | None) -> Any:
+    """Loads the predictor that training starts from; None without one.
+
+    Args:
+        experiment: `Experiment`. The experiment.
+        tagger: str or None. Name and version of the experiment's tagger.
+
+    Raises:
+        ValueError: If the predictor does not fit the experiment's model, styles, tagger or dtype,
+            or the folder is damaged.
+    """
+    folder = run_folder.start_folder(experiment)
+    if folder is None:
+        return None
+    classes = classes_of(experiment)
+    predictor = classes.predictor.load(folder)
+    model, preprocessor = predictor.model, predictor.preprocessor
+
+    def check(fits: bool, setting: str, ours: Any, theirs: Any) -> None:
+        if not fits:
+            raise ValueError(
+                f"`{setting}` must fit the model in {folder}, which has {theirs!r}. "
+                f"Received: {setting}={ours!r}"
+            )
+
+    missing = [style for style in experiment.styles if style not in preprocessor.styles]
+    check(not missing, "sources.styles", list(experiment.styles), list(preprocessor.styles))
+    theirs = getattr(model, "tagger", None)
+    check(tagger == theirs, "tagger", tagger, theirs)
+    dtype = model.dtype_policy.name
+    check(experiment.training.dtype == dtype, "training.dtype", experiment.training.dtype, dtype)
+    return predictor
+
+
+def freeze(experiment: Experiment, model: Any) -> None:
+    """Freezes the layers that `training.frozen` names.
+
+    Raises:
+        ValueError: If the model has no such layer.
+    """
+    names = experiment.training.frozen
+    if not names:
+        return
+    from tfmrc.models.freezing import set_trainable_flags
+
+    try:
+        set_trainable_flags(model, dict.fromkeys(names, False))
+    except ValueError:
+        layers = ", ".join(layer.name for layer in model.layers if layer.weights)
+        raise ValueError(
+            f"The layers of {type(model).__name__} are {layers}. "
+            f"Received: training.frozen={list(names)}"
+        ) from None
+    if not model.trainable_weights:
+        raise ValueError(
+            "With every layer frozen there is nothing to train. "
+            f"Received: training.frozen={list(names)}"
+        )

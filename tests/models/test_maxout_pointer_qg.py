@@ -39,14 +39,17 @@ def compiled(model, rate=1e-2, **options):
     return {name: TARGETS for name in names}
 
 
-def expected(model, b):
-    """Log-probabilities of the targets of one example, in float64."""
+def expected(model, b, words=None):
+    """Log-probabilities of the targets of one example, in float64.
+
+    `words` are the vectors of the passage's words, their rows unless given.
+    """
     v, config = values(model, strip=False), model.get_config()
     a = FOUR[b]
     ids = X["passage_ids"][b, : len(a.passage)]
     rows = np.concatenate([v["word_embedding/special"], v["word_embedding/words"]])
     rows[PAD] = 0.0
-    u = rows[ids]
+    u = rows[ids] if words is None else words[: len(ids)]
     if config["answer_tagging"]:
         tags = v["answer_tagging/tags"][X["answer_tags"][b, : len(ids)]]
         u = np.concatenate([u, tags], axis=-1)

@@ -126,3 +126,13 @@ def assert_same_outputs(found: dict, expected: dict, rtol: float = 1e-5) -> None
             np.testing.assert_allclose(found[name], values, rtol=rtol, atol=1e-6, err_msg=name)
         else:
             np.testing.assert_array_equal(np.array(found[name]), values, err_msg=name)
+
+
+def assert_same_arrays(found: dict, expected: dict, rtol: float = 1e-3) -> None:
+    """Outputs of two runs: floats close, everything else equal."""
+    assert set(found) == set(expected)
+    for name, values in expected.items():
+        if values.dtype.kind == "f":
+            np.testing.assert_allclose(found[name], values, rtol=rtol, atol=1e-6, err_msg=name)
+        else:
+            assert found[name].tolist() == values.tolist(), name

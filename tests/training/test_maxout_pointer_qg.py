@@ -1,10 +1,12 @@
 """The paper's training of question generation: schedule, momentum, clipping, checkpoint rule."""
 
+import re
+
 import keras
 import numpy as np
 import pytest
 
-from tests.models import questions
+from tests.models import questions, subwords
 from tests.training.callbacks.test_best_checkpoint import run
 from tfmrc import training
 from tfmrc.losses import SequenceNLL
@@ -101,3 +103,25 @@ def test_loss_is_the_mean_over_words_and_falls():
     y, weights = {n: x["target_ids"] for n in names}, {n: weight for n in names}
     losses = [model.train_on_batch(x, y, weights, return_dict=True)["loss"] for _ in range(60)]
     assert losses[-1] < 0.8 * losses[0]
+
+
+def test_a_model_with_an_encoder_is_fine_tuned():
+    model = questions.small(encoder=subwords.encoder(), coverage=True)
+    arguments = training.maxout_pointer_qg(model=model, steps=100, coverage_weight=0.5)
+    optimizer = arguments["optimizer"]
+    assert isinstance(optimizer, training.AdamW)
+    rate = optimizer.get_config()["learning_rate"]["config"]
+    assert (rate["warmup_target"], rate["warmup_steps"], rate["decay_steps"]) == (0.001, 10, 90)
+    assert (optimizer.weight_decay, optimizer.clip_norm) == (0.01, 1.0)
+    factors = optimizer.learning_rate_multipliers
+    # The layers of the paper's own encoder, `encoder_1` and `encoder_2`, are none of the encoder.
+    for variable in model.trainable_variables:
+        factor = next((f for path, f in factors.items() if re.search(path, variable.path)), 1.0)
+        assert factor == pytest.approx(0.1 if variable.path.startswith("encoder/") else 1.0)
+    assert arguments["loss_weights"] == {"decoder": 1.0, "coverage": 0.5}
+    slower = training.maxout_pointer_qg(
+        model=model, steps=100, learning_rate=0.01, encoder_learning_rate=0.001, layer_decay=0.5,
+        clip_norm=5.0,
+    )["optimizer"]  # fmt: skip
+    assert slower.clip_norm == 5.0
+    assert sorted(set(slower.learning_rate_multipliers.values())) == [0.025, 0.05, 0.1]

@@ -22,6 +22,9 @@ from tfmrc.ops.ids import BOS, PAD, UNK
 from tfmrc.ops.masking import masked_softmax
 from tfmrc.ops.words import first_positions
 
+ENCODER_INPUTS = ("encoder_ids", "segment_ids", "passage_pieces")
+ENCODER_USES = ("embedding", "contextual")
+
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class MaxoutPointerQG(GenerationMixin, Model):
@@ -37,6 +40,16 @@ class MaxoutPointerQG(GenerationMixin, Model):
     and `c`. Weights begin as Keras' layers begin them; the paper does not say how.
 
     A passage without a word gives an example without attention; it disturbs no other one.
+
+    With a pretrained encoder (`tfmrc.encoders`), which reads answer and passage, two designs, by
+    `encoder_use`:
+
+    - "embedding": the encoder's vectors of the passage's words, each with its answer tag, take the
+      place of their word vectors.
+    - "contextual": they stand beside the word vectors.
+
+    All else is the paper's. The decoder reads its words by the word embedding, whose rows can
+    begin with what the encoder knows of single words (`Encoder.word_vectors`).
 
     Each part is made by a method `build_*`. A subclass that is registered with Keras replaces a
     part by overriding its method, and is saved, loaded and exported like any other model.
@@ -60,6 +73,8 @@ class MaxoutPointerQG(GenerationMixin, Model):
             further input of the attention, the coverage vector, is not part of this.
         embeddings_trainable: whether the words' rows are trained (the paper: no).
         initializer_stddev: standard deviation of the initial word and tag vectors.
+        encoder: what `tfmrc.encoders.from_preset` returns, or its layer; None for none.
+        encoder_use: "embedding" or "contextual", as above.
 
     Call arguments (a dict, made by `tfmrc.preprocessing.MaxoutPointerQGPreprocessor`):
         passage_ids: int `[B, M]` input ids, PAD after the end.
@@ -67,6 +82,8 @@ class MaxoutPointerQG(GenerationMixin, Model):
         extended_ids: int `[B, M]` extended ids, PAD where there is no word.
         question_ids: int `[B, T]` input ids of the words before each target, BOS first.
         target_ids: int `[B, T]` extended ids.
+        encoder_ids, segment_ids: int `[B, W, P]`, with an encoder.
+        passage_pieces: int `[B, M, 2]`, with an encoder.
         Every variant takes the same inputs, so that one dataset trains them all.
 
     Returns:
@@ -74,7 +91,8 @@ class MaxoutPointerQG(GenerationMixin, Model):
         `coverage` `[B, T]`, the overlap of each step's attention with all before it. float32.
 
     Raises:
-        ValueError: `copy` is none of its choices, or something needs attention and has none.
+        ValueError: `copy` or `encoder_use` is none of its choices, or something needs attention
+            and has none.
 
     Example:
         >>> import numpy as np
@@ -97,7 +115,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
     """
 
     PRESETS = presets.MAXOUT_POINTER_QG
-    BUILT_BY: ClassVar[dict[str, str]] = {"encoder": "build_encoder_layer"}
+    BUILT_BY: ClassVar[dict[str, str]] = {"passage_encoder": "build_encoder_layer"}
 
     def __init__(
         self,
@@ -117,6 +135,8 @@ class MaxoutPointerQG(GenerationMixin, Model):
         coverage: bool = False,
         embeddings_trainable: bool = False,
         initializer_stddev: float = 0.1,
+        encoder: Any = None,
+        encoder_use: str = "embedding",
         name: str = "maxout_pointer_qg",
         dtype: Any = None,
     ):
@@ -126,17 +146,23 @@ class MaxoutPointerQG(GenerationMixin, Model):
                 f"attention={attention}, copy={copy!r}, self_attention={self_attention}, "
                 f"coverage={coverage}"
             )
+        if encoder_use not in ENCODER_USES:
+            raise ValueError(
+                f"`encoder_use` is one of {list(ENCODER_USES)}. "
+                f"Received: encoder_use={encoder_use!r}"
+            )
         # Extended ids begin after the generable words; a table cannot generate more than it has.
         self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.has_attention = attention
         self.answer_tagging = answer_tagging
         self.copy = copy
         self.has_coverage = coverage
+        self.encoder = getattr(encoder, "layer", encoder)
 
         # === Parts, in an order that decides the seeds of their initial weights ===
         self.word_embedding = self.build_word_embedding()
         self.answer_tags = self.build_answer_tags() if answer_tagging else None
-        self.encoder = [
+        self.passage_encoder = [
             self.build_encoder_layer(name=f"encoder_{i + 1}") for i in range(num_layers)
         ]
         self.between = Dropout(dropout, name="between_encoders", dtype=self.arguments.dtype)
@@ -153,6 +179,10 @@ class MaxoutPointerQG(GenerationMixin, Model):
         # === Functional model ===
         names = ("passage_ids", "answer_tags", "extended_ids", "question_ids", "target_ids")
         inputs = {name: keras.Input((None,), dtype="int32", name=name) for name in names}
+        if self.encoder is not None:
+            for part in ENCODER_INPUTS:
+                width = 2 if part.endswith("pieces") else None
+                inputs[part] = keras.Input((None, width), dtype="int32", name=part)
         parts = self._write(self._read(inputs), inputs["question_ids"], inputs["target_ids"])
         outputs = {"decoder": parts["log_probability"]}
         if coverage:
@@ -211,7 +241,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         """Computes the memory, which the decoder reads, from ids."""
         passage_ids, extended_ids = inputs["passage_ids"], inputs["extended_ids"]
         mask = ops.not_equal(passage_ids, PAD)
-        words, state = self._encode_words(passage_ids, inputs["answer_tags"], mask)
+        words, state = self._encode_words(inputs, mask)
         memory = {
             "state": state,
             "mask": mask,
@@ -226,12 +256,22 @@ class MaxoutPointerQG(GenerationMixin, Model):
             memory["first_positions"] = first_positions(extended_ids)
         return memory
 
-    def _encode_words(self, passage_ids, answer_tags, mask):
+    def _embed_words(self, inputs):
+        """Embeds the passage's words: their rows, the pretrained encoder's vectors, or both."""
+        if self.encoder is None:
+            return self.word_embedding(inputs["passage_ids"])
+        states = self.encoder(inputs["encoder_ids"], inputs["segment_ids"])
+        words = self.encoder.words(states, inputs["passage_pieces"])  # [B, M, e]
+        if self.arguments.encoder_use == "embedding":
+            return words
+        return ops.concatenate([self.word_embedding(inputs["passage_ids"]), words], axis=-1)
+
+    def _encode_words(self, inputs, mask):
         """Encodes the words, `[B, M, 2 d]`, and computes the decoder's initial state."""
-        words, state = self.word_embedding(passage_ids), []
+        words, state = self._embed_words(inputs), []
         if self.answer_tags is not None:
-            words = self.answer_tags(words, answer_tags)
-        for number, layer in enumerate(self.encoder):
+            words = self.answer_tags(words, inputs["answer_tags"])
+        for number, layer in enumerate(self.passage_encoder):
             words = self.between(words) if number else words
             words, hidden, cell = layer(words, padding_mask=mask)  # qg-01
             to_hidden, to_cell = self.bridge[2 * number : 2 * number + 2]
@@ -242,7 +282,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         """Computes how each word of the passage attends to the others: the paper's Figure 5.
 
         Args:
-            inputs: a dict with `passage_ids` and `answer_tags`.
+            inputs: a dict with what the model reads of passage and answer.
 
         Returns:
             `[B, M, M]`, row t the weights of word t (qg-02).
@@ -253,7 +293,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         if self.gated_self_attention is None:
             raise ValueError("There is no self-attention. Received: self_attention=False")
         mask = ops.not_equal(inputs["passage_ids"], PAD)
-        words, _ = self._encode_words(inputs["passage_ids"], inputs["answer_tags"], mask)
+        words, _ = self._encode_words(inputs, mask)
         return self.gated_self_attention.attention(words, mask)
 
     # === The decoder ===

@@ -14,7 +14,6 @@ from tfmrc.predictors.generated import GeneratedQuestion
 from tfmrc.predictors.options import QuestionOptions
 from tfmrc.predictors.task import Query, Task
 from tfmrc.predictors.warmup import ANSWER, PASSAGES
-from tfmrc.preprocessing.maxout_pointer_qg import MODEL_INPUTS
 from tfmrc.text.answer_candidates import answer_candidates
 from tfmrc.text.layout import spread
 
@@ -158,7 +157,7 @@ def maxout_pointer_qg_signatures(
 
     def ask(passage: tf.Tensor, answer: tf.Tensor, start: Any) -> dict[str, tf.Tensor]:
         source = preprocessor.source(passage, answer, start)
-        hypotheses = search({name: source[name] for name in MODEL_INPUTS})
+        hypotheses = search({name: source[name] for name in preprocessor.model_inputs})
         questions, _ = preprocessor.detokenize(hypotheses.ids, source)
         real = hypotheses.lengths > 0
         log_probabilities = tf.cast(hypotheses.log_probability, tf.float32)

@@ -4,7 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from tfmrc.text.layout import FlatTokens
+from tfmrc.text.layout import FlatTokens, longest, spread
 from tfmrc.text.subwords import Subwords, SubwordTokenizer
 
 Tensors = dict[str, tf.Tensor]
@@ -51,6 +51,16 @@ def spaced(tokens: FlatTokens) -> tf.Tensor:
     """Returns True where a space precedes a token, bool `[N]`; False at the start of a text."""
     previous = tf.pad(tokens.ends, [[1, 0]])[:-1]
     return (tokens.position > 0) & (tokens.starts > previous)
+
+
+def subwords_of_tokens(subwords: SubwordTokenizer, tokens: FlatTokens) -> Subwords:
+    """Cuts the words of R texts that are kept into an encoder's subwords."""
+    shape = (tf.size(tokens.lengths), longest(tokens.lengths))
+
+    def rows(values: tf.Tensor) -> tf.Tensor:
+        return spread(values, tokens.row, tokens.position, shape)
+
+    return subwords.cut(rows(tokens.surface), rows(tf.cast(spaced(tokens), tf.int32)) > 0)
 
 
 def encoder_inputs(

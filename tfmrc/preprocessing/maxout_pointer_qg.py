@@ -6,16 +6,19 @@ import keras
 import tensorflow as tf
 
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
+from tfmrc.preprocessing.encoder_inputs import subwords_of_tokens
+from tfmrc.preprocessing.source import copied_passage
 from tfmrc.preprocessing.targets import decoder_targets
-from tfmrc.text.extended_ids import source_extended_ids
-from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread, strings
+from tfmrc.text.layout import FlatTokens, cut_rows, spread, strings
 from tfmrc.text.occurrence import first_occurrence, occurs_at
 from tfmrc.text.rows import row_of_values
 from tfmrc.text.sentences import sentence_numbers
+from tfmrc.text.subwords import SubwordTokenizer
 from tfmrc.text.tokenizer import Tokens
 from tfmrc.text.vocabulary import Vocabulary
 
 MODEL_INPUTS = ("passage_ids", "answer_tags", "extended_ids")
+ENCODER_INPUTS = ("encoder_ids", "segment_ids", "passage_pieces")
 CONTEXTS = ("paragraph", "sentence")
 UNKNOWN = -1
 
@@ -31,6 +34,12 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
     Extended ids: a word among the first G = `generation_vocabulary_size` rows has its input id,
     every other word G + its first position in what is read.
 
+    A pretrained encoder reads answer and passage as one sequence, `[CLS] answer [SEP] passage
+    [SEP]`, and what of the passage the model reads. That is the form in which encoders were
+    trained on pairs of texts, so that it needs no new marks (which a frozen encoder would not
+    know) and fits families without segments; which of several occurrences is meant, the answer
+    tags say above it. With `reading="separate"`, or without answers, it reads the passage alone.
+
     Args:
         vocabulary: the input ids.
         context: "paragraph" or "sentence".
@@ -40,6 +49,10 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         with_answers: whether there are answers. Without, nothing is tagged, and the context is
             the paragraph.
         styles: whose answers `tfmrc.data.make_dataset` takes.
+        encoder: a pretrained encoder (`tfmrc.encoders.from_preset`) or its subwords; None for
+            none.
+        reading: what the encoder reads: "joint", answer and passage as one sequence, or
+            "separate", the passage alone.
 
     Raises:
         ValueError: a size is not positive, or the context is not known.
@@ -78,6 +91,8 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         generation_vocabulary_size: int = 45_000,
         with_answers: bool = True,
         styles: tuple[str, ...] = ("span",),
+        encoder: Any = None,
+        reading: str = "joint",
     ):
         if context not in CONTEXTS:
             raise ValueError(f"`context` is one of {CONTEXTS}. Received: context={context!r}")
@@ -87,9 +102,22 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
             generation_vocabulary_size=generation_vocabulary_size,
             passage_length=passage_length,
             question_length=question_length,
+            encoder=encoder,
+            reading=reading,
         )
         self.context = context
         self.with_answers = with_answers
+
+    def model_kwargs(self) -> dict[str, Any]:
+        """The sizes that a `tfmrc.models.MaxoutPointerQG` must have."""
+        sizes = super().model_kwargs()
+        sizes.pop("reading", None)  # both give the same inputs
+        return sizes
+
+    @property
+    def model_inputs(self) -> tuple[str, ...]:
+        """Names of the model's inputs but for the question's."""
+        return MODEL_INPUTS if self.subwords is None else MODEL_INPUTS + ENCODER_INPUTS
 
     def source(self, passage: Any, answer: Any, answer_start: Any = None) -> Tensors:
         """The model's inputs, and what leads from source positions back to the strings.
@@ -102,9 +130,11 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
 
         Returns:
             A dict. The model's inputs, int32 `[B, M]`: `passage_ids`, `answer_tags`,
-            `extended_ids`. Beside them, `[B, M]`: `words` (surfaces), `compared`, `starts` and
-            `ends` (code points of the passage); `answer_start` int32 `[B]`; and `truncated` bool
-            `[B]`: words of the context were cut.
+            `extended_ids`; with an encoder also `encoder_ids` and `segment_ids` `[B, W, P]` and
+            `passage_pieces` `[B, M, 2]`, see `tfmrc.text.SubwordTokenizer.joint`. Beside them,
+            `[B, M]`: `words` (surfaces), `compared`, `starts` and `ends` (code points of the
+            passage); `answer_start` int32 `[B]`; and `truncated` bool `[B]`: words of the context
+            were cut.
 
         Raises:
             tf.errors.InvalidArgumentError: an answer is empty, or does not occur in its passage,
@@ -118,23 +148,27 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
                 start = _answer_start(passage, answer, answer_start)
             end = start + tf.strings.length(answer, unit="UTF8_CHAR")
             kept, truncated = self._read(passage, start, end)
-            shape = (tf.size(kept.lengths), longest(kept.lengths))
-            input_ids = self.vocabulary.lookup(kept.compared)
-            extended_ids = source_extended_ids(
-                input_ids, kept.compared, kept.row, kept.position, self.generation_vocabulary_size
-            )
+            result = copied_passage(kept, self.vocabulary, self.generation_vocabulary_size)
             tags = tf.cast(_overlap(kept.starts, kept.ends, kept.row, start, end), tf.int32)
-            columns = {
-                "passage_ids": input_ids,
-                "answer_tags": tags,
-                "extended_ids": extended_ids,
-                "words": kept.surface,
-                "compared": kept.compared,
-                "starts": kept.starts,
-                "ends": kept.ends,
-            }
-            spread_out = {n: spread(x, kept.row, kept.position, shape) for n, x in columns.items()}
-            return spread_out | {"answer_start": start, "truncated": truncated}
+            shape = tuple(tf.unstack(tf.shape(result["passage_ids"])))
+            result["answer_tags"] = spread(tags, kept.row, kept.position, shape)
+            if self.subwords is not None:
+                result |= self._encoder_inputs(self.subwords, kept, answer)
+            return result | {"answer_start": start, "truncated": truncated}
+
+    def _encoder_inputs(
+        self, subwords: SubwordTokenizer, kept: FlatTokens, answer: tf.Tensor
+    ) -> Tensors:
+        passage = subwords_of_tokens(subwords, kept)
+        if self.reading == "separate" or not self.with_answers:
+            read = subwords.separate(passage)
+            read["segment_ids"] = tf.zeros_like(read["encoder_ids"])
+            read["passage_pieces"] = read.pop("pieces")
+        else:
+            limits = tf.fill(tf.shape(answer), self.passage_length)
+            tokens = cut_rows(self.tokenizer.tokenize(answer), limits)
+            read = subwords.joint(subwords_of_tokens(subwords, tokens), passage)
+        return {name: read[name] for name in ENCODER_INPUTS}
 
     def _read(
         self, passage: tf.Tensor, start: tf.Tensor, end: tf.Tensor
@@ -195,14 +229,14 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
                 where they are not known; `rotation` as for `MasquePreprocessor.batch`.
 
         Returns:
-            `(x, y, sample_weight)`: the model's five inputs; `decoder` and `coverage`, both the
+            `(x, y, sample_weight)`: the model's inputs; `decoder` and `coverage`, both the
             target ids `[B, T]`; and for both weights float32 `[B]` that make the mean over
             examples, each the mean over its words, the mean over all words of the batch.
         """
         spans = records.get("span")
         start = None if spans is None else tf.where(spans[:, 0] == 0, spans[:, 1], UNKNOWN)
         source = self.source(records["passages"][:, 0], records["answer"], start)
-        x = {name: source[name] for name in MODEL_INPUTS}
+        x = {name: source[name] for name in self.model_inputs}
         x |= self.target(records["question"], source)
         self.randomize_oov_buckets(x, records, ("passage_ids", "question_ids"))
         counts = tf.reduce_sum(tf.cast(x["target_ids"] != 0, tf.float32), axis=1)

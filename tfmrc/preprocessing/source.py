@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from tfmrc.text.extended_ids import source_extended_ids
 from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread
 from tfmrc.text.tokenizer import Tokenizer
+from tfmrc.text.vocabulary import Vocabulary
 
 
 class Source(NamedTuple):
@@ -108,3 +110,33 @@ def lay_out(
         present=present,
         truncated=tf.reduce_any(tf.reshape(tokens.cut, [num_examples, slots]), axis=1),
     )
+
+
+def copied_passage(
+    tokens: FlatTokens, vocabulary: Vocabulary, generation_vocabulary_size: int
+) -> dict[str, tf.Tensor]:
+    """What a model reads and copies from where one passage per example is its whole source.
+
+    Args:
+        tokens: the words of B passages that are kept.
+        vocabulary: the input ids.
+        generation_vocabulary_size: G.
+
+    Returns:
+        `[B, n]`, n being the words of the longest passage, at least 1: `passage_ids` and
+        `extended_ids` int32; `words` (surfaces) and `compared` string; `starts` and `ends` int32,
+        code points of the passage.
+    """
+    input_ids = vocabulary.lookup(tokens.compared)
+    columns = {
+        "passage_ids": input_ids,
+        "extended_ids": source_extended_ids(
+            input_ids, tokens.compared, tokens.row, tokens.position, generation_vocabulary_size
+        ),
+        "words": tokens.surface,
+        "compared": tokens.compared,
+        "starts": tokens.starts,
+        "ends": tokens.ends,
+    }
+    shape = (tf.size(tokens.lengths), longest(tokens.lengths))
+    return {name: spread(x, tokens.row, tokens.position, shape) for name, x in columns.items()}

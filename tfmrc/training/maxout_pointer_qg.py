@@ -6,7 +6,12 @@ import keras
 
 from tfmrc.losses import SequenceMean, SequenceNLL
 from tfmrc.models import MaxoutPointerQG
-from tfmrc.training.base import arguments_of, epoch_length, register_training
+from tfmrc.training.base import (
+    arguments_of,
+    epoch_length,
+    fine_tuning_optimizer,
+    register_training,
+)
 from tfmrc.training.optimizers.sgd import SGD
 
 EPOCHS = 20  # of the paper
@@ -18,12 +23,16 @@ def maxout_pointer_qg(
     model: keras.Model | None = None,
     steps: int,
     steps_per_epoch: int | None = None,
-    learning_rate: float = 0.1,
+    learning_rate: float | None = None,
     momentum: float = 0.9,
     first_halving: int = 8,
     halving_every: int = 2,
     clip_norm: float | None = None,
     coverage_weight: float = 1.0,
+    encoder_learning_rate: float = 1e-4,
+    layer_decay: float = 1.0,
+    warmup_share: float = 0.1,
+    weight_decay: float = 0.01,
 ) -> dict[str, Any]:
     """Training settings of `MaxoutPointerQG`, as arguments of `model.compile`.
 
@@ -34,18 +43,29 @@ def maxout_pointer_qg(
     takes, of the 4 epochs of lowest perplexity on dev, the last one:
     `training.callbacks(folder, ema_weights=False, among=4)`.
 
+    A model with a pretrained encoder is trained by AdamW instead, as encoders are fine-tuned
+    (`tfmrc.training.base.fine_tuning_optimizer`). The paper has no such model.
+
     Args:
         model: The model to be compiled. The coverage loss is left out if it has no such output,
             and the loss is scaled if it computes in float16.
         steps: int. Updates of the whole training; the rate is not halved after it.
         steps_per_epoch: int. Updates per epoch. None takes `steps` as the paper's 20 epochs.
-        learning_rate: float. The rate of the first epochs. Default: 0.1.
-        momentum: float. Default: 0.9; the paper does not give the number.
+        learning_rate: float. The rate of the first epochs; with an encoder, the highest rate of
+            all other weights. Default: 0.1; with an encoder 0.001.
+        momentum: float. Default: 0.9; the paper does not give the number. This and the halvings
+            are not used with an encoder.
         first_halving: int. The first epoch of half the rate, counted from 1. Default: 8.
         halving_every: int. Epochs from one halving to the next. Default: 2.
-        clip_norm: float. Largest norm of the gradient; None for no clipping. Default: None; the
-            paper mentions no clipping.
+        clip_norm: float. Largest norm of the gradient. Default: no clipping, the paper mentions
+            none; with an encoder 1.
         coverage_weight: float. Weight of the coverage loss. Default: 1.
+        encoder_learning_rate: float. The highest rate of the encoder's top layer. Default: 1e-4.
+        layer_decay: float. Factor of the rate from each layer of the encoder to the one below.
+            Default: 1.
+        warmup_share: float. Share of the updates in which the rates of a model with an encoder
+            rise. Default: 0.1.
+        weight_decay: float. Decoupled decay, with an encoder. Default: 0.01.
 
     Returns:
         `{"optimizer": ..., "loss": {part: ...}, "loss_weights": {part: ...}}`.
@@ -62,10 +82,24 @@ def maxout_pointer_qg(
 
     Reference: Zhao et al. 2018, section 3.2; See et al. 2017, section 2.3 (coverage).
     """
-    length = epoch_length(steps, steps_per_epoch, EPOCHS)
-    schedule = halvings(learning_rate, steps, length, first_halving, halving_every)
     losses = {"decoder": SequenceNLL(), "coverage": SequenceMean()}
     weights = {"decoder": 1.0, "coverage": coverage_weight}
+    encoder = getattr(model, "encoder", None)
+    if encoder is not None:
+        fine_tuning = fine_tuning_optimizer(
+            encoder,
+            steps=steps,
+            learning_rate=0.001 if learning_rate is None else learning_rate,
+            encoder_learning_rate=encoder_learning_rate,
+            layer_decay=layer_decay,
+            warmup_share=warmup_share,
+            weight_decay=weight_decay,
+            clip_norm=1.0 if clip_norm is None else clip_norm,
+        )
+        return arguments_of(model, fine_tuning, losses, weights)
+    length = epoch_length(steps, steps_per_epoch, EPOCHS)
+    rate = 0.1 if learning_rate is None else learning_rate
+    schedule = halvings(rate, steps, length, first_halving, halving_every)
     return arguments_of(model, SGD(schedule, momentum, clip_norm=clip_norm), losses, weights)
 
 

@@ -1,0 +1,117 @@
+"""What the preprocessor of question generation adds for an encoder."""
+
+import pytest
+import tensorflow as tf
+
+from tfmrc import encoders
+from tfmrc.preprocessing import MaxoutPointerQGPreprocessor
+from tfmrc.text import Vocabulary
+
+PIECES = ["it", "rained", ".", "ada", "met", "the", "king", "##s", "in", "19", "##12", "bo"]
+PASSAGE = "It rained. Ada met the kings in 1912. Bo met Ada."
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return encoders.from_vocabulary(PIECES, length=30, overlap=6)
+
+
+def made(encoder, **options):
+    return MaxoutPointerQGPreprocessor(Vocabulary(["met", "the"]), encoder=encoder, **options)
+
+
+def ids(encoder, text):
+    return [encoder.subwords.pieces.id_of(piece) for piece in text.split()]
+
+
+def words(encoder, source, row=0):
+    """Each word of the passage and the subwords at its place in the sequence."""
+    flat = source["encoder_ids"].numpy()[row].ravel()
+    surfaces, pieces = source["words"].numpy()[row], source["passage_pieces"].numpy()[row]
+    known = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *PIECES]
+    return [
+        (word.decode(), [known[n] for n in flat[first : first + count]])
+        for word, (first, count) in zip(surfaces, pieces, strict=True)
+        if word
+    ]
+
+
+def test_answer_and_passage_are_one_sequence(encoder):
+    source = made(encoder).source([PASSAGE, "Bo"], ["the kings", "Bo"])
+    sequence = (
+        "[CLS] the king ##s [SEP] it rained . ada met the king ##s in 19 ##12 . bo met ada . [SEP]"
+    )
+    assert source["encoder_ids"].numpy()[0].tolist() == [ids(encoder, sequence)]
+    assert source["segment_ids"].numpy()[0].tolist() == [[0] * 5 + [1] * 17]
+    short = ids(encoder, "[CLS] bo [SEP] bo [SEP]")
+    assert source["encoder_ids"].numpy()[1].tolist() == [short + [0] * 17]
+    assert words(encoder, source)[3:8] == [
+        ("Ada", ["ada"]),
+        ("met", ["met"]),
+        ("the", ["the"]),
+        ("kings", ["king", "##s"]),
+        ("in", ["in"]),
+    ]
+    assert words(encoder, source, 1) == [("Bo", ["bo"])]
+    assert not source["passage_pieces"].numpy()[1, 1:].any()
+
+
+def test_the_encoder_reads_what_the_model_reads(encoder):
+    sentence = made(encoder, context="sentence").source([PASSAGE], ["1912"])
+    sequence = "[CLS] 19 ##12 [SEP] ada met the king ##s in 19 ##12 . [SEP]"
+    assert sentence["encoder_ids"].numpy().tolist() == [[ids(encoder, sequence)]]
+    around = made(encoder, passage_length=4).source([PASSAGE], ["Bo"])
+    assert words(encoder, around) == [
+        ("1912", ["19", "##12"]),
+        (".", ["."]),
+        ("Bo", ["bo"]),
+        ("met", ["met"]),
+    ]
+
+
+@pytest.mark.parametrize("options", [{"reading": "separate"}, {"with_answers": False}])
+def test_the_passage_alone(encoder, options):
+    source = made(encoder, passage_length=3, **options).source(["Ada met kings"], ["Ada"])
+    sequence = "[CLS] ada met king ##s [SEP]"
+    assert source["encoder_ids"].numpy().tolist() == [[ids(encoder, sequence)]]
+    assert not source["segment_ids"].numpy().any()
+    assert source["passage_pieces"].numpy().tolist() == [[[1, 1], [2, 1], [3, 2]]]
+
+
+def test_windows_of_a_long_passage(encoder):
+    passage = " ".join(["the kings met"] * 12 + ["Bo"])
+    source = made(encoder).source([passage], ["Bo"])
+    assert source["encoder_ids"].shape[1] > 1
+    expected = {"the": ["the"], "kings": ["king", "##s"], "met": ["met"], "Bo": ["bo"]}
+    found = words(encoder, source)
+    assert len(found) == 37 and all(pieces == expected[word] for word, pieces in found)
+    for window in source["encoder_ids"].numpy()[0]:
+        assert window[:3].tolist() == ids(encoder, "[CLS] bo [SEP]")
+
+
+def test_a_batch_holds_what_the_model_reads(encoder):
+    preprocessor = made(encoder)
+    records = {
+        "question": tf.constant(["Who met Ada?", "Who?"]),
+        "answer": tf.constant(["Ada", "Bo"]),
+        "passages": tf.constant([[PASSAGE], ["Bo"]]),
+        "span": tf.constant([[0, 45, 48], [0, 0, 2]]),
+    }
+    x, _, _ = preprocessor.batch(records)
+    assert tuple(x) == (*preprocessor.model_inputs, "question_ids", "target_ids")
+    assert x["answer_tags"].numpy()[0].tolist().index(1) == 12  # Ada met Bo: the second one
+    assert x["encoder_ids"].numpy()[0, 0, :3].tolist() == ids(encoder, "[CLS] ada [SEP]")
+    assert "reading" not in preprocessor.model_kwargs()
+    assert made(None).model_inputs == ("passage_ids", "answer_tags", "extended_ids")
+
+
+def test_saved_and_loaded(encoder, tmp_path):
+    preprocessor = made(encoder, reading="separate", context="sentence")
+    preprocessor.save_assets(tmp_path)
+    config = preprocessor.get_config()
+    again = MaxoutPointerQGPreprocessor.from_config(config, tmp_path)
+    assert again.get_config() == config and again.reading == "separate"
+    expected, found = (p.source([PASSAGE], ["Ada"]) for p in (preprocessor, again))
+    for name in preprocessor.model_inputs:
+        assert expected[name].numpy().tolist() == found[name].numpy().tolist()
+    assert not {"encoder", "reading"} & made(None).get_config().keys()

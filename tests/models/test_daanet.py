@@ -38,16 +38,17 @@ def dual():
     return model
 
 
-def embedded(v, text, b, length):
-    """The words of one text of one example, in float64."""
+def embedded(v, text, b, length, vectors=None):
+    """The words of one text of one example, in float64; `vectors` in place of their rows."""
     rows = np.concatenate([v["word_embedding/special"], v["word_embedding/words"]])
     rows[PAD] = 0.0
     c = below(v, "character_embedding")
-    e, h = below(v, "projection"), below(v, "highway")
+    e, h = below(v, "projection" if vectors is None else "passage_projection"), below(v, "highway")
+    vectors = rows[X[f"{text}_ids"][b]] if vectors is None else vectors
     return np.array(
         [
             reference.embedding(
-                rows[X[f"{text}_ids"][b, i]],
+                vectors[i],
                 reference.character_word(
                     X[f"{text}_characters"][b, i], c["table"], c["kernel"], c["bias"]
                 ),
@@ -65,14 +66,17 @@ def named(v, layer):
     return below(v, layer.name)
 
 
-def expected(model, task, b):
-    """Log-probabilities of the targets of one example, and the coverage, in float64."""
+def expected(model, task, b, vectors=None):
+    """Log-probabilities of the targets of one example, and the coverage, in float64.
+
+    `vectors` are those of the passage's words, their rows unless given.
+    """
     v, config = values(model, strip=False), model.get_config()
 
     def encoded(text):
         length = len(getattr(FOUR[b], text)) + (text != "passage")
-        x = embedded(v, text, b, length)
-        weights = named(v, model.encoder[text][task])
+        x = embedded(v, text, b, length, vectors if text == "passage" else None)
+        weights = named(v, model.text_encoder[text][task])
         return reference.encoder(x, weights, 2, text != "passage", config["in_series"])
 
     passage = encoded("passage")
@@ -149,7 +153,7 @@ def test_what_is_shared_and_what_is_not():
     names = {"encoder": "share_encoders", "passage": "share_context_encoder"}
     for argument in (*names.values(), "share_output"):
         model = duals.small(**{argument: False})
-        for text, layers in model.encoder.items():
+        for text, layers in model.text_encoder.items():
             own = argument == ("share_context_encoder" if text == "passage" else "share_encoders")
             assert (layers["answer"] is layers["ask"]) is not own
         of_output = model.output_projection

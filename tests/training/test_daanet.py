@@ -5,7 +5,7 @@ import math
 import keras
 import pytest
 
-from tests.models import duals
+from tests.models import duals, subwords
 from tfmrc import training
 from tfmrc.training import LogWarmup, LossScale
 
@@ -38,3 +38,17 @@ def test_a_model_of_one_task_has_its_parts_alone():
     assert optimizer.clip_norm == 5.0 and not optimizer.use_ema and optimizer.weight_decay is None
     half = training.daanet(steps=10, model=duals.small(dtype="mixed_float16"))["optimizer"]
     assert isinstance(half, LossScale)
+
+
+def test_a_model_with_an_encoder_is_fine_tuned():
+    model = duals.small(encoder=subwords.encoder(), tasks=("ask",))
+    arguments = training.daanet(model=model, steps=100, coverage_weight=0.3)
+    optimizer = arguments["optimizer"]
+    rate = optimizer.get_config()["learning_rate"]["config"]
+    assert (rate["warmup_target"], rate["warmup_steps"], rate["decay_steps"]) == (0.001, 10, 90)
+    assert (optimizer.weight_decay, optimizer.clip_norm, optimizer.use_ema) == (0.01, 5.0, False)
+    factors = list(optimizer.learning_rate_multipliers.values())
+    assert factors == pytest.approx([0.1] * len(factors))
+    assert arguments["loss_weights"] == {"ask": 1.0, "ask_coverage": 0.3}
+    averaged = training.daanet(model=model, steps=100, ema=0.9)["optimizer"]
+    assert (averaged.use_ema, averaged.ema_momentum) == (True, 0.9)

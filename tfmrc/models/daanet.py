@@ -23,6 +23,15 @@ from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import PAD
 
 TASKS = ("answer", "ask")
+ENCODER_USES = ("embedding", "contextual")
+ENCODER_INPUTS = {
+    "joint": tuple(
+        f"{text}_{part}"
+        for text in ("question", "answer")
+        for part in ("encoder_ids", "segment_ids", "passage_pieces")
+    ),
+    "separate": ("encoder_ids", "passage_pieces"),
+}
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -47,6 +56,19 @@ class DAANet(Model):
     The encoders' outputs are `len(blocks) * hidden_dim` wide, 900 for the paper's sizes. Biases
     are vectors, printed as scalars. The weights start by Glorot's uniform law; those of the LSTM's
     recurrence are orthogonal, Keras' way.
+
+    With a pretrained encoder (`tfmrc.encoders`) two designs, by `encoder_use`:
+
+    - "embedding": the encoder's vectors of the passage's words take the place of their word
+      vectors, beside those made of characters.
+    - "contextual": they stand beside both.
+
+    It reads the passage alone, or together with what the task is given (`reading`). Of question
+    and answer nothing but this enters the network from it: in the paper one encoder reads a text
+    where it is given and where it is written, and a word that is written must not see later ones.
+    In joint reading the passage's vectors know what is given. `context_attention=False` then leaves
+    it to the pretrained encoder to fold that in: the second fold reads the passage's own vectors,
+    not mixtures of the given words.
 
     An example whose passage has no word generates alone; what is given is never without a word.
 
@@ -77,6 +99,11 @@ class DAANet(Model):
         share_output: whether the tasks have one output projection.
         embeddings_trainable: whether the words' rows are trained (the paper: no).
         initializer_stddev: standard deviation of the initial word and character vectors.
+        encoder: what `tfmrc.encoders.from_preset` returns, or its layer; None for none.
+        encoder_use: "embedding" or "contextual", as above.
+        reading: what the encoder reads: "joint", question and passage as one sequence for
+            answering and answer and passage for asking, or "separate", the passage alone, once
+            for both. That of the preprocessor.
 
     Call arguments (a dict, made by `tfmrc.preprocessing.DAANetPreprocessor`):
         passage_ids: int `[B, n]` input ids; passage_characters: int `[B, n, c]`.
@@ -84,6 +111,10 @@ class DAANet(Model):
         question_ids: int `[B, m]` input ids, BOS first; question_characters: int `[B, m, c]`.
         answer_ids: int `[B, k]` likewise; answer_characters: int `[B, k, c]`.
         question_target_ids, answer_target_ids: int `[B, m]`, `[B, k]` extended ids, EOS last.
+        encoder_ids: int `[B, W, P]`, passage_pieces: int `[B, n, 2]`, with an encoder that reads
+            the passage alone.
+        question_encoder_ids, question_segment_ids: int `[B, W, P]`, question_passage_pieces: int
+            `[B, n, 2]`, with one that reads jointly; the same for `answer`.
         Every variant takes the same inputs, so that one dataset trains them all.
 
     Returns:
@@ -92,7 +123,8 @@ class DAANet(Model):
         with all before it (daanet-16). All float32.
 
     Raises:
-        ValueError: a task or block is unknown or there is none.
+        ValueError: a task or block is unknown or there is none, or an argument is none of its
+            choices.
 
     Example:
         >>> import numpy as np
@@ -115,7 +147,8 @@ class DAANet(Model):
 
     PRESETS = presets.DAANET
     BUILT_BY: ClassVar[dict[str, str]] = {
-        "encoder": "build_context_encoder` or `build_causal_encoder",
+        "text_encoder": "build_context_encoder` or `build_causal_encoder",
+        "passage_projection": "build_projection",
         "first_fold": "build_fold",
         "second_fold": "build_fold",
     }
@@ -145,14 +178,28 @@ class DAANet(Model):
         share_output: bool = True,
         embeddings_trainable: bool = False,
         initializer_stddev: float = 0.1,
+        encoder: Any = None,
+        encoder_use: str = "embedding",
+        reading: str = "joint",
         name: str = "daanet",
         dtype: Any = None,
     ):
         if not tasks or not set(tasks) <= set(TASKS):
             raise ValueError(f"`tasks` holds some of {TASKS}. Received: tasks={tasks!r}")
+        for argument, value, choices in (
+            ("encoder_use", encoder_use, ENCODER_USES),
+            ("reading", reading, ENCODER_INPUTS),
+        ):
+            if value not in choices:
+                raise ValueError(
+                    f"`{argument}` is one of {list(choices)}. Received: {argument}={value!r}"
+                )
         self.tasks = tuple(task for task in TASKS if task in tasks)
         self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.context_attention = context_attention
+        self.encoder = getattr(encoder, "layer", encoder)
+        self.encoder_use = encoder_use
+        self.reading = reading
 
         def of_tasks(build, name, shared=False):
             """A layer for each task: the same one, or one of its own."""
@@ -165,9 +212,11 @@ class DAANet(Model):
         # Both tasks share these, unless an argument says otherwise:
         self.word_embedding = self.build_word_embedding()
         self.character_embedding = self.build_character_embedding()
-        self.projection = self.build_projection()
+        self.projection = self.build_projection(name="projection")
+        if self.encoder is not None:
+            self.passage_projection = self.build_projection(name="passage_projection")
         self.highway = self.build_highway()
-        self.encoder = {
+        self.text_encoder = {
             "passage": of_tasks(
                 self.build_context_encoder, "context_encoder", shared=share_context_encoder
             ),
@@ -195,6 +244,10 @@ class DAANet(Model):
             words, characters = f"{text}_ids", f"{text}_characters"
             inputs[words] = keras.Input((None,), dtype="int32", name=words)
             inputs[characters] = keras.Input((None, None), dtype="int32", name=characters)
+        if self.encoder is not None:
+            for part in ENCODER_INPUTS[reading]:
+                width = 2 if part.endswith("pieces") else None
+                inputs[part] = keras.Input((None, width), dtype="int32", name=part)
         encoded: dict = {}
         outputs = {}
         for task in self.tasks:
@@ -225,10 +278,10 @@ class DAANet(Model):
             name="character_embedding", dtype=a.dtype,
         )  # fmt: skip
 
-    def build_projection(self):
+    def build_projection(self, name):
         """Returns the map from word and character vectors to `hidden_dim`."""
         a = self.arguments
-        return linear(a.hidden_dim, stddev=None, name="projection", dtype=a.dtype)
+        return linear(a.hidden_dim, stddev=None, name=name, dtype=a.dtype)
 
     def build_highway(self):
         """Returns the highway network of the embedding."""
@@ -292,19 +345,41 @@ class DAANet(Model):
         projected = self.projection(ops.concatenate(words, axis=-1))  # daanet-01
         return self.highway(projected)  # daanet-02, daanet-03
 
+    def embed_passage(self, task, inputs):
+        """Embeds the passage's words as a task sees them: `[B, n, hidden_dim]`."""
+        ids, characters = inputs["passage_ids"], inputs["passage_characters"]
+        if self.encoder is None:
+            return self.embed(ids, characters)
+        if self.reading == "separate":
+            states, pieces = self.encoder(inputs["encoder_ids"]), inputs["passage_pieces"]
+        else:
+            given = GIVEN[task]
+            states = self.encoder(inputs[f"{given}_encoder_ids"], inputs[f"{given}_segment_ids"])
+            pieces = inputs[f"{given}_passage_pieces"]
+        words = [self.encoder.words(states, pieces), self.character_embedding(characters)]
+        if self.encoder_use == "contextual":
+            words = [self.word_embedding(ids), *words]
+        return self.highway(self.passage_projection(ops.concatenate(words, axis=-1)))
+
     def writer(self, task):
         """Returns the encoder that reads what the task has written so far."""
-        return self.encoder[TARGET[task]][task]
+        return self.text_encoder[TARGET[task]][task]
 
     def _encode(self, task, text, inputs, encoded):
-        """Encodes one of the three texts, once for all tasks that share the encoder."""
-        encoder, ids = self.encoder[text][task], inputs[f"{text}_ids"]
-        if text not in encoded:
-            encoded[text] = self.embed(ids, inputs[f"{text}_characters"])
-        if encoder.name not in encoded:
+        """Encodes one of the three texts, once for all tasks that see it alike."""
+        encoder, ids = self.text_encoder[text][task], inputs[f"{text}_ids"]
+        is_passage = text == "passage"
+        # Read jointly with what is given, the passage is another one for each task.
+        own = task if is_passage and self.encoder is not None and self.reading == "joint" else None
+        if (text, own) not in encoded:
+            if is_passage:
+                encoded[text, own] = self.embed_passage(task, inputs)
+            else:
+                encoded[text, own] = self.embed(ids, inputs[f"{text}_characters"])
+        if (encoder.name, own) not in encoded:
             mask = ops.not_equal(ids, PAD)
-            encoded[encoder.name] = encoder(encoded[text], padding_mask=mask)
-        return encoded[encoder.name]
+            encoded[encoder.name, own] = encoder(encoded[text, own], padding_mask=mask)
+        return encoded[encoder.name, own]
 
     def read(self, task, inputs, encoded):
         """Computes what the steps of a task read: the passage with the given text folded in.

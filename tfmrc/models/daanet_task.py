@@ -38,8 +38,9 @@ class Direction(GenerationMixin):
 
         Args:
             inputs: dict. `passage_ids`, `passage_characters`, `extended_ids`; `{given}_ids` and
-                `{given}_characters` of the task's input; and `generable_characters` `[G, c]`, the
-                characters of the generable words.
+                `{given}_characters` of the task's input; `generable_characters` `[G, c]`, the
+                characters of the generable words; with a pretrained encoder, its inputs for this
+                task.
 
         Returns:
             A dict of tensors with the batch as first axis, except `generable_characters`.

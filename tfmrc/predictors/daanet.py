@@ -13,7 +13,6 @@ from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.task import Query, Task
 from tfmrc.predictors.warmup import ANSWER, PASSAGES, QUESTION
-from tfmrc.preprocessing.daanet import MODEL_INPUTS
 
 __all__ = ["DAANetPredictor", "daanet_signatures"]
 
@@ -146,8 +145,8 @@ def _signature(direction: Any, preprocessor: Any, options: DecodingOptions) -> A
             message=f"`{given}` must have as many rows as `passage`.",
         )
         source = preprocessor.source(passage)
-        numbers = {name: source[name] for name in MODEL_INPUTS} | preprocessor.given(text, given)
-        hypotheses = search(numbers)
+        numbers = {name: source[name] for name in preprocessor.passage_inputs}
+        hypotheses = search(numbers | preprocessor.given(text, given, source))
         texts, _ = preprocessor.detokenize(hypotheses.ids, source)
         real = hypotheses.lengths > 0
         log_probabilities = tf.cast(hypotheses.log_probability, tf.float32)

@@ -7,9 +7,12 @@ import tensorflow as tf
 
 from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
-from tfmrc.text.extended_ids import source_extended_ids, target_extended_ids
+from tfmrc.preprocessing.encoder_inputs import subwords_of_tokens
+from tfmrc.preprocessing.source import copied_passage
+from tfmrc.text.extended_ids import target_extended_ids
 from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread, strings
 from tfmrc.text.spelling import character_ids
+from tfmrc.text.subwords import Subwords
 from tfmrc.text.vocabulary import Vocabulary
 
 MODEL_INPUTS = ("passage_ids", "passage_characters", "extended_ids", "generable_characters")
@@ -25,6 +28,11 @@ class DAANetPreprocessor(Preprocessor):
     `generation_vocabulary_size` rows has its input id, every other word G + its first position in
     the passage, which alone is copied from.
 
+    A pretrained encoder reads the passage for both tasks. `reading="joint"`: question and passage
+    as one sequence for answering, answer and passage as one for asking, so that the passage's
+    vectors know what is given; each example is read twice in training. `reading="separate"`: the
+    passage alone, once for both tasks.
+
     Args:
         vocabulary: the input ids.
         passage_length: words of a passage that are kept.
@@ -34,6 +42,9 @@ class DAANetPreprocessor(Preprocessor):
         num_characters: rows of the model's character table.
         generation_vocabulary_size: at most so many generable rows, special ones included.
         styles: whose answers `tfmrc.data.make_dataset` takes.
+        encoder: a pretrained encoder (`tfmrc.encoders.from_preset`) or its subwords; None for
+            none.
+        reading: what the encoder reads: "joint" or "separate", as above.
 
     Raises:
         ValueError: a size is not positive.
@@ -72,10 +83,14 @@ class DAANetPreprocessor(Preprocessor):
         num_characters: int = 256,
         generation_vocabulary_size: int = 90_000,
         styles: tuple[str, ...] = ("span",),
+        encoder: Any = None,
+        reading: str = "joint",
     ):
         super().__init__(
             vocabulary,
             styles=styles,
+            encoder=encoder,
+            reading=reading,
             generation_vocabulary_size=generation_vocabulary_size,
             passage_length=passage_length,
             question_length=question_length,
@@ -88,6 +103,12 @@ class DAANetPreprocessor(Preprocessor):
         """The sizes that a `tfmrc.models.DAANet` must have."""
         return super().model_kwargs() | {"num_characters": self.num_characters}
 
+    @property
+    def passage_inputs(self) -> tuple[str, ...]:
+        """Names of the inputs of decoding that `source` gives."""
+        alone = self.subwords is not None and self.reading == "separate"
+        return MODEL_INPUTS + (("encoder_ids", "passage_pieces") if alone else ())
+
     def source(self, passage: Any) -> Tensors:
         """What both tasks read and copy from.
 
@@ -96,48 +117,52 @@ class DAANetPreprocessor(Preprocessor):
 
         Returns:
             A dict. For the model, int32: `passage_ids` and `extended_ids` `[B, n]`,
-            `passage_characters` `[B, n, c]`, `generable_characters` `[G, c]`. Beside them,
+            `passage_characters` `[B, n, c]`, `generable_characters` `[G, c]`; with an encoder that
+            reads the passage alone `encoder_ids` `[B, W, P]` and `passage_pieces` `[B, n, 2]`, see
+            `tfmrc.text.SubwordTokenizer.separate`. Beside them,
             `[B, n]`: `words` (surfaces), `compared`, `starts` and `ends` (code points of the
             passage); and `truncated` bool `[B]`: words of the passage were cut.
         """
         with tf.device(DEVICE):
             tokens = self._tokens(strings("passage", passage), self.passage_length)
-            shape = (tf.size(tokens.lengths), longest(tokens.lengths))
-            input_ids = self.vocabulary.lookup(tokens.compared)
-            columns = {
-                "passage_ids": input_ids,
-                "extended_ids": source_extended_ids(
-                    input_ids,
-                    tokens.compared,
-                    tokens.row,
-                    tokens.position,
-                    self.generation_vocabulary_size,
-                ),
-                "words": tokens.surface,
-                "compared": tokens.compared,
-                "starts": tokens.starts,
-                "ends": tokens.ends,
-            }
-            return {
-                **{n: spread(x, tokens.row, tokens.position, shape) for n, x in columns.items()},
+            result = copied_passage(tokens, self.vocabulary, self.generation_vocabulary_size)
+            shape = tuple(tf.unstack(tf.shape(result["passage_ids"])))
+            result |= {
                 "passage_characters": self._spell(tokens, tokens.position, shape),
                 "generable_characters": self.generable_characters(),
                 "truncated": tokens.cut,
             }
+            if self.subwords is not None:
+                subwords = subwords_of_tokens(self.subwords, tokens)
+                result["passage_subwords"], result["passage_counts"] = subwords
+                if self.reading == "separate":
+                    read = self.subwords.separate(subwords)
+                    result["encoder_ids"] = read["encoder_ids"]
+                    result["passage_pieces"] = read["pieces"]
+            return result
 
-    def given(self, text: Any, name: str) -> Tensors:
+    def given(self, text: Any, name: str, source: Tensors | None = None) -> Tensors:
         """What a task is given beside the passage.
 
         Args:
             text: string `[B]`.
             name: "question" or "answer".
+            source: what `source` gave for the same examples; needed with an encoder that reads
+                jointly.
 
         Returns:
-            `{name}_ids` int32 `[B, m]`, `BOS` first, and `{name}_characters` `[B, m, c]`.
+            `{name}_ids` int32 `[B, m]`, `BOS` first, and `{name}_characters` `[B, m, c]`. With an
+            encoder that reads jointly, for the sequence of this text and the passage,
+            `{name}_encoder_ids` and `{name}_segment_ids` int32 `[B, W, P]`, and the words of the
+            passage in it, `{name}_passage_pieces` `[B, n, 2]`; see
+            `tfmrc.text.SubwordTokenizer.joint`.
+
+        Raises:
+            ValueError: the encoder reads jointly, and there is no source.
         """
         with tf.device(DEVICE):
             tokens = self._tokens(strings(name, text), getattr(self, f"{name}_length"))
-            return self._read(tokens, name)
+            return self._read(tokens, name) | self._read_jointly(tokens, name, source)
 
     def written(self, text: Any, name: str, source: Tensors) -> Tensors:
         """What a task is given, or writes, in training.
@@ -153,7 +178,7 @@ class DAANetPreprocessor(Preprocessor):
         """
         with tf.device(DEVICE):
             tokens = self._tokens(strings(name, text), getattr(self, f"{name}_length"))
-            result = self._read(tokens, name)
+            result = self._read(tokens, name) | self._read_jointly(tokens, name, source)
             shape = tuple(tf.unstack(tf.shape(result[f"{name}_ids"])))
             extended_ids = target_extended_ids(
                 self.vocabulary.lookup(tokens.compared),
@@ -175,7 +200,7 @@ class DAANetPreprocessor(Preprocessor):
                 passage together; `rotation` as for `MasquePreprocessor.batch`.
 
         Returns:
-            `(x, y, sample_weight)`: the model's nine inputs; the target ids of `answer` and `ask`
+            `(x, y, sample_weight)`: the model's inputs; the target ids of `answer` and `ask`
             and of `answer_coverage` and `ask_coverage`; float32 `[B]`, for each the number of its
             words, which makes the sums over words of the paper's loss of their means. An example
             without an answer weighs nothing in all of them.
@@ -184,7 +209,7 @@ class DAANetPreprocessor(Preprocessor):
         """
         passage = tf.strings.reduce_join(records["passages"], axis=1, separator=" ")
         source = self.source(passage)
-        x = {name: source[name] for name in MODEL_INPUTS[:3]}
+        x = {n: source[n] for n in self.passage_inputs if n != "generable_characters"}
         for name in TASKS.values():
             x |= self.written(records[name], name, source)
         answered = tf.cast(x["answer_target_ids"][:, 0] != EOS, tf.float32)
@@ -215,6 +240,21 @@ class DAANetPreprocessor(Preprocessor):
         return {
             f"{name}_ids": ids + begins,
             f"{name}_characters": self._spell(tokens, position, shape),
+        }
+
+    def _read_jointly(self, tokens: FlatTokens, name: str, source: Tensors | None) -> Tensors:
+        if self.subwords is None or self.reading != "joint":
+            return {}
+        if source is None:
+            raise ValueError(
+                f"The encoder reads {name} and passage as one sequence: given(text, name, source). "
+                "Received: source=None"
+            )
+        passage = Subwords(source["passage_subwords"], source["passage_counts"])
+        read = self.subwords.joint(subwords_of_tokens(self.subwords, tokens), passage)
+        return {
+            f"{name}_{part}": read[part]
+            for part in ("encoder_ids", "segment_ids", "passage_pieces")
         }
 
     def _spell(self, tokens: FlatTokens, position: tf.Tensor, shape: tuple) -> tf.Tensor:

@@ -6,7 +6,7 @@ import keras
 
 from tfmrc.losses import SequenceMean, SequenceNLL
 from tfmrc.models import DAANet
-from tfmrc.training.base import arguments_of, register_training
+from tfmrc.training.base import arguments_of, fine_tuning_optimizer, register_training
 from tfmrc.training.optimizers.adamw import AdamW
 from tfmrc.training.schedules.log_warmup import LogWarmup
 
@@ -22,6 +22,10 @@ def daanet(
     clip_norm: float | None = 5.0,
     coverage_weight: float = 1.0,
     ema: float = 0.0,
+    encoder_learning_rate: float = 1e-4,
+    layer_decay: float = 1.0,
+    warmup_share: float = 0.1,
+    weight_decay: float = 0.01,
 ) -> dict[str, Any]:
     """Training settings of `DAANet`, as arguments of `model.compile`: plain Keras objects.
 
@@ -31,17 +35,29 @@ def daanet(
     the sample weights of `tfmrc.preprocessing.DAANetPreprocessor` all are sums over words and
     means over examples, as printed. Adam without weight decay; batches of 16.
 
+    A model with a pretrained encoder is trained by AdamW with its rates instead, as encoders are
+    fine-tuned (`tfmrc.training.base.fine_tuning_optimizer`). The paper has no such model.
+
     Args:
         model: The model to be compiled. Losses of a task that it lacks are left out, and the loss
             is scaled if it computes in float16. None keeps both tasks.
-        steps: int. Updates of the whole training. Not used: the rate is constant after its rise.
+        steps: int. Updates of the whole training. Used with an encoder alone: without, the rate is
+            constant after its rise.
         steps_per_epoch: int. Not used by this schedule.
-        learning_rate: float. The rate after its rise. Default: 0.001.
-        warmup_steps: int. Updates of the rise; 0 or 1 for none. Default: 1000.
+        learning_rate: float. The rate after its rise; with an encoder, the highest rate of all
+            other weights. Default: 0.001.
+        warmup_steps: int. Updates of the rise; 0 or 1 for none; not used with an encoder.
+            Default: 1000.
         clip_norm: float. Largest norm of the gradient; None for no clipping. Default: 5.
         coverage_weight: float. The paper's kappa. Default: 1.
         ema: float. Decay of an exponential moving average of the weights. Default: 0, none, as in
             the paper.
+        encoder_learning_rate: float. The highest rate of the encoder's top layer. Default: 1e-4.
+        layer_decay: float. Factor of the rate from each layer of the encoder to the one below.
+            Default: 1.
+        warmup_share: float. Share of the updates in which the rates of a model with an encoder
+            rise. Default: 0.1.
+        weight_decay: float. Decoupled decay, with an encoder. Default: 0.01.
 
     Returns:
         `{"optimizer": ..., "loss": {part: ...}, "loss_weights": {part: ...}}`.
@@ -55,6 +71,26 @@ def daanet(
 
     Reference: Xiao et al. 2018, "Loss Function" and "Implementation Details".
     """
+    losses: dict[str, keras.losses.Loss] = {}
+    weights = {}
+    for task in ("answer", "ask"):
+        losses[task], weights[task] = SequenceNLL(), 1.0
+        losses[f"{task}_coverage"] = SequenceMean()
+        weights[f"{task}_coverage"] = coverage_weight
+    encoder = getattr(model, "encoder", None)
+    if encoder is not None:
+        optimizer = fine_tuning_optimizer(
+            encoder,
+            steps=steps,
+            learning_rate=learning_rate,
+            encoder_learning_rate=encoder_learning_rate,
+            layer_decay=layer_decay,
+            warmup_share=warmup_share,
+            weight_decay=weight_decay,
+            clip_norm=clip_norm,
+            ema=ema,
+        )
+        return arguments_of(model, optimizer, losses, weights)
     optimizer = AdamW(
         LogWarmup(learning_rate, warmup_steps),
         weight_decay=None,
@@ -62,10 +98,4 @@ def daanet(
         use_ema=ema > 0,
         ema_momentum=ema or 0.99,
     )
-    losses: dict[str, keras.losses.Loss] = {}
-    weights = {}
-    for task in ("answer", "ask"):
-        losses[task], weights[task] = SequenceNLL(), 1.0
-        losses[f"{task}_coverage"] = SequenceMean()
-        weights[f"{task}_coverage"] = coverage_weight
     return arguments_of(model, optimizer, losses, weights)

@@ -57,19 +57,20 @@ class Masque(GenerationMixin, Model):
     `layer.init_cache(batch_size, num_beams)` and `layer.decode_step(ids, cache)` for one word per
     beam.
 
-    With a pretrained encoder (`tfmrc.encoders`) three designs of the reader, by `encoder_use`:
+    With a pretrained encoder (`tfmrc.encoders`) the reader has three designs, selected by
+    `encoder_use`:
 
-    - "reader": the encoder's vectors of the words take the place of word embedding, highway and
-      shared encoder blocks; projection, dual attention and modelling blocks follow.
-    - "embedding": they take the place of the word vectors, before the highway.
-    - "contextual": they stand beside the word vectors, where the paper has ELMo.
+    - "reader": the encoder's word vectors replace the word embedding, the highway network and the
+      shared encoder blocks; the projection, dual attention and the modelling blocks follow.
+    - "embedding": they replace the word vectors before the highway network.
+    - "contextual": they are concatenated with the word vectors, as ELMo in the paper.
 
-    The encoder knows the order of words, so no positions are added in the reader. In all designs
-    the question is read by itself; with `reading="joint"` each passage is read as one sequence
-    with the question. So neither the question nor a passage depends on the other passages before
-    dual attention, and a passage's relevance on none of them, as in the paper. `BOS` of a passage,
-    from which ranker and classifier read, has the vector of the sequence's first subword ([CLS]).
-    The decoder embeds words by the word embedding in all designs.
+    The encoder knows the order of words, so the reader adds no positions. In all designs the
+    encoder reads the question alone; with `reading="joint"` it reads each passage as one sequence
+    with the question. Before dual attention neither the question nor a passage therefore depends on
+    other passages, and a passage's relevance never does, as in the paper. The `BOS` of a passage,
+    which the ranker and the classifier read, has the vector of the sequence's first subword
+    ([CLS]). In all designs the decoder embeds words by the word embedding.
 
     Passages that are missing (all PAD) are never attended to or copied from, get a relevance of
     zero and give zeros to the classifier.

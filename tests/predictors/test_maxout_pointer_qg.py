@@ -91,7 +91,7 @@ def test_a_process_without_tfmrc_asks_the_same(exported, arrays, loader):
     found = run_loader(loader, exported, [REQUEST, wrong, blank, long])
     assert_same_outputs(found[0]["outputs"], arrays)
     for refused in found[1:3]:
-        assert refused["code"] == 3 and "stands in its passage" in refused["error"]
+        assert refused["code"] == 3 and "occur in its passage" in refused["error"]
     assert found[3]["outputs"]["truncated"] == [True]
 
 
@@ -103,7 +103,7 @@ def test_signatures_with_a_place_and_with_a_passage_alone(exported, predictor):
         passage=tf.constant([passage]), answer=tf.constant(["hill"]), answer_start=tf.constant([22])
     )
     assert at["answer_start"].numpy().tolist() == [22]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="stands in its passage"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="occur in its passage"):
         signatures["at"](
             passage=tf.constant([passage]), answer=tf.constant(["hill"]),
             answer_start=tf.constant([21]),
@@ -138,7 +138,7 @@ def test_an_export_asks_by_one_call(exported, predictor):
     proposed, nothing = export.generate_from_passage([passage, "nothing here."])
     assert [q.answer for q in proposed] == ["Mt. Brannoch", "1,310.5"]
     assert nothing == []
-    with pytest.raises(ValueError, match="stands in its passage"):
+    with pytest.raises(ValueError, match="occur in its passage"):
         export.ask(passage=passage, answer="Zoe")
 
 

@@ -121,7 +121,7 @@ class MasqueDecoder(Composite):
     # === Decoding step by step ===
 
     def project(self, memory):
-        """What the steps of decoding read of the memory, computed once.
+        """Computes what all steps of decoding read from the memory.
 
         Returns:
             A dict: the memory, `projected` for the blocks and `copy_projected` for the copying.

@@ -1,4 +1,4 @@
-"""What turns passages, questions and answers into DAANET's numbers."""
+"""The preprocessor of DAANET: passages, questions and answers to the model's inputs."""
 
 from typing import Any
 
@@ -110,7 +110,7 @@ class DAANetPreprocessor(Preprocessor):
         return MODEL_INPUTS + (("encoder_ids", "passage_pieces") if alone else ())
 
     def source(self, passage: Any) -> Tensors:
-        """What both tasks read and copy from.
+        """Returns the inputs that both tasks read and copy from.
 
         Args:
             passage: string `[B]`.
@@ -142,7 +142,7 @@ class DAANetPreprocessor(Preprocessor):
             return result
 
     def given(self, text: Any, name: str, source: Tensors | None = None) -> Tensors:
-        """What a task is given beside the passage.
+        """Returns the inputs that a task reads beside the passage.
 
         Args:
             text: string `[B]`.
@@ -165,7 +165,7 @@ class DAANetPreprocessor(Preprocessor):
             return self._read(tokens, name) | self._read_jointly(tokens, name, source)
 
     def written(self, text: Any, name: str, source: Tensors) -> Tensors:
-        """What a task is given, or writes, in training.
+        """Returns the inputs or targets of a task in training.
 
         Args:
             text: string `[B]`.
@@ -223,7 +223,7 @@ class DAANetPreprocessor(Preprocessor):
         return x, y, weights
 
     def generable_characters(self) -> tf.Tensor:
-        """How the generable words are spelled: int32 `[G, c]`, zeros for the special rows."""
+        """Returns the characters of the generable words: int32 `[G, c]`, zeros for special rows."""
         words = ("",) * NUM_SPECIAL + self.vocabulary.words[NUM_SPECIAL:]
         return self._characters(tf.constant(words[: self.generation_vocabulary_size]))
 

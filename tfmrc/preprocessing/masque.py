@@ -1,4 +1,4 @@
-"""What turns strings into Masque's numbers, in training and in the exported model alike."""
+"""The preprocessor of Masque: strings to the model's inputs, in training and in exports."""
 
 from typing import Any
 
@@ -259,7 +259,7 @@ class MasquePreprocessor(Preprocessor):
         return x, {"decoder": target["target_ids"], **labels}, weights
 
     def relevance_gold(self, passages: tf.Tensor, relevance: tf.Tensor) -> tf.Tensor:
-        """What a model with a gold ranker reads beside the words: the true relevance.
+        """Returns the true relevance, which a model with a gold ranker reads.
 
         Args:
             passages: string `[B, K']`.

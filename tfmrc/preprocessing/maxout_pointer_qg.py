@@ -1,4 +1,4 @@
-"""What turns a passage and an answer into the numbers of question generation."""
+"""The preprocessor of question generation: a passage and an answer to the model's inputs."""
 
 from typing import Any
 
@@ -246,7 +246,7 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
 
 
 def _answer_start(passage: tf.Tensor, answer: tf.Tensor, given: Any) -> tf.Tensor:
-    """Where the answers begin, once it is sure that they do."""
+    """Returns the first characters of the answers, checked against the passages."""
     sizes = tf.stack([tf.size(passage), tf.size(answer)])
     same = tf.debugging.Assert(
         sizes[0] == sizes[1], ["A batch has as many passages as answers. Received: ", sizes]
@@ -262,7 +262,7 @@ def _answer_start(passage: tf.Tensor, answer: tf.Tensor, given: Any) -> tf.Tenso
     check = tf.debugging.Assert(
         ~tf.reduce_any(wrong),
         [
-            "An answer has words and stands in its passage, where answer_start says. Received: ",
+            "An answer must have words and occur in its passage at answer_start. Received: ",
             tf.boolean_mask(answer, wrong),
         ],
     )

@@ -115,7 +115,7 @@ def lay_out(
 def copied_passage(
     tokens: FlatTokens, vocabulary: Vocabulary, generation_vocabulary_size: int
 ) -> dict[str, tf.Tensor]:
-    """What a model reads and copies from where one passage per example is its whole source.
+    """Returns what a model reads and copies from, for one passage per example.
 
     Args:
         tokens: the words of B passages that are kept.

@@ -129,8 +129,8 @@ def test_both_signatures_and_the_card_of_the_export(exported):
     assert card["model"]["encoder"]["name"] == "new bert"
 
 
-@pytest.mark.parametrize("reading, fold", [("joint", False), ("separate", True)])
-def test_it_learns_to_answer_and_to_ask_by_heart(reading, fold):
+@pytest.mark.parametrize("reading, fold, steps", [("joint", False, 150), ("separate", True, 300)])
+def test_it_learns_to_answer_and_to_ask_by_heart(reading, fold, steps):
     predictor = make("embedding", reading, fold, False, hidden_dim=32, dropout=0.0)
     passage = "The hill is 12 metres high. Tamsin named it."
     pairs = {"how high is the hill?": "12 metres", "who named it?": "Tamsin"}
@@ -143,13 +143,13 @@ def test_it_learns_to_answer_and_to_ask_by_heart(reading, fold):
     model = predictor.model
     settings = training.daanet(
         model=model,
-        steps=150,
+        steps=steps,
         learning_rate=1e-2,
         encoder_learning_rate=1e-3,
         coverage_weight=0.0,
     )
     model.compile(**settings)
-    model.fit(tf.data.Dataset.from_tensors(batch).repeat(150), verbose=0)
+    model.fit(tf.data.Dataset.from_tensors(batch).repeat(steps), verbose=0)
     with eagerly():
         for question, answer in pairs.items():
             assert predictor.answer(question=question, passages=[passage]).text == answer

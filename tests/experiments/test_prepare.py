@@ -67,6 +67,6 @@ def test_doubtful_data_get_a_warning_with_the_number(
     [facts] = found["sources"]
     said = " ".join(capsys.readouterr().out.split())
     size, alone = facts["validation"]["examples"], facts["train"]["without_group"]
-    assert f"chosen on {size} validation examples. Raise split.validation_share (0.05)" in said
+    assert f"selected on {size} validation examples. Raise split.validation_share (0.05)" in said
     assert f"{alone} training examples of train.jsonl have no group" in said
     assert "sources.0 is trained on the file that it is tested on: train.jsonl" in said

@@ -51,32 +51,23 @@ def weights(folder):
     return {weight.path: keras.ops.convert_to_numpy(weight) for weight in model.weights}
 
 
-def test_training_starts_from_the_weights_words_and_sizes_of_the_folder(first):
-    """With a learning rate of 0 the result is what training started from."""
-    run = train(
-        first, "two", "training.optimizer.learning_rate=0.0", run="same", start=first / "one"
-    )
+def test_training_starts_from_the_weights_and_words_of_the_folder(first):
+    """A few small updates move the weights a little; those of frozen layers stay equal."""
+    frozen = "training.frozen=[contextual_encoding, word_embedding]"
+    rate = "training.optimizer.learning_rate=0.0001"
+    run = train(first, "two", frozen, rate, run="further", start=first / "one")
     before, after = weights(first / "one"), weights(run)
     assert before.keys() == after.keys()
-    for name, value in before.items():
-        np.testing.assert_array_equal(value, after[name], err_msg=name)
+    for name, value in before.items():  # Adamax moves a weight by at most the rate per update
+        np.testing.assert_allclose(value, after[name], rtol=0, atol=0.01, err_msg=name)
+    moved = {name for name, value in before.items() if (value != after[name]).any()}
+    assert not [name for name in moved if "contextual_encoding" in name or "word_emb" in name]
+    assert [name for name in moved if "memory_generation" in name]
+    assert [name for name in moved if "answer_module" in name]
     assert (run / "vocabulary.txt").read_text() == (first / "one" / "vocabulary.txt").read_text()
     assert "lighthouse" not in (run / "vocabulary.txt").read_text().split()
     facts = json.loads((run / "training.json").read_text())
     assert Path(facts["started_from"]) == first / "one"
-
-
-def test_frozen_layers_stay_and_others_are_trained(first):
-    layers = [layer.name for layer in tfmrc.load(first / "one").model.layers]
-    assert "contextual_encoding" in layers
-    frozen = "training.frozen=[contextual_encoding, word_embedding]"
-    run = train(first, "two", frozen, run="frozen", start=first / "one" / "predictor")
-    before, after = weights(first / "one"), weights(run)
-    moved = {name for name, value in before.items() if (value != after[name]).any()}
-    assert moved
-    assert not [name for name in moved if "contextual_encoding" in name or "word_emb" in name]
-    assert [name for name in moved if "memory_generation" in name]
-    assert [name for name in moved if "answer_module" in name]
 
 
 def test_a_predictor_is_trained_further_in_python(first, tmp_path):

@@ -5,7 +5,7 @@ PY := .venv/bin/python
 WORKERS ?= 2
 TESTS ?=
 
-export TF_CPP_MIN_LOG_LEVEL ?= 2
+export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 # Few arenas: a test worker has many threads, and freed memory goes back to the system.
 export MALLOC_ARENA_MAX ?= 2

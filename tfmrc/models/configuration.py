@@ -1,13 +1,13 @@
 """Conversion of constructor arguments to JSON values and back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import keras
 
 from tfmrc import encoders
 
-__all__ = ["deserialized", "holds_layers", "serialized"]
+__all__ = ["check_choice", "check_contextual", "deserialized", "holds_layers", "serialized"]
 
 
 def serialized(value: Any) -> Any:
@@ -49,3 +49,22 @@ def holds_layers(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(holds_layers(item) for item in value)
     return isinstance(value, keras.layers.Layer)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Raises a ValueError unless an argument is one of its choices.
+
+    Example:
+        >>> check_choice("reading", "joint", ("joint", "separate"))
+    """
+    if value not in choices:
+        raise ValueError(f"`{name}` is one of {list(choices)}. Received: {name}={value!r}")
+
+
+def check_contextual(encoder: Any, contextual_embedding: Any) -> None:
+    """Raises a ValueError if a model is given both an encoder and a contextual embedding."""
+    if encoder is not None and contextual_embedding is not None:
+        raise ValueError(
+            "An encoder and a contextual embedding exclude each other. Received: "
+            f"encoder={encoder!r:.80}, contextual_embedding={contextual_embedding!r:.80}"
+        )

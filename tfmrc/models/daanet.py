@@ -18,6 +18,7 @@ from tfmrc.layers import (
 from tfmrc.layers.encoders.concatenated_encoder import BLOCKS
 from tfmrc.models import presets
 from tfmrc.models.base import Model
+from tfmrc.models.configuration import check_choice
 from tfmrc.models.daanet_task import GIVEN, TARGET, Direction
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import PAD
@@ -186,14 +187,8 @@ class DAANet(Model):
     ):
         if not tasks or not set(tasks) <= set(TASKS):
             raise ValueError(f"`tasks` holds some of {TASKS}. Received: tasks={tasks!r}")
-        for argument, value, choices in (
-            ("encoder_use", encoder_use, ENCODER_USES),
-            ("reading", reading, ENCODER_INPUTS),
-        ):
-            if value not in choices:
-                raise ValueError(
-                    f"`{argument}` is one of {list(choices)}. Received: {argument}={value!r}"
-                )
+        check_choice("encoder_use", encoder_use, ENCODER_USES)
+        check_choice("reading", reading, ENCODER_INPUTS)
         self.tasks = tuple(task for task in TASKS if task in tasks)
         self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.context_attention = context_attention

@@ -24,6 +24,7 @@ from tfmrc.layers import (
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.models import presets
 from tfmrc.models.base import Model
+from tfmrc.models.configuration import check_choice, check_contextual
 from tfmrc.models.generation import GenerationMixin, input_ids
 from tfmrc.models.masque_decoder import MasqueDecoder
 from tfmrc.models.masque_reader import MasqueReader
@@ -226,20 +227,9 @@ class Masque(GenerationMixin, Model):
                 "A model needs a ranker, a classifier or a decoder. Received: "
                 f"ranker={ranker!r}, classifier={classifier}, decoder={decoder}"
             )
-        if encoder_use not in ENCODER_USES:
-            raise ValueError(
-                f"`encoder_use` is one of {list(ENCODER_USES)}. "
-                f"Received: encoder_use={encoder_use!r}"
-            )
-        if reading not in ENCODER_INPUTS:
-            raise ValueError(
-                f"`reading` is one of {sorted(ENCODER_INPUTS)}. Received: reading={reading!r}"
-            )
-        if encoder is not None and contextual_embedding is not None:
-            raise ValueError(
-                "An encoder and a contextual embedding exclude each other. Received: "
-                f"encoder={encoder!r:.80}, contextual_embedding={contextual_embedding!r:.80}"
-            )
+        check_choice("encoder_use", encoder_use, ENCODER_USES)
+        check_choice("reading", reading, ENCODER_INPUTS)
+        check_contextual(encoder, contextual_embedding)
         self.num_passages = num_passages
         self.num_styles = num_styles
         # Extended ids begin after the generable words; a table cannot generate more than it has.

@@ -16,6 +16,7 @@ from tfmrc.layers import (
 )
 from tfmrc.models import presets
 from tfmrc.models.base import Model
+from tfmrc.models.configuration import check_choice
 from tfmrc.models.generation import GenerationMixin, input_ids
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import BOS, PAD, UNK
@@ -146,11 +147,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
                 f"attention={attention}, copy={copy!r}, self_attention={self_attention}, "
                 f"coverage={coverage}"
             )
-        if encoder_use not in ENCODER_USES:
-            raise ValueError(
-                f"`encoder_use` is one of {list(ENCODER_USES)}. "
-                f"Received: encoder_use={encoder_use!r}"
-            )
+        check_choice("encoder_use", encoder_use, ENCODER_USES)
         # Extended ids begin after the generable words; a table cannot generate more than it has.
         self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.has_attention = attention

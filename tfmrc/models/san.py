@@ -19,6 +19,7 @@ from tfmrc.layers import (
 )
 from tfmrc.models import presets
 from tfmrc.models.base import Model
+from tfmrc.models.configuration import check_choice, check_contextual
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.spans import best_spans
 
@@ -160,20 +161,9 @@ class SAN(Model):
                 "`num_exact_match` is 0, 2 (as written, lower case) or 3 (also lemma). "
                 f"Received: num_exact_match={num_exact_match}"
             )
-        if encoder_use not in ENCODER_USES:
-            raise ValueError(
-                f"`encoder_use` is one of {list(ENCODER_USES)}. "
-                f"Received: encoder_use={encoder_use!r}"
-            )
-        if reading not in ENCODER_INPUTS:
-            raise ValueError(
-                f"`reading` is one of {sorted(ENCODER_INPUTS)}. Received: reading={reading!r}"
-            )
-        if encoder is not None and contextual_embedding is not None:
-            raise ValueError(
-                "An encoder and a contextual embedding exclude each other. Received: "
-                f"encoder={encoder!r:.80}, contextual_embedding={contextual_embedding!r:.80}"
-            )
+        check_choice("encoder_use", encoder_use, ENCODER_USES)
+        check_choice("reading", reading, ENCODER_INPUTS)
+        check_contextual(encoder, contextual_embedding)
         self.num_exact_match = num_exact_match
         self.num_pos = num_pos
         self.num_ner = num_ner

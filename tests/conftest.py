@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import memory
+from tests.running import without_graphs  # noqa: F401
 from tests.trained import (  # noqa: F401
     answer_arrays,
     exported,

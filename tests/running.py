@@ -3,14 +3,23 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import tensorflow as tf
+import pytest
 
 
 @contextmanager
 def eagerly() -> Iterator[None]:
     """Without graphs: for a few words, tracing takes longer than running."""
+    import tensorflow as tf
+
     tf.config.run_functions_eagerly(True)
     try:
         yield
     finally:
         tf.config.run_functions_eagerly(False)
+
+
+@pytest.fixture
+def without_graphs() -> Iterator[None]:
+    """Runs a test eagerly; exports are made and run as graphs all the same."""
+    with eagerly():
+        yield

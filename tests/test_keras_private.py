@@ -79,7 +79,10 @@ def test_a_variable_in_an_update_is_one_of_the_optimizers(model):
 
     class Watched(keras.optimizers.SGD):
         def update_step(self, gradient, variable, learning_rate):
-            seen.append(keras_private.known_variable(self, variable).path)
+            known = keras_private.known_variable(self, variable)
+            index = keras_private.index_of(self, variable)
+            assert known is keras_private.optimizer_variables(self)[index]
+            seen.append(known.path)
             super().update_step(gradient, variable, learning_rate)
 
     model.compile(Watched(0.1), loss={"y": "mse"})

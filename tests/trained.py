@@ -48,20 +48,19 @@ def exports_once() -> Iterator[None]:
 
     A loaded export prepares its graphs at its first request, which takes seconds.
     """
-    from tfmrc.serving.signature import SavedModel, newest_version
+    import tensorflow as tf
 
-    loaded: dict[Any, SavedModel] = {}
+    load = tf.saved_model.load
+    loaded: dict[Any, Any] = {}
 
-    def load(path: Any, *, verify: bool = True) -> SavedModel:
-        folder = newest_version(path).resolve()
-        key = folder, verify, (folder / "saved_model.pb").stat().st_mtime_ns
+    def once(folder: Any) -> Any:
+        key = Path(folder).resolve(), Path(folder, "saved_model.pb").stat().st_mtime_ns
         if key not in loaded:
-            loaded[key] = SavedModel(folder, verify=verify)
+            loaded[key] = load(str(folder))
         return loaded[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("saved_model", "server"):
-            patch.setattr(f"tfmrc.serving.{module}.SavedModel", load)
+        patch.setattr(tf.saved_model, "load", once)
         yield
 
 

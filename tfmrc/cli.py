@@ -192,6 +192,11 @@ def parser() -> argparse.ArgumentParser:
         "--fresh", action="store_true", help="delete the run in the folder and start again"
     )
     train.add_argument(
+        "--first-look",
+        action="store_true",
+        help="train ten steps in runs/NAME_first_look and tell what all of them would take",
+    )
+    train.add_argument(
         "--from",
         dest="start_from",
         metavar="FOLDER",
@@ -368,14 +373,12 @@ def _train(options: Any) -> None:
             *options.set,
             f"start_from={json.dumps(str(Path(options.start_from).resolve()))}",
         ]
-    experiments.train(
-        _recipe(options),
-        data=options.data,
-        run=options.run,
-        fresh=options.fresh,
-        variants=options.variants,
-        seeds=options.seeds,
-    )
+    places = {"data": options.data, "run": options.run}
+    chosen = {"variants": options.variants, "seeds": options.seeds}
+    if options.first_look:
+        experiments.first_look(_recipe(options), **places, **chosen)
+    else:
+        experiments.train(_recipe(options), **places, **chosen, fresh=options.fresh)
 
 
 def _evaluate(options: Any) -> int:

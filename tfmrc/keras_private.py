@@ -10,6 +10,7 @@ from typing import Any
 __all__ = [
     "all_sublayers",
     "ema_variables",
+    "index_of",
     "initial_epoch",
     "known_variable",
     "optimizer_variables",
@@ -55,12 +56,17 @@ def optimizer_variables(optimizer: Any) -> list[Any]:
     return list(optimizer._trainable_variables)
 
 
+def index_of(optimizer: Any, variable: Any) -> int:
+    """Returns the index of a variable, as it is given to an update, in a built optimizer."""
+    return int(optimizer._get_variable_index(variable))
+
+
 def known_variable(optimizer: Any, variable: Any) -> Any:
     """Returns the variable of a built optimizer that corresponds to one in an update.
 
     In an update on TensorFlow a variable can be the backend's own, which has no Keras path.
     """
-    return optimizer._trainable_variables[optimizer._get_variable_index(variable)]
+    return optimizer._trainable_variables[index_of(optimizer, variable)]
 
 
 def ema_variables(optimizer: Any) -> list[Any]:

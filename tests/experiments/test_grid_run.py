@@ -10,7 +10,7 @@ import yaml
 
 from tests.recipes.small_squad import NAMES, squad
 from tests.running import eagerly
-from tfmrc import Predictor, cli, data
+from tfmrc import Predictor, cli, data, experiments
 from tfmrc.evaluation import read_predictions
 from tfmrc.experiments import find_recipe
 from tfmrc.experiments.answering import digest_of, model_digest
@@ -105,6 +105,23 @@ def test_runs_share_words_and_say_what_they_took(
     assert "weights" not in capsys.readouterr().out
     assert train(place, "--set", "model.units=3") == 1
     assert "model.units: 2 there, 3 here" in capsys.readouterr().err
+
+
+def test_a_first_look_tells_time_and_memory_and_leaves_the_runs_alone(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (place / "run").rglob("*")}
+    with eagerly():
+        assert train(place, "--first-look", "--set", "training.epochs=50") == 0
+    said = capsys.readouterr().out
+    assert {path: path.stat().st_mtime_ns for path in (place / "run").rglob("*")} == before
+    facts = json.loads((place / "run_first_look" / "training.json").read_text())
+    assert facts["steps"] == 10 and facts["seconds_per_step"] > 0 and facts["peak_memory_gib"] > 0.1
+    steps = 50 * (facts["examples"] // 8)
+    assert f"All {steps:,} steps in each of 4 runs would take about" in said
+    assert f"tfmrc evaluate {place / 'run_first_look'}" in said
+    config = experiments.load(place / "run_first_look" / "config.yaml")
+    assert (config.seed, config.model["answer"], config.training.epochs) == (1, "one_step", 50)
 
 
 def test_one_table_with_means_ensemble_and_pictures(

@@ -9,7 +9,7 @@ import pytest
 
 from tfmrc.cli import main
 from tfmrc.experiments.reproduction import Part, Row, find_runs, read_rows, states
-from tfmrc.experiments.reproduction.table import commands, listing, markdown, to_json
+from tfmrc.experiments.reproduction.table import commands, first_looks, listing, markdown, to_json
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = ROOT / "recipes" / "reproduction.yaml"
@@ -131,6 +131,9 @@ def test_commands_and_missing_recipes_are_said(tmp_path: Path, recipes: Path) ->
         "tfmrc evaluate runs/b",
     ]
     assert commands(found, tmp_path / "nowhere") == []
+    assert [line.replace(str(recipes), "recipes") for line in first_looks(found, recipes)] == [
+        f"{command} --first-look" for command in made[::2]
+    ]
     assert "no recipe yet: ensemble" in listing([_state(tmp_path, recipes, lacking)])
 
 
@@ -140,6 +143,7 @@ def test_figures_stand_beside_the_papers(tmp_path: Path, recipes: Path) -> None:
     text = listing([found])
     assert "full: MARCO v2, dev, 40 questions; weights 1,234, training 20 steps; seed 3" in text
     assert "2026-01-02 10:11" in text and "nlg_rouge_l 50.00 (69.77)" in text
+    assert text.startswith("m-t3  M, Table 3  run in part ")
     assert text.endswith("1 rows: 1 run in part")
     page = markdown([found], recipes)
     assert "| M, Table 3 | ablations | run in part | full: MARCO v2," in page

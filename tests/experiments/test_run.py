@@ -10,6 +10,7 @@ import keras
 import numpy as np
 import pytest
 
+from tests.running import eagerly
 from tfmrc import Predictor, cli, data, experiments
 from tfmrc.evaluation import read_predictions
 from tfmrc.experiments.building import build_model
@@ -74,16 +75,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data.write_examples(made / "train.jsonl", [example(n) for n in range(40)])
     data.write_examples(made / "test.jsonl", [example(n) for n in range(100, 108)])
     (made / "config.yaml").write_text(CONFIG, encoding="utf-8")
-    status = cli.main(
-        ["train", str(made / "config.yaml"), "--data", str(made), "--run", str(made / "run")]
-    )
-    assert status == 0
+    places = ["--data", str(made), "--run", str(made / "run")]
+    with eagerly():
+        assert cli.main(["train", str(made / "config.yaml"), *places]) == 0
     return made
 
 
 @pytest.fixture(scope="module")
 def evaluated(folder: Path) -> Path:
-    assert cli.main(["evaluate", str(folder / "run"), "--data", str(folder)]) == 0
+    with eagerly():
+        assert cli.main(["evaluate", str(folder / "run"), "--data", str(folder)]) == 0
     return folder / "run" / "evaluation" / "1-test-short-long"
 
 
@@ -149,7 +150,8 @@ def test_a_kill_before_the_predictor_was_saved_loses_nothing(folder: Path, tmp_p
     shutil.rmtree(run / "predictor")
     (run / ".predictor.part").mkdir()
     command = ["train", str(folder / "config.yaml"), "--run", str(run), "--data", str(folder)]
-    assert cli.main(command) == 0
+    with eagerly():
+        assert cli.main(command) == 0
     facts, before = (
         json.loads((path / "training.json").read_text()) for path in (run, folder / "run")
     )
@@ -220,7 +222,8 @@ def test_answers_that_are_written_are_not_asked_again(evaluated: Path, folder: P
     assert len(lines) == 5
     changed = json.loads(lines[1]) | {"answer": "kept"}
     path.write_text("\n".join([lines[0], json.dumps(changed), lines[2][:20]]), encoding="utf-8")
-    assert cli.main(["evaluate", str(folder / "run"), "--set", "evaluation.meteor=false"]) == 0
+    with eagerly():
+        assert cli.main(["evaluate", str(folder / "run"), "--set", "evaluation.meteor=false"]) == 0
     again = path.read_text().splitlines()
     assert json.loads(again[1])["answer"] == "kept"
     for ours, theirs in zip(again[2:], lines[2:], strict=True):
@@ -288,11 +291,12 @@ def test_killed_training_ends_with_the_same_weights(folder: Path) -> None:
         "tfmrc.experiments.steps.train.training.TimeLimit",
         lambda minutes: [limit := TimeLimit(minutes), _with(limit, Killer())][0],
     )
-    with pytest.raises(Kill):
+    with eagerly(), pytest.raises(Kill):
         experiments.train(chosen, data=folder, run=killed)
     patch.undo()
     assert not (killed / "training.json").exists()
-    experiments.train(chosen, data=folder, run=killed)
+    with eagerly():
+        experiments.train(chosen, data=folder, run=killed)
     whole, resumed = (Predictor.load(path / "predictor").model for path in (folder / "run", killed))
     for ours, theirs in zip(resumed.weights, whole.weights, strict=True):
         np.testing.assert_array_equal(ours.numpy(), theirs.numpy())

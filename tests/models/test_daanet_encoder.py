@@ -171,6 +171,7 @@ def test_what_any_model_owes_its_user(use, reading):
         compile_kwargs={
             "optimizer": "sgd",
             "loss": {n: SequenceMean() if "_" in n else SequenceNLL() for n in targets},
+            "run_eagerly": True,  # it learns by heart in the graph
         },
         targets=targets,
         axes=axes,
@@ -198,7 +199,7 @@ def test_both_tasks_send_gradients_into_the_layers_that_are_trained(trained):
                 assert part is not None and np.any(part), (task, path)
     before = {v.path: v.numpy() for v in model.encoder.variables if "seed" not in v.path}
     y = {n: duals.targets(x, n.split("_")[0]) for t in TASKS for n in (t, f"{t}_coverage")}
-    model.compile(**training.daanet(model=model, steps=4, warmup_share=0.0))
+    model.compile(**training.daanet(model=model, steps=4, warmup_share=0.0), run_eagerly=True)
     model.train_on_batch(x, y)
     for variable in model.encoder.variables:
         if variable.path in before and "pooled" not in variable.path:

@@ -64,7 +64,7 @@ def test_half_precision_with_missing_passages_gives_no_nan(policy):
     y, weight = examples.labels(examples.FOUR, x)
     compiled(model, 1e-3, run_eagerly=True)
     taken = []
-    for _ in range(9):
+    for _ in range(9 if policy == "mixed_float16" else 3):
         losses = model.train_on_batch(x, y, weight, return_dict=True)
         assert np.isfinite(list(losses.values())).all()
         optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)

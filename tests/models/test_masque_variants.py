@@ -139,7 +139,7 @@ def test_all_that_any_model_owes():
         Masque,
         {**examples.SIZES, "initializer_stddev": 0.2},
         x,
-        compile_kwargs=compiled(ALL),
+        compile_kwargs={**compiled(ALL), "run_eagerly": True},  # the graph: test_masque_training
         targets=y,
         sample_weight=weight,
         axes=one,

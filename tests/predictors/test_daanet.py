@@ -11,7 +11,7 @@ from tfmrc import models, preprocessing, text
 from tfmrc.predictors import DAANetPredictor, GeneratedQuestion, GeneratedText
 from tfmrc.serving import Client, Server
 
-pytestmark = pytest.mark.usefixtures("exports_once")
+pytestmark = pytest.mark.usefixtures("exports_once", "without_graphs")
 
 WORDS = "what the . ? how high is hill metres who named it and river in".split()
 OPTIONS = {"num_beams": 3, "num_return_sequences": 2, "max_length": 6}

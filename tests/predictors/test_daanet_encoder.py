@@ -11,6 +11,8 @@ from tests.running import eagerly
 from tests.serving.predictors import assert_same_arrays, assert_same_outputs, run_loader
 from tfmrc import Predictor, encoders, models, preprocessing, text, training
 
+pytestmark = pytest.mark.usefixtures("exports_once")
+
 WORDS = "what the . ? how high is hill metres who named it and river in".split()
 PIECES = [*WORDS, "##s", "mt", "m", "b", "##r", "##a", "##n", "##o", "##ch", "1", ",", "old", "##t"]
 LONG = " ".join(f"Hill{n}, 川 and {n}." for n in range(9))
@@ -89,6 +91,9 @@ def test_saved_and_loaded(use, reading, fold, tmp_path):
         assert_same_arrays(run(again, task), run(predictor, task))
 
 
+# === The export: slow, since those of SAN and Masque have the same encoder ===
+
+
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     predictor = make()
@@ -97,6 +102,7 @@ def exported(tmp_path_factory):
     return predictor.export(folder, **OPTIONS), expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
 def test_a_process_without_tfmrc_answers_the_same(exported, loader):
     folder, expected = exported
@@ -118,6 +124,7 @@ def test_the_same_under_tensorflow_2_20(exported, older_python, loader):
     assert_same_outputs(reply["outputs"], expected["answer"], rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_both_signatures_and_the_card_of_the_export(exported):
     folder, expected = exported
     signatures = tf.saved_model.load(str(folder)).signatures
@@ -129,6 +136,7 @@ def test_both_signatures_and_the_card_of_the_export(exported):
     assert card["model"]["encoder"]["name"] == "new bert"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading, fold, steps", [("joint", False, 150), ("separate", True, 300)])
 def test_it_learns_to_answer_and_to_ask_by_heart(reading, fold, steps):
     predictor = make("embedding", reading, fold, False, hidden_dim=32, dropout=0.0)

@@ -9,6 +9,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from tensorflow.core.protobuf import saved_model_pb2
 
 from tests.serving.predictors import (
+    EXPORT_OPTIONS,
     REQUEST,
     STYLES,
     assert_same_outputs,
@@ -17,6 +18,8 @@ from tests.serving.predictors import (
 )
 from tfmrc.predictors.export import operations, python_operations
 from tfmrc.serving import write_serving_config
+
+pytestmark = pytest.mark.usefixtures("exports_once")
 
 
 def test_no_operation_of_the_export_calls_python(exported):
@@ -51,6 +54,14 @@ def test_a_process_without_tfmrc_gives_the_same_answers(exported, answer_arrays,
     np.testing.assert_allclose(
         single["outputs"]["score"], together["outputs"]["score"][1:2], rtol=1e-5
     )
+
+
+def test_compiled_gives_the_same_answers(predictor, answer_arrays):
+    compiled = predictor.run("serving_default", REQUEST, **EXPORT_OPTIONS, jit_compile=True)
+    np.testing.assert_array_equal(answer_arrays["answer"], compiled["answer"])
+    np.testing.assert_array_equal(answer_arrays["starts"], compiled["starts"])
+    np.testing.assert_array_equal(answer_arrays["sources"], compiled["sources"])
+    np.testing.assert_allclose(answer_arrays["score"], compiled["score"], rtol=1e-4, atol=1e-5)
 
 
 def test_the_export_holds_the_words_once_and_as_text(exported, predictor):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.models import encoded
 from tests.running import eagerly
-from tests.serving.predictors import assert_same_outputs, run_loader
+from tests.serving.predictors import LOADERS, assert_same_outputs, run_loader
 from tfmrc import Predictor
 from tfmrc.predictors import MasquePredictor
 
@@ -73,7 +73,7 @@ def test_the_model_card_names_the_encoder(exported):
     assert card["model"]["encoder"] == expected
 
 
-@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+@pytest.mark.parametrize("loader", LOADERS)
 def test_a_process_without_tfmrc_finds_the_same(exported, arrays, loader):
     (found,) = run_loader(loader, exported, [REQUEST])
     assert_same_outputs(found["outputs"], arrays, rtol=1e-3)

@@ -8,11 +8,14 @@ import pytest
 import tensorflow as tf
 
 import tfmrc
-from tests.serving.predictors import assert_same_outputs, run_loader
+from tests.running import eagerly
+from tests.serving.predictors import LOADERS, assert_same_outputs, run_loader
 from tfmrc import cli, models, preprocessing, text
 from tfmrc.data import Example, Span
 from tfmrc.predictors import MasquePredictor, MaxoutPointerQGPredictor, SANPredictor
 from tfmrc.text.answer_candidates import answer_candidates
+
+pytestmark = pytest.mark.usefixtures("exports_once")
 
 WORDS = "what the . ? how high is hill metres who named it and river in".split()
 OPTIONS = {"num_beams": 4, "num_return_sequences": 3, "max_length": 7, "no_repeat_ngram_size": 2}
@@ -52,7 +55,8 @@ def exported(predictor, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def arrays(predictor):
-    return predictor.run("serving_default", REQUEST, **OPTIONS)
+    with eagerly():
+        return predictor.run("serving_default", REQUEST, **OPTIONS)
 
 
 def ask(predictor, passage, answer, **options):
@@ -61,6 +65,7 @@ def ask(predictor, passage, answer, **options):
     return [best, *best.alternatives]
 
 
+@pytest.mark.usefixtures("without_graphs")
 def test_questions_come_best_first_with_their_probabilities(predictor, arrays):
     assert arrays["questions"].shape == arrays["probabilities"].shape == (2, 3)
     assert (np.diff(arrays["probabilities"]) <= 0).all()
@@ -83,7 +88,7 @@ def test_questions_come_best_first_with_their_probabilities(predictor, arrays):
     assert (second.text, second.answer_start) == (arrays["question"][1].decode(), 21)
 
 
-@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+@pytest.mark.parametrize("loader", LOADERS)
 def test_a_process_without_tfmrc_asks_the_same(exported, arrays, loader):
     wrong = {"passage": ["A hill."], "answer": ["Zoe"]}
     blank = {"passage": [""], "answer": [""]}
@@ -128,6 +133,7 @@ def test_signatures_with_a_place_and_with_a_passage_alone(exported, predictor):
     assert empty["answers"].shape == (1, 0)
 
 
+@pytest.mark.usefixtures("without_graphs")
 def test_an_export_asks_by_one_call(exported, predictor):
     passage, answer = REQUEST["passage"][0], REQUEST["answer"][0]
     export = tfmrc.load(exported)
@@ -142,15 +148,13 @@ def test_an_export_asks_by_one_call(exported, predictor):
         export.ask(passage=passage, answer="Zoe")
 
 
-def test_a_run_is_exported_and_asks_by_command(predictor, tmp_path, capsys):
-    predictor.save(tmp_path / "run" / "predictor")
-    to = str(tmp_path / "qg" / "1")
-    assert cli.main(["export", str(tmp_path / "run"), "--to", to]) == 0
+@pytest.mark.usefixtures("without_graphs")
+def test_an_export_asks_by_command(exported, predictor, capsys):
+    to = str(exported)
     given = ["--passage", REQUEST["passage"][1], "--answer", REQUEST["answer"][1]]
-    capsys.readouterr()
     assert cli.main(["ask", to, *given, "--json"]) == 0
-    [asked] = json.loads(capsys.readouterr().out)
-    [right] = ask(predictor, REQUEST["passage"][1], REQUEST["answer"][1])
+    asked = json.loads(capsys.readouterr().out)[0]
+    right = ask(predictor, REQUEST["passage"][1], REQUEST["answer"][1], **OPTIONS)[0]
     assert (asked["text"], asked["answer_start"]) == (right.text, 21)
     assert cli.main(["ask", to, "--passage", "nothing here."]) == 0
     assert "nothing to ask about" in capsys.readouterr().out
@@ -176,6 +180,7 @@ def test_card_names_the_signature(exported):
     assert card["decoding"]["no_repeat_ngram_size"] == 2
 
 
+@pytest.mark.usefixtures("without_graphs")
 def test_saved_and_loaded_it_asks_the_same(predictor, tmp_path):
     again = MaxoutPointerQGPredictor.load(
         predictor.save(tmp_path / "predictor", metrics={"BLEU-4": 0.1})

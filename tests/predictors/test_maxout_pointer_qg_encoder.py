@@ -11,6 +11,8 @@ from tests.running import eagerly
 from tests.serving.predictors import assert_same_arrays, assert_same_outputs, run_loader
 from tfmrc import Predictor, encoders, models, preprocessing, text, training
 
+pytestmark = pytest.mark.usefixtures("exports_once")
+
 WORDS = "what the . ? how high is hill metres who named it and river in".split()
 PIECES = [*WORDS, "##s", "mt", "m", "b", "##r", "##a", "##n", "##o", "##ch", "1", ",", "old", "##t"]
 LONG = " ".join(f"Hill{n}, 川 and {n}." for n in range(9))
@@ -94,6 +96,9 @@ def test_saved_and_loaded(use, context, reading, tmp_path):
     assert_same_arrays(run(again), run(predictor))
 
 
+# === The export: slow, since those of SAN and Masque have the same encoder ===
+
+
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     predictor = make()
@@ -101,6 +106,7 @@ def exported(tmp_path_factory):
     return predictor.export(folder, **OPTIONS), run(predictor)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
 def test_a_process_without_tfmrc_asks_the_same(exported, loader):
     folder, expected = exported
@@ -123,6 +129,7 @@ def test_the_same_under_tensorflow_2_20(exported, older_python, loader):
     assert_same_outputs(reply["outputs"], expected, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_the_model_card_names_the_encoder(exported):
     card = json.loads((exported[0] / "assets.extra" / "model_card.json").read_text())
     expected = {"family": "bert", "name": "new bert", "trained_layers": 2}

@@ -50,7 +50,8 @@ def make_predictor(seed=1, tagger=None, model=None, **options):
 
 def run(predictor, questions, passages, **options):
     inputs = {"question": questions, "passage": passages}
-    return predictor.run("serving_default", inputs, **options)
+    with eagerly():
+        return predictor.run("serving_default", inputs, **options)
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +191,7 @@ def test_an_ensemble_is_exported_as_one_reader(tmp_path):
         [make_predictor(seed, model={"num_layers": 1}) for seed in (1, 2)]
     )
     exported = together.export(tmp_path / "together" / "1", **OPTIONS)
-    (reply,) = run_loader("tf_loader.py", exported, [REQUEST])
+    (reply,) = run_loader("c_api_loader.py", exported, [REQUEST])
     with eagerly():
         found = run(together, REQUEST["question"], REQUEST["passage"], **OPTIONS)
     assert_same_outputs(reply["outputs"], found, rtol=1e-3)

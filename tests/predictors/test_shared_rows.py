@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.running import eagerly
-from tests.serving.predictors import assert_same_outputs, run_loader
+from tests.serving.predictors import LOADERS, assert_same_outputs, run_loader
 from tfmrc import models, preprocessing, text
 from tfmrc.encoders import WordVectors, set_vectors
 from tfmrc.predictors import SANPredictor
@@ -34,7 +34,8 @@ def predictor():
 
 @pytest.fixture(scope="module")
 def arrays(predictor):
-    return predictor.run("serving_default", REQUEST, **OPTIONS)
+    with eagerly():
+        return predictor.run("serving_default", REQUEST, **OPTIONS)
 
 
 def test_words_without_training_have_their_vectors(predictor):
@@ -53,13 +54,14 @@ def test_saved_and_loaded(predictor, arrays, tmp_path):
     again = SANPredictor.load(tmp_path / "saved")
     vocabulary = predictor.preprocessor.vocabulary
     assert again.preprocessor.vocabulary.shared_words == vocabulary.shared_words
-    found = again.run("serving_default", REQUEST, **OPTIONS)
+    with eagerly():
+        found = again.run("serving_default", REQUEST, **OPTIONS)
     assert set(found) == set(arrays)
     for name, value in arrays.items():
         np.testing.assert_array_equal(found[name], value, err_msg=name)
 
 
-@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+@pytest.mark.parametrize("loader", LOADERS)
 def test_a_process_without_tfmrc_finds_the_same(predictor, tmp_path, loader):
     exported = predictor.export(tmp_path / "spans" / "1", **OPTIONS)
     assert (exported / "assets" / "vocabulary.ids.tsv").is_file()

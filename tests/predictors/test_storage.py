@@ -14,6 +14,8 @@ from tests.serving.predictors import REQUEST, make_predictor
 from tfmrc import models, predictors, preprocessing, text
 from tfmrc.predictors import DamagedError, Predictor, verify
 
+pytestmark = pytest.mark.usefixtures("without_graphs")
+
 
 @keras.saving.register_keras_serializable(package="test_storage")
 class Louder(models.SAN):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from recipes.squad_demo import ask
+from tests.running import eagerly
 from tfmrc import cli
 from tfmrc.data import load_small_squad
 from tfmrc.experiments import find_recipe, load
@@ -45,11 +46,12 @@ def test_the_demo_trains_scores_exports_and_answers(tmp_path, monkeypatch, capfd
     monkeypatch.chdir(tmp_path)
     runs = ["runs/squad_demo", "runs/squad_demo_without_encoder"]
     encoder = f"encoder={{preset: {backbone}, length: 64, overlap: 16, trainable_layers: 1}}"
-    assert cli.main(["train", "squad_demo", "--set", *SMALL, encoder]) == 0
-    assert cli.main(["train", "squad_demo/without_encoder", "--set", *SMALL, SMALL_SAN]) == 0
-    assert cli.main(["evaluate", runs[0]]) == 1  # two steps teach nothing, and the demo says so
-    assert "MISSED" in capfd.readouterr().out
-    assert cli.main(["evaluate", runs[1], "--set", "evaluation.targets={}"]) == 0
+    with eagerly():
+        assert cli.main(["train", "squad_demo", "--set", *SMALL, encoder]) == 0
+        assert cli.main(["train", "squad_demo/without_encoder", "--set", *SMALL, SMALL_SAN]) == 0
+        assert cli.main(["evaluate", runs[0]]) == 1  # two steps teach nothing; the demo says so
+        assert "MISSED" in capfd.readouterr().out
+        assert cli.main(["evaluate", runs[1], "--set", "evaluation.targets={}"]) == 0
     export = "savedmodels/squad_demo/1"
     assert cli.main(["export", runs[0], "--to", export]) == 0
     capfd.readouterr()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import keras
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from tfmrc import Predictor, losses, models, preprocessing, text
@@ -92,6 +93,10 @@ def train(predictor: Predictor, steps: int = 110) -> Predictor:
     )
     predictor.model.fit(batches, shuffle=False, verbose=0)
     return predictor
+
+
+LOADERS = [pytest.param("tf_loader.py", marks=pytest.mark.slow), "c_api_loader.py"]
+"""For a further export of operations that another test loads both ways: the stricter one always."""
 
 
 def run_loader(

@@ -19,6 +19,7 @@ _HOMES = {
     "export": "steps.export",
     "export_predictor": "steps.export",
     "find_recipe": "recipes",
+    "first_look": "steps.first_look",
     "from_mapping": "loading",
     "init": "steps.init",
     "load": "loading",
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     )
     from tfmrc.experiments.steps.evaluate import evaluate
     from tfmrc.experiments.steps.export import export, export_predictor
+    from tfmrc.experiments.steps.first_look import first_look
     from tfmrc.experiments.steps.init import init
     from tfmrc.experiments.steps.predict import predict
     from tfmrc.experiments.steps.prepare import prepare
@@ -59,6 +61,7 @@ __all__ = [
     "export",
     "export_predictor",
     "find_recipe",
+    "first_look",
     "from_mapping",
     "init",
     "load",

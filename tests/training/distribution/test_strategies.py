@@ -27,7 +27,7 @@ def part(results, label):
 
 
 @pytest.mark.parametrize("kind", ["average", "slot", "log"])
-@pytest.mark.parametrize("name", ["toy", "masque"])
+@pytest.mark.parametrize("name", ["toy", pytest.param("masque", marks=pytest.mark.slow)])
 def test_two_replicas_train_like_one(request, name, kind):
     """Clipping at work in every step, sparse gradients, weights of the global batch, averages."""
     found = request.getfixturevalue(name)

@@ -188,3 +188,20 @@ def test_config_round_trip_with_a_schedule():
 def test_clip_norm_must_be_positive(clip_norm):
     with pytest.raises(ValueError, match=f"Received: clip_norm={clip_norm}"):
         AdamW(clip_norm=clip_norm)
+
+
+def test_what_is_the_same_for_all_variables_is_computed_once(rng):
+    """Fails if a new Keras no longer calls what `LeanAdam` overrides."""
+    _, variables = make(rng)
+    optimizer = AdamW(0.1)
+    optimizer.build(variables)
+
+    @tf.function
+    def update():
+        optimizer.apply([tf.ones(v.shape) for v in variables], variables)
+
+    types = [operation.type for operation in update.get_concrete_function().graph.get_operations()]
+    assert types.count("Pow") == 2 and types.count("NotEqual") == 1
+    assert (
+        types.count("Sqrt") == len(variables) + 2
+    )  # of each second moment, of beta_2, of the norm

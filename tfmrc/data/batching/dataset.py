@@ -149,9 +149,9 @@ def make_dataset(
             yield strings(batch) | {"rotation": rotation} | extra
 
     dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
-    dataset = dataset.map(
-        preprocessor.batch, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True
-    )
+    # A preprocessor is graph code, as in an export; to convert it would take a second each start.
+    to_batch = tf.autograph.experimental.do_not_convert(preprocessor.batch)
+    dataset = dataset.map(to_batch, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
     steps = batches.num_steps
     if steps is not None:
         size = tf.data.INFINITE_CARDINALITY if repeat and steps else steps

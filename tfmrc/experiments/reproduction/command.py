@@ -64,6 +64,10 @@ def reproduction(
     for state in listed if only else []:
         lines = table.commands(state, path.parent)
         print("", f"{state.row.paper}, {state.row.label}:", *lines, sep="\n  ")
+        tries = table.first_looks(state, path.parent)
+        if tries:
+            print("", "Time and memory of the trainings here, from ten steps of each:", *tries,
+                  sep="\n  ")  # fmt: skip
 
 
 def _rows_file() -> Path:

@@ -30,9 +30,11 @@ def listing(states: Sequence[RowState]) -> str:
     """Returns the list for a terminal: a line per row, its runs and figures below it."""
     names = [f"{state.row.paper}, {state.row.label}" for state in states]
     wide = max(map(len, names), default=0)
+    widest = max((len(state.row.id) for state in states), default=0)
     lines = []
     for name, state in zip(names, states, strict=True):
-        lines.append(f"{name:<{wide}}  {state.state:<17}  {state.row.shows}")
+        row = state.row
+        lines.append(f"{row.id:<{widest}}  {name:<{wide}}  {state.state:<17}  {row.shows}")
         for result in state.results:
             lines.append(f"    {_data(result)}; {_when(result)}")
             lines.append(f"        {_figures(result)}")
@@ -72,6 +74,12 @@ def commands(state: RowState, recipes: str | Path = "recipes") -> list[str]:
     return list(dict.fromkeys(every))
 
 
+def first_looks(state: RowState, recipes: str | Path = "recipes") -> list[str]:
+    """Returns the commands that try ten steps of each training of a row, for time and memory."""
+    trainings = [line for line in commands(state, recipes) if line.startswith("tfmrc train ")]
+    return [f"{line.partition('  #')[0]} --first-look" for line in trainings]
+
+
 def to_json(state: RowState, recipes: str | Path = "recipes") -> dict[str, Any]:
     """Returns a row, its state, its commands and its results."""
     row = state.row
@@ -83,6 +91,7 @@ def to_json(state: RowState, recipes: str | Path = "recipes") -> dict[str, Any]:
         "state": state.state,
         "without_recipe": list(state.without_recipe),
         "commands": commands(state, recipes),
+        "first_looks": first_looks(state, recipes),
         "results": [
             {
                 "part": result.part.label,

@@ -22,7 +22,7 @@ from tfmrc.experiments.building import (
     classes_of,
     compile_arguments,
 )
-from tfmrc.experiments.environment import machine, summary
+from tfmrc.experiments.environment import machine, peak_memory, summary
 from tfmrc.experiments.grid import Member, base_of, is_grid, members
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import Mixed, data_folder, validation_examples
@@ -43,6 +43,7 @@ def train(
     fresh: bool = False,
     variants: Sequence[str] | None = None,
     seeds: Sequence[int] | None = None,
+    last_step: int | None = None,
 ) -> Path:
     """Trains an experiment, or resumes an interrupted training.
 
@@ -58,6 +59,8 @@ def train(
         fresh: bool. Whether to delete the runs in the folder first. Default: False.
         variants: list of str or None. Variants of the grid to train; None for all. Default: None.
         seeds: list of int or None. Seeds to train; None for those of the grid. Default: None.
+        last_step: int or None. Step after which a run ends, with the learning rates of all its
+            steps; None for all. Default: None.
 
     Returns:
         The run's folder.
@@ -78,7 +81,7 @@ def train(
     if not is_grid(experiment) and not seeds:
         with folders.open_run(experiment, folder, fresh):
             prepared = prepare_in(folder, experiment, source_folder)
-            train_run(runs[0], prepared)
+            train_run(runs[0], prepared, last_step)
         return folder
     with folders.open_run(experiment, folder, fresh):
         prepared = prepare_in(folder, base_of(experiment), source_folder)
@@ -88,7 +91,7 @@ def train(
             continue
         try:
             with folders.open_run(member.experiment, member.folder):
-                train_run(member, _prepared_for(member, prepared))
+                train_run(member, _prepared_for(member, prepared), last_step)
         except folders.RunLockedError as error:
             print(f"Skipping {member.folder.name}: {error}", flush=True)
         keras.utils.clear_session()  # graphs of the run that ended
@@ -116,12 +119,13 @@ def check_steps(experiment: Experiment) -> None:
         )
 
 
-def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
+def train_run(member: Member, prepared: Prepared, last_step: int | None = None) -> dict[str, Any]:
     """Trains one run in its open folder, unless it is trained.
 
     Args:
         member: `Member`. The run.
         prepared: `Prepared`. The shared files.
+        last_step: int or None. Step after which the run ends; None for all. Default: None.
 
     Returns:
         The content of `training.json`.
@@ -155,7 +159,9 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
     if hasattr(preprocessor, "align") and isinstance(examples, list):
         examples, facts["alignment"] = align_answers(preprocessor, examples, annotate)
     validation = _validation_records(experiment, sources)
-    steps, per_epoch = _steps(experiment, len(examples) if isinstance(examples, list) else size)
+    steps, per_epoch = count_steps(
+        experiment, len(examples) if isinstance(examples, list) else size
+    )
     with _scope(strategy):
         if start is None:
             model = build_model(experiment, preprocessor, tagger, encoder)
@@ -173,6 +179,8 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
             facts["started_from"] = str(experiment.start_from)
         freeze(experiment, model)
         model.compile(**compile_arguments(experiment, model, steps, per_epoch))
+    if last_step is not None:
+        steps = per_epoch = min(last_step, steps)
     folders.check_room(folder, COPIES * 4 * model.count_params(), "training")
     callbacks = training.callbacks(
         folder,
@@ -224,6 +232,8 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
         "steps": done,
         "batch_size": settings.batch_size,
         "seconds": round(limit.seconds, 1),
+        "seconds_per_step": limit.seconds_per_step,
+        "peak_memory_gib": peak_memory(),
         "ended_by": _end(limit, done, steps),
         "best_eval": None if callbacks.best.best_epoch is None else callbacks.best.best_epoch + 1,
         "best_val_loss": callbacks.best.best,
@@ -246,8 +256,8 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
     return facts
 
 
-def _steps(experiment: Experiment, size: int) -> tuple[int, int]:
-    """Returns the number of all steps, and of those between two evaluations."""
+def count_steps(experiment: Experiment, size: int) -> tuple[int, int]:
+    """Returns the number of steps on `size` examples, and of those between two evaluations."""
     settings = experiment.training
     per_epoch = settings.eval_every_steps or max(1, size // settings.batch_size)
     if settings.steps is None:

@@ -1,6 +1,8 @@
 """A callback that ends training after a time limit, interruptions included."""
 
+import statistics
 import time
+from collections import deque
 from typing import Any
 
 import keras
@@ -10,7 +12,8 @@ class TimeLimit(keras.callbacks.Callback):
     """Stops `fit` after a number of minutes, including those before a resume.
 
     Validation counts. The last epoch ends like any other, with validation and a checkpoint.
-    `reached` is True if the limit ended training.
+    `reached` is True if the limit ended training. `seconds_per_step` is the median of the last
+    steps, without the first one, which builds the graph, and without validation.
 
     Args:
         minutes: float or None. The limit; None for no limit, but the time is still measured.
@@ -28,11 +31,18 @@ class TimeLimit(keras.callbacks.Callback):
         self.reached = False
         self._before = 0.0
         self._began: float | None = None
+        self._step_began: float | None = None
+        self._steps: deque[float] = deque(maxlen=200)
 
     @property
     def seconds(self) -> float:
         """Seconds that `fit` has run."""
         return self._before + (0.0 if self._began is None else time.monotonic() - self._began)
+
+    @property
+    def seconds_per_step(self) -> float | None:
+        """Median time of a step; None before the second step."""
+        return statistics.median(self._steps) if self._steps else None
 
     def get_state(self) -> dict[str, Any]:
         """Returns the time so far, for a checkpoint."""
@@ -44,11 +54,20 @@ class TimeLimit(keras.callbacks.Callback):
 
     def on_train_begin(self, logs: Any = None) -> None:
         self._began = time.monotonic()
+        self._step_began = None
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        now = time.monotonic()
+        if self._step_began is not None:
+            self._steps.append(now - self._step_began)
+        self._step_began = now
         if self.minutes is not None and self.seconds >= 60 * self.minutes:
             self.reached = True
             self.model.stop_training = True
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        if self._steps:  # what lies between the epochs is no step
+            self._step_began = time.monotonic()
 
     def on_train_end(self, logs: Any = None) -> None:
         self._before, self._began = self.seconds, None

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import keras
+from keras import ops
 
 from tfmrc import keras_private
 from tfmrc.training.distribution.replicas import sum_over_replicas
@@ -14,8 +15,52 @@ from tfmrc.training.optimizers.multipliers import LearningRateMultipliers
 NO_DECAY = r"(^|_)(bias|gamma|beta|scale)$"
 
 
+class LeanAdam(keras.optimizers.Adam):
+    """Keras' Adam, which computes once per update what is the same for all variables.
+
+    Keras computes the corrections of the moments and the decay of the moving average for each
+    variable: with 131 variables a seventh of the operations of a training step's graph.
+    """
+
+    _root: Any = None
+    _divisor: Any = None
+
+    def _backend_update_step(
+        self, grads: Sequence[Any], trainable_variables: Sequence[Any], learning_rate: Any
+    ) -> None:
+        step = ops.cast(self.iterations + 1, "float32")
+        self._root = ops.sqrt(1 - ops.power(ops.cast(self.beta_2, "float32"), step))
+        self._divisor = 1 - ops.power(ops.cast(self.beta_1, "float32"), step)
+        try:
+            super()._backend_update_step(grads, trainable_variables, learning_rate)
+        finally:
+            self._root = self._divisor = None
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Updates one variable."""
+        dtype = variable.dtype
+        gradient = ops.cast(gradient, dtype)
+        index = keras_private.index_of(self, variable)
+        m, v = self._momentums[index], self._velocities[index]
+        rate = ops.cast(learning_rate, "float32") * self._root / self._divisor
+        self.assign_add(m, (gradient - m) * (1 - self.beta_1))
+        self.assign_add(v, (ops.square(gradient) - v) * (1 - self.beta_2))
+        self.assign_sub(variable, m * ops.cast(rate, dtype) / (ops.sqrt(v) + self.epsilon))
+
+    def _update_model_variables_moving_average(self, trainable_variables: Sequence[Any]) -> None:
+        if not self.use_ema:
+            return
+        momentum = ops.cast(ops.not_equal(self.iterations, 0), "float32") * self.ema_momentum
+        rest = 1 - momentum
+        averages = keras_private.ema_variables(self)
+        for variable, average in zip(trainable_variables, averages, strict=True):
+            if average is not None:
+                old, new = ops.cast(momentum, average.dtype), ops.cast(rest, average.dtype)
+                average.assign(old * average + new * variable)
+
+
 @keras.saving.register_keras_serializable(package="tfmrc")
-class AdamW(LearningRateMultipliers, keras.optimizers.Adam):
+class AdamW(LearningRateMultipliers, LeanAdam):
     """Adam, decoupled weight decay, clipping by the global norm, moving average of the weights.
 
     One update, with `t` counting from 1, `lr` the learning rate of this update, `n` replicas:

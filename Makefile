@@ -11,7 +11,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export MALLOC_ARENA_MAX ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help environment environment-dev demo demo-masque test slow lint format equations lock clean
+.PHONY: help environment environment-dev demo demo-masque test slow lint format equations lock audit clean
 
 help:
 	@echo "make demo         train a reader on a part of SQuAD, score it, export it, answer questions"
@@ -22,6 +22,7 @@ help:
 	@echo "make format       format the code with ruff"
 	@echo "make equations    write docs/equations.md: every printed equation, its line and its tests"
 	@echo "make lock         renew requirements*.lock after a change in setup.py"
+	@echo "make audit        known vulnerabilities of the locked versions, licences of what is installed"
 	@echo "make clean        remove the environment and the caches (keeps runs/ and savedmodels/)"
 
 environment:
@@ -44,20 +45,22 @@ demo-masque: environment
 	$(PY) -m tfmrc.cli export runs/masque_demo --to savedmodels/masque/1 --overwrite
 	$(PY) recipes/masque_demo/ask.py savedmodels/masque/1 recipes/masque_demo/questions.jsonl concise sentence
 
-# Three pairs of workers, one after the other: a new worker begins with little memory. The tests
-# that train and export come first, since a long file at the end keeps one worker alone.
+# New workers for each group, one group after the other: a new worker begins with little memory.
+# The last group is all that these leave.
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-LONG := tests/experiments tests/recipes tests/test_toy_model.py
-LONG_TOO := tests/training tests/predictors tests/serving
+GROUPS := "tests/experiments tests/recipes tests/test_toy_model.py" "tests/predictors" \
+	"tests/training tests/serving tests/encoders" "tests/models"
 
 test: environment-dev $(if $(TESTS),,lint)
 ifneq ($(TESTS),)
 	$(PYTEST) $(TESTS)
 else
-	@failed=0; \
-	$(PYTEST) $(LONG) || failed=1; \
-	$(PYTEST) $(LONG_TOO) || failed=1; \
-	$(PYTEST) $(addprefix --ignore=,$(LONG) $(LONG_TOO)) || failed=1; \
+	@failed=0; others=; \
+	for group in $(GROUPS); do \
+		$(PYTEST) $$group || failed=1; \
+		for part in $$group; do others="$$others --ignore=$$part"; done; \
+	done; \
+	$(PYTEST) $$others || failed=1; \
 	exit $$failed
 endif
 
@@ -80,6 +83,12 @@ equations: environment-dev
 lock: environment-dev
 	tools/lock.sh
 
+audit: environment
+	$(PY) -m venv .venv-audit
+	.venv-audit/bin/pip install --quiet pip-audit==2.10.1 pip-licenses==5.5.5
+	.venv-audit/bin/pip-licenses --python $(PY) --order license
+	.venv-audit/bin/pip-audit --strict --disable-pip --no-deps -r requirements.lock
+
 clean:
-	rm -rf .venv .venv.lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-audit .venv.lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -92,6 +92,7 @@ def train(predictor: Predictor, steps: int = 110) -> Predictor:
         jit_compile=False,
     )
     predictor.model.fit(batches, shuffle=False, verbose=0)
+    predictor.model.train_function = None  # its graph takes 100 MiB
     return predictor
 
 

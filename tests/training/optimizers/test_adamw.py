@@ -200,8 +200,9 @@ def test_what_is_the_same_for_all_variables_is_computed_once(rng):
     def update():
         optimizer.apply([tf.ones(v.shape) for v in variables], variables)
 
-    types = [operation.type for operation in update.get_concrete_function().graph.get_operations()]
+    graph = update.get_concrete_function().graph
+    types = [operation.type for operation in graph.get_operations()]
     assert types.count("Pow") == 2 and types.count("NotEqual") == 1
     assert (
         types.count("Sqrt") == len(variables) + 2
-    )  # of each second moment, of beta_2, of the norm
+    )  # second moments, beta_2, norm

@@ -15,6 +15,7 @@ from tfmrc.training.optimizers.multipliers import LearningRateMultipliers
 NO_DECAY = r"(^|_)(bias|gamma|beta|scale)$"
 
 
+@keras.saving.register_keras_serializable(package="tfmrc")
 class LeanAdam(keras.optimizers.Adam):
     """Keras' Adam, which computes once per update what is the same for all variables.
 

@@ -65,6 +65,7 @@ def test_questions(folder: Path, preset: str) -> None:
     check(folder, "ask")
 
 
+@pytest.mark.slow  # the steps are those of the test above
 def test_answers_and_questions(folder: Path, preset: str) -> None:
     preprocessor = {**DUAL["preprocessor"], "reading": "joint"}
     report = run(folder, settings(DUAL, preset, preprocessor=preprocessor))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tfmrc
+from tests.running import eagerly
 from tfmrc import cli, data, experiments
 from tfmrc.data import Example, Span
 
@@ -42,7 +43,8 @@ def train(folder, name, *settings, run=None, start=None):
     target = folder / (run or name)
     more = [] if start is None else ["--from", str(start)]
     command = ["train", str(folder / f"{name}.yaml"), "--run", str(target), *more]
-    assert cli.main([*command, "--set", *ONCE, *settings]) == 0
+    with eagerly():
+        assert cli.main([*command, "--set", *ONCE, *settings]) == 0
     return target
 
 

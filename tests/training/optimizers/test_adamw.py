@@ -203,6 +203,4 @@ def test_what_is_the_same_for_all_variables_is_computed_once(rng):
     graph = update.get_concrete_function().graph
     types = [operation.type for operation in graph.get_operations()]
     assert types.count("Pow") == 2 and types.count("NotEqual") == 1
-    assert (
-        types.count("Sqrt") == len(variables) + 2
-    )  # second moments, beta_2, norm
+    assert types.count("Sqrt") == len(variables) + 2  # second moments, beta_2, norm

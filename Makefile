@@ -51,16 +51,20 @@ PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 GROUPS := "tests/experiments tests/recipes tests/test_toy_model.py" "tests/predictors" \
 	"tests/training tests/serving tests/encoders" "tests/models"
 
-test: environment-dev $(if $(TESTS),,lint)
+# The linters run beside the tests, which leave a core idle at the end of each group.
+test: environment-dev
 ifneq ($(TESTS),)
 	$(PYTEST) $(TESTS)
 else
-	@failed=0; others=; \
+	@failed=0; others=; said=$$(mktemp); \
+	$(MAKE) --no-print-directory lint > "$$said" 2>&1 & linting=$$!; \
 	for group in $(GROUPS); do \
 		$(PYTEST) $$group || failed=1; \
 		for part in $$group; do others="$$others --ignore=$$part"; done; \
 	done; \
 	$(PYTEST) $$others || failed=1; \
+	wait $$linting || failed=1; \
+	cat "$$said"; rm -f "$$said"; \
 	exit $$failed
 endif
 

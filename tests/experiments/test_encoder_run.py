@@ -41,6 +41,7 @@ def folder(tmp_path_factory):
     return made
 
 
+@pytest.mark.slow  # test_squad_demo and test_generation_encoder_run are the quick ones
 def test_train_evaluate_export(folder, tmp_path):
     run, export = folder / "run", tmp_path / "small" / "1"
     settings = [

@@ -171,7 +171,7 @@ def test_what_any_model_owes_its_user(use, reading):
         compile_kwargs={
             "optimizer": "sgd",
             "loss": {n: SequenceMean() if "_" in n else SequenceNLL() for n in targets},
-            "run_eagerly": True,  # it learns by heart in the graph
+            "run_eagerly": True,  # tracing takes longest
         },
         targets=targets,
         axes=axes,

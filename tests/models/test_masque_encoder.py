@@ -233,7 +233,7 @@ def test_what_a_model_owes(use, reading):
         models.Masque,
         {**options, "initializer_stddev": 0.2, "encoder": encoder.layer},
         x,
-        compile_kwargs={**compiled(ALL), "run_eagerly": True},  # it learns by heart in the graph
+        compile_kwargs={**compiled(ALL), "run_eagerly": True},  # tracing takes longest
         targets=y,
         sample_weight=weights,
         expected_output_shape={"decoder": x["target_ids"].shape, "ranker": (4, 3),
@@ -277,6 +277,7 @@ def test_parts_that_are_not_needed_are_not_built():
     keras.backend.clear_session()
 
 
+@pytest.mark.slow  # SAN and QG do so with an encoder in tests/predictors
 def test_it_learns_by_heart():
     model, preprocessor, _ = encoded.make()
     randomise(model, seed=2, scale=0.15)

@@ -1,9 +1,10 @@
 """Masque on Keras' JAX backend, without TensorFlow: its weights and numbers go over.
 
-It trains there in `tests/training/test_jax.py`, which is slow.
+It trains there in `tests/training/test_jax.py`; `tests/decoding/test_jax.py` is the quick test.
 """
 
 import numpy as np
+import pytest
 
 from tests import fresh_python
 from tests.models import examples
@@ -25,6 +26,7 @@ np.savez(sys.argv[2], ids=np.array(found.ids), score=np.array(found.score), **ou
 """
 
 
+@pytest.mark.slow
 def test_jax_and_tensorflow_give_the_same_outputs_and_answers(tmp_path):
     weights, file = tmp_path / "masque.weights.h5", tmp_path / "numbers.npz"
     fresh_python.run("-c", PROGRAM, weights, file, KERAS_BACKEND="jax")

@@ -125,7 +125,7 @@ class Contextual(keras.layers.Layer):
         return cls(inner, **config)
 
 
-@pytest.mark.parametrize("answer", ["stochastic", "reasonet"])
+@pytest.mark.parametrize("answer", ["stochastic", pytest.param("reasonet", marks=pytest.mark.slow)])
 def test_examples_by_heart_and_their_best_spans(answer):
     model = SAN(**{**SMALL, "units": 8, "dropout": 0.1}, answer=answer, seed=1)
     model.compile(keras.optimizers.Adam(0.02), loss={

@@ -56,6 +56,7 @@ def test_a_process_without_tfmrc_gives_the_same_answers(exported, answer_arrays,
     )
 
 
+@pytest.mark.slow  # XLA: 14 s and 220 MiB
 def test_compiled_gives_the_same_answers(predictor, answer_arrays):
     compiled = predictor.run("serving_default", REQUEST, **EXPORT_OPTIONS, jit_compile=True)
     np.testing.assert_array_equal(answer_arrays["answer"], compiled["answer"])

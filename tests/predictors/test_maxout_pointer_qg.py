@@ -9,7 +9,7 @@ import tensorflow as tf
 
 import tfmrc
 from tests.running import eagerly
-from tests.serving.predictors import LOADERS, assert_same_outputs, run_loader
+from tests.serving.predictors import assert_same_outputs, run_loader
 from tfmrc import cli, models, preprocessing, text
 from tfmrc.data import Example, Span
 from tfmrc.predictors import MasquePredictor, MaxoutPointerQGPredictor, SANPredictor
@@ -88,7 +88,8 @@ def test_questions_come_best_first_with_their_probabilities(predictor, arrays):
     assert (second.text, second.answer_start) == (arrays["question"][1].decode(), 21)
 
 
-@pytest.mark.parametrize("loader", LOADERS)
+@pytest.mark.slow
+@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
 def test_a_process_without_tfmrc_asks_the_same(exported, arrays, loader):
     wrong = {"passage": ["A hill."], "answer": ["Zoe"]}
     blank = {"passage": [""], "answer": [""]}

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 import tfmrc
 from tests.running import eagerly
-from tests.serving.predictors import assert_same_outputs, run_loader
+from tests.serving.predictors import LOADERS, assert_same_outputs, run_loader
 from tfmrc import Predictor, cli, models, preprocessing, text
 from tfmrc.data import Example
 from tfmrc.predictors import SANPredictor, ensemble_predictor
@@ -186,6 +186,7 @@ def test_steps_on_request(predictor):
     np.testing.assert_allclose(found["step_weights"], [[0.5, 0.5]], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_an_ensemble_is_exported_as_one_reader(tmp_path):
     together = ensemble_predictor(
         [make_predictor(seed, model={"num_layers": 1}) for seed in (1, 2)]
@@ -202,7 +203,7 @@ def exported(predictor, tmp_path_factory):
     return predictor.export(tmp_path_factory.mktemp("models") / "spans" / "1", **OPTIONS)
 
 
-@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+@pytest.mark.parametrize("loader", LOADERS)
 def test_a_process_without_tfmrc_finds_the_same(exported, arrays, loader):
     uneven = {"question": ["Who?"], "passage": ["A hill.", "A mill."]}
     found, refused = run_loader(loader, exported, [REQUEST, uneven])

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from tests.predictors.test_san import run
-from tests.serving.predictors import assert_same_outputs, run_loader
+from tests.serving.predictors import LOADERS, assert_same_outputs, run_loader
 from tfmrc import Predictor, encoders, models, preprocessing, text
 from tfmrc.losses import SpanPositionNLL
 
@@ -109,7 +109,7 @@ def test_the_model_card_names_the_encoder(exported):
     assert "## Pretrained encoder" in (extra / "model_card.md").read_text()
 
 
-@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+@pytest.mark.parametrize("loader", LOADERS)
 def test_a_process_without_tfmrc_finds_the_same(exported, loader):
     folder, expected = exported
     uneven = {"question": ["Who?"], "passage": ["A hill.", "A mill."]}

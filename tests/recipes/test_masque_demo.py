@@ -29,6 +29,7 @@ SMALL = [
 # === From end to end ===
 
 
+@pytest.mark.slow  # the other demo's test is the quick one
 def test_the_demo_trains_scores_exports_and_asks_the_export(tmp_path, monkeypatch, capfd):
     """The commands of `make demo-masque`, with a small model."""
     monkeypatch.delenv("TFMRC_DATA", raising=False)  # the corpus is shipped

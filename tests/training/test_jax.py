@@ -4,7 +4,7 @@ import pytest
 from tests import fresh_python
 from tests.training import masque_batches
 
-pytestmark = pytest.mark.slow  # tests.models.test_masque_jax is the quick one
+pytestmark = pytest.mark.slow  # tests.decoding.test_jax is the quick one
 
 
 @pytest.fixture(scope="module")

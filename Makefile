@@ -49,7 +49,7 @@ demo-masque: environment
 # The last group is all that these leave.
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 GROUPS := "tests/experiments tests/recipes tests/test_toy_model.py" "tests/predictors" \
-	"tests/training tests/serving tests/encoders" "tests/models"
+	"tests/encoders tests/training tests/serving" "tests/models"
 
 # The linters run beside the tests, which leave a core idle at the end of each group.
 test: environment-dev

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from keras import ops
 
+from tests import fresh_python
 from tfmrc.testing import gradients, run_layer_test, run_model_test
 from tfmrc.testing.padding import cut, one, pad, paths, sizes
 
@@ -189,3 +190,17 @@ def test_padding_slicing_and_cutting():
 def test_axes_must_fit_the_shape():
     with pytest.raises(ValueError, match="Received: axes='B N'"):
         pad(X, "B N", {"N": 1})
+
+
+@pytest.mark.slow
+def test_the_runner_on_jax():
+    program = """
+import keras
+import numpy as np
+from tfmrc.layers import Highway
+from tfmrc.testing import run_layer_test
+assert keras.backend.backend() == "jax"
+x = np.random.default_rng(0).normal(size=(2, 3, 8)).astype("float32")
+print(type(run_layer_test(Highway, {}, {"x": x}, precisions=())).__name__)
+"""
+    assert fresh_python.run("-c", program, KERAS_BACKEND="jax").endswith("Highway")

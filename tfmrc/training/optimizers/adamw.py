@@ -20,7 +20,7 @@ class LeanAdam(keras.optimizers.Adam):
     """Keras' Adam, which computes once per update what is the same for all variables.
 
     Keras computes the corrections of the moments and the decay of the moving average for each
-    variable: with 131 variables a seventh of the operations of a training step's graph.
+    variable. The graph of a training step is built sooner without these operations.
     """
 
     _root: Any = None

@@ -219,7 +219,9 @@ def test_what_is_trained_gets_a_gradient_and_nothing_else(trainable):
     keras.backend.clear_session()
 
 
-@pytest.mark.parametrize("use, reading", DESIGNS[:2])
+@pytest.mark.parametrize(
+    "use, reading", [DESIGNS[0], pytest.param(*DESIGNS[1], marks=pytest.mark.slow)]
+)
 def test_what_a_model_owes(use, reading):
     model, preprocessor, encoder = encoded.make(use, reading)
     x = encoded.inputs(preprocessor)

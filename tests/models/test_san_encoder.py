@@ -36,7 +36,7 @@ def inputs(reading, seed=0):
         ("answer", "joint", "linear"),
         ("answer", "joint", "stochastic"),
         ("embedding", "separate", "stochastic"),
-        ("contextual", "joint", "average"),
+        pytest.param("contextual", "joint", "average", marks=pytest.mark.slow),
     ],
 )
 def test_what_a_model_owes(use, reading, answer):

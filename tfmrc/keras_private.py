@@ -19,6 +19,8 @@ __all__ = [
     "set_initial_epoch",
     "sublayers",
     "symbolic_build",
+    "sync_state",
+    "trained_values",
     "uses_weight_decay",
 ]
 
@@ -31,6 +33,20 @@ def symbolic_build(model: Any, data_batch: Any) -> None:
         data_batch: A batch, or its specification, as `model.fit` takes it.
     """
     model._symbolic_build(data_batch=data_batch)
+
+
+def sync_state(model: Any) -> None:
+    """Writes the state of a running `fit` to the model's variables; JAX keeps the two apart."""
+    if hasattr(model, "jax_state_sync"):
+        model.jax_state_sync()
+
+
+def trained_values(model: Any) -> list[Any]:
+    """Returns the values of the trained weights, also within a running `fit` on JAX."""
+    state = getattr(model, "_jax_state", None)
+    if state and not model._jax_state_synced:
+        return list(state["trainable_variables"])
+    return [variable.value for variable in model.trainable_variables]
 
 
 def outputs_of(model: Any) -> Any:

@@ -46,7 +46,13 @@ def _memory() -> float | None:
 
 
 def _gpus() -> list[str]:
+    import keras
     import tensorflow as tf
+
+    if keras.backend.backend() == "jax":
+        import jax
+
+        return [device.device_kind for device in jax.devices() if device.platform == "gpu"]
 
     return [
         tf.config.experimental.get_device_details(device).get("device_name", device.name)

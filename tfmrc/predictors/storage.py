@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import keras
+import tensorflow as tf
 
 import tfmrc
 from tfmrc.models.folder import CONFIG, WEIGHTS, build, class_and_config, load_model, read_json
@@ -40,10 +41,13 @@ class Parts(NamedTuple):
 
 def tool_versions() -> dict[str, str]:
     """Returns the versions of Python and of the packages that a model depends on."""
-    packages = ("tensorflow", "tensorflow-text", "keras", "numpy")
+    packages = ["tensorflow-text", "keras", "numpy"]
+    if keras.backend.backend() != "tensorflow":
+        packages.append(keras.backend.backend())
     return {
         "tfmrc": tfmrc.__version__,
         "python": platform.python_version(),
+        "tensorflow": tf.__version__,  # the package may also be tensorflow-cpu
         **{name: importlib.metadata.version(name) for name in packages},
     }
 
@@ -84,7 +88,7 @@ def save_parts(
         },
     }
     texts = {METRICS: _json(dict(metrics)), CONFIG: _json(config)}  # before anything is written
-    size = sum(weight.dtype.size * int(weight.shape.num_elements()) for weight in _tensors(model))
+    size = sum(keras.ops.convert_to_numpy(weight).nbytes for weight in model.weights)
     with new_folder(path, size) as part:
         model.save_weights(part / WEIGHTS)
         preprocessor.save_assets(part / ASSETS)
@@ -150,10 +154,6 @@ def registered_name(cls: type) -> str:
             'class with `@keras.saving.register_keras_serializable(package="...")`.'
         )
     return name
-
-
-def _tensors(model: Any) -> list[Any]:
-    return [getattr(weight, "value", weight) for weight in model.weights]
 
 
 def _part(config: Mapping[str, Any], part: str, folder: Path) -> tuple[Any, dict[str, Any]]:

@@ -125,7 +125,9 @@ class DAANetPreprocessor(Preprocessor):
         """
         with tf.device(DEVICE):
             tokens = self._tokens(strings("passage", passage), self.passage_length)
-            result = copied_passage(tokens, self.vocabulary, self.generation_vocabulary_size)
+            result = copied_passage(
+                tokens, self.vocabulary, self.generation_vocabulary_size, self.passage_length
+            )
             shape = tuple(tf.unstack(tf.shape(result["passage_ids"])))
             result |= {
                 "passage_characters": self._spell(tokens, tokens.position, shape),
@@ -133,7 +135,7 @@ class DAANetPreprocessor(Preprocessor):
                 "truncated": tokens.cut,
             }
             if self.subwords is not None:
-                subwords = subwords_of_tokens(self.subwords, tokens)
+                subwords = subwords_of_tokens(self.subwords, tokens, self.passage_length)
                 result["passage_subwords"], result["passage_counts"] = subwords
                 if self.reading == "separate":
                     read = self.subwords.separate(subwords)
@@ -161,7 +163,7 @@ class DAANetPreprocessor(Preprocessor):
             ValueError: the encoder reads jointly, and there is no source.
         """
         with tf.device(DEVICE):
-            tokens = self._tokens(strings(name, text), getattr(self, f"{name}_length"))
+            tokens = self._tokens(strings(name, text), self._length_of(name))
             return self._read(tokens, name) | self._read_jointly(tokens, name, source)
 
     def written(self, text: Any, name: str, source: Tensors) -> Tensors:
@@ -177,7 +179,7 @@ class DAANetPreprocessor(Preprocessor):
             (`UNK` for a word that can be neither generated nor copied), then `EOS`.
         """
         with tf.device(DEVICE):
-            tokens = self._tokens(strings(name, text), getattr(self, f"{name}_length"))
+            tokens = self._tokens(strings(name, text), self._length_of(name))
             result = self._read(tokens, name) | self._read_jointly(tokens, name, source)
             shape = tuple(tf.unstack(tf.shape(result[f"{name}_ids"])))
             extended_ids = target_extended_ids(
@@ -227,13 +229,16 @@ class DAANetPreprocessor(Preprocessor):
         words = ("",) * NUM_SPECIAL + self.vocabulary.words[NUM_SPECIAL:]
         return self._characters(tf.constant(words[: self.generation_vocabulary_size]))
 
+    def _length_of(self, name: str) -> int:
+        return getattr(self, f"{name}_length")
+
     def _tokens(self, text: Any, length: int) -> FlatTokens:
         result = self.tokenizer.tokenize(text)
         return cut_rows(result, tf.fill([result.starts.nrows(tf.int32)], length))
 
     def _read(self, tokens: FlatTokens, name: str) -> Tensors:
         """Ids and characters, one position further on, behind `BOS`."""
-        shape = (tf.size(tokens.lengths), longest(tokens.lengths + 1))
+        shape = (tf.size(tokens.lengths), longest(tokens.lengths + 1, self._length_of(name) + 1))
         position = tokens.position + 1
         ids = spread(self.vocabulary.lookup(tokens.compared), tokens.row, position, shape)
         begins = tf.one_hot(tf.zeros_like(tokens.lengths), shape[1], dtype=tf.int32) * BOS
@@ -251,7 +256,8 @@ class DAANetPreprocessor(Preprocessor):
                 "Received: source=None"
             )
         passage = Subwords(source["passage_subwords"], source["passage_counts"])
-        read = self.subwords.joint(subwords_of_tokens(self.subwords, tokens), passage)
+        given = subwords_of_tokens(self.subwords, tokens, self._length_of(name))
+        read = self.subwords.joint(given, passage)
         return {
             f"{name}_{part}": read[part]
             for part in ("encoder_ids", "segment_ids", "passage_pieces")

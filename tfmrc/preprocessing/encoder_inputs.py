@@ -53,9 +53,9 @@ def spaced(tokens: FlatTokens) -> tf.Tensor:
     return (tokens.position > 0) & (tokens.starts > previous)
 
 
-def subwords_of_tokens(subwords: SubwordTokenizer, tokens: FlatTokens) -> Subwords:
-    """Cuts the words of R texts that are kept into an encoder's subwords."""
-    shape = (tf.size(tokens.lengths), longest(tokens.lengths))
+def subwords_of_tokens(subwords: SubwordTokenizer, tokens: FlatTokens, length: int) -> Subwords:
+    """Cuts the kept words of R texts, at most `length` each, into subwords of an encoder."""
+    shape = (tf.size(tokens.lengths), longest(tokens.lengths, length))
 
     def rows(values: tf.Tensor) -> tf.Tensor:
         return spread(values, tokens.row, tokens.position, shape)

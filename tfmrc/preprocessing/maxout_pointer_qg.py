@@ -148,7 +148,9 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
                 start = _answer_start(passage, answer, answer_start)
             end = start + tf.strings.length(answer, unit="UTF8_CHAR")
             kept, truncated = self._read(passage, start, end)
-            result = copied_passage(kept, self.vocabulary, self.generation_vocabulary_size)
+            result = copied_passage(
+                kept, self.vocabulary, self.generation_vocabulary_size, self.passage_length
+            )
             tags = tf.cast(_overlap(kept.starts, kept.ends, kept.row, start, end), tf.int32)
             shape = tuple(tf.unstack(tf.shape(result["passage_ids"])))
             result["answer_tags"] = spread(tags, kept.row, kept.position, shape)
@@ -159,7 +161,7 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
     def _encoder_inputs(
         self, subwords: SubwordTokenizer, kept: FlatTokens, answer: tf.Tensor
     ) -> Tensors:
-        passage = subwords_of_tokens(subwords, kept)
+        passage = subwords_of_tokens(subwords, kept, self.passage_length)
         if self.reading == "separate" or not self.with_answers:
             read = subwords.separate(passage)
             read["segment_ids"] = tf.zeros_like(read["encoder_ids"])
@@ -167,7 +169,8 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         else:
             limits = tf.fill(tf.shape(answer), self.passage_length)
             tokens = cut_rows(self.tokenizer.tokenize(answer), limits)
-            read = subwords.joint(subwords_of_tokens(subwords, tokens), passage)
+            given = subwords_of_tokens(subwords, tokens, self.passage_length)
+            read = subwords.joint(given, passage)
         return {name: read[name] for name in ENCODER_INPUTS}
 
     def _read(

@@ -96,8 +96,10 @@ def lay_out(
 
     present = passages != ""
     lengths = tf.reshape(tokens.lengths, [num_examples, slots])
-    question_size = longest(lengths[:, 0])
-    passage_size = longest(lengths[:, 1:] + num_begin * tf.cast(present, tf.int32))
+    question_size = longest(lengths[:, 0], question_length)
+    passage_size = longest(
+        lengths[:, 1:] + num_begin * tf.cast(present, tf.int32), passage_length + num_begin
+    )
     slot = tokens.row % slots
     first = tf.where(slot == 0, 0, question_size + (slot - 1) * passage_size + num_begin)
     return Source(
@@ -113,7 +115,7 @@ def lay_out(
 
 
 def copied_passage(
-    tokens: FlatTokens, vocabulary: Vocabulary, generation_vocabulary_size: int
+    tokens: FlatTokens, vocabulary: Vocabulary, generation_vocabulary_size: int, length: int
 ) -> dict[str, tf.Tensor]:
     """Returns what a model reads and copies from, for one passage per example.
 
@@ -121,6 +123,7 @@ def copied_passage(
         tokens: the words of B passages that are kept.
         vocabulary: the input ids.
         generation_vocabulary_size: G.
+        length: int. Largest number of words of a passage.
 
     Returns:
         `[B, n]`, n being the words of the longest passage, at least 1: `passage_ids` and
@@ -138,5 +141,5 @@ def copied_passage(
         "starts": tokens.starts,
         "ends": tokens.ends,
     }
-    shape = (tf.size(tokens.lengths), longest(tokens.lengths))
+    shape = (tf.size(tokens.lengths), longest(tokens.lengths, length))
     return {name: spread(x, tokens.row, tokens.position, shape) for name, x in columns.items()}

@@ -37,7 +37,7 @@ def decoder_targets(
     result = tokenizer.tokenize(text)
     tokens = cut_rows(result, tf.fill([result.starts.nrows(tf.int32)], length))
     rows = tf.range(tf.size(tokens.lengths))
-    shape = (tf.size(rows), longest(tokens.lengths + 1))
+    shape = (tf.size(rows), longest(tokens.lengths + 1, length + 1))
     input_ids = vocabulary.lookup(tokens.compared)
     extended_ids = target_extended_ids(
         input_ids,

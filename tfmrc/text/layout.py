@@ -1,11 +1,16 @@
 """Conversion of ragged tokens to rectangular tensors."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
 from tfmrc.text.rows import row_of_values
 from tfmrc.text.tokenizer import Tokens
+
+_static = ContextVar("static_shapes", default=False)
 
 
 class FlatTokens(NamedTuple):
@@ -80,9 +85,48 @@ def every_nth(tokens: FlatTokens, step: int, offset: int) -> tuple[FlatTokens, t
     return FlatTokens(**selected, lengths=tokens.lengths[rows], cut=tokens.cut[rows]), positions
 
 
-def longest(lengths: tf.Tensor) -> tf.Tensor:
-    """Returns the largest length, at least 1; scalar int32."""
-    return tf.maximum(tf.reduce_max(lengths), 1)
+@contextmanager
+def static_shapes() -> Iterator[None]:
+    """Pads all batches that are built within it to the same sizes.
+
+    XLA, and with it the JAX backend, compiles a model anew for each shape of its inputs. Within
+    this context a preprocessor pads questions, passages and answers to the lengths that it allows,
+    not to the longest of the batch. The number of an encoder's windows is a power of two.
+
+    Example:
+
+    >>> from tfmrc.preprocessing import SANPreprocessor
+    >>> from tfmrc.text import Vocabulary
+    >>> from tfmrc.text.layout import static_shapes
+    >>> preprocessor = SANPreprocessor(Vocabulary(["owl"]), passage_length=9, question_length=5)
+    >>> with static_shapes():
+    ...     source = preprocessor.source(["Who?"], ["An owl."])
+    >>> tuple(source["passage_ids"].shape), tuple(source["question_ids"].shape)
+    ((1, 9), (1, 5))
+    """
+    token = _static.set(True)
+    try:
+        yield
+    finally:
+        _static.reset(token)
+
+
+def has_static_shapes() -> bool:
+    """Returns True within `static_shapes`."""
+    return _static.get()
+
+
+def longest(lengths: tf.Tensor, limit: int) -> tf.Tensor | int:
+    """Returns the number of columns for rows of these lengths.
+
+    Args:
+        lengths: int32, the lengths of the rows.
+        limit: int. The largest length that is possible.
+
+    Returns:
+        The largest length, at least 1, scalar int32; within `static_shapes`, `limit`.
+    """
+    return limit if has_static_shapes() else tf.maximum(tf.reduce_max(lengths), 1)
 
 
 def spread(values: tf.Tensor, row: tf.Tensor, column: tf.Tensor, shape: tuple) -> tf.Tensor:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from tfmrc.text.byte_pairs import BytePairs
+from tfmrc.text.layout import has_static_shapes, longest
 from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.word_pieces import WordPieces
 
@@ -206,10 +207,13 @@ class SubwordTokenizer(tf.Module):
         room = self.length - prefix_lengths - 1
         step = room - tf.minimum(self.overlap, room // 2)
         num_windows = 1 + (tf.maximum(lengths - room, 0) + step - 1) // step
-        width = tf.reduce_max(prefix_lengths + tf.minimum(lengths, room)) + 1
+        width = longest(prefix_lengths + tf.minimum(lengths, room) + 1, self.length)
 
         # === Ids ===
-        window = tf.range(tf.reduce_max(num_windows))[None, :, None]
+        count = tf.reduce_max(num_windows)
+        if has_static_shapes():
+            count = _power_of_two(count)
+        window = tf.range(count)[None, :, None]
         position = tf.range(width)[None, None, :]
         begin = window * step[:, None, None]
         held = tf.clip_by_value(lengths[:, None, None] - begin, 0, room[:, None, None])
@@ -295,6 +299,12 @@ class SubwordTokenizer(tf.Module):
             f"<SubwordTokenizer {self.pieces.kind} of {len(self.pieces)}, windows of "
             f"{self.length} that overlap by {self.overlap}>"
         )
+
+
+def _power_of_two(count: tf.Tensor) -> tf.Tensor:
+    """Returns the smallest power of two that is at least `count`."""
+    powers = tf.constant([1 << bits for bits in range(31)])
+    return powers[tf.searchsorted(powers, count[None])[0]]
 
 
 def _ranges(first: tf.Tensor, count: tf.Tensor) -> tf.Tensor:

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tfmrc.data.batching.sampler import WINDOW, BatchSampler
 from tfmrc.data.batching.training_example import Source, TrainingExample
+from tfmrc.text import layout
 
 UNKNOWN = -1
 
@@ -54,6 +55,7 @@ def make_dataset(
     window: int = WINDOW,
     randomize_oov_buckets: bool = False,
     annotate: Annotate | None = None,
+    static_shapes: bool = False,
 ) -> tf.data.Dataset:
     """Makes a dataset of batches ``(x, y, sample_weight)`` for `model.fit`.
 
@@ -90,6 +92,9 @@ def make_dataset(
             a record is seen (see `MasquePreprocessor.batch`); for training. Default: False.
         annotate: callable. Maps the records of a batch to the strings `[B]` that
             ``preprocessor.annotations`` names, such as a tagger's tags. Default: None.
+        static_shapes: bool. Whether to pad all batches to the largest lengths, so that XLA and the
+            JAX backend compile the model once (see `tfmrc.text.layout.static_shapes`).
+            Default: False.
 
     Returns:
         The prefetched dataset. Its cardinality is known for lists.
@@ -150,13 +155,23 @@ def make_dataset(
 
     dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
     # A preprocessor is graph code, as in an export; to convert it would take a second each start.
-    to_batch = tf.autograph.experimental.do_not_convert(preprocessor.batch)
+    to_batch = tf.autograph.experimental.do_not_convert(
+        _with_static_shapes(preprocessor.batch) if static_shapes else preprocessor.batch
+    )
     dataset = dataset.map(to_batch, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
     steps = batches.num_steps
     if steps is not None:
         size = tf.data.INFINITE_CARDINALITY if repeat and steps else steps
         dataset = dataset.apply(tf.data.experimental.assert_cardinality(size))
     return dataset.prefetch(tf.data.AUTOTUNE)
+
+
+def _with_static_shapes(function: Callable[..., Any]) -> Callable[..., Any]:
+    def padded(records: dict[str, tf.Tensor]) -> Any:
+        with layout.static_shapes():
+            return function(records)
+
+    return padded
 
 
 def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:

@@ -192,6 +192,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     limit = training.TimeLimit(settings.max_minutes)
     callbacks.checkpoint.callbacks.append(limit)
     select = _selection(model)
+    static_shapes = keras.backend.backend() == "jax"  # which compiles for each shape
     enough = not isinstance(examples, list) or len(examples) >= settings.batch_size
     batches = callbacks.checkpoint.dataset(
         lambda start_step: select(
@@ -206,10 +207,19 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
                 start_step=start_step,
                 randomize_oov_buckets=True,
                 annotate=annotate,
+                static_shapes=static_shapes,
             )
         )
     )
-    dev = select(make_dataset(validation, preprocessor, settings.batch_size, annotate=annotate))
+    dev = select(
+        make_dataset(
+            validation,
+            preprocessor,
+            settings.batch_size,
+            annotate=annotate,
+            static_shapes=static_shapes,
+        )
+    )
     began = callbacks.checkpoint.step
     hardware = machine()
     print(

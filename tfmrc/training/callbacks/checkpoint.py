@@ -255,6 +255,7 @@ class Checkpoint(keras.callbacks.Callback):
         self._facts["step_in_epoch"] = done
         if self._late_metrics:
             # The first real step created them. They are sums, so the earlier values are added.
+            keras_private.sync_state(self.model)
             metrics = self.model.metrics_variables
             now = [np.asarray(keras.ops.convert_to_numpy(v)) for v in metrics]
             sums = [old + new for old, new in zip(self._late_metrics, now, strict=True)]
@@ -287,6 +288,7 @@ class Checkpoint(keras.callbacks.Callback):
         return self.every_seconds is not None and seconds >= self.every_seconds
 
     def _save(self) -> None:
+        keras_private.sync_state(self.model)
         arrays = {
             f"{part}/{i:05d}": np.asarray(keras.ops.convert_to_numpy(variable))
             for part, variables in self._parts(self.model).items()

@@ -9,6 +9,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from tfmrc import keras_private
+
 
 class NonFiniteError(ArithmeticError):
     """A loss, gradient or weight is NaN or infinite.
@@ -94,8 +96,9 @@ class StopOnNonFinite(keras.callbacks.Callback):
             name = max(wrong, key=lambda name: name != "loss")  # a term is more specific
             self._stop(f"the loss `{name}` ({losses[name]})", batch)
         if self._is_finite is None:
-            self._is_finite = finiteness(self.model.trainable_variables)
+            self._is_finite = finiteness(self.model)
         if not self._is_finite():
+            keras_private.sync_state(self.model)
             for variable in self.model.trainable_variables:
                 if not np.isfinite(np.asarray(ops.convert_to_numpy(variable), "float32")).all():
                     self._stop(f"the gradient of the weight `{variable.path}`", batch)
@@ -106,19 +109,21 @@ class StopOnNonFinite(keras.callbacks.Callback):
         raise NonFiniteError(what, self._epoch * steps_per_epoch + batch + 1, newest)
 
 
-def finiteness(variables: list[Any]) -> Callable[[], bool]:
-    """Returns a compiled function that returns True if all values of the variables are finite.
+def finiteness(model: keras.Model) -> Callable[[], bool]:
+    """Returns a compiled function that returns True if all trained weights are finite.
 
     Args:
-        variables: list. Keras variables.
+        model: `keras.Model`. Built; also one in a running `fit`.
 
     Example:
 
     >>> import keras
     >>> from tfmrc.training.callbacks.non_finite import finiteness
-    >>> finiteness([keras.Variable([1.0, 2.0])])()
+    >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    >>> finiteness(model)()
     True
-    >>> finiteness([keras.Variable([1.0, float("inf")])])()
+    >>> model.layers[0].bias.assign([float("inf")])
+    >>> finiteness(model)()
     False
     """
 
@@ -130,11 +135,11 @@ def finiteness(variables: list[Any]) -> Callable[[], bool]:
     if backend == "tensorflow":
         import tensorflow as tf
 
-        run = tf.function(lambda: flags([variable.value for variable in variables]))
+        run = tf.function(lambda: flags(keras_private.trained_values(model)))
         return lambda: bool(run())
     if backend == "jax":
         import jax
 
         compiled = jax.jit(flags)
-        return lambda: bool(compiled([variable.value for variable in variables]))
-    return lambda: bool(flags(variables))
+        return lambda: bool(compiled(keras_private.trained_values(model)))
+    return lambda: bool(flags(keras_private.trained_values(model)))

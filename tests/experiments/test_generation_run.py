@@ -126,7 +126,9 @@ def test_questions_are_scored_by_two_searches(folder: Path) -> None:
         assert {"bleu_4", "rouge_l", "duplication_rate"} <= scores.keys()
         assert scores["rouge_l"]["size"] == 4 and "interval" in scores["rouge_l"]
     assert systems["maxout_pointer_qg_squad_human"]["scores"]["duplication_rate"]["size"] == 4
-    assert "most similar sentence" in systems
+    baselines = ("first sentence", "most similar sentence")
+    compared = {(part["system"], part["other"]) for part in report["differences"]}
+    assert compared == {(own, other) for own in (name, f"{name}_greedy") for other in baselines}
     assert report["paper"][name]["bleu_4"] == 15.32
     assert report["paper"][f"{name}_greedy"]["bleu_4"] == 13.28
     own = folder / "run" / "s2s-a-at-mp-gsa_sentence-1" / "evaluation" / "1-dev-span"

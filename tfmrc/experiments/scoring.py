@@ -145,7 +145,7 @@ def by_question_word(scores: Scores, examples: Sequence[Example]) -> Scores:
         for row in scores.rows
         for word, part in evaluation.score_by_group(row, groups).items()
     )
-    return Scores(scores.rules, rows, {})
+    return Scores(scores.rules, rows, {}, table="By question word")
 
 
 def baselines(written: Written) -> dict[str, dict[str, str]]:

@@ -1,11 +1,19 @@
 """Reports: metrics.json has everything beside each number, the table the paper's figures."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tfmrc.evaluation import Report, score_answers, score_ranking
+from tfmrc.evaluation import (
+    Report,
+    mean_of_runs,
+    score_answers,
+    score_oracle,
+    score_ranking,
+    score_squad,
+)
 
 PAPER = {"Masque": {"rouge_l": 69.77}, "Bing": {"mrr": 35.0}}
 
@@ -66,3 +74,39 @@ def test_prefixes_keep_styles_apart() -> None:
     assert "| qa ROUGE-L |" in report.markdown()
     with pytest.raises(ValueError, match="score='qa_rouge_l'"):
         report.add("ours", scores, prefix="qa")
+
+
+def test_differences_are_those_of_the_scores_that_both_have(tmp_path: Path) -> None:
+    known = {str(n): ["yes"] for n in range(40)}
+    report = Report("Demo", dataset="own", split="dev")
+    right = score_squad(dict.fromkeys(known, "yes"), known)
+    report.add("model", right)
+    report.add("model", replace(right, table="Again"), prefix="other")
+    report.add("coin", score_squad({n: "yes" if int(n) % 2 else "no" for n in known}, known))
+    few = {n: known[n] for n in ("1", "2")}
+    report.add("few", score_squad(dict.fromkeys(few, "no"), few))
+    report.compare("model", "coin", samples=200)
+    report.compare("model", "few")  # not the same examples
+    record = json.loads(report.write(tmp_path)[0].read_text())["differences"]
+    assert [(row["system"], row["other"], row["score"]) for row in record] == [
+        ("model", "coin", "exact_match"),
+        ("model", "coin", "f1"),
+    ]
+    assert record[0]["difference"] == 0.5 and 0.3 < record[0]["low"] < 0.5 < record[0]["high"]
+    assert record[0]["samples"] == 200 and record[0]["p_value"] < 0.05
+    text = report.markdown()
+    assert "| model – coin | +50.00 [+" in text
+    assert "model – few" not in text
+
+
+def test_scores_with_a_heading_have_a_table_of_their_own() -> None:
+    known = {"1": ["yes"], "2": ["no"]}
+    report = Report("Demo", dataset="own", split="dev")
+    scores = score_squad({"1": "yes", "2": "yes"}, known)
+    report.add("model", scores)
+    report.add("model", score_oracle({"1": ["yes"], "2": ["yes", "no"]}, known, k=(1, 2)))
+    report.add("baseline", mean_of_runs([scores, scores]))
+    first, second = report.markdown().split("\n## Best of K answers\n")
+    assert "| baseline | 2 | 50.00 ± 0.00 | 50.00 ± 0.00 |" in first and "best of" not in first
+    assert "| model | 2 | 50.00 | 50.00 | 100.00 | 100.00 |" in second
+    assert "baseline" not in second.split("Data:")[0]

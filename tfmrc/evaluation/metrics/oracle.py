@@ -62,4 +62,4 @@ def score_oracle(
         for number in k
         for column, name, label in ((0, "exact_match", "Exact match"), (1, "f1", "F1"))
     )
-    return Scores("K-best oracle", rows, pairing.counts)
+    return Scores("K-best oracle", rows, pairing.counts, table="Best of K answers")

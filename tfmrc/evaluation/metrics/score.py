@@ -102,6 +102,7 @@ class Score:
 class Scores(Mapping[str, Score]):
     """Scores by name, in the order of a table, with the counts of unscored examples by reason.
 
+    `table` is the heading of a table of their own in a `Report`; "" is the main table.
     `scores["rouge_l"]` is a `Score`, `float(scores["rouge_l"])` its number, `scores.to_json()` a
     dictionary for a file, and `print(scores)` a readable list.
     """
@@ -109,6 +110,7 @@ class Scores(Mapping[str, Score]):
     rules: str
     rows: tuple[Score, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
+    table: str = ""
 
     def __getitem__(self, name: str) -> Score:
         for row in self.rows:

@@ -36,7 +36,7 @@ def mean_of_runs(runs: Sequence[Scores]) -> Scores:
         return first
     names = [name for name in first if all(name in run for run in others)]
     rows = tuple(_mean([run[name] for run in runs]) for name in names)
-    return Scores(first.rules, rows, first.counts)
+    return Scores(first.rules, rows, first.counts, first.table)
 
 
 def _mean(rows: Sequence[Score]) -> Score:

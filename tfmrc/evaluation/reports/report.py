@@ -3,12 +3,17 @@
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tfmrc.evaluation.metrics.resampling import Interval, bootstrap
+from tfmrc.evaluation.metrics.resampling import (
+    Interval,
+    PairedTest,
+    bootstrap,
+    paired_bootstrap,
+)
 from tfmrc.evaluation.metrics.score import Score, Scores, library_version
 
 
@@ -45,6 +50,8 @@ class Report:
     systems: dict[str, dict[str, Score]] = field(default_factory=dict, init=False)
     _intervals: dict[tuple[str, str], Interval] = field(default_factory=dict, init=False)
     _parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict, init=False)
+    _tables: dict[str, str] = field(default_factory=dict, init=False)
+    _tests: dict[tuple[str, str], dict[str, PairedTest]] = field(default_factory=dict, init=False)
 
     def add(self, system: str, scores: Scores, *, prefix: str = "", samples: int = 0) -> None:
         """Adds scores of a system; call it again for further kinds of scores.
@@ -68,10 +75,37 @@ class Report:
                 )
             label = f"{prefix} {row.label}" if prefix else row.label
             rows[name] = replace(row, name=name, label=label)
+            self._tables[name] = scores.table
             if samples and row.statistics is not None and row.value is not None:
                 self._intervals[system, name] = bootstrap(row, samples=samples)
         part = {"rules": scores.rules, "prefix": prefix, "counts": dict(scores.counts)}
         self._parts.setdefault(system, []).append(part)
+
+    def compare(self, system: str, other: str, *, samples: int = 1000) -> None:
+        """Adds paired bootstrap tests of two systems in the scores of the main table.
+
+        Args:
+            system: str. A system of the report.
+            other: str. The system that is subtracted, such as a baseline.
+            samples: int. Number of resamples. Default: 1000.
+
+        Example:
+
+        >>> from tfmrc.evaluation import Report, score_squad
+        >>> known = {n: ["yes"] for n in range(40)}
+        >>> report = Report("Demo", dataset="own", split="test")
+        >>> report.add("model", score_squad(dict.fromkeys(known, "yes"), known))
+        >>> report.add("coin", score_squad({n: "yes" if n % 2 else "no" for n in known}, known))
+        >>> report.compare("model", "coin")
+        >>> print(report.markdown().splitlines()[12])
+        | model – coin | +50.00 [+35.00, +65.00] | +50.00 [+35.00, +65.00] |
+        """
+        first, second = self.systems[other], self.systems[system]
+        self._tests[system, other] = {
+            name: paired_bootstrap(first[name], row, samples=samples)
+            for name, row in second.items()
+            if not self._tables[name] and name in first and _comparable(first[name], row)
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Returns the content of `metrics.json`: fractions, and the paper's figures in its unit."""
@@ -103,27 +137,58 @@ class Report:
             "versions": {"python": platform.python_version(), "library": library_version()},
             "details": dict(self.details),
             "systems": systems,
+            "differences": [
+                {"system": system, "other": other, "score": name, **asdict(test)}
+                for (system, other), tests in self._tests.items()
+                for name, test in tests.items()
+            ],
             "paper": {system: dict(row) for system, row in self.paper.items()},
         }
 
     def markdown(self) -> str:
-        """Returns heading, table (in per cent, beside the paper's figures) and scorers."""
+        """Returns heading, tables (in per cent, beside the paper's figures) and scorers."""
         names = list(dict.fromkeys(name for rows in self.systems.values() for name in rows))
         beside = {name for row in self.paper.values() for name in row}
         names += sorted(beside - set(names))
         known = {n: row.label for rows in self.systems.values() for n, row in rows.items()}
         labels = {name: known.get(name, name) for name in names}
-        head = ["", "n"]
-        for name in names:
-            head += [labels[name], "paper"] if name in beside else [labels[name]]
-        lines = [f"# {self.title}", "", "| " + " | ".join(head) + " |"]
-        lines.append("|" + " --- |" + " ---: |" * (len(head) - 1))
-        for system in dict.fromkeys([*self.systems, *self.paper]):
-            lines.append("| " + " | ".join(self._row(system, names, beside)) + " |")
+        main = [name for name in names if not self._tables.get(name)]
+        lines = [f"# {self.title}", "", *self._table(main, labels, beside)]
+        lines += self._differences(main, labels)
+        for heading in dict.fromkeys(filter(None, map(self._tables.get, names))):
+            own = [name for name in names if self._tables.get(name) == heading]
+            lines += ["", f"## {heading}", "", *self._table(own, labels, beside)]
         lines += ["", f"Data: {self.dataset}, {self.split}; seed {_shown(self.seed)}."]
         lines += [f"{key}: {value}." for key, value in self.details.items()]
         lines += ["", *self._scorers(labels)]
         return "\n".join(lines) + "\n"
+
+    def _table(self, names: list[str], labels: Mapping[str, str], beside: set[str]) -> list[str]:
+        """Returns a table of the systems that have one of the scores."""
+        head = ["", "n"]
+        for name in names:
+            head += [labels[name], "paper"] if name in beside else [labels[name]]
+        lines = _head(head)
+        for system in dict.fromkeys([*self.systems, *self.paper]):
+            found = {*self.systems.get(system, {}), *self.paper.get(system, {})}
+            if found.intersection(names):
+                lines.append(_line(self._row(system, names, beside)))
+        return lines
+
+    def _differences(self, names: list[str], labels: Mapping[str, str]) -> list[str]:
+        """Returns a table of the differences between systems."""
+        compared = [name for name in names if any(name in tests for tests in self._tests.values())]
+        if not compared:
+            return []
+        level = next(test.level for tests in self._tests.values() for test in tests.values())
+        lines = ["", f"Differences, with intervals of {level:.0%} for the same examples:", ""]
+        lines += _head(["", *(labels[name] for name in compared)])
+        for (system, other), tests in self._tests.items():
+            if not tests:  # means of several runs
+                continue
+            cells = [_difference(tests[name]) if name in tests else "–" for name in compared]
+            lines.append(_line([f"{system} – {other}", *cells]))
+        return lines
 
     def write(self, folder: str | Path) -> list[Path]:
         """Writes `metrics.json` and `report.md` into the folder, which is created.
@@ -140,7 +205,7 @@ class Report:
         return files
 
     def _row(self, system: str, names: list[str], beside: set[str]) -> list[str]:
-        rows = self.systems.get(system, {})
+        rows = {n: row for n, row in self.systems.get(system, {}).items() if n in names}
         sizes = sorted({row.size for row in rows.values()})
         cells = [system, "/".join(map(str, sizes)) or "–"]
         for name in names:
@@ -167,6 +232,26 @@ class Report:
                 if labels[name] not in shown:
                     shown.append(labels[name])
         return [f"- {', '.join(names)}: {text}" for text, names in lines.items()]
+
+
+def _head(cells: list[str]) -> list[str]:
+    return [_line(cells), "|" + " --- |" + " ---: |" * (len(cells) - 1)]
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _difference(test: PairedTest) -> str:
+    return f"{100 * test.difference:+.2f} [{100 * test.low:+.2f}, {100 * test.high:+.2f}]"
+
+
+def _comparable(first: Score, second: Score) -> bool:
+    """Returns True if both scores can be resampled together."""
+    one, two = first.statistics, second.statistics
+    if one is None or two is None or not one.ids:
+        return False
+    return set(one.ids) == set(two.ids)
 
 
 def _shown(seed: int | None) -> str:

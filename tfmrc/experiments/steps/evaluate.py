@@ -16,6 +16,7 @@ from tfmrc.experiments.grid import Member, is_grid, members
 from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.reporting import details_of, paper_figures, split_of
 from tfmrc.experiments.scoring import (
+    BASELINES,
     Written,
     baselines,
     prefix_of,
@@ -196,6 +197,7 @@ def evaluate_run(
         report = _report(member.experiment, each, [training], scores.systems, member.seed)
         if _writes(predictor):
             _add_baselines(report, experiment, each, scores.main)
+        _compare_with_baselines(report, [system], scores.systems, scores.written)
         pictures.draw_run(member, predictor, each.examples, scores.main, target, report.title)
         report.write(target)
         print(report.markdown())
@@ -301,6 +303,18 @@ def _add_baselines(
             report.add(name, repeated, prefix=written.prefix, samples=samples)
 
 
+def _compare_with_baselines(
+    report: Report, systems: Iterable[str], scored: Iterable[str], written: Iterable[str]
+) -> None:
+    """Tests the scores of systems against those of each baseline without a model."""
+    known = set(written)
+    others = [*BASELINES, *(name for name in scored if name not in known)]
+    for system in systems:
+        for other in others:
+            if system in report.systems and other in report.systems:
+                report.compare(system, other)
+
+
 def _add_texts(
     report: Report,
     name: str,
@@ -394,6 +408,7 @@ def _write_table(
     title = f"{experiment.title or experiment.name}: {len(runs)} runs"
     report = _report(experiment, tested, facts, means, seed, title)
     _add_baselines(report, experiment, tested, [each for of in written.values() for each in of])
+    _compare_with_baselines(report, written, means, written)
     pictures.draw_table(experiment, runs, means, written, tested, target, report)
     report.write(target)
     print(report.markdown())

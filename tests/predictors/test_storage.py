@@ -11,7 +11,7 @@ import pytest
 
 import tfmrc
 from tests.serving.predictors import REQUEST, make_predictor
-from tfmrc import models, predictors, preprocessing, text
+from tfmrc import models, predictors, preprocessing, text, training
 from tfmrc.predictors import DamagedError, Predictor, verify
 
 pytestmark = pytest.mark.usefixtures("without_graphs")
@@ -88,6 +88,21 @@ def test_the_folder_is_plain_files(saved):
     assert config["versions"]["tfmrc"] == tfmrc.__version__
     assert json.loads((saved / "metrics.json").read_text()) == {"mrr": 0.5}
     assert [p.name for p in saved.parent.iterdir()] == ["predictor"]
+
+
+def test_the_state_of_the_optimizer_is_left_out(predictor, tmp_path):
+    model = predictor.model
+    plain = predictor.save(tmp_path / "plain") / "model.weights.h5"
+    model.compile(training.AdamW(0.1, use_ema=True), "mse")
+    try:
+        model.optimizer.build(model.trainable_variables)
+        compiled = predictor.save(tmp_path / "compiled") / "model.weights.h5"
+    finally:
+        model.optimizer = None
+    assert compiled.stat().st_size < 1.1 * plain.stat().st_size
+    loaded = Predictor.load(compiled.parent).model
+    for weight, expected in zip(loaded.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(weight, expected)
 
 
 def test_saving_again_replaces_what_is_ours_alone(copy, tmp_path):

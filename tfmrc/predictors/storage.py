@@ -90,7 +90,9 @@ def save_parts(
     texts = {METRICS: _json(dict(metrics)), CONFIG: _json(config)}  # before anything is written
     size = sum(keras.ops.convert_to_numpy(weight).nbytes for weight in model.weights)
     with new_folder(path, size) as part:
-        model.save_weights(part / WEIGHTS)
+        trained_by = getattr(model, "optimizer", None)  # three times the size of the weights
+        skipped = [] if trained_by is None else [trained_by]
+        keras.saving.save_weights(model, part / WEIGHTS, objects_to_skip=skipped)
         preprocessor.save_assets(part / ASSETS)
         for name, text in texts.items():
             (part / name).write_text(text, encoding="utf-8")

@@ -97,7 +97,7 @@ class Report:
         >>> report.add("model", score_squad(dict.fromkeys(known, "yes"), known))
         >>> report.add("coin", score_squad({n: "yes" if n % 2 else "no" for n in known}, known))
         >>> report.compare("model", "coin")
-        >>> print(report.markdown().splitlines()[12])
+        >>> print(report.markdown().splitlines()[11])
         | model – coin | +50.00 [+35.00, +65.00] | +50.00 [+35.00, +65.00] |
         """
         first, second = self.systems[other], self.systems[system]

@@ -228,14 +228,20 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         + f"; {summary(hardware)}",
         flush=True,
     )
+    terminal = sys.stdout.isatty()
     model.fit(
         batches,
         epochs=steps // per_epoch,
         steps_per_epoch=per_epoch,
         validation_data=dev,
         shuffle=False,  # the batches are shuffled already
-        verbose=1 if sys.stdout.isatty() else 2,
-        callbacks=[*callbacks[:-1], limit, callbacks.checkpoint],
+        verbose=1 if terminal else 2,
+        callbacks=[
+            *callbacks[:-1],
+            *([] if terminal else [training.Progress()]),
+            limit,
+            callbacks.checkpoint,
+        ],
     )
     done = callbacks.checkpoint.step
     facts |= {

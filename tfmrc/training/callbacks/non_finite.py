@@ -122,7 +122,7 @@ def finiteness(model: keras.Model) -> Callable[[], bool]:
     >>> model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
     >>> finiteness(model)()
     True
-    >>> model.layers[0].bias.assign([float("inf")])
+    >>> _ = model.layers[0].bias.assign([float("inf")])
     >>> finiteness(model)()
     False
     """

@@ -1,0 +1,70 @@
+"""A callback that tells how far training is, for a log file."""
+
+import time
+from typing import Any
+
+import keras
+
+
+class Progress(keras.callbacks.Callback):
+    """Prints the step, the loss and the time left at intervals.
+
+    It is meant for output that is not a terminal, where the progress bar of `fit` cannot be shown
+    and an epoch may take hours. The time left is estimated from the steps since the line before,
+    so the first line, whose steps include the construction of the graph, does not have it.
+
+    Args:
+        every_seconds: float. Smallest time between two lines. Default: 60.
+
+    Raises:
+        ValueError: `every_seconds` is negative.
+
+    Example:
+
+    >>> import keras, numpy as np
+    >>> from tfmrc import training
+    >>> layer = keras.layers.Dense(1, kernel_initializer="zeros")
+    >>> model = keras.Sequential([keras.Input((1,)), layer])
+    >>> model.compile("sgd", "mse")
+    >>> x, y = np.ones((4, 1)), np.ones((4, 1))
+    >>> progress = training.Progress(every_seconds=0)
+    >>> history = model.fit(x, y, batch_size=4, verbose=0, callbacks=[progress])
+    step 1 of 1, loss 1.0000
+    """
+
+    def __init__(self, every_seconds: float = 60.0) -> None:
+        super().__init__()
+        if every_seconds < 0:
+            raise ValueError(
+                f"`every_seconds` must not be negative. Received: every_seconds={every_seconds}"
+            )
+        self.every_seconds = every_seconds
+        self._epoch = 0
+        self._printed_at = 0.0
+        self._printed_step: int | None = None
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._printed_at, self._printed_step = time.monotonic(), None
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._epoch = epoch
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        now = time.monotonic()
+        passed = now - self._printed_at
+        if passed < self.every_seconds:
+            return
+        per_epoch = self.params.get("steps")
+        step = self._epoch * (per_epoch or 0) + batch + 1
+        parts = [f"step {step:,}"]
+        if per_epoch:
+            all_steps = self.params["epochs"] * per_epoch
+            parts[0] += f" of {all_steps:,}"
+        if logs and "loss" in logs:
+            parts.append(f"loss {float(logs['loss']):.4f}")
+        if self._printed_step is not None and per_epoch:
+            per_step = passed / max(1, step - self._printed_step)
+            left = per_step * (all_steps - step) / 60
+            parts += [f"{per_step:.2g} s per step", f"about {left:.0f} minutes left"]
+        print(", ".join(parts), flush=True)
+        self._printed_at, self._printed_step = now, step

@@ -11,13 +11,14 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export MALLOC_ARENA_MAX ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help environment environment-dev demo demo-masque test slow lint format equations lock audit clean
+.PHONY: help environment environment-dev demo demo-masque test slow fuzz lint format equations lock audit clean
 
 help:
 	@echo "make demo         train a reader on a part of SQuAD, score it, export it, answer questions"
 	@echo "make demo-masque  train Masque on a made-up corpus, score it, export it, answer in two styles"
 	@echo "make test         lint, then all tests but the slow ones (WORKERS=2; TESTS=tests/ops: a part)"
 	@echo "make slow         the slow tests (minutes; one of them makes a second environment)"
+	@echo "make fuzz         odd texts and mutated files, 10,000 files and 100,000 texts"
 	@echo "make lint         ruff, mypy and the arrows between the rooms"
 	@echo "make format       format the code with ruff"
 	@echo "make equations    write docs/equations.md: every printed equation, its line and its tests"
@@ -70,6 +71,9 @@ endif
 
 slow: environment-dev
 	$(PY) -m pytest -m slow --timeout 7200 $(TESTS)
+
+fuzz: environment-dev
+	$(PY) -m tests.fuzz
 
 lint: environment-dev
 	.venv/bin/ruff check .

@@ -6,6 +6,7 @@ import pytest
 
 from tests.data.builders import marco_columns, marco_records, write
 from tfmrc.data import RecordError, read_msmarco
+from tfmrc.data.formats.detect import read_file
 
 
 def lines(records):
@@ -304,3 +305,11 @@ def test_files_without_records(tmp_path, content):
 def test_unknown_arguments(tmp_path, arguments):
     with pytest.raises(ValueError, match=f"Received: {next(iter(arguments))}="):
         read_msmarco(tmp_path / "a.json", **arguments)
+
+
+def test_a_damaged_first_key_is_named(tmp_path):
+    path = tmp_path / "dev.jsonl"
+    path.write_bytes(b'{"qu\xed\xa0\x80ery_id": 11}\n')
+    for read in (read_msmarco, read_file):
+        with pytest.raises(RecordError, match=r"dev.jsonl"):
+            list(read(path))

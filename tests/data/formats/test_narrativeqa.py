@@ -162,3 +162,9 @@ def test_the_passages_that_are_nearest_to_the_question(read):
     assert not stream.report.notes
     whole = read(qaps, summaries, passage_words=6, nearest=True)
     assert [" ".join(example.passages) for example in whole] == [summary] * 2
+
+
+def test_a_first_line_without_a_column(tmp_path):
+    qaps = write(tmp_path / "qaps.csv", "\n" + QAPS)
+    with pytest.raises(RecordError, match=r"qaps.csv.*header: document_id: the column is missing"):
+        list(read_narrativeqa(qaps, write(tmp_path / "summaries.csv", SUMMARIES)))

@@ -39,3 +39,16 @@ def test_what_does_not_belong_together_is_said(tmp_path):
     )
     assert [example.question for example in stream] == ["1 ?", "3 ?"]
     assert stream.report.skipped == 1
+
+
+@pytest.mark.parametrize("damaged", [0, 1])
+def test_the_damaged_one_of_two_files_is_named(tmp_path, damaged):
+    pair = list(files(tmp_path, ["a ."], ["what ?"]))
+    pair[damaged].write_bytes(b"an \xff owl .\n")
+    with pytest.raises(RecordError, match=f"{pair[damaged].name}.*not UTF-8"):
+        list(read_pairs(*pair))
+    packed = pair[damaged].with_suffix(".gz")
+    packed.write_bytes(gzip.compress(b"an owl .\n" * 100)[:20])
+    pair[damaged] = packed
+    with pytest.raises(RecordError, match=f"{packed.name}.*damaged or cut short"):
+        list(read_pairs(*pair))

@@ -1,6 +1,7 @@
 """The TriviaQA reader: documents, aliases, what is left out, errors."""
 
 import copy
+import json
 
 import pytest
 
@@ -80,3 +81,23 @@ def test_no_question_and_no_such_domain(folder):
         list(stream(folder, []))
     with pytest.raises(ValueError, match="domain='books'"):
         stream(folder, [OWL], domain="books")
+
+
+@pytest.mark.parametrize("name", ["../outside.txt", "ABSOLUTE", "x" * 5_000, "a\0b"])
+def test_a_document_outside_of_its_folder_is_not_read(folder, name):
+    outside = folder / "outside.txt"
+    outside.write_text("An owl was here.", encoding="utf-8")
+    record = copy.deepcopy(OWL)
+    record["EntityPages"] = [{"Filename": str(outside) if name == "ABSOLUTE" else name}]
+    read = stream(folder, [record])
+    assert list(read) == []
+    assert read.report.notes["documents that are not in the folder"] == 1
+
+
+def test_a_lone_surrogate_costs_its_question(folder):
+    content = json.dumps({"Data": [TEST | {"Question": "\ud800?"}, OWL]})  # escaped
+    path = write(folder / "qa.json", content)
+    with pytest.raises(RecordError, match="qa.json.*tc_2.*valid Unicode"):
+        list(read_triviaqa(path, folder))
+    read = read_triviaqa(path, folder, on_error="skip")
+    assert [example.id for example in read] == ["tc_1--Night.txt"] and read.report.skipped == 1

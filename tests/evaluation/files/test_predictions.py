@@ -90,6 +90,8 @@ def test_compressed_files_are_read(tmp_path: Path) -> None:
         ('{"id": "b", "answer": null}', "line 2: 'answer' must be a string"),
         ('{"id": "b", "answer": "x", "text": "y"}', r"line 2: unknown fields .*\['text'\]"),
         ('{"id": "a", "answer": "x"}', "line 2: the id already occurs in line 1"),
+        ("[" * 100_000, "line 2: not JSON that can be read"),
+        ('{"id": ' + "9" * 5_000 + "}", "line 2: not JSON that can be read"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, line: str, message: str) -> None:
@@ -97,6 +99,17 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: str, message: str) -> None:
     path.write_text('{"id": "a", "answer": "x"}\n' + line + "\n")
     with pytest.raises(ValueError, match=message):
         read_predictions(path)
+
+
+def test_damaged_bytes_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(b'{"id": "a", "answer": "x"}\n{"id": "b", "answer": "\xed\xa0\x80"}\n')
+    with pytest.raises(ValueError, match=r"run.jsonl, line 2: the text is not UTF-8"):
+        read_predictions(path)
+    packed = tmp_path / "run.jsonl.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes())[:30])
+    with pytest.raises(ValueError, match=r"run.jsonl.gz, line 1: .* damaged or cut short"):
+        read_predictions(packed)
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def csv_rows(
         raise RecordError(f"not CSV ({error})", path=path, record="line 1") from error
     if header is None:
         raise RecordError("the file is empty", path=path, record="file")
-    header[0] = header[0].removeprefix("\ufeff")
+    header = [name.removeprefix("\ufeff") for name in header[:1]] + header[1:]
     repeated = next((name for name in header if header.count(name) > 1), None)
     if repeated is not None:
         raise RecordError("the column is there twice", path=path, record="header", field=repeated)

@@ -105,7 +105,10 @@ def file_format(path: str | PathLike) -> str:
             return "table"
     else:
         with open_text(path, newline="") as text:
-            header = next(csv.reader(text), [])
+            try:
+                header = next(csv.reader(text), [])
+            except csv.Error:  # a field of more than 131,072 characters
+                header = []
         if {"document_id", "question", "answer1"} <= set(header):
             return "narrativeqa"
         if is_table(path):
@@ -127,8 +130,8 @@ def _names(start: bytes) -> Iterator[str]:
                 yield value
             if event == "end_map" and not prefix:
                 return
-    except ijson.JSONError:
-        return  # `start` ends within the object
+    except (ijson.JSONError, UnicodeDecodeError):
+        return  # `start` ends within the object, or the reader names the damage
 
 
 class _Once:

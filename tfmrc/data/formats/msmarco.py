@@ -115,7 +115,7 @@ def _is_columnar(path: str | PathLike) -> bool:
                 events.append(event)
                 if len(events) == 3:
                     break
-        except ijson.JSONError:
+        except (ijson.JSONError, UnicodeDecodeError):
             return False  # the errors of the lines are more specific
     if events[:1] == ["start_array"]:
         raise RecordError(

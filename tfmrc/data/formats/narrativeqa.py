@@ -159,7 +159,9 @@ class _Summaries:
         if document == self._latest[0]:
             return self._latest[1]
         if document not in self._begins:
-            raise location.error(f"has no summary. Received: {document!r}", "document_id")
+            raise location.error(
+                f"has no summary in {self._path}. Received: {document!r}", "document_id"
+            )
         row = csv_row(self._file, self._path, self._begins[document], self._header)
         text = RecordLocation(self._path, f"document {document!r}").text(row, self._column)
         result = windows(text, size, most, overlap=most is not None)

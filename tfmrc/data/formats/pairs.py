@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from itertools import count
+from itertools import zip_longest
 from os import PathLike
 from pathlib import PurePath
 
@@ -58,22 +58,25 @@ def read_pairs(
 
     def read(report: Report) -> Iterator[Example]:
         number = 0
-        with open_text(passages) as of_passages, open_text(questions) as of_questions:
-            for number in count(1):
-                passage, question = of_passages.readline(), of_questions.readline()
-                location = RecordLocation(passages, f"line {number}")
-                if not passage and not question:
-                    break
-                if not passage or not question:
-                    raise location.error("one file has more lines than the other")
-                try:
-                    yield _example(f"{name}-{number}", passage, question, location)
-                except RecordError as error:
-                    report.error(error)
-        if number == 1:
+        both = zip_longest(_lines(passages), _lines(questions), fillvalue="")
+        for number, (passage, question) in enumerate(both, start=1):
+            location = RecordLocation(passages, f"line {number}")
+            if not passage or not question:
+                raise location.error("one file has more lines than the other")
+            try:
+                yield _example(f"{name}-{number}", passage, question, location)
+            except RecordError as error:
+                report.error(error)
+        if not number:
             raise RecordError("contains no line", path=passages, record="file")
 
     return ExampleStream(read, on_error)
+
+
+def _lines(path: str | PathLike) -> Iterator[str]:
+    """Yields the lines of one file, so that its errors name it and not the other file."""
+    with open_text(path) as file:
+        yield from file
 
 
 def _example(name: str, passage: str, question: str, location: RecordLocation) -> Example:

@@ -92,12 +92,16 @@ def read_triviaqa(
                     if name in [other for _, other in files[:index]]:
                         report.note("documents that a question names twice")
                         continue
-                    document = Path(evidence, folder, name)
-                    if not document.is_file():
+                    document = _document(Path(evidence, folder), name)
+                    if document is None:
                         report.note("documents that are not in the folder")
                         continue
                     text = document.read_text(encoding="utf-8", errors="replace")
-                    example = question.example(name, text, style, passage_words, report)
+                    try:
+                        example = question.example(name, text, style, passage_words, report)
+                    except ValueError as error:  # the texts are no valid Unicode
+                        report.error(question.location.error(str(error)))
+                        break
                     if example is not None:
                         report.location = RecordLocation(
                             path, f"question {number}, document {name!r}"
@@ -107,6 +111,17 @@ def read_triviaqa(
             raise RecordError("contains no question", path=path, record="file", field="Data")
 
     return ExampleStream(read, on_error)
+
+
+def _document(folder: Path, name: str) -> Path | None:
+    """Returns the file of a document; None if the folder has none, or the name leads out of it."""
+    path = Path(folder, name)
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        return None
+    try:
+        return path if path.is_file() else None
+    except (OSError, ValueError):  # a name that no file can have
+        return None
 
 
 class _Question:

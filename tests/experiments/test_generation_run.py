@@ -161,6 +161,7 @@ def test_pairs_without_answers(folder: Path) -> None:
     assert "most similar sentence" not in report["systems"]
 
 
+@pytest.mark.slow
 def test_a_dual_model_beside_a_sequence_to_sequence_model(folder: Path) -> None:
     report = run(folder, DUAL)
     systems = report["systems"]

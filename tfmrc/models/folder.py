@@ -9,7 +9,15 @@ from typing import Any, TypeVar
 
 import keras
 
-__all__ = ["CONFIG", "WEIGHTS", "build", "class_and_config", "load_model", "read_json"]
+__all__ = [
+    "CONFIG",
+    "WEIGHTS",
+    "build",
+    "class_and_config",
+    "load_model",
+    "optimizer_of",
+    "read_json",
+]
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
 PACKAGE = "tfmrc"
@@ -65,6 +73,18 @@ def load_model(
             f"{error}"
         ) from error
     return model
+
+
+def optimizer_of(model: keras.Model) -> list[Any]:
+    """Returns the optimizer of a compiled model, which files of weights leave out.
+
+    Its state is two to three times as large as the weights.
+
+    Returns:
+        A list for `objects_to_skip` of `keras.saving`, empty for a model that is not compiled.
+    """
+    optimizer = getattr(model, "optimizer", None)
+    return [] if optimizer is None else [optimizer]
 
 
 def class_and_config(

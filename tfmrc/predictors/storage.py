@@ -13,7 +13,15 @@ import keras
 import tensorflow as tf
 
 import tfmrc
-from tfmrc.models.folder import CONFIG, WEIGHTS, build, class_and_config, load_model, read_json
+from tfmrc.models.folder import (
+    CONFIG,
+    WEIGHTS,
+    build,
+    class_and_config,
+    load_model,
+    optimizer_of,
+    read_json,
+)
 from tfmrc.predictors.folders import check_target, new_folder
 from tfmrc.predictors.manifest import verify_files
 
@@ -90,9 +98,7 @@ def save_parts(
     texts = {METRICS: _json(dict(metrics)), CONFIG: _json(config)}  # before anything is written
     size = sum(keras.ops.convert_to_numpy(weight).nbytes for weight in model.weights)
     with new_folder(path, size) as part:
-        trained_by = getattr(model, "optimizer", None)  # three times the size of the weights
-        skipped = [] if trained_by is None else [trained_by]
-        keras.saving.save_weights(model, part / WEIGHTS, objects_to_skip=skipped)
+        keras.saving.save_weights(model, part / WEIGHTS, objects_to_skip=optimizer_of(model))
         preprocessor.save_assets(part / ASSETS)
         for name, text in texts.items():
             (part / name).write_text(text, encoding="utf-8")

@@ -12,6 +12,7 @@ import keras
 import numpy as np
 
 from tfmrc import keras_private
+from tfmrc.models.folder import optimizer_of
 from tfmrc.training.callbacks.state_file import check_room
 
 
@@ -190,7 +191,7 @@ def save_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
     check_room(path, [_size(variable) for variable in model.variables])
     temporary = path.with_name(f".{path.name.removesuffix('.weights.h5')}.tmp.weights.h5")
     try:
-        keras.saving.save_weights(model, temporary, objects_to_skip=_optimizers(model))
+        keras.saving.save_weights(model, temporary, objects_to_skip=optimizer_of(model))
         with open(temporary, "rb") as file:
             os.fsync(file.fileno())
         check_readable(temporary)
@@ -242,9 +243,4 @@ def load_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
         model: `keras.Model`. A built model.
         path: str or path. A file that `save_weights` wrote.
     """
-    keras.saving.load_weights(model, str(path), objects_to_skip=_optimizers(model))
-
-
-def _optimizers(model: keras.Model) -> list[Any]:
-    optimizer = getattr(model, "optimizer", None)
-    return [] if optimizer is None else [optimizer]
+    keras.saving.load_weights(model, str(path), objects_to_skip=optimizer_of(model))

@@ -155,23 +155,14 @@ def make_dataset(
 
     dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
     # A preprocessor is graph code, as in an export; to convert it would take a second each start.
-    to_batch = tf.autograph.experimental.do_not_convert(
-        _with_static_shapes(preprocessor.batch) if static_shapes else preprocessor.batch
-    )
+    batch = layout.static_shapes()(preprocessor.batch) if static_shapes else preprocessor.batch
+    to_batch = tf.autograph.experimental.do_not_convert(batch)
     dataset = dataset.map(to_batch, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
     steps = batches.num_steps
     if steps is not None:
         size = tf.data.INFINITE_CARDINALITY if repeat and steps else steps
         dataset = dataset.apply(tf.data.experimental.assert_cardinality(size))
     return dataset.prefetch(tf.data.AUTOTUNE)
-
-
-def _with_static_shapes(function: Callable[..., Any]) -> Callable[..., Any]:
-    def padded(records: dict[str, tf.Tensor]) -> Any:
-        with layout.static_shapes():
-            return function(records)
-
-    return padded
 
 
 def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:

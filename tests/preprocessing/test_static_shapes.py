@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
-from tfmrc import encoders
+from tfmrc import encoders, models
 from tfmrc.data import Example, Span, make_dataset
 from tfmrc.preprocessing import (
     DAANetPreprocessor,
@@ -13,6 +14,7 @@ from tfmrc.preprocessing import (
 )
 from tfmrc.text import Vocabulary
 from tfmrc.text.layout import longest, static_shapes
+from tfmrc.text.subwords import _power_of_two
 
 PIECES = ["it", "rained", ".", "ada", "met", "the", "king", "##s", "who", "?", "bo"]
 SIZES = {"passage_length": 9, "question_length": 7, "styles": ("span",)}
@@ -115,6 +117,47 @@ def test_the_number_of_windows_is_a_power_of_two(encoder):
     assert windows == 5 and tuple(ids.shape) == (1, 8, 12)
     np.testing.assert_array_equal(ids[:, :windows], encoder.subwords.separate(text)["encoder_ids"])
     assert (ids.numpy()[:, windows:] == encoder.subwords.pad_id).all()
+
+
+@pytest.mark.parametrize("count, power", [(1, 1), (2, 2), (3, 4), (4, 4), (5, 8), (8, 8), (9, 16)])
+def test_powers_of_two(count, power):
+    assert int(_power_of_two(tf.constant(count))) == power
+
+
+@pytest.mark.parametrize(
+    "kind, model_class, sizes",
+    [
+        (SANPreprocessor, models.SAN, {"encoder_use": "answer", "dropout": 0.0}),
+        (
+            MasquePreprocessor,
+            models.Masque,
+            {"preset": "masque_demo", "encoder_use": "reader", "word_dim": 16, "hidden_dim": 16},
+        ),
+    ],
+)
+def test_a_model_gives_the_same_for_batches_of_one_shape(kind, model_class, sizes, encoder):
+    """Also where whole windows of the encoder are padding: three of them become four."""
+    long = example("4", "Who?", "Ada met the kings. It rained. Bo met the king.", "Ada")
+    lengths = {"passage_length": 14, "question_length": 7, "styles": ("span",)}
+    preprocessor = kind(Vocabulary(WORDS), encoder=encoder, **lengths, **KINDS[kind])
+    preset = sizes.get("preset")
+    given = {name: value for name, value in sizes.items() if name != "preset"}
+    given |= preprocessor.model_kwargs() | {"encoder": encoder}
+    model = model_class.from_preset(preset, **given) if preset else model_class(**given)
+    outputs, windows = [], []
+    for static in (False, True):
+        dataset = make_dataset([long], preprocessor, 1, static_shapes=static)
+        x, y, weights = next(iter(dataset))
+        outputs.append((model(x, training=False), y, weights))
+        windows.append(x["encoder_ids"].shape[1] // getattr(preprocessor, "num_passages", 1))
+    assert windows == [3, 4]
+    (plain, *_), (static_outputs, *_) = outputs
+    for name, expected in plain.items():
+        inside = tuple(slice(size) for size in expected.shape)
+        found = static_outputs[name].numpy()[inside]
+        real = expected.numpy() > -1e4  # masked positions have no meaning
+        assert real.any()
+        np.testing.assert_allclose(found[real], expected.numpy()[real], rtol=1e-4, atol=1e-5)
 
 
 def test_the_context_ends():

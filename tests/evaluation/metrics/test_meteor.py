@@ -43,8 +43,9 @@ def test_hand_computed() -> None:
     penalty 0.6 * (1/3)^0.2.
     """
     row = _scored()
-    if row is None or row.per_example is None:
+    if row is None:
         return
+    assert row.per_example is not None
     precision, recall = 1.6 / 2.75, 1.6 / 3
     mean = precision * recall / (0.85 * precision + 0.15 * recall)
     assert row.per_example["cat"] == pytest.approx(mean * (1 - 0.6 * (1 / 3) ** 0.2), abs=1e-12)
@@ -56,8 +57,9 @@ def test_hand_computed() -> None:
 
 def test_sums_of_counts_give_the_corpus_score() -> None:
     row = _scored()
-    if row is None or row.statistics is None:
+    if row is None:
         return
+    assert row.statistics is not None
     assert row.statistics.score() == pytest.approx(row.value, abs=1e-12)
     doubled = row.statistics.combine(2 * row.statistics.values.sum(0, keepdims=True))
     assert doubled[0] == pytest.approx(row.value, abs=1e-12)
@@ -66,8 +68,9 @@ def test_sums_of_counts_give_the_corpus_score() -> None:
 @pytest.mark.slow  # it starts the program a second time
 def test_agrees_with_the_wrapper_of_pycocoevalcap() -> None:
     row = _scored()
-    if row is None or row.per_example is None:
+    if row is None:
         return
+    assert row.per_example is not None
     from pycocoevalcap.meteor.meteor import Meteor
 
     tame = [key for key in PREDICTIONS if key != "odd"]  # a line break makes that wrapper wait

@@ -23,8 +23,8 @@ def test_one_line_a_minute_with_the_time_left(clock, capsys):
     model.fit(x, y, batch_size=1, epochs=2, verbose=0, callbacks=[training.Progress(60)])
     assert capsys.readouterr().out.splitlines() == [
         "step 2 of 6, loss 1.0000",
-        "step 4 of 6, loss 1.0000, 30 s per step, about 1 minutes left",
-        "step 6 of 6, loss 1.0000, 30 s per step, about 0 minutes left",
+        "step 4 of 6, loss 1.0000, 30 s per step, about 1 min left",
+        "step 6 of 6, loss 1.0000, 30 s per step, about 0 min left",
     ]
 
 

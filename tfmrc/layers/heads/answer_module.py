@@ -126,7 +126,7 @@ class AnswerModule(keras.layers.Layer):
 
     def log_weights(self, states, training):
         """Returns the log-weights of the steps for begin and end, float32 `[B, T]` each."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define `log_weights`.")
 
     def get_config(self):
         return {

@@ -65,6 +65,6 @@ class Progress(keras.callbacks.Callback):
         if self._printed_step is not None and per_epoch:
             per_step = passed / max(1, step - self._printed_step)
             left = per_step * (all_steps - step) / 60
-            parts += [f"{per_step:.2g} s per step", f"about {left:.0f} minutes left"]
+            parts += [f"{per_step:.2g} s per step", f"about {left:.0f} min left"]
         print(", ".join(parts), flush=True)
         self._printed_at, self._printed_step = now, step

@@ -18,9 +18,9 @@ def test_cut_rows():
 
 
 def test_longest_is_at_least_one():
-    assert int(longest(tf.constant([2, 5]))) == 5
-    assert int(longest(tf.constant([0]))) == 1
-    assert int(longest(tf.zeros([0], tf.int32))) == 1
+    assert int(longest(tf.constant([2, 5]), 9)) == 5
+    assert int(longest(tf.constant([0]), 9)) == 1
+    assert int(longest(tf.zeros([0], tf.int32), 9)) == 1
 
 
 def test_spread_strings():

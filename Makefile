@@ -7,6 +7,9 @@ TESTS ?=
 
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
+# Each of the workers would compile the library and its tests again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Few arenas: a test worker has many threads, and freed memory goes back to the system.
 export MALLOC_ARENA_MAX ?= 2
 

@@ -54,6 +54,7 @@ def torch_python() -> str | None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(memory, "tests.memory")  # for the doctests of tfmrc too
+    gc.disable()  # while the tests are collected: what they import stays
 
 
 def pytest_report_header() -> list[str]:
@@ -98,3 +99,4 @@ def pytest_collection_finish() -> None:
     """Takes what the imports made out of the garbage collector, which then has little to walk."""
     gc.collect()
     gc.freeze()
+    gc.enable()

@@ -9,6 +9,7 @@ from keras import ops
 
 from tfmrc import keras_private
 from tfmrc.training.distribution.replicas import sum_over_replicas
+from tfmrc.training.optimizers import updates
 from tfmrc.training.optimizers.multipliers import LearningRateMultipliers
 
 # The last part of a variable's path: biases, and the gain and shift of normalisation layers.
@@ -17,47 +18,46 @@ NO_DECAY = r"(^|_)(bias|gamma|beta|scale)$"
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class LeanAdam(keras.optimizers.Adam):
-    """Keras' Adam, which computes once per update what is the same for all variables.
+    """Keras' Adam with few operations: the graph of a training step is built sooner.
 
-    Keras computes the corrections of the moments and the decay of the moving average for each
-    variable. The graph of a training step is built sooner without these operations.
+    What is the same for all variables is computed once per update: the corrections of the moments
+    and the decay of the moving average. Each variable's update is one operation on TensorFlow
+    (`tfmrc.training.optimizers.updates`).
     """
 
-    _root: Any = None
-    _divisor: Any = None
+    _correction: Any = None
+    _numbers: tuple[Any, ...] = ()
 
     def _backend_update_step(
         self, grads: Sequence[Any], trainable_variables: Sequence[Any], learning_rate: Any
     ) -> None:
+        beta_1, beta_2 = ops.cast(self.beta_1, "float32"), ops.cast(self.beta_2, "float32")
         step = ops.cast(self.iterations + 1, "float32")
-        self._root = ops.sqrt(1 - ops.power(ops.cast(self.beta_2, "float32"), step))
-        self._divisor = 1 - ops.power(ops.cast(self.beta_1, "float32"), step)
+        self._correction = ops.sqrt(1 - ops.power(beta_2, step)) / (1 - ops.power(beta_1, step))
+        self._numbers = beta_1, beta_2, ops.cast(self.epsilon, "float32")
         try:
-            super()._backend_update_step(grads, trainable_variables, learning_rate)
+            super()._backend_update_step(
+                grads, trainable_variables, ops.convert_to_tensor(learning_rate)
+            )
         finally:
-            self._root = self._divisor = None
+            self._correction, self._numbers = None, ()
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Updates one variable."""
-        dtype = variable.dtype
-        gradient = ops.cast(gradient, dtype)
         index = keras_private.index_of(self, variable)
         m, v = self._momentums[index], self._velocities[index]
-        rate = ops.cast(learning_rate, "float32") * self._root / self._divisor
-        self.assign_add(m, (gradient - m) * (1 - self.beta_1))
-        self.assign_add(v, (ops.square(gradient) - v) * (1 - self.beta_2))
-        self.assign_sub(variable, m * ops.cast(rate, dtype) / (ops.sqrt(v) + self.epsilon))
+        rate = ops.cast(learning_rate, "float32") * self._correction
+        updates.adam(variable, m, v, gradient, rate, *self._numbers)
 
     def _update_model_variables_moving_average(self, trainable_variables: Sequence[Any]) -> None:
         if not self.use_ema:
             return
-        momentum = ops.cast(ops.not_equal(self.iterations, 0), "float32") * self.ema_momentum
-        rest = 1 - momentum
+        # The averages begin with 0 and are the weights themselves after the first update.
+        rest = 1 - ops.cast(ops.not_equal(self.iterations, 0), "float32") * self.ema_momentum
         averages = keras_private.ema_variables(self)
         for variable, average in zip(trainable_variables, averages, strict=True):
             if average is not None:
-                old, new = ops.cast(momentum, average.dtype), ops.cast(rest, average.dtype)
-                average.assign(old * average + new * variable)
+                updates.descend(average, rest, average - variable)
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -253,13 +253,9 @@ def clip_by_global_norm(grads: Sequence[Any], clip_norm: float) -> list[Any]:
     >>> [round(float(first[0]), 3), nothing, round(float(second[0]), 3)]
     [0.6, None, 0.8]
     """
-    squares = [
-        keras.ops.sum(keras.ops.square(keras.ops.cast(g, "float32")))
-        for g in grads
-        if g is not None
-    ]
+    squares = [updates.squared_norm(g) for g in grads if g is not None]
     if not squares:
         return list(grads)
-    norm = keras.ops.sqrt(keras.ops.sum(keras.ops.stack(squares)))
-    scale = clip_norm / keras.ops.maximum(norm, clip_norm)
-    return [None if g is None else g * keras.ops.cast(scale, g.dtype) for g in grads]
+    norm = ops.sqrt(ops.sum(ops.stack(squares)))
+    scale = clip_norm / ops.maximum(norm, clip_norm)
+    return [None if g is None else g * ops.cast(scale, g.dtype) for g in grads]

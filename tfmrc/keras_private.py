@@ -7,6 +7,8 @@ if a new version of Keras renames or changes it.
 from collections.abc import Iterator
 from typing import Any
 
+import keras
+
 __all__ = [
     "all_sublayers",
     "ema_variables",
@@ -28,11 +30,25 @@ __all__ = [
 def symbolic_build(model: Any, data_batch: Any) -> None:
     """Creates the variables of a compiled model's optimizer, losses and metrics.
 
+    Keras traces the whole model for its outputs. Those of a functional model are known, and its
+    losses need no more; only metrics of the user's are left to Keras.
+
     Args:
         model: A compiled `keras.Model`.
         data_batch: A batch, or its specification, as `model.fit` takes it.
     """
-    model._symbolic_build(data_batch=data_batch)
+    outputs, loss, metrics = outputs_of(model), model._compile_loss, model._compile_metrics
+    if outputs is None or loss is None or (metrics is not None and not metrics.built):
+        model._symbolic_build(data_batch=data_batch)
+        return
+    if not loss.built:
+        _, targets, _ = keras.utils.unpack_x_y_sample_weight(data_batch)
+        symbolic = keras.tree.map_structure(
+            lambda x: keras.KerasTensor(x.shape, keras.backend.standardize_dtype(x.dtype)), targets
+        )
+        loss.build(symbolic, outputs)
+    if not model.optimizer.built:
+        model.optimizer.build(model.trainable_variables)
 
 
 def sync_state(model: Any) -> None:

@@ -17,6 +17,7 @@ from tfmrc.layers.embedding.word_embedding import WordEmbedding
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.concatenated_encoder import ConcatenatedEncoder
 from tfmrc.layers.encoders.decoder_block import RecurrentDecoderBlock, TransformerDecoderBlock
+from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.encoders.encoder_block import RecurrentEncoderBlock, TransformerEncoderBlock
 from tfmrc.layers.encoders.feed_forward import FeedForward
 from tfmrc.layers.encoders.highway import Highway
@@ -54,6 +55,7 @@ __all__ = [
     "CharacterEmbedding",
     "ConcatenatedEncoder",
     "CopySwitch",
+    "Dense",
     "Dropout",
     "DualAttention",
     "FeedForward",

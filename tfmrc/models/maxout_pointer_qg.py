@@ -14,6 +14,7 @@ from tfmrc.layers import (
     MaxoutPointer,
     WordEmbedding,
 )
+from tfmrc.layers.encoders.dense import Dense
 from tfmrc.models import presets
 from tfmrc.models.base import Model
 from tfmrc.models.configuration import check_choice
@@ -211,7 +212,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
 
     def build_bridge(self, name):
         """Returns a map from the last state of an encoder layer to a decoder layer's first."""
-        return keras.layers.Dense(self.arguments.hidden_dim, name=name, dtype=self.arguments.dtype)
+        return Dense(self.arguments.hidden_dim, name=name, dtype=self.arguments.dtype)
 
     def build_gated_self_attention(self):
         """Returns the layer `(words, mask)` to words that have seen the whole passage."""
@@ -226,7 +227,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
 
     def build_generator(self):
         """Returns the layer from the decoder's states to logits of the generable words."""
-        return keras.layers.Dense(self.num_generable, name="generator", dtype=self.arguments.dtype)
+        return Dense(self.num_generable, name="generator", dtype=self.arguments.dtype)
 
     def build_pointer(self):
         """Returns the copy mechanism, see `tfmrc.layers.MaxoutPointer` for its calls."""

@@ -2,6 +2,8 @@
 
 from keras import ops
 
+from tfmrc.ops.shapes import reshape_size
+
 
 def maxout(x, pool_size=2):
     """Computes `y_i = max(x_{ik}, ..., x_{ik + k - 1})` over the last axis, k = `pool_size`.
@@ -30,5 +32,5 @@ def maxout(x, pool_size=2):
             "The number of features must be a multiple of `pool_size`. "
             f"Received: x.shape={x.shape}, pool_size={pool_size}"
         )
-    shape = (*ops.shape(x)[:-1], width // pool_size, pool_size)
+    shape = (*reshape_size(x)[:-1], width // pool_size, pool_size)
     return ops.max(ops.reshape(x, shape), axis=-1)

@@ -8,6 +8,8 @@ gradient of the weights.
 
 from keras import ops, tree
 
+from tfmrc.ops.shapes import product
+
 # Added to a gate, closes (or opens) it in every precision: sigmoid(+-1e4) is exactly 0 (or 1).
 GATE_BIAS = 1e4
 
@@ -36,7 +38,7 @@ def project_gates(x, kernel, bias, padding_mask=None):
         closed = ops.full_like(bias[None, : bias.shape[0] // 4], GATE_BIAS)
         empty = ops.zeros_like(closed)
         rows.append(ops.concatenate([-closed, closed, empty, empty], axis=-1))
-    return ops.matmul(ops.concatenate(columns, axis=-1), ops.concatenate(rows, axis=0))
+    return product(ops.concatenate(columns, axis=-1), ops.concatenate(rows, axis=0))
 
 
 def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):

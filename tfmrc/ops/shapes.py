@@ -3,6 +3,24 @@
 from keras import ops
 
 
+def reshape_size(x):
+    """Returns the shape of `x` as `ops.reshape` takes it, with -1 for its only unknown size.
+
+    A size that TensorFlow infers needs no operations in the graph; with two unknown sizes they are
+    computed. Only for reshapes that keep all sizes that are unknown.
+
+    Example:
+        >>> import keras
+        >>> from tfmrc.ops.shapes import reshape_size
+        >>> reshape_size(keras.KerasTensor((None, 3, 4)))
+        (-1, 3, 4)
+    """
+    shape = tuple(x.shape)
+    if shape.count(None) == 1 and 0 not in shape:  # nothing is inferred from no elements
+        return tuple(-1 if size is None else size for size in shape)
+    return tuple(ops.shape(x))
+
+
 def flatten_leading(x, keep):
     """Flattens all axes but the last `keep` into one.
 
@@ -12,8 +30,11 @@ def flatten_leading(x, keep):
         >>> tuple(flatten_leading(np.zeros((2, 3, 4, 5)), keep=2).shape)
         (6, 4, 5)
     """
-    shape = ops.shape(x)
-    return ops.reshape(x, (-1, *shape[len(shape) - keep :]))
+    shape = tuple(x.shape)
+    kept = shape[len(shape) - keep :]
+    if None in kept or 0 in shape:
+        kept = ops.shape(x)[len(shape) - keep :]
+    return ops.reshape(x, (-1, *kept))
 
 
 def restore_leading(x, like):
@@ -25,7 +46,7 @@ def restore_leading(x, like):
         >>> tuple(restore_leading(np.zeros((6, 4, 7)), like=np.zeros((2, 3, 4, 5))).shape)
         (2, 3, 4, 7)
     """
-    return ops.reshape(x, (*ops.shape(like)[:-1], x.shape[-1]))
+    return ops.reshape(x, (*reshape_size(like)[:-1], x.shape[-1]))
 
 
 def join_passages(x):
@@ -50,6 +71,22 @@ def split_heads(x, num_heads):
         >>> tuple(split_heads(np.zeros((2, 3, 8)), 4).shape)
         (2, 4, 3, 2)
     """
-    shape = ops.shape(x)
-    heads = ops.reshape(x, (*shape[:-1], num_heads, x.shape[-1] // num_heads))
+    heads = ops.reshape(x, (*reshape_size(x)[:-1], num_heads, x.shape[-1] // num_heads))
     return ops.swapaxes(heads, -2, -3)
+
+
+def product(x, kernel):
+    """Computes `x` `[..., a]` times `kernel` `[a, b]` as one product of matrices: `[..., b]`.
+
+    Keras' `matmul` gives the same by `tensordot`, whose graph is three times as large where sizes
+    are unknown.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.shapes import product
+        >>> tuple(product(np.ones((2, 3, 4)), np.ones((4, 5))).shape)
+        (2, 3, 5)
+    """
+    if len(x.shape) <= 2:
+        return ops.matmul(x, kernel)
+    return restore_leading(ops.matmul(flatten_leading(x, keep=1), kernel), like=x)

@@ -3,6 +3,7 @@ from keras import ops
 
 from tfmrc.layers.encoders.linear import linear, normal
 from tfmrc.ops.masking import masked_log_softmax
+from tfmrc.ops.shapes import product
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -62,7 +63,7 @@ class AdditiveAttention(keras.layers.Layer):
         projected = self.project(memory) if projected is None else projected
         hidden = ops.tanh(self.query_projection(query)[:, :, None] + projected[:, None])
         score = ops.cast(self.score, self.compute_dtype)
-        scores = ops.matmul(hidden, score[:, None])[..., 0]  # [B, T, S], masque-14
+        scores = product(hidden, score[:, None])[..., 0]  # [B, T, S], masque-14
         scores = ops.cast(scores, "float32")
         if log_prior is not None:
             scores = scores + ops.cast(log_prior, "float32")[:, None, :]  # masque-21

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.masking import masked_softmax
 
@@ -49,7 +50,7 @@ class GatedSelfAttention(keras.layers.Layer):
     def _linear(self, units, width, name):
         options = {"use_bias": False, "dtype": self.dtype_policy, "name": name}
         if self.stddev is None:
-            layer = keras.layers.Dense(units, **options)
+            layer = Dense(units, **options)
         else:
             layer = linear(units, stddev=self.stddev, **options)
         layer.build((None, width))

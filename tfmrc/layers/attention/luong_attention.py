@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.encoders.dense import Dense
 from tfmrc.ops.masking import masked_softmax
 
 
@@ -43,11 +44,9 @@ class LuongAttention(keras.layers.Layer):
 
     def build(self, states_shape, memory_shape):
         options = {"use_bias": False, "dtype": self.dtype_policy}
-        self.key = keras.layers.Dense(states_shape[-1], name="key", **options)
+        self.key = Dense(states_shape[-1], name="key", **options)
         self.key.build(memory_shape)
-        self.output_layer = keras.layers.Dense(
-            self.units, activation="tanh", name="output", **options
-        )
+        self.output_layer = Dense(self.units, activation="tanh", name="output", **options)
         self.output_layer.build((None, states_shape[-1] + memory_shape[-1]))
 
     def project(self, memory):

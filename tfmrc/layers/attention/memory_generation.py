@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
+from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_softmax
 
@@ -78,7 +79,7 @@ class MemoryGeneration(keras.layers.Layer):
         )
 
     def build(self, passage_shape, question_shape, *mask_shapes):
-        self.projection = keras.layers.Dense(
+        self.projection = Dense(
             self.attention_dim or passage_shape[-1],
             activation="relu",
             use_bias=False,

@@ -4,7 +4,7 @@ from keras import ops
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_softmax
-from tfmrc.ops.shapes import split_heads
+from tfmrc.ops.shapes import reshape_size, split_heads
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -86,8 +86,7 @@ class MultiHeadAttention(keras.layers.Layer):
             mask = mask[..., None, :, :]  # [..., 1, m, n]: the same positions for every head
         weights = self.weight_dropout(masked_softmax(scores, mask), training=training)
         heads = ops.swapaxes(ops.matmul(weights, values), -2, -3)  # [..., m, H, d / H]
-        shape = ops.shape(query)
-        return self.output_projection(ops.reshape(heads, shape))
+        return self.output_projection(ops.reshape(heads, reshape_size(query)))
 
     def init_cache(self, batch_size, num_beams, max_length, dim):
         """Returns an empty cache of keys and values, `[B, W, H, max_length, d / H]` each."""

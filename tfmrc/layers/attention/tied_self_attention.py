@@ -6,7 +6,7 @@ from keras import ops
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_softmax
-from tfmrc.ops.shapes import split_heads
+from tfmrc.ops.shapes import reshape_size, split_heads
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -90,7 +90,7 @@ class TiedSelfAttention(keras.layers.Layer):
         weights = masked_softmax(scores, mask)  # daanet-05
         weights = self.weight_dropout(weights, training=training)
         heads = ops.swapaxes(ops.matmul(weights, values), -2, -3)  # [..., m, H, d / H]
-        return ops.reshape(heads, (*ops.shape(heads)[:-2], self.dim))
+        return ops.reshape(heads, (*reshape_size(heads)[:-2], self.dim))
 
     def init_cache(self, batch_size, num_beams, max_length):
         """Returns an empty cache of keys and values, `[B, W, H, max_length, d / H]` each."""

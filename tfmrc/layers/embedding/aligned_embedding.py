@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.encoders.dense import Dense
 from tfmrc.ops.masking import masked_softmax
 
 
@@ -40,7 +41,7 @@ class AlignedEmbedding(keras.layers.Layer):
     def __init__(self, dim=280, **kwargs):
         super().__init__(**kwargs)
         self.dim = dim
-        self.projection = keras.layers.Dense(
+        self.projection = Dense(
             dim, activation="relu", use_bias=False, dtype=self.dtype_policy, name="projection"
         )
 

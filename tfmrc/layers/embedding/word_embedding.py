@@ -3,6 +3,7 @@ from keras import ops
 
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.ids import NUM_SPECIAL, PAD
+from tfmrc.ops.shapes import product
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -65,7 +66,7 @@ class WordEmbedding(keras.layers.Layer):
     def call(self, x, num_rows=None):
         if num_rows is not None:
             rows = ops.concatenate([self.special, self.words[: num_rows - NUM_SPECIAL]], axis=0)
-            return ops.matmul(x, ops.cast(ops.transpose(rows), self.compute_dtype))
+            return product(x, ops.cast(ops.transpose(rows), self.compute_dtype))
         special = ops.take(self.special, ops.clip(x, 0, NUM_SPECIAL - 1), axis=0)
         words = ops.take(self.words, ops.maximum(x - NUM_SPECIAL, 0), axis=0)
         rows = ops.where((x < NUM_SPECIAL)[..., None], special, words)

@@ -3,6 +3,7 @@ from keras import ops
 
 from tfmrc.layers.attention.luong_attention import LuongAttention
 from tfmrc.layers.regularization.dropout import Dropout
+from tfmrc.ops.shapes import product
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -141,14 +142,14 @@ class InputFeedingDecoder(keras.layers.Layer):
 
     def _words_part(self, words):
         words = ops.cast(words, self.compute_dtype)
-        return ops.matmul(words, self._cast(self.word_kernel)) + self._cast(self.biases[0])
+        return product(words, self._cast(self.word_kernel)) + self._cast(self.biases[0])
 
     def _advance(self, words_part, state, memory, memory_mask, keys, masks=None):
         below, new = state[0], []
         for number in range(self.num_layers):
             h, c = state[1 + 2 * number : 3 + 2 * number]
             read = [below, h] if number or self.has_attention else [h]
-            gates = ops.matmul(ops.concatenate(read, axis=-1), self._cast(self.kernels[number]))
+            gates = product(ops.concatenate(read, axis=-1), self._cast(self.kernels[number]))
             gates = gates + (self._cast(self.biases[number]) if number else words_part)
             into, forget, value, out = ops.split(gates, 4, axis=-1)
             c = ops.sigmoid(forget) * c + ops.sigmoid(into) * ops.tanh(value)

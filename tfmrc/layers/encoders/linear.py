@@ -2,13 +2,15 @@
 
 import keras
 
+from tfmrc.layers.encoders.dense import Dense
+
 
 def normal(stddev: float = 0.02) -> keras.initializers.Initializer:
     """Returns a new N(0, stddev) initializer, one per weight because an object draws once."""
     return keras.initializers.RandomNormal(stddev=stddev)
 
 
-def linear(units: int, *, stddev: float | None = 0.02, **arguments) -> keras.layers.Dense:
+def linear(units: int, *, stddev: float | None = 0.02, **arguments) -> Dense:
     """Returns a dense layer without activation, with weights from N(0, stddev) and zero biases.
 
     Args:
@@ -25,4 +27,4 @@ def linear(units: int, *, stddev: float | None = 0.02, **arguments) -> keras.lay
     Reference: Nishida et al. 2019 (Masque), appendix A.1.
     """
     initializer = "glorot_uniform" if stddev is None else normal(stddev)
-    return keras.layers.Dense(units, kernel_initializer=initializer, **arguments)
+    return Dense(units, kernel_initializer=initializer, **arguments)

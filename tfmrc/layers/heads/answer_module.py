@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.regularization.variational_dropout import VariationalDropout
 from tfmrc.ops.masking import masked_log_softmax, masked_logsumexp, masked_softmax
 
@@ -56,7 +57,7 @@ class AnswerModule(keras.layers.Layer):
         width, memory_width = question_shape[-1], memory_shape[-1]
 
         def bilinear(name, rows, columns):
-            layer = keras.layers.Dense(columns, use_bias=False, dtype=self.dtype_policy, name=name)
+            layer = Dense(columns, use_bias=False, dtype=self.dtype_policy, name=name)
             layer.build((None, rows))
             return layer
 

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_log_softmax
 
@@ -58,7 +59,7 @@ class LinearAnswer(keras.layers.Layer):
         )
 
     def build(self, question_shape, memory_shape, *mask_shapes):
-        self.scores = keras.layers.Dense(2, dtype=self.dtype_policy, name="scores")
+        self.scores = Dense(2, dtype=self.dtype_policy, name="scores")
         self.scores.build((None, memory_shape[-1]))
 
     def call(

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.heads.answer_module import AnswerModule
 from tfmrc.layers.regularization.dropout import ReplicaSeedGenerator
 from tfmrc.ops.masking import LOG_ZERO
@@ -142,7 +143,7 @@ class ReasoNetAnswer(AnswerModule):
 
     def build(self, question_shape, memory_shape, *mask_shapes):
         super().build(question_shape, memory_shape, *mask_shapes)
-        self.termination = keras.layers.Dense(1, dtype=self.dtype_policy, name="termination")
+        self.termination = Dense(1, dtype=self.dtype_policy, name="termination")
         self.termination.build((None, question_shape[-1]))
 
     def log_weights(self, states, training):

@@ -117,6 +117,11 @@ def test_hugging_face_rows_of_squad():
     assert second.answers == {} and second.answerable is False
 
 
+def test_a_dict_of_splits_is_refused_with_the_names_of_its_splits():
+    with pytest.raises(TypeError, match=r"the splits train, test; pass one .* table\['train'\]"):
+        read_table({"train": Dataset(ROWS), "test": Dataset(ROWS)})
+
+
 def test_columns_are_mapped_by_name_and_may_be_several():
     rows = [
         {"Frage": "Wer?", "Text1": "Ein Uhu.", "Text2": "Ein Kater.", "A1": "Uhu", "A2": "ein Uhu",

@@ -67,6 +67,13 @@ def test_arguments_are_given_by_name_and_the_missing_are_named(cls):
         cls(dropout=0.1)
 
 
+def test_inputs_of_another_name_are_refused_instead_of_assigned_by_position():
+    model = SAN(**SMALL)
+    with pytest.raises(ValueError, match="needs it too: `encoder=`. Received also: encoder_ids"):
+        model({**X, "encoder_ids": X["passage_ids"]})
+    assert set(model(dict(reversed(X.items())))) == {"begin", "end"}
+
+
 def test_the_configuration_is_complete_plain_and_makes_the_same_model():
     keras.utils.set_random_seed(1)
     model = duals.small(blocks=("lstm",), tasks=("ask",), num_lstm_layers=np.int64(1), name="one")

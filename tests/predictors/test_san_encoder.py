@@ -127,6 +127,16 @@ def test_the_same_under_tensorflow_2_20(exported, older_python, loader):
     assert_same_outputs(reply["outputs"], expected, rtol=1e-3)
 
 
+def test_model_and_preprocessor_have_an_encoder_or_neither_has():
+    with_encoder, words = make(), text.Vocabulary(WORDS, num_oov_buckets=4)
+    plain = preprocessing.SANPreprocessor(words, passage_length=20, stride=10, answer_length=5)
+    with pytest.raises(ValueError, match="in the model: True, in the preprocessor: False"):
+        Predictor(with_encoder.model, plain)
+    model = models.SAN(**plain.model_kwargs(), word_dim=8, units=4, align_dim=4)
+    with pytest.raises(ValueError, match="in the model: False, in the preprocessor: True"):
+        Predictor(model, with_encoder.preprocessor)
+
+
 def test_bad_input_gives_an_answer():
     odd = ["a" * 5000, "\x00", b"\xff\xfe hill".decode("utf-8", "replace"), "hill " * 300, "   "]
     found = run(make(), ["How?"] * len(odd), odd)

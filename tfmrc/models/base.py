@@ -167,6 +167,26 @@ Received: word_dimm=4
             presets = subclass._own_presets() | presets
         return presets
 
+    # === Calling ===
+
+    def call(self, inputs, training=None, mask=None, **kwargs):
+        """Computes the outputs.
+
+        Raises:
+            ValueError: `inputs` has a name that the model does not have. Keras would assign such
+                inputs by position.
+        """
+        if isinstance(inputs, Mapping):
+            known = [x.name for x in self.inputs]
+            unknown = [name for name in inputs if name not in known]
+            if unknown:
+                raise ValueError(
+                    f"{type(self).__name__} has the inputs {', '.join(known)}. If the preprocessor "
+                    "has an encoder, the model needs it too: `encoder=`. Received also: "
+                    f"{', '.join(map(str, unknown))}"
+                )
+        return super().call(inputs, training=training, mask=mask, **kwargs)
+
     # === Training ===
 
     def make_train_function(self, force: bool = False) -> None:

@@ -334,8 +334,18 @@ class Predictor(Generic[R]):
         return next(iter(self.predict_batch([query], task, options)))
 
     def check_agreement(self) -> None:
-        """Raises a ValueError if the sizes of model and preprocessor differ."""
+        """Raises a ValueError if the sizes of model and preprocessor differ, or one encodes."""
         model = self.model
+        has = [
+            getattr(part, name, None) is not None
+            for part, name in ((model, "encoder"), (self.preprocessor, "subwords"))
+        ]
+        if has[0] != has[1]:
+            raise ValueError(
+                "Model and preprocessor need the same pretrained encoder, or neither has one: "
+                f"pass `encoder=` to both. Received: an encoder in the model: {has[0]}, in the "
+                f"preprocessor: {has[1]}"
+            )
         config = vars(getattr(model, "arguments", None) or SimpleNamespace(**model.get_config()))
         for name, expected in self.preprocessor.model_kwargs().items():
             size = config.get(name, getattr(model, name, None))

@@ -33,7 +33,13 @@ def masked_logsumexp(x, mask=None, axis=-1, keepdims=False):
         >>> print(np.round(np.exp(masked_logsumexp(x, np.array([[True, True, False]]))), 4))
         [3.]
     """
-    exponentials, shift = _exponentials(x, mask, axis)
+    x = ops.cast(x, "float32")
+    if mask is not None:
+        x = ops.where(mask, x, LOG_ZERO)
+    shift = ops.stop_gradient(ops.max(x, axis=axis, keepdims=True))
+    exponentials = ops.exp(x - shift)
+    if mask is not None:
+        exponentials = ops.where(mask, exponentials, 0.0)
     total = ops.sum(exponentials, axis=axis, keepdims=True)
     real = total > 0
     result = ops.where(real, ops.log(ops.where(real, total, 1.0)) + shift, LOG_ZERO)
@@ -63,9 +69,11 @@ def masked_softmax(x, mask=None, axis=-1):
          [0.  0.  0. ]]
     """
     x = ops.convert_to_tensor(x)
-    exponentials, _ = _exponentials(x, mask, axis)
-    total = ops.sum(exponentials, axis=axis, keepdims=True)
-    return ops.cast(exponentials / ops.where(total > 0, total, 1.0), x.dtype)
+    scores = ops.cast(x, "float32")
+    if mask is None:
+        return ops.cast(ops.softmax(scores, axis=axis), x.dtype)
+    weights = ops.softmax(ops.where(mask, scores, LOG_ZERO), axis=axis)
+    return ops.cast(ops.where(mask, weights, 0.0), x.dtype)
 
 
 def masked_log_softmax(x, mask=None, axis=-1):
@@ -84,8 +92,10 @@ def masked_log_softmax(x, mask=None, axis=-1):
         [[ 0.e+00 -1.e+09]]
     """
     x = ops.cast(x, "float32")
-    normalized = x - masked_logsumexp(x, mask, axis=axis, keepdims=True)
-    return normalized if mask is None else ops.where(mask, normalized, LOG_ZERO)
+    if mask is None:
+        return ops.log_softmax(x, axis=axis)
+    normalized = ops.log_softmax(ops.where(mask, x, LOG_ZERO), axis=axis)
+    return ops.where(mask, normalized, LOG_ZERO)
 
 
 def masked_max(x, mask, axis):
@@ -107,15 +117,3 @@ def masked_max(x, mask, axis):
     lowest = -65504.0 if standardize_dtype(x.dtype) == "float16" else -3e38
     maximum = ops.max(ops.where(mask, x, ops.cast(lowest, x.dtype)), axis=axis)
     return ops.where(ops.any(mask, axis=axis), maximum, ops.zeros_like(maximum))
-
-
-def _exponentials(x, mask, axis):
-    """Returns `exp(x - max)` with zeros at padding, and the maximum."""
-    x = ops.cast(x, "float32")
-    if mask is not None:
-        x = ops.where(mask, x, LOG_ZERO)
-    shift = ops.stop_gradient(ops.max(x, axis=axis, keepdims=True))
-    exponentials = ops.exp(x - shift)
-    if mask is not None:
-        exponentials = ops.where(mask, exponentials, 0.0)
-    return exponentials, shift

@@ -472,8 +472,8 @@ class Masque(GenerationMixin, Model):
             inputs: dict. The model's inputs but for `answer_ids` and `target_ids`.
 
         Returns:
-            A dict, the memory, whose tensors have the batch first; `ranker` and `classifier` among
-            them.
+            A dict, the memory, whose tensors have the batch first, but for `output_rows`;
+            `ranker` and `classifier` among them.
         """
         memory = self.reader.call(inputs)
         return memory if self.decoder is None else self.decoder.project(memory)

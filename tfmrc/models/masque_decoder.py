@@ -101,7 +101,9 @@ class MasqueDecoder(Composite):
         )
         if self.output_embedding is None:
             # masque-13: the word embedding scores the generated words
-            common_logits = self.word_embedding(hidden, num_rows=self.num_generable)
+            common_logits = self.word_embedding(
+                hidden, num_rows=self.num_generable, rows=memory.get("output_rows")
+            )
         else:
             common_logits = self.output_embedding(hidden)
             source_generable = ops.zeros_like(source_generable)
@@ -124,11 +126,15 @@ class MasqueDecoder(Composite):
         """Computes what all steps of decoding read from the memory.
 
         Returns:
-            A dict: the memory, `projected` for the blocks and `copy_projected` for the copying.
+            A dict: the memory, `projected` for the blocks, `copy_projected` for the copying, and
+            `output_rows` `[G, d]` if the word embedding scores the generated words.
         """
         memories = [memory["question"], memory["passages"]]
+        tied = self.output_embedding is None
+        rows = {"output_rows": self.word_embedding.first_rows(self.num_generable)} if tied else {}
         return {
             **memory,
+            **rows,
             "projected": [block.project(memories) for block in self.blocks],
             "copy_projected": self.pointer_generator.project(memories),
         }

@@ -44,6 +44,8 @@ def test_in_reverse_the_rows_themselves_score():
     hidden = np.random.default_rng(0).normal(size=(2, 3, 3)).astype("float32")
     for rows in (4, 7, 10):
         close(layer(hidden, num_rows=rows), hidden @ table[:rows].T)
+        prepared = layer.first_rows(rows)
+        close(layer(hidden, num_rows=rows, rows=prepared), hidden @ table[:rows].T)
 
 
 @pytest.mark.parametrize("trainable", [False, True])

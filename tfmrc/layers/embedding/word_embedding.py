@@ -24,6 +24,8 @@ class WordEmbedding(keras.layers.Layer):
         x: int `[...]` input ids; with `num_rows`, vectors `[..., dim]`.
         num_rows: int. If given, computes the products of the vectors with the first rows of the
             table (a tied output embedding, as KerasHub's ReversibleEmbedding).
+        rows: What `first_rows(num_rows)` returned, for decoding, which joins them once for all
+            steps. Default: None.
 
     Returns:
         `[..., dim]`, or `[..., num_rows]` with `num_rows`, in the compute dtype.
@@ -63,17 +65,21 @@ class WordEmbedding(keras.layers.Layer):
         )
         self.built = True
 
-    def call(self, x, num_rows=None):
+    def first_rows(self, num_rows):
+        """Returns the first rows of the table, `[num_rows, dim]`."""
+        rows = ops.concatenate([self.special, self.words[: num_rows - NUM_SPECIAL]], axis=0)
+        return ops.cast(rows, self.compute_dtype)
+
+    def call(self, x, num_rows=None, rows=None):
         if num_rows is not None:
-            rows = ops.concatenate([self.special, self.words[: num_rows - NUM_SPECIAL]], axis=0)
-            return product(x, ops.cast(ops.transpose(rows), self.compute_dtype))
+            return product(x, ops.transpose(self.first_rows(num_rows) if rows is None else rows))
         special = ops.take(self.special, ops.clip(x, 0, NUM_SPECIAL - 1), axis=0)
         words = ops.take(self.words, ops.maximum(x - NUM_SPECIAL, 0), axis=0)
         rows = ops.where((x < NUM_SPECIAL)[..., None], special, words)
         rows = ops.where(ops.equal(x, PAD)[..., None], 0.0, rows)
         return ops.cast(rows, self.compute_dtype)
 
-    def compute_output_spec(self, x, num_rows=None):
+    def compute_output_spec(self, x, num_rows=None, rows=None):
         shape = (*x.shape, self.dim) if num_rows is None else (*x.shape[:-1], num_rows)
         return keras.KerasTensor(shape, dtype=self.compute_dtype)
 

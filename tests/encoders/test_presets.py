@@ -118,6 +118,11 @@ def test_a_missing_package_is_named(monkeypatch) -> None:
         encoders.from_vocabulary(["owl"])
 
 
+def test_a_misspelled_name_gets_the_nearest_one() -> None:
+    with pytest.raises(ValueError, match="did you mean 'minilm'. An encoder is 'minilm', a folder"):
+        encoders.from_preset("minilmm")
+
+
 def test_unknown_kinds_and_lengths_are_refused(tmp_path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "gpt2"}))
     with pytest.raises(ValueError, match="model_type='gpt2'"):

@@ -177,6 +177,14 @@ def test_every_row_of_the_papers_is_declared_once() -> None:
     assert labels == wanted and len(rows) == len(wanted) == 30
 
 
+def test_what_is_evaluated_is_trained_before() -> None:
+    for row in read_rows(ROWS):
+        made = commands(states([row], find_runs([]), ROWS.parent)[0], ROWS.parent)
+        kinds = [command.split()[1] for command in made if command.startswith("tfmrc ")]
+        kinds = [kind for kind in kinds if kind in ("train", "evaluate")]
+        assert not kinds or kinds[0] == "train", (row.id, made)
+
+
 def test_every_recipe_that_is_named_is_there_and_has_the_name() -> None:
     for row in read_rows(ROWS):
         for part in row.parts:

@@ -311,6 +311,12 @@ def test_a_user_s_registered_classes_are_saved_and_loaded(tmp_path):
     assert type(Predictor(predictor.model, plain)) is predictors.SANPredictor
     assert predictors.find_predictor_class(Louder) is LouderPredictor
     assert predictors.find_predictor_class(models.SAN) is predictors.SANPredictor
+    for model, preprocessor in (
+        (models.SAN, preprocessing.MasquePreprocessor),
+        (models.Masque, preprocessing.SANPreprocessor),
+    ):
+        with pytest.raises(ValueError, match=f"{model.__name__} needs a {model.__name__}Prepro"):
+            predictors.find_predictor_class(model, preprocessor)
     with pytest.raises(ValueError, match="No predictor is declared .* Received: int, str"):
         Predictor(1, "x")
     with pytest.raises(ValueError, match="Unregistered is not registered"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from tfmrc.arguments import nearest
 from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.families import FAMILIES, Family, family_of_backbone
 from tfmrc.encoders.keras_hub_backbone import import_keras_hub, sizes_of, subword_rows
@@ -107,7 +108,18 @@ def from_preset(preset: str | Path, random: bool = False, **options: Any) -> Enc
     windows = {name: options.pop(name) for name in _TOKENIZER_OPTIONS if name in options}
     folder = Path(preset)
     if not (folder / "config.json").is_file():
-        return _from_keras_hub(str(preset), random, windows, card, options)
+        try:
+            return _from_keras_hub(str(preset), random, windows, card, options)
+        except ValueError as error:
+            if "preset identifier" not in str(error):
+                raise
+            similar = nearest(str(preset), [*_PACKAGES])
+            hint = f"; did you mean {similar!r}? " if similar else ". "
+            raise ValueError(
+                f"There is no encoder of this name{hint}An encoder is "
+                f"{', '.join(map(repr, _PACKAGES))}, a folder with a config.json, or a preset of "
+                f"KerasHub. Received: {str(preset)!r}"
+            ) from error
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     if "model_type" in config:
         return _from_hugging_face(folder, config, random, windows, card, options)

@@ -31,7 +31,8 @@ def find_predictor_class(
         those that it declares.
 
     Raises:
-        ValueError: If no predictor is declared for them.
+        ValueError: If no predictor is declared for them, or the model is another paper's than the
+            preprocessor.
 
     Example:
 
@@ -59,7 +60,15 @@ def find_predictor_class(
             "`tfmrc.predictors.Predictor` with `model_class` and `preprocessor_class`, and import "
             f"it. Received: {', '.join(names) or None}"
         )
-    return min(ranked)[-1]
+    found = min(ranked)[-1]
+    if model_class is not None and _distance(model_class, found.model_class) is None:
+        own = [c for c in _CLASSES if _distance(model_class, getattr(c, "model_class", None)) == 0]
+        if own:
+            raise ValueError(
+                f"{model_class.__name__} needs a {own[-1].preprocessor_class.__name__}. Received: "
+                f"{preprocessor_class.__name__ if preprocessor_class else None}"
+            )
+    return found
 
 
 def _distance(cls: type | None, declared: type | None) -> int | None:

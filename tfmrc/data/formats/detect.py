@@ -1,7 +1,7 @@
 """Detection of a file's format."""
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
@@ -26,7 +26,11 @@ _START = 1 << 16
 
 
 def read_file(
-    path: str | PathLike, *, on_error: OnError = "raise", split: str | None = None
+    path: str | PathLike,
+    *,
+    on_error: OnError = "raise",
+    split: str | None = None,
+    columns: Mapping[str, Any] | None = None,
 ) -> ExampleStream:
     """Reads a file of any known format with the matching reader.
 
@@ -38,6 +42,7 @@ def read_file(
         path: str or path. The file.
         on_error: str. ``"raise"`` or ``"skip"``, as for all readers. Default: ``"raise"``.
         split: str. Split of NarrativeQA. Default: None, all splits.
+        columns: dict. Columns of a table, see `read_table`. Default: None.
 
     Returns:
         An `ExampleStream`.
@@ -61,12 +66,13 @@ def read_file(
                 f"needs one of {SUMMARIES} in its folder", path=path, record="summaries"
             )
         return read_narrativeqa(path, result[0], split=split, on_error=on_error)
+    if name == "table":
+        return read_table(path, columns=columns, on_error=on_error)
     readers: dict[str, Callable[..., ExampleStream]] = {
         "dream": read_dream,
         "examples": read_examples,
         "msmarco": read_msmarco,
         "squad": read_squad,
-        "table": read_table,
         "wikiqa": read_wikiqa,
     }
     return readers[name](path, on_error=on_error)

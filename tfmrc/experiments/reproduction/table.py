@@ -64,10 +64,13 @@ def markdown(states: Sequence[RowState], recipes: str | Path = "recipes") -> str
 
 
 def commands(state: RowState, recipes: str | Path = "recipes") -> list[str]:
-    """Returns the commands of a row, each once, without those whose recipe does not exist."""
+    """Returns the commands of a row, each once, without those whose recipe does not exist.
+
+    Parts with commands of their own come last, because these use the runs of the others.
+    """
     every = [
         command
-        for part in state.row.parts
+        for part in sorted(state.row.parts, key=lambda part: bool(part.commands))
         if part.recipe and Path(recipes, part.recipe).is_file()
         for command in part.command_lines(recipes)
     ]

@@ -35,7 +35,8 @@ def predict(
     Args:
         experiment: `Experiment`. The experiment, with the options of decoding.
         questions: str or path. A file of any format of `tfmrc.data.read_file`: a table (CSV, TSV,
-            JSON, Parquet) with `question` and `passage`, tfmrc's JSON lines, or an official format.
+            JSON, Parquet) with `question` and `passage`, or with the columns that the run's own
+            table has; tfmrc's JSON lines; or an official format.
         output: str, path or None. File of predictions, one JSON object per line. The file of an
             interrupted command is continued: predictions of the same model, options and examples
             are not computed again. A file with other content is left unchanged. Default: standard
@@ -54,7 +55,7 @@ def predict(
     folder = folders.run_folder(experiment, run)
     if output is not None:
         _check_output(Path(output), Path(questions))
-    examples = list(unique(data.read_file(questions), str(questions)))
+    examples = list(unique(data.read_file(questions, columns=_columns(experiment)), str(questions)))
     predictor = load_run(single_run(experiment, folder))
     name = predictor.task(task).name
     settings = experiment.evaluation
@@ -79,6 +80,12 @@ def predict(
         for example, result in zip(examples, results, strict=True)
     )
     _print(predictions, form or ("answers" if sys.stdout.isatty() else "full"))
+
+
+def _columns(experiment: Experiment) -> Mapping[str, Any] | None:
+    """Returns the columns that the run's own table was read with."""
+    tables = [source.options for source in experiment.sources if source.format == "table"]
+    return tables[0].get("columns") if tables else None
 
 
 def _check_output(output: Path, questions: Path) -> None:

@@ -93,6 +93,7 @@ setup(
             "**/*.txt",
             "**/*.jsonl.gz",
             "data/squad_files/*",
+            "serving/page_files/*",
         ],
         "tfmrc.recipes": ["*.yaml", "*/*.yaml"],
     },

@@ -1,10 +1,12 @@
 """The exported SavedModel answers as the Keras model does, without Python, Keras or tfmrc."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
+import yaml
 from tensorflow.core.protobuf import saved_model_pb2
 
 from tests.serving.predictors import (
@@ -17,7 +19,8 @@ from tests.serving.predictors import (
 )
 from tfmrc.predictors.export import operations, python_operations
 from tfmrc.predictors.warmup import read_warmup_requests, write_warmup_requests
-from tfmrc.serving import write_serving_config
+from tfmrc.serving import BatchingOptions, write_serving_config
+from tfmrc.serving.model_config import read_model_config
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -177,12 +180,17 @@ def test_a_damaged_warm_up_file_is_named(tmp_path):
 
 def test_the_configuration_of_tensorflow_serving_names_every_export(exported):
     folder = exported.parents[1]
-    models, batching = write_serving_config(folder, served_from="/models")
-    assert models.read_text() == (
-        "model_config_list {\n"
-        '  config { name: "hills" base_path: "/models/hills" model_platform: "tensorflow" }\n'
-        "}\n"
-    )
-    assert "max_batch_size { value: 32 }" in batching.read_text()
+    models, batching, compose = write_serving_config(folder, served_from="/models")
+    (config,) = read_model_config(models)
+    assert (config.name, config.path) == ("hills", Path("/models/hills"))
+    assert BatchingOptions.from_file(batching).max_batch_size == 32
+    (service,) = yaml.safe_load(compose.read_text())["services"].values()
+    assert service["image"].startswith("tensorflow/serving:")
+    assert "--model_config_file=/models/models.config" in service["command"]
+    assert "--batching_parameters_file=/models/batching.config" in service["command"]
+    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    assert service["volumes"] == [
+        {"type": "bind", "source": ".", "target": "/models", "read_only": True}
+    ]
     with pytest.raises(ValueError, match="Received: folder="):
         write_serving_config(folder / "hills" / "7")

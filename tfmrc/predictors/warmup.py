@@ -7,7 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["ANSWER", "PASSAGES", "QUESTION", "prediction_log", "read_warmup_requests", "write_warmup_requests"]
+__all__ = [
+    "ANSWER",
+    "PASSAGES",
+    "QUESTION",
+    "prediction_log",
+    "read_warmup_requests",
+    "write_warmup_requests",
+]
 
 WARMUP_FILE = Path("assets.extra") / "tf_serving_warmup_requests"
 
@@ -81,7 +88,8 @@ def read_warmup_requests(saved_model: str | PathLike[str]) -> list[Any]:
         return []
     try:
         logs = [
-            PredictionLog.FromString(record.numpy()) for record in tf.data.TFRecordDataset(str(path))
+            PredictionLog.FromString(record.numpy())
+            for record in tf.data.TFRecordDataset(str(path))
         ]
     except (tf.errors.DataLossError, DecodeError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error

@@ -10,7 +10,12 @@ import tensorflow as tf
 
 import tfmrc
 from tests.running import eagerly
-from tests.serving.predictors import LOADERS, assert_same_outputs, run_loader
+from tests.serving.predictors import (
+    LOADERS,
+    assert_batched_as_alone,
+    assert_same_outputs,
+    run_loader,
+)
 from tfmrc import Predictor, cli, models, preprocessing, text
 from tfmrc.data import Example
 from tfmrc.predictors import SANPredictor, ensemble_predictor
@@ -257,6 +262,12 @@ def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp
     assert [overwrite for *_, overwrite in exports] == [False, False, True]
     assert cli.main(["export", str(tmp_path)]) == 1
     assert "is not a saved predictor: config.json is missing" in capsys.readouterr().err
+
+
+def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):
+    rows = zip(*REQUEST.values(), strict=True)
+    alone = [{"question": [question], "passage": [passage]} for question, passage in rows]
+    assert_batched_as_alone(exported, [*alone, REQUEST])
 
 
 def test_card_and_signature(exported):

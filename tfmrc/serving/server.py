@@ -99,6 +99,7 @@ class Server:
         if certificate is not None and private_key is not None:
             self._tls = str(certificate), str(private_key)
         self._socket = _listen(host, port)
+        self._address = _address(*self._socket.getsockname()[:2])
         try:
             self._grpc = None if grpc_port is None else (host, _free(host, grpc_port))
             self.manager = ModelManager(
@@ -141,7 +142,7 @@ class Server:
     @property
     def url(self) -> str:
         """The address of REST: `http://host:port`."""
-        return f"{'https' if self._tls else 'http'}://{_address(*self._socket.getsockname()[:2])}"
+        return f"{'https' if self._tls else 'http'}://{self._address}"
 
     @property
     def grpc_url(self) -> str | None:

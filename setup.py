@@ -62,6 +62,7 @@ TEST = [
     "jax>=0.5",
     "mypy>=1.15",
     "pandas>=2.2",
+    "playwright>=1.50",
     "pytest>=8.3",
     "pytest-timeout>=2.3",
     "pytest-xdist>=3.6",

@@ -29,7 +29,7 @@ function make(tag, properties = {}, ...children) {
 }
 
 function percent(value) {
-  return value >= 0.001 || value === 0 ? `${(100 * value).toFixed(1)} %` : value.toExponential(1);
+  return value >= 0.001 || value === 0 ? `${(100 * value).toFixed(1)} %` : `${(100 * value).toPrecision(2)} %`;
 }
 
 function meter(value) {

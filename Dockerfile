@@ -20,7 +20,7 @@ RUN /opt/tfmrc/bin/pip install --no-cache-dir --no-deps .
 FROM python:3.12-slim
 COPY --from=build /opt/tfmrc /opt/tfmrc
 RUN useradd --system --uid 10001 tfmrc
-USER tfmrc
+USER 10001
 ENV PATH=/opt/tfmrc/bin:$PATH TF_CPP_MIN_LOG_LEVEL=3
 EXPOSE 8500 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=120s \

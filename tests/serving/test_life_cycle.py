@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
@@ -235,6 +236,7 @@ def test_sigterm_finishes_running_requests_and_ends_with_0(models):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            cwd=Path(__file__).parents[2],
             env=environment,
         ) as process,
         ThreadPoolExecutor() as threads,

@@ -154,12 +154,12 @@ def test_an_answer_shows_where_its_words_came_from(page, tmp_path):
     folder = Path(os.environ.get("TFMRC_SCREENSHOTS", tmp_path))
     page.set_viewport_size({"width": 1100, "height": 900})
     word.hover()
-    page.screenshot(path=folder / "page.png", full_page=True)
+    page.screenshot(path=folder / "serving_page.png", full_page=True)
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 390, "height": 844})
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= 390, "a phone shows it without scrolling to the side"
-    page.screenshot(path=folder / "page_dark_phone.png", full_page=True)
+    page.screenshot(path=folder / "serving_page_dark_phone.png", full_page=True)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 import tfmrc
 from tests.serving.predictors import EXPORT_OPTIONS, REQUEST, assert_same_outputs
 from tfmrc.predictors import DamagedError, verify
-from tfmrc.serving import Client, Server
+from tfmrc.serving import Client, RequestError, Server
 from tfmrc.serving.signature import SavedModel, newest_version
 
 pytestmark = pytest.mark.usefixtures("exports_once")
@@ -186,6 +186,16 @@ def test_a_long_row_of_passages_does_not_lengthen_the_others(server):
     assert (first["answer"], first["truncated"]) == (alone["answer"], False)
     assert long["truncated"] is True
     assert all(row["answer"] == alone["answer"] for row in others)
+
+
+def test_one_long_row_cannot_take_all_memory(exported):
+    function = SavedModel(exported).signature("serving_default")
+    function._max_passages = None  # as of an export of another library
+    rows = [[""] * 100_000, *[[]] * 100]
+    inputs = {"question": ["x"] * 101, "passages": rows, "style": ["qa"] * 101}
+    with pytest.raises(RequestError, match="`passages` must have at most 4,194,304 el") as error:
+        function(inputs)
+    assert error.value.status == 413
 
 
 def test_names_with_spaces_and_unicode_are_served(exported):

@@ -10,7 +10,9 @@ GRPC_CODES = {
     404: "NOT_FOUND",
     # Not RESOURCE_EXHAUSTED: clients repeat that one, and a request that is too large stays so.
     413: "INVALID_ARGUMENT",
+    408: "DEADLINE_EXCEEDED",
     429: "RESOURCE_EXHAUSTED",
+    499: "CANCELLED",
     503: "UNAVAILABLE",
     504: "DEADLINE_EXCEEDED",
 }

@@ -24,6 +24,9 @@ from tfmrc.serving.errors import RequestError
 __all__ = ["SavedModel", "SavedSignature", "newest_version", "status_message"]
 
 
+#: One long row lengthens all others; without a limit a small request could take all memory.
+MAX_ELEMENTS = 2**22
+
 #: Exceptions that TensorFlow raises for damaged or unknown files.
 LOADING_ERRORS = (
     tf.errors.OpError,
@@ -223,7 +226,7 @@ def _array(value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None)
             if (value.dtype == object) != text:
                 raise ValueError(f"it holds {value.dtype}")
             if text and value.ndim == spec.shape.rank == 2:
-                value = _strings(value.tolist(), 2, name, max_passages)
+                value = _strings(value.tolist(), 2, f"`{name}`", max_passages)
         elif text:
             expected = f"`{name}` must be {spec.shape.rank} lists deep"
             value = _strings(value, spec.shape.rank, expected, max_passages)
@@ -258,5 +261,11 @@ def _strings(value: Any, rank: int, expected: str, most: int | None) -> Any:
     if rank == 2:
         rows = [list(cut_passages(row, most)) for row in rows]
         width = max((len(row) for row in rows), default=0)
+        if width * len(rows) > MAX_ELEMENTS:
+            raise RequestError(
+                f"{expected.split(' must')[0]} must have at most {MAX_ELEMENTS:,} elements, padded "
+                f"to its longest row. Received: {len(rows):,} rows of {width:,}",
+                413,
+            )
         rows = [row + [b""] * (width - len(row)) for row in rows]
     return rows

@@ -16,7 +16,7 @@ SCHEMES = ("http", "https", "grpc", "grpcs")
 
 #: The HTTP status that a client reports for gRPC's codes.
 STATUS = {
-    **{code: status for status, code in GRPC_CODES.items() if status != 413},
+    **{code: status for status, code in GRPC_CODES.items() if status not in (408, 413)},
     "UNIMPLEMENTED": 501,
 }
 

@@ -263,6 +263,18 @@ def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp
     assert cli.main(["export", str(tmp_path)]) == 1
     assert "is not a saved predictor: config.json is missing" in capsys.readouterr().err
 
+    def export_empty(self, path, *, overwrite):
+        path.mkdir(parents=True)
+        (path / "saved_model.pb").touch()
+        return path
+
+    monkeypatch.setattr(SANPredictor, "export", export_empty)
+    to = tmp_path / "served" / "san" / "1"
+    assert cli.main(["export", "stochastic-1", "--to", str(to), "--serving-config"]) == 0
+    files = ["batching.config", "compose.yaml", "models.config", "san"]
+    assert sorted(path.name for path in (tmp_path / "served").iterdir()) == files
+    assert str(tmp_path / "served" / "compose.yaml") in capsys.readouterr().out
+
 
 def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):
     rows = zip(*REQUEST.values(), strict=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import threading
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -46,6 +47,7 @@ class _Base:
         self._signatures: dict[str, list[str]] | None = None
         self._style: str | None = None
         self._is_open = False
+        self._lock = threading.Lock()
 
     @classmethod
     def from_url(cls, url: str, **options: Any) -> Self:
@@ -92,9 +94,10 @@ class _Base:
         return f"<{type(self).__name__} {self.address.url}{self.address.path}>"
 
     def _open(self) -> Any:
-        if not self._is_open:
-            self._transport.open(self.asynchronous)
-            self._is_open = True
+        with self._lock:
+            if not self._is_open:
+                self._transport.open(self.asynchronous)
+                self._is_open = True
         return self._transport
 
     def _pause(self, attempt: int, error: RequestError) -> float:

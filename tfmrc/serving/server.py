@@ -298,7 +298,8 @@ def _configs(models: Any) -> Callable[[], Sequence[ModelConfig]]:
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    server = socket.socket(family, socket.SOCK_STREAM)
+    # With the protocol named, asyncio sends each reply at once (TCP_NODELAY).
+    server = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         server.bind((host, port))

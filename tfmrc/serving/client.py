@@ -73,16 +73,15 @@ class _Base:
         path = [unquote(part) for part in parts.path.split("/") if part]
         if path[:2] == ["v1", "models"] and len(path) > 2:
             path = path[2:]
-        selected: dict[str, Any] = {}
-        match path:
+        name, *rest = path or [""]
+        selected: dict[str, Any]
+        match rest:
             case []:
-                name = ""
-            case [name]:
-                pass
-            case [name, "versions", number] if number.isdecimal():
-                selected["version"] = int(number)
-            case [name, "labels", label]:
-                selected["label"] = label
+                selected = {}
+            case ["versions", number] if number.isdecimal():
+                selected = {"version": int(number)}
+            case ["labels", label]:
+                selected = {"label": label}
             case _:
                 raise ValueError(
                     "The address of a model is http://HOST:PORT/v1/models/NAME or "

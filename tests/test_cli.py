@@ -1,5 +1,6 @@
 """The command line: help, flags, and errors that name the nearest name."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -184,7 +185,7 @@ def test_answer_names_the_runs_of_a_grid_and_a_run_that_is_not_trained(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("serve", "nowhere"), "There is no folder"),
+        (("serve", "nowhere", "--port=0"), "There is no folder"),
         (("serve", ".", "--limit", "row=3"), "did you mean rows?"),
         (("serve", ".", "--batching-config", "nowhere"), "No such file"),
         (("answer", "htp://x/a", "--question=a", "--passage=b"), "did you mean http://?"),
@@ -194,3 +195,11 @@ def test_wrong_arguments_of_serve_are_explained(capsys, arguments, said) -> None
     status, _, error = output_of(capsys, *arguments)
     assert status == 1
     assert said in error
+
+
+def test_serve_without_its_packages_names_their_install_line(capsys, monkeypatch) -> None:
+    monkeypatch.delitem(sys.modules, "tfmrc.serving.server", raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)  # importing it fails
+    status, _, error = output_of(capsys, "serve", ".", "--port=0")
+    assert status == 1
+    assert "uvicorn" in error and "pip install tfmrc[serve]" in error

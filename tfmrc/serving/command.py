@@ -29,7 +29,7 @@ def serve(options: Any) -> None:
     try:
         from tfmrc.serving.server import Server
     except ImportError as error:
-        raise ValueError(f"{error}. Install it with `pip install tfmrc[serve]`.") from error
+        raise ValueError(str(error)) from error
 
     _write_logs(access=not options.no_access_log)
     models: Any = options.folder

@@ -11,17 +11,21 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import grpc
-import uvicorn
+try:
+    import grpc
+    import uvicorn
+
+    from tfmrc.serving.grpc_services import ApiKeyInterceptor, add_services
+    from tfmrc.serving.http_protocol import limited_protocol
+    from tfmrc.serving.metrics import Metrics
+    from tfmrc.serving.rest import rest_application
+except ImportError as error:
+    raise ImportError(f"{error}. Install it with `pip install tfmrc[serve]`.") from error
 
 from tfmrc.serving.batching_options import BatchingOptions
-from tfmrc.serving.grpc_services import ApiKeyInterceptor, add_services
-from tfmrc.serving.http_protocol import limited_protocol
 from tfmrc.serving.limits import Limits
-from tfmrc.serving.metrics import Metrics
 from tfmrc.serving.model_config import ModelConfig, check_names_differ, find_models
 from tfmrc.serving.model_manager import ModelManager
-from tfmrc.serving.rest import rest_application
 from tfmrc.serving.service import Service
 
 __all__ = ["Server"]
@@ -98,12 +102,13 @@ class Server:
         self._tls = None
         if certificate is not None and private_key is not None:
             self._tls = str(certificate), str(private_key)
+        configs = _configs(models)
         self._socket = _listen(host, port)
         self._address = _address(*self._socket.getsockname()[:2])
         try:
             self._grpc = None if grpc_port is None else (host, _free(host, grpc_port))
             self.manager = ModelManager(
-                _configs(models),
+                configs,
                 batching=batching,
                 warm_up=warm_up,
                 on_batch=lambda name, rows: self.metrics.batches.labels(name).observe(rows),

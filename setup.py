@@ -21,6 +21,7 @@ RUNTIME = [
     "PyYAML>=6.0",
     "rich>=13.7",
     "tensorboard>=2.20",
+    "tensorflow-serving-api>=2.21,<2.22",
 ]
 # Pretrained encoders; nothing in tfmrc imports these unless such an encoder is built.
 ENCODERS = [
@@ -42,7 +43,17 @@ SPACY = [
 PARQUET = [
     "pyarrow>=17",
 ]
+# `tfmrc serve` and the clients.
+SERVE = [
+    "grpcio>=1.70",
+    "httptools>=0.7",
+    "httpx>=0.28",
+    "prometheus-client>=0.21",
+    "starlette>=1.0",
+    "uvicorn>=0.40",
+]
 TEST = [
+    *SERVE,
     *SPACY,
     *MINILM,
     *PARQUET,
@@ -51,6 +62,7 @@ TEST = [
     "jax>=0.5",
     "mypy>=1.15",
     "pandas>=2.2",
+    "playwright>=1.50",
     "pytest>=8.3",
     "pytest-timeout>=2.3",
     "pytest-xdist>=3.6",
@@ -82,6 +94,7 @@ setup(
             "**/*.txt",
             "**/*.jsonl.gz",
             "data/squad_files/*",
+            "serving/page_files/*",
         ],
         "tfmrc.recipes": ["*.yaml", "*/*.yaml"],
     },
@@ -90,6 +103,7 @@ setup(
         "encoders": ENCODERS,
         "minilm": MINILM,
         "parquet": PARQUET,
+        "serve": SERVE,
         "spacy": SPACY,
         "test": TEST,
     },

@@ -1,5 +1,6 @@
 """The command line: help, flags, and errors that name the nearest name."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ def test_help_teaches_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
         "evaluate",
         "predict",
         "export",
+        "serve",
         "answer",
         "ask",
         "verify",
@@ -57,6 +59,7 @@ def test_train_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> N
         (("predict", "r"), "--input"),
         (("predict", "r", "--input=a", "--format=full_"), "'full_'"),
         (("trian", "x.yaml"), "'trian'"),
+        (("serve", "x", "--grcp-port", "1"), "did you mean --grpc-port?"),
     ],
 )
 def test_wrong_flags_are_named(
@@ -177,3 +180,26 @@ def test_answer_names_the_runs_of_a_grid_and_a_run_that_is_not_trained(
         status, _, error = output_of(capsys, "answer", str(folder), "--question=q", "--passage=p")
         assert status == 1
         assert said in error and str(folder) in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("serve", "nowhere", "--port=0"), "There is no folder"),
+        (("serve", ".", "--limit", "row=3"), "did you mean rows?"),
+        (("serve", ".", "--batching-config", "nowhere"), "No such file"),
+        (("answer", "htp://x/a", "--question=a", "--passage=b"), "did you mean http://?"),
+    ],
+)
+def test_wrong_arguments_of_serve_are_explained(capsys, arguments, said) -> None:
+    status, _, error = output_of(capsys, *arguments)
+    assert status == 1
+    assert said in error
+
+
+def test_serve_without_its_packages_names_their_install_line(capsys, monkeypatch) -> None:
+    monkeypatch.delitem(sys.modules, "tfmrc.serving.server", raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)  # importing it fails
+    status, _, error = output_of(capsys, "serve", ".", "--port=0")
+    assert status == 1
+    assert "uvicorn" in error and "pip install tfmrc[serve]" in error

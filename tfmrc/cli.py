@@ -20,8 +20,9 @@ GUIDE = """Machine reading with Keras: train a model, score it, export it, ask i
   tfmrc evaluate RUN           answer the test questions and score the answers
   tfmrc predict  RUN           answer the questions of a file
   tfmrc export   RUN           write a SavedModel for TensorFlow Serving
-  tfmrc answer   EXPORT|RUN    answer one question with an export or a trained run
-  tfmrc ask      EXPORT|RUN    ask about a passage with an export or a trained run
+  tfmrc serve    FOLDER        serve all exports of a folder: REST, gRPC, a page to try them
+  tfmrc answer   EXPORT|RUN    answer one question with an export, a trained run or a server
+  tfmrc ask      EXPORT|RUN    ask about a passage with an export, a trained run or a server
   tfmrc verify   FOLDER        compare the files of a predictor or export with their digests
   tfmrc reproduction           list the papers' tables and figures with their state
 
@@ -244,13 +245,25 @@ def parser() -> argparse.ArgumentParser:
         "--to", metavar="FOLDER", help="FOLDER/NAME/VERSION; default: the next of savedmodels/NAME"
     )
     export.add_argument("--overwrite", action="store_true", help="replace a version that exists")
+    export.add_argument(
+        "--serving-config",
+        action="store_true",
+        help="also write models.config, batching.config and compose.yaml beside the models, for "
+        "TensorFlow Serving in a container",
+    )
+    _add_serve(add)
     answer = add(
         "answer",
-        "answer one question with an export or a trained run",
+        "answer one question with an export, a trained run or a server",
         "Answer one question. An export needs TensorFlow and no model code; a run's folder or a "
-        "saved predictor is loaded as the model that it is.",
+        "saved predictor is loaded as the model that it is. The key of a server is read from the "
+        "environment variable TFMRC_API_KEY.",
     )
-    answer.add_argument("model", help="an export, such as savedmodels/masque/1, or a run")
+    answer.add_argument(
+        "model",
+        help="an export, such as savedmodels/masque/1, a run, or a served model, such as "
+        "http://127.0.0.1:8501/v1/models/masque",
+    )
     answer.add_argument("--question", required=True, help="the question")
     answer.add_argument(
         "--passage", action="append", required=True, help="a passage; once for each"
@@ -262,11 +275,16 @@ def parser() -> argparse.ArgumentParser:
     )
     ask = add(
         "ask",
-        "ask about a passage with an export or a trained run",
+        "ask about a passage with an export, a trained run or a server",
         "Ask about a passage. An export needs TensorFlow and no model code; a run's folder or a "
-        "saved predictor is loaded as the model that it is.",
+        "saved predictor is loaded as the model that it is. The key of a server is read from the "
+        "environment variable TFMRC_API_KEY.",
     )
-    ask.add_argument("model", help="an export, such as savedmodels/questions/1, or a run")
+    ask.add_argument(
+        "model",
+        help="an export, such as savedmodels/questions/1, a run, or a served model, such as "
+        "http://127.0.0.1:8501/v1/models/questions",
+    )
     ask.add_argument("--passage", required=True, help="the passage")
     ask.add_argument("--answer", help="what to ask about; default: answers that the export finds")
     ask.add_argument("--json", action="store_true", help="print all outputs as JSON")
@@ -294,6 +312,65 @@ def parser() -> argparse.ArgumentParser:
     rows.add_argument("--markdown", metavar="FILE", help="also write the list to this file")
     rows.add_argument("--json", metavar="FILE", help="also as JSON; '-' prints only JSON")
     return program
+
+
+def _add_serve(add: Callable[..., Any]) -> None:
+    serve = add(
+        "serve",
+        "serve all exports of a folder",
+        "Serve all exports below a folder with TensorFlow Serving's REST and gRPC protocols, and a "
+        "page to try them at the address of REST. New versions are picked up. The server listens "
+        "on this machine only, unless --host names another address. It needs the extra "
+        "`tfmrc[serve]`.",
+    )
+    serve.add_argument("folder", help="with the exports NAME/VERSION, such as savedmodels")
+    serve.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on (127.0.0.1); 0.0.0.0 for all"
+    )
+    serve.add_argument("--port", type=int, default=8501, help="of REST (8501); 0 for a free one")
+    serve.add_argument(
+        "--grpc-port", type=int, default=8500, help="of gRPC (8500); 0 for a free one"
+    )
+    serve.add_argument("--no-grpc", action="store_true", help="serve REST only")
+    serve.add_argument(
+        "--models-config",
+        metavar="FILE",
+        help="TensorFlow Serving's models.config: names, versions to serve, labels",
+    )
+    serve.add_argument(
+        "--batching-config", metavar="FILE", help="TensorFlow Serving's batching file"
+    )
+    serve.add_argument(
+        "--poll-seconds",
+        type=float,
+        default=2.0,
+        metavar="S",
+        help="between looks for versions (2)",
+    )
+    serve.add_argument("--no-warm-up", action="store_true", help="do not run warm-up requests")
+    serve.add_argument(
+        "--api-key-file",
+        metavar="FILE",
+        help="with the key that requests must have; default: the variable TFMRC_API_KEY, if set",
+    )
+    serve.add_argument("--certificate", metavar="FILE", help="PEM file, for TLS")
+    serve.add_argument("--private-key", metavar="FILE", help="PEM file of the certificate's key")
+    serve.add_argument(
+        "--cors-origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="a site whose pages may send requests, such as https://example.org; once for each",
+    )
+    serve.add_argument("--no-access-log", action="store_true", help="write no line per request")
+    serve.add_argument(
+        "--limit",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help="limits of requests, such as seconds=10 body_bytes=1000000 (see docs/serving.md)",
+    )
 
 
 def _import_tensorflow() -> None:
@@ -425,16 +502,33 @@ def _export(options: Any) -> None:
 
     folder = Path(options.run)
     if run_folder.is_run(folder):
-        experiments.export(_run(options), options.run, options.to, overwrite=options.overwrite)
-        return
-    if options.set:
-        raise ValueError(f"A saved predictor has no settings. Received: --set {options.set[0]}")
-    name = folder.resolve().name
-    experiments.export_predictor(folder, name, options.to, overwrite=options.overwrite)
+        path = experiments.export(
+            _run(options), options.run, options.to, overwrite=options.overwrite
+        )
+    else:
+        if options.set:
+            raise ValueError(f"A saved predictor has no settings. Received: --set {options.set[0]}")
+        name = folder.resolve().name
+        path = experiments.export_predictor(folder, name, options.to, overwrite=options.overwrite)
+    if options.serving_config:
+        from tfmrc.serving import write_serving_config
+
+        for file in write_serving_config(Path(path).parents[1], "/models"):
+            print(file)
+
+
+def _serve(options: Any) -> None:
+    from tfmrc.serving.command import serve
+
+    serve(options)
 
 
 def _loaded(folder: str) -> tuple[Any, dict[str, Any]]:
-    """Loads an export, a run or a saved predictor, and the options that a run's settings name."""
+    """Loads an export, run, saved predictor or client, and the options of a run's settings."""
+    if "://" in folder:
+        from tfmrc.serving import Client
+
+        return Client.from_url(folder, api_key=os.environ.get("TFMRC_API_KEY") or None), {}
     from tfmrc import experiments
     from tfmrc.experiments import run_folder
     from tfmrc.experiments.grid import single_run
@@ -531,6 +625,7 @@ _COMMANDS: dict[str, Callable[[Any], int | None]] = {
     "predict": _predict,
     "reproduction": _reproduction,
     "export": _export,
+    "serve": _serve,
     "answer": _answer,
     "ask": _ask,
     "verify": _verify,

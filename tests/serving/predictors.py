@@ -142,3 +142,27 @@ def assert_same_arrays(found: dict, expected: dict, rtol: float = 1e-3) -> None:
             np.testing.assert_allclose(found[name], values, rtol=rtol, atol=1e-6, err_msg=name)
         else:
             assert found[name].tolist() == values.tolist(), name
+
+
+def assert_batched_as_alone(
+    folder: Path, requests: list[dict], signature="serving_default"
+) -> None:
+    """Requests that are computed as one batch have the outputs, and shapes, of each alone."""
+    from tfmrc.serving.batcher import Batcher
+    from tfmrc.serving.signature import SavedModel
+
+    model = SavedModel(folder)
+    function = model.signature(signature)
+    arrays = [function.arrays(request) for request in requests]
+    sizes: list[int] = []
+    batcher = Batcher(model.signatures, on_batch=sizes.append)
+    with batcher._condition:  # all of them wait before the first is taken
+        futures = [batcher.submit(signature, each) for each in arrays]
+    together = [future.result() for future in futures]
+    batcher.close()
+    assert sizes == [sum(len(next(iter(each.values()))) for each in arrays)]
+    for request, found in zip(requests, together, strict=True):
+        assert_same_arrays(found, function(request), rtol=1e-5)
+        assert {n: a.shape for n, a in found.items()} == {
+            n: a.shape for n, a in function(request).items()
+        }

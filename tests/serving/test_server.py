@@ -11,7 +11,7 @@ import pytest
 import tfmrc
 from tests.serving.predictors import EXPORT_OPTIONS, REQUEST, assert_same_outputs
 from tfmrc.predictors import DamagedError, verify
-from tfmrc.serving import Client, Server
+from tfmrc.serving import Client, RequestError, Server
 from tfmrc.serving.signature import SavedModel, newest_version
 
 pytestmark = pytest.mark.usefixtures("exports_once")
@@ -116,7 +116,7 @@ def test_a_bad_request_is_explained(server, status, words, value):
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
-        ("GET", "/", 404),
+        ("GET", "/nothing", 404),
         ("GET", "/v1/models/valleys", 404),
         ("GET", "/v1/models/hills/versions/8", 404),
         ("GET", "/v1/models/hills:predict", 405),
@@ -149,12 +149,12 @@ GET = "GET /v1/models/hills HTTP/1.1\r\nHost: x\r\n"
     [
         (400, POST + "Content-Length: 2\r\nContent-Length: 2"),
         (400, POST + "Content-Length: 2\r\nTransfer-Encoding: chunked"),
-        (400, POST + "Transfer-Encoding: chunked"),
+        (400, POST + "Transfer-Encoding: chunked"),  # whose chunks are no chunks
         (400, POST + "Content-Length: -2"),
         (400, POST + "Content-Length: \u0662"),
-        (411, POST + "Accept: */*"),
-        (413, POST + "Content-Length: " + "9" * 5000),
-        (413, POST + "Content-Length: 67108865"),
+        (400, POST + "Accept: */*"),  # the body is read as a second request, which it is not
+        (400, POST + "Content-Length: " + "9" * 5000),
+        (413, POST + "Content-Length: 16777217"),
         (400, GET + "Content-Length: 2"),
         (400, GET + "Transfer-Encoding: chunked"),
     ],
@@ -162,6 +162,10 @@ GET = "GET /v1/models/hills HTTP/1.1\r\nHost: x\r\n"
 def test_an_ambiguous_body_is_refused_and_the_connection_closed(server, status, head):
     assert raw(server, head, b"{}") == (status, "close")
     assert raw(server, GET + "Accept: */*") == (200, None)
+
+
+def test_a_body_needs_a_length(server):
+    assert raw(server, POST + "Accept: */*") == (411, "close")
 
 
 def test_json_that_is_nested_too_deeply_is_a_bad_request(server):
@@ -184,6 +188,16 @@ def test_a_long_row_of_passages_does_not_lengthen_the_others(server):
     assert all(row["answer"] == alone["answer"] for row in others)
 
 
+def test_one_long_row_cannot_take_all_memory(exported):
+    function = SavedModel(exported).signature("serving_default")
+    function._max_passages = None  # as of an export of another library
+    rows = [[""] * 100_000, *[[]] * 100]
+    inputs = {"question": ["x"] * 101, "passages": rows, "style": ["qa"] * 101}
+    with pytest.raises(RequestError, match="`passages` must have at most 4,194,304 el") as error:
+        function(inputs)
+    assert error.value.status == 413
+
+
 def test_names_with_spaces_and_unicode_are_served(exported):
     with Server({"les collines é": exported}, port=0) as running:
         client = Client("les collines é", running.url, timeout=3600)
@@ -192,8 +206,8 @@ def test_names_with_spaces_and_unicode_are_served(exported):
         port = urlsplit(running.url).port
         with pytest.raises(OSError, match=f"Cannot listen on 127.0.0.1:{port} .* Choose another"):
             Server({"hills": exported}, port=port)
-    with pytest.raises(ValueError, match="must be a dict .* Received: models="):
-        Server(str(exported))
+    with pytest.raises(ValueError, match="`models` must be a folder.* Received: models=7"):
+        Server(7)
 
 
 def test_a_damaged_export_is_not_served(exported, tmp_path):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfmrc.predictors.result import Result, row_of, string_of
+from tfmrc.predictors.result_html import key_html, words_html
 
 __all__ = ["SOURCES", "Answer", "Word"]
 
@@ -96,6 +97,17 @@ class Answer(Result):
         if self.score is not None:
             lines.append(f"  score {self.score:.3f}")
         return lines
+
+    def html_rows(self) -> Sequence[tuple[str, str]]:
+        """Returns the words in the colours of their sources, relevance and answerability."""
+        rows = []
+        if self.words:
+            rows += [("words", words_html(self.words)), ("sources", key_html())]
+        if self.relevance is not None:
+            rows.append(("relevance", " ".join(f"{value:.2f}" for value in self.relevance)))
+        if self.answerable_probability is not None:
+            rows.append(("answerable probability", f"{self.answerable_probability:.2f}"))
+        return rows
 
     @classmethod
     def from_outputs(

@@ -1,5 +1,6 @@
 """Generated answers and questions."""
 
+import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
@@ -73,6 +74,13 @@ class GeneratedQuestion(GeneratedText):
             return ()
         position = f" (character {self.answer_start})" if self.answer_start >= 0 else ""
         return (f"  about {self.answer}{position}",)
+
+    def html_rows(self) -> Sequence[tuple[str, str]]:
+        """Returns the answer that the question is about."""
+        if not self.answer:
+            return ()
+        position = f" (character {self.answer_start})" if self.answer_start >= 0 else ""
+        return (("about", html.escape(self.answer) + position),)
 
     @classmethod
     def about(cls, outputs: Mapping[str, Any], row: int, answer: str) -> Self:

@@ -1,8 +1,11 @@
 """The fields that every predictor's results have in common."""
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
+
+from tfmrc.predictors.result_html import result_html
 
 __all__ = ["Result", "string_of"]
 
@@ -52,6 +55,13 @@ class Result:
     def in_brackets(self) -> str:
         """Returns the probability in brackets, or `""` if it is unknown."""
         return "" if self.probability is None else f" ({self.probability:.3g})"
+
+    def html_rows(self) -> Sequence[tuple[str, str]]:
+        """Returns the facts that only this kind of result has, as HTML, for a notebook."""
+        return ()
+
+    def _repr_html_(self) -> str:
+        return result_html(self, html.escape(self.text or "(no words)"), self.html_rows())
 
     def to_json(self) -> dict[str, Any]:
         """Returns the fields as a JSON-serialisable dict; unknown ones are left out.

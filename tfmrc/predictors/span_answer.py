@@ -46,6 +46,12 @@ class SpanAnswer(Result):
             return ()
         return (f"  passage {self.passage + 1}, characters {self.start}-{self.end}",)
 
+    def html_rows(self) -> Sequence[tuple[str, str]]:
+        """Returns the position of the span."""
+        if self.start < 0:
+            return ()
+        return (("position", f"passage {self.passage + 1}, characters {self.start}-{self.end}"),)
+
     @classmethod
     def from_outputs(cls, outputs: Mapping[str, Any], row: int) -> "SpanAnswer":
         """Returns one row of a signature's outputs (arrays or the nested lists of a REST reply).

@@ -7,7 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
-__all__ = ["ANSWER", "PASSAGES", "QUESTION", "prediction_log", "write_warmup_requests"]
+__all__ = [
+    "ANSWER",
+    "PASSAGES",
+    "QUESTION",
+    "prediction_log",
+    "read_warmup_requests",
+    "write_warmup_requests",
+]
 
 WARMUP_FILE = Path("assets.extra") / "tf_serving_warmup_requests"
 
@@ -34,29 +41,56 @@ def write_warmup_requests(
     path.parent.mkdir(exist_ok=True)
     with tf.io.TFRecordWriter(str(path)) as writer:
         for inputs in requests:
-            writer.write(prediction_log(name, inputs))
+            writer.write(prediction_log(name, inputs).SerializeToString())
     return path
 
 
-def prediction_log(name: str, inputs: Mapping[str, Any]) -> bytes:
-    """Returns the serialised `PredictionLog` of one predict request.
+def prediction_log(name: str, inputs: Mapping[str, Any], signature: str = "serving_default") -> Any:
+    """Returns the `PredictionLog` of one predict request.
 
-    The message is assembled field by field (the numbers are those of TensorFlow Serving's
-    `prediction_log.proto`, `predict.proto` and `model.proto`), because the package
-    tensorflow-serving-api, which holds its Python class, is tied to other versions of TensorFlow.
+    Args:
+        name: str. The model's name.
+        inputs: dict. For each input, nested lists of strings.
+        signature: str. Name of the signature. Default: "serving_default".
+
+    Example:
+
+    >>> from tfmrc.predictors.warmup import prediction_log
+    >>> log = prediction_log("hills", {"question": ["How high?"]})
+    >>> log.predict_log.request.model_spec.name
+    'hills'
     """
-    request = _field(1, _field(1, name.encode()) + _field(3, b"serving_default"))  # model_spec
+    from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
+
+    log = PredictionLog()
+    request = log.predict_log.request
+    request.model_spec.name = name
+    request.model_spec.signature_name = signature
     for key, value in sorted(inputs.items()):
-        tensor = tf.make_tensor_proto(tf.constant(value, tf.string)).SerializeToString()
-        request += _field(2, _field(1, key.encode()) + _field(2, tensor))  # inputs
-    return _field(6, _field(1, request))  # predict_log.request
+        request.inputs[key].CopyFrom(tf.make_tensor_proto(tf.constant(value, tf.string)))
+    return log
 
 
-def _field(number: int, content: bytes) -> bytes:
-    """Returns a length-delimited field of a protocol buffer."""
-    size, head = len(content), bytearray([number << 3 | 2])
-    while size > 127:
-        head.append(size & 127 | 128)
-        size >>= 7
-    head.append(size)
-    return bytes(head) + content
+def read_warmup_requests(saved_model: str | PathLike[str]) -> list[Any]:
+    """Returns the `PredictRequest`s of an export's warm-up file; [] if there is none.
+
+    Args:
+        saved_model: str or path. Folder of the version.
+
+    Raises:
+        ValueError: If the file is damaged.
+    """
+    from google.protobuf.message import DecodeError
+    from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
+
+    path = Path(saved_model) / WARMUP_FILE
+    if not path.is_file():
+        return []
+    try:
+        logs = [
+            PredictionLog.FromString(record.numpy())
+            for record in tf.data.TFRecordDataset(str(path))
+        ]
+    except (tf.errors.DataLossError, DecodeError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    return [log.predict_log.request for log in logs if log.HasField("predict_log")]

@@ -1,25 +1,179 @@
-"""A client of served models over HTTP, with the standard library only."""
+"""Clients of served models, over HTTP or gRPC."""
 
-import json
-import urllib.error
-import urllib.request
-from collections.abc import Mapping, Sequence
-from typing import Any
-from urllib.parse import quote
+import asyncio
+import random
+import threading
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self
+from urllib.parse import unquote, urlsplit
 
 from tfmrc.predictors.answer import Answer
+from tfmrc.predictors.generated import GeneratedQuestion
+from tfmrc.predictors.result import Result
+from tfmrc.serving.errors import RequestError
+from tfmrc.serving.queries import SignatureQuery, answer_query, ask_query
+from tfmrc.serving.transports import Address, transport_of
 
-__all__ = ["Client"]
+__all__ = ["AsyncClient", "Client"]
+
+REPEATED = (429, 503)
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 5.0
 
 
-class Client:
-    """A client of the REST API of TensorFlow Serving or `tfmrc.serving.Server`.
+class _Base:
+    """What both clients share: the address, the pauses, and requests as values."""
+
+    asynchronous = False
+
+    def __init__(
+        self,
+        name: str,
+        url: str = "http://127.0.0.1:8501",
+        version: int | None = None,
+        timeout: float = 60.0,
+        *,
+        label: str | None = None,
+        api_key: str | None = None,
+        certificate: str | None = None,
+        retries: int = 4,
+    ):
+        if retries < 0:
+            raise ValueError(f"`retries` must be 0 or more. Received: retries={retries!r}")
+        self.address = Address(url.rstrip("/"), name, version, label)
+        self.retries = retries
+        self._transport: Any = transport_of(self.address, timeout, api_key, certificate)
+        self._signatures: dict[str, list[str]] | None = None
+        self._style: str | None = None
+        self._is_open = False
+        self._lock = threading.Lock()
+
+    @classmethod
+    def from_url(cls, url: str, **options: Any) -> Self:
+        """Returns a client of the model of an address.
+
+        Args:
+            url: str. `http://HOST:PORT/v1/models/NAME`, optionally with `/versions/NUMBER` or
+                `/labels/LABEL`; `grpc://HOST:PORT/NAME`; or `http://HOST:PORT` of a tfmrc server
+                with a single model.
+            **options: Further arguments of the client.
+
+        Raises:
+            ValueError: If the address is none of these.
+
+        Example:
+
+        >>> from tfmrc.serving import Client
+        >>> Client.from_url("http://127.0.0.1:8501/v1/models/hills/versions/3")
+        <Client http://127.0.0.1:8501/v1/models/hills/versions/3>
+        """
+        parts = urlsplit(url)
+        server = f"{parts.scheme}://{parts.netloc}"
+        path = [unquote(part) for part in parts.path.split("/") if part]
+        if path[:2] == ["v1", "models"] and len(path) > 2:
+            path = path[2:]
+        name, *rest = path or [""]
+        selected: dict[str, Any]
+        match rest:
+            case []:
+                selected = {}
+            case ["versions", number] if number.isdecimal():
+                selected = {"version": int(number)}
+            case ["labels", label]:
+                selected = {"label": label}
+            case _:
+                raise ValueError(
+                    "The address of a model is http://HOST:PORT/v1/models/NAME or "
+                    f"grpc://HOST:PORT/NAME. Received: {url!r}"
+                )
+        return cls(name, server, **selected, **options)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.address.url}{self.address.path}>"
+
+    def _open(self) -> Any:
+        with self._lock:
+            if not self._is_open:
+                self._transport.open(self.asynchronous)
+                self._is_open = True
+        return self._transport
+
+    def _pause(self, attempt: int, error: RequestError) -> float:
+        """Returns the seconds to wait after a failed attempt; raises the error after the last."""
+        if error.status not in REPEATED or attempt >= self.retries:
+            raise error
+        pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
+        return pause * random.uniform(0.5, 1.5)  # so that clients do not return at the same time
+
+    def _model_of(self, listed: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the entry of the model in a list of models."""
+        models = listed["models"]
+        name = self.address.name
+        for entry in models:
+            if entry["name"] == name or (not name and len(models) == 1):
+                found: dict[str, Any] = entry
+                return found
+        names = ", ".join(entry["name"] for entry in models)
+        raise ValueError(
+            f"Name the model: {self.address.url}/v1/models/NAME. The server has {names}. "
+            f"Received: {name!r}"
+        )
+
+    def _name_from(self, listed: Mapping[str, Any]) -> None:
+        self.address = Address(self.address.url, self._model_of(listed)["name"])
+        self._transport.address = self.address
+
+    def _style_from(self, listed: Mapping[str, Any]) -> str:
+        styles = self._model_of(listed)["styles"]
+        if not styles:
+            raise ValueError("This model needs a style. Received: style=None")
+        return str(styles[0])
+
+    def _needs_style(self, signatures: Mapping[str, Sequence[str]]) -> bool:
+        name = "answer" if "answer" in signatures else "serving_default"
+        return "passages" in signatures[name]
+
+
+def _columns(
+    questions: Sequence[str], passages: Sequence[Sequence[str]], styles: Sequence[str]
+) -> dict[str, list[Any]]:
+    """Returns the inputs of Masque's signature; rows of passages are padded."""
+    return {"question": list(questions), "passages": _padded(passages), "style": list(styles)}
+
+
+def _padded(passages: Sequence[Sequence[str]]) -> list[list[str]]:
+    width = max(map(len, passages), default=0)
+    return [[*row, *[""] * (width - len(row))] for row in passages]
+
+
+def _answers(outputs: Mapping[str, Any], passages: Sequence[Sequence[str]]) -> list[Answer]:
+    return [
+        Answer.from_outputs(outputs, row, num_passages=len(texts))
+        for row, texts in enumerate(passages)
+    ]
+
+
+class Client(_Base):
+    """A client of TensorFlow Serving or `tfmrc.serving.Server`, over HTTP or gRPC.
+
+    It can be used by several threads. A request that the server refuses for the moment (429, 503)
+    is repeated after a pause that doubles each time.
 
     Args:
         name: str. The model's name.
-        url: str. Address of the server. Default: "http://127.0.0.1:8501".
+        url: str. Address of the server: `http://`, `https://`, `grpc://` or `grpcs://`.
+            Default: "http://127.0.0.1:8501".
         version: int or None. A version; None for the server's default. Default: None.
         timeout: float. Timeout of a request in seconds. Default: 60.0.
+        label: str or None. Label of a version. Default: None.
+        api_key: str or None. Key of the server. Default: None.
+        certificate: str or None. File with the certificates (PEM) to trust, for a server with a
+            certificate of its own. Default: None.
+        retries: int. Number of repetitions of a request that is refused for the moment. Default: 4.
+
+    Raises:
+        ValueError: If the address is wrong.
 
     Example:
 
@@ -28,33 +182,88 @@ class Client:
     <Client http://127.0.0.1:8501/v1/models/masque>
     """
 
-    def __init__(
-        self,
-        name: str,
-        url: str = "http://127.0.0.1:8501",
-        version: int | None = None,
-        timeout: float = 60.0,
-    ):
-        self.url = f"{url.rstrip('/')}/v1/models/{quote(name, safe='')}"
-        if version is not None:
-            self.url += f"/versions/{version}"
-        self.timeout = timeout
+    def __enter__(self) -> Self:
+        return self
 
-    def __repr__(self) -> str:
-        return f"<Client {self.url}>"
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        if self._is_open:
+            self._transport.close()
+            self._is_open = False
 
     def status(self) -> dict[str, Any]:
-        """Returns the state of the model's versions."""
-        return self._send(self.url, None)
+        """Returns the state of the model's versions, as the REST API has it."""
+        return _status(self._send(self._transport.status()))
 
-    def answer(self, *, question: str, passages: Sequence[str], style: str) -> Answer:
-        """Answers one question with a served Masque; see `tfmrc.Predictor.answer`.
+    def signatures(self) -> dict[str, list[str]]:
+        """Returns the names of the inputs of each signature."""
+        if self._signatures is None:
+            if not self.address.name:
+                self._name_from(self._send(self._transport.models()))
+            self._signatures = self._transport.signatures(self._send(self._transport.metadata()))
+        return self._signatures
+
+    def answer(
+        self, *, question: str, passages: str | Sequence[str], style: str | None = None
+    ) -> Result:
+        """Answers one question; see `tfmrc.Predictor.answer`.
+
+        Args:
+            question: str. The question.
+            passages: str or list of str. One or more passages.
+            style: str or None. The answer style; None for the first one, which only tfmrc's server
+                tells. Default: None.
+
+        Returns:
+            An `Answer`, `SpanAnswer`, `GeneratedText` or `Result`, as of the exported predictor.
 
         Raises:
-            ValueError: If the server refuses the request; the message is the server's.
+            RequestError: If the server refuses the request; the message is the server's.
+            ConnectionError: If there is no server.
+            TimeoutError: If it does not answer in time.
+        """
+        return self._run(
+            answer_query(
+                self.signatures(), question, passages, self._first_style if style is None else style
+            )
+        )
+
+    def ask(
+        self, *, passage: str, answer: str, answer_start: int | None = None
+    ) -> GeneratedQuestion:
+        """Generates a question about an answer; see `tfmrc.Predictor.ask`.
+
+        Args:
+            passage: str. The passage.
+            answer: str. The answer to ask about.
+            answer_start: int or None. Offset of its first character in the passage; None for its
+                first occurrence. Default: None.
+
+        Raises:
+            RequestError: If the server refuses the request; the message is the server's.
             ConnectionError: If there is no server.
         """
-        return self.predict(questions=[question], passages=[passages], styles=[style])[0]
+        question: GeneratedQuestion = self._run(
+            ask_query(self.signatures(), passage, answer, answer_start)
+        )
+        return question
+
+    def generate_from_passage(self, passages: Iterable[str]) -> Iterator[list[GeneratedQuestion]]:
+        """Generates questions about answer candidates of each passage.
+
+        Args:
+            passages: iterable of str. The passages.
+
+        Yields:
+            For each passage its candidates in their order, each with the best question.
+        """
+        self.signatures()
+        for passage in passages:
+            outputs = self.run({"passage": [passage]}, "generate_from_passage")
+            yield GeneratedQuestion.of_candidates(outputs, 0)
 
     def predict(
         self,
@@ -65,53 +274,218 @@ class Client:
     ) -> list[Answer]:
         """Answers several questions with a served Masque, in one request.
 
+        Args:
+            questions: list of str. The questions.
+            passages: list of lists of str. The passages of each question.
+            styles: list of str. The style of each answer.
+
         Raises:
-            ValueError: If the server refuses the request; the message is the server's.
+            RequestError: If the server refuses the request; the message is the server's.
             ConnectionError: If there is no server.
         """
-        width = max(map(len, passages), default=0)
-        inputs: dict[str, list[Any]] = {
-            "question": list(questions),
-            "passages": [[*row, *[""] * (width - len(row))] for row in passages],
-            "style": list(styles),
-        }
-        outputs = self.run(inputs)
-        return [
-            Answer.from_outputs(outputs, row, num_passages=len(texts))
-            for row, texts in enumerate(passages)
-        ]
+        return _answers(self.run(_columns(questions, passages, styles)), passages)
 
     def run(
         self, inputs: Mapping[str, Sequence[Any]], signature: str = "serving_default"
     ) -> dict[str, Any]:
-        """Runs any signature of any model; every output is a list with a row per example.
+        """Runs any signature of any model; every output has a row per example.
 
         `Answer.from_outputs`, `SpanAnswer.from_outputs`, `GeneratedText.from_outputs` and
         `GeneratedQuestion.about` read a row.
 
+        Args:
+            inputs: dict. For each input the values, one per example.
+            signature: str. Name of the signature. Default: "serving_default".
+
+        Returns:
+            Nested lists of a REST reply, or arrays of a gRPC reply.
+
         Raises:
-            ValueError: If the server refuses the request; the message is the server's.
+            RequestError: If the server refuses the request; the message is the server's.
             ConnectionError: If there is no server.
         """
-        request = {"signature_name": signature, "inputs": inputs}
-        outputs: dict[str, Any] = self._send(f"{self.url}:predict", request)["outputs"]
+        reply = self._send(self._transport.predict(signature, inputs))
+        outputs: dict[str, Any] = self._transport.outputs(reply)
         return outputs
 
-    def _send(self, url: str, value: Any) -> dict[str, Any]:
-        body = None if value is None else json.dumps(value).encode()
-        request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
-        try:
-            with urllib.request.urlopen(request, timeout=self.timeout) as reply:
-                return json.load(reply)
-        except urllib.error.HTTPError as error:
-            raise ValueError(f"{url} answered {error.code}: {_message(error)}") from error
-        except urllib.error.URLError as error:
-            raise ConnectionError(f"There is no server at {url}: {error.reason}") from error
+    def _run(self, query: SignatureQuery) -> Any:
+        return query.read(self.run(query.inputs, query.signature))
+
+    def _first_style(self) -> str:
+        if self._style is None:
+            self._style = self._style_from(self._send(self._transport.models()))
+        return self._style
+
+    def _send(self, call: Any) -> Any:
+        transport = self._open()
+        attempt = 0
+        while True:
+            try:
+                return transport.send(call)
+            except RequestError as error:
+                time.sleep(self._pause(attempt, error))
+                attempt += 1
 
 
-def _message(error: urllib.error.HTTPError) -> str:
-    body = error.read().decode("utf-8", "replace")
-    try:
-        return str(json.loads(body)["error"])
-    except (ValueError, KeyError, TypeError):
-        return body[:500]
+class AsyncClient(_Base):
+    """As `Client`, with coroutines: for many requests at a time from one thread.
+
+    Args:
+        name: str. The model's name.
+        url: str. Address of the server. Default: "http://127.0.0.1:8501".
+        version: int or None. A version; None for the server's default. Default: None.
+        timeout: float. Timeout of a request in seconds. Default: 60.0.
+        label: str or None. Label of a version. Default: None.
+        api_key: str or None. Key of the server. Default: None.
+        certificate: str or None. File with the certificates (PEM) to trust. Default: None.
+        retries: int. Number of repetitions of a request that is refused for the moment. Default: 4.
+
+    Raises:
+        ValueError: If the address is wrong.
+
+    Example:
+
+    >>> from tfmrc.serving import AsyncClient
+    >>> AsyncClient("masque", url="grpc://127.0.0.1:8500")
+    <AsyncClient grpc://127.0.0.1:8500/v1/models/masque>
+    """
+
+    asynchronous = True
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        if self._is_open:
+            await self._transport.close()
+            self._is_open = False
+
+    async def status(self) -> dict[str, Any]:
+        """Returns the state of the model's versions, as the REST API has it."""
+        return _status(await self._send(self._transport.status()))
+
+    async def signatures(self) -> dict[str, list[str]]:
+        """Returns the names of the inputs of each signature."""
+        if self._signatures is None:
+            if not self.address.name:
+                self._name_from(await self._send(self._transport.models()))
+            reply = await self._send(self._transport.metadata())
+            self._signatures = self._transport.signatures(reply)
+        return self._signatures
+
+    async def answer(
+        self, *, question: str, passages: str | Sequence[str], style: str | None = None
+    ) -> Result:
+        """Answers one question; see `Client.answer`.
+
+        Args:
+            question: str. The question.
+            passages: str or list of str. One or more passages.
+            style: str or None. The answer style; None for the first one. Default: None.
+        """
+        signatures = await self.signatures()
+        if style is None and self._needs_style(signatures):
+            style = await self._first_style()
+        return await self._run(
+            answer_query(signatures, question, passages, str if style is None else style)
+        )
+
+    async def ask(
+        self, *, passage: str, answer: str, answer_start: int | None = None
+    ) -> GeneratedQuestion:
+        """Generates a question about an answer; see `Client.ask`.
+
+        Args:
+            passage: str. The passage.
+            answer: str. The answer to ask about.
+            answer_start: int or None. Offset of its first character in the passage; None for its
+                first occurrence. Default: None.
+        """
+        question: GeneratedQuestion = await self._run(
+            ask_query(await self.signatures(), passage, answer, answer_start)
+        )
+        return question
+
+    async def generate_from_passage(
+        self, passages: Iterable[str]
+    ) -> AsyncIterator[list[GeneratedQuestion]]:
+        """Generates questions about answer candidates; see `Client.generate_from_passage`.
+
+        Args:
+            passages: iterable of str. The passages.
+
+        Yields:
+            For each passage its candidates in their order, each with the best question.
+        """
+        await self.signatures()
+        for passage in passages:
+            outputs = await self.run({"passage": [passage]}, "generate_from_passage")
+            yield GeneratedQuestion.of_candidates(outputs, 0)
+
+    async def predict(
+        self,
+        *,
+        questions: Sequence[str],
+        passages: Sequence[Sequence[str]],
+        styles: Sequence[str],
+    ) -> list[Answer]:
+        """Answers several questions with a served Masque, in one request; see `Client.predict`.
+
+        Args:
+            questions: list of str. The questions.
+            passages: list of lists of str. The passages of each question.
+            styles: list of str. The style of each answer.
+        """
+        return _answers(await self.run(_columns(questions, passages, styles)), passages)
+
+    async def run(
+        self, inputs: Mapping[str, Sequence[Any]], signature: str = "serving_default"
+    ) -> dict[str, Any]:
+        """Runs any signature of any model; see `Client.run`.
+
+        Args:
+            inputs: dict. For each input the values, one per example.
+            signature: str. Name of the signature. Default: "serving_default".
+        """
+        reply = await self._send(self._transport.predict(signature, inputs))
+        outputs: dict[str, Any] = self._transport.outputs(reply)
+        return outputs
+
+    async def _run(self, query: SignatureQuery) -> Any:
+        return query.read(await self.run(query.inputs, query.signature))
+
+    async def _first_style(self) -> str:
+        if self._style is None:
+            self._style = self._style_from(await self._send(self._transport.models()))
+        return self._style
+
+    async def _send(self, call: Any) -> Any:
+        transport = self._open()
+        attempt = 0
+        while True:
+            try:
+                return await transport.send_async(call)
+            except RequestError as error:
+                await asyncio.sleep(self._pause(attempt, error))
+                attempt += 1
+
+
+def _status(reply: Any) -> dict[str, Any]:
+    """Returns a status reply of either protocol as the REST API has it."""
+    if isinstance(reply, dict):
+        return reply
+    entries = []
+    for each in reply.model_version_status:
+        code = "OK" if each.status.error_code == 0 else "UNKNOWN"
+        entries.append(
+            {
+                "version": str(each.version),
+                "state": type(each).State.Name(each.state),
+                "status": {"error_code": code, "error_message": each.status.error_message},
+            }
+        )
+    return {"model_version_status": entries}

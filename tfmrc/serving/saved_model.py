@@ -1,16 +1,12 @@
 """A predictor of an export, without the model's code."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from tfmrc.predictors.answer import Answer
-from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
-from tfmrc.predictors.result import Result, string_of
-from tfmrc.predictors.san import best_of_passages
-from tfmrc.predictors.span_answer import SpanAnswer
-from tfmrc.predictors.task import sequence_of_passages
+from tfmrc.predictors.generated import GeneratedQuestion
+from tfmrc.predictors.result import Result
+from tfmrc.serving.queries import answer_query, ask_query
 from tfmrc.serving.signature import SavedModel
 
 __all__ = ["ExportedPredictor"]
@@ -68,30 +64,9 @@ class ExportedPredictor:
         Raises:
             ValueError: If the export does not answer questions, or has no such style.
         """
-        passages = sequence_of_passages(passages)
-        signatures = self.saved_model.signatures
-        name = "answer" if "answer" in signatures else "serving_default"
-        expected = signatures[name].inputs
-        inputs: dict[str, Sequence[Any]]
-        if "passages" in expected:
-            style = self._first_style() if style is None else style
-            inputs = {"question": [question], "passages": [passages], "style": [style]}
-            return Answer.from_outputs(self.run(name, inputs), 0, len(passages))
-        styled: dict[str, list[Any]] = {} if style is None else {"style": [style]}
-        if name == "answer":
-            inputs = {"question": [question], "passage": [" ".join(passages)], **styled}
-            return GeneratedText.from_outputs(self.run(name, inputs), 0)
-        read = passages or ("",)
-        inputs = {"question": [question] * len(read), "passage": list(read), **styled}
-        outputs = self.run(name, inputs)
-        if "starts" not in outputs:
-            return _plain_result(outputs)
-        return best_of_passages(
-            [
-                replace(SpanAnswer.from_outputs(outputs, number), passage=number)
-                for number in range(len(read))
-            ]
-        )
+        chosen = self._first_style if style is None else style
+        query = answer_query(self._inputs, question, passages, chosen)
+        return query.read(self.run(query.signature, query.inputs))
 
     def ask(
         self, *, passage: str, answer: str, answer_start: int | None = None
@@ -107,12 +82,8 @@ class ExportedPredictor:
         Raises:
             ValueError: If the export does not ask, or the answer does not occur in the passage.
         """
-        inputs: dict[str, list[Any]] = {"passage": [passage], "answer": [answer]}
-        name = "ask" if "ask" in self.saved_model.signatures else "serving_default"
-        if answer_start is not None:
-            name = "at"
-            inputs["answer_start"] = [answer_start]
-        return GeneratedQuestion.about(self.run(name, inputs), 0, answer)
+        query = ask_query(self._inputs, passage, answer, answer_start)
+        return query.read(self.run(query.signature, query.inputs))
 
     def generate_from_passage(self, passages: Iterable[str]) -> Iterator[list[GeneratedQuestion]]:
         """Generates questions about answer candidates of each passage.
@@ -130,21 +101,13 @@ class ExportedPredictor:
             outputs = self.run("generate_from_passage", {"passage": [passage]})
             yield GeneratedQuestion.of_candidates(outputs, 0)
 
+    @property
+    def _inputs(self) -> dict[str, Any]:
+        return {name: each.inputs for name, each in self.saved_model.signatures.items()}
+
     def _first_style(self) -> str:
         tasks = self.saved_model.card.get("tasks") or [{}]
         style = tasks[0].get("style")
         if style is None:
             raise ValueError("This export needs a style. Received: style=None")
         return str(style)
-
-
-def _plain_result(outputs: Mapping[str, Any]) -> Result:
-    """Returns the answer with the largest probability, or the first one without probabilities."""
-    if "answer" not in outputs:
-        raise ValueError(
-            f"This export has no output `answer`; call `run`. Received: {sorted(outputs)}"
-        )
-    chances = outputs.get("probability")
-    best = 0 if chances is None else int(chances.argmax())
-    probability = None if chances is None else float(chances[best])
-    return Result(string_of(outputs["answer"][best]), probability=probability)

@@ -1,253 +1,330 @@
-"""A small server with TensorFlow Serving's REST API, for a laptop and for tests."""
+"""A server of exported models with the REST and gRPC protocols of TensorFlow Serving."""
 
-import json
-import re
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
 import threading
-from collections.abc import Callable, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
-import numpy as np
-from tensorflow.core.framework.types_pb2 import DataType
+try:
+    import grpc
+    import uvicorn
 
-from tfmrc.serving.signature import RequestError, SavedModel
+    from tfmrc.serving.grpc_services import ApiKeyInterceptor, add_services
+    from tfmrc.serving.http_protocol import limited_protocol
+    from tfmrc.serving.metrics import Metrics
+    from tfmrc.serving.rest import rest_application
+except ImportError as error:
+    raise ImportError(f"{error}. Install it with `pip install tfmrc[serve]`.") from error
+
+from tfmrc.serving.batching_options import BatchingOptions
+from tfmrc.serving.limits import Limits
+from tfmrc.serving.model_config import ModelConfig, check_names_differ, find_models
+from tfmrc.serving.model_manager import ModelManager
+from tfmrc.serving.service import Service
 
 __all__ = ["Server"]
 
-MAX_BODY = 64 * 2**20
-MAX_DIGITS = 18  # of Content-Length
-ROUTE = re.compile(
-    r"/v1/models/(?P<name>[^/:]+)(?:/versions/(?P<version>\d+))?(?P<action>:\w+|/metadata)?/?"
-)
-Status = tuple[int, dict[str, Any]]
+LOGGER = logging.getLogger("tfmrc.serving")
 
 
 class Server:
-    """Serves exported models over HTTP with the REST API of TensorFlow Serving.
+    """Serves exported models with the REST and gRPC protocols of TensorFlow Serving.
 
     `POST /v1/models/NAME:predict` takes `{"instances": [{"question": ..., "passages": [...],
     "style": ...}, ...]}` and returns `predictions`, or takes `{"inputs": {"question": [...], ...}}`
     and returns `outputs`. `"signature_name"` selects another signature than `serving_default`.
     `GET /v1/models/NAME` returns the state, and `GET /v1/models/NAME/metadata` the signatures.
-    Bytes are written as `{"b64": "..."}`. Unlike TensorFlow Serving, the server accepts rows with
-    different numbers of passages. It computes one request at a time; for parallel requests use
-    TensorFlow Serving, which reads the same folders.
+    gRPC has `PredictionService.Predict` and `GetModelMetadata`, and `ModelService.GetModelStatus`.
+    See docs/serving.md for versions, labels, batches, limits, metrics and the page.
+
+    Simultaneous requests are computed in batches. Unlike TensorFlow Serving, the server accepts
+    rows with different numbers of passages.
 
     Args:
-        models: dict. For each name the folder of an export (`<name>` for its newest version, or
-            `<name>/<version>`).
+        models: str, path, dict or list. A folder with exports `<name>/<version>/`; or for each name
+            the folder of an export (`<name>` for its newest version, or `<name>/<version>`); or
+            `ModelConfig`s.
         host: str. Address to listen on. Default: "127.0.0.1", the local machine only.
-        port: int. Port to listen on; 0 for any free port. Default: 8501.
+        port: int. Port of REST; 0 for any free port. Default: 8501.
+        grpc_port: int or None. Port of gRPC; 0 for any free port, None for no gRPC. Default: None.
+        batching: `BatchingOptions` or None. Limits of the batches. Default: None.
+        limits: `Limits` or None. Limits of requests and connections. Default: None.
+        poll_seconds: float. Time between two looks for new versions. Default: 2.
+        warm_up: bool. Whether the warm-up requests of an export run before it is served.
+            Default: True.
+        api_key: str or None. Key that every request must have. Default: None.
+        certificate: path or None. Certificate (PEM) for TLS. Default: None.
+        private_key: path or None. Key (PEM) of the certificate. Default: None.
+        cors_origins: list of str. Origins of other sites whose pages may send requests.
+            Default: ().
 
     Raises:
         FileNotFoundError: If a folder holds no SavedModel.
-        ValueError: If an export is damaged, or `models` is no dict.
-        OSError: If the port is in use.
+        ValueError: If an export is damaged, no model can be loaded, or an argument is wrong.
+        OSError: If a port is in use.
 
     Use it as a context manager to serve in the background, or call `serve_forever`.
     """
 
     def __init__(
         self,
-        models: Mapping[str, str | PathLike[str]],
+        models: str | PathLike[str] | Mapping[str, str | PathLike[str]] | Sequence[ModelConfig],
         host: str = "127.0.0.1",
         port: int = 8501,
+        *,
+        grpc_port: int | None = None,
+        batching: BatchingOptions | None = None,
+        limits: Limits | None = None,
+        poll_seconds: float = 2.0,
+        warm_up: bool = True,
+        api_key: str | None = None,
+        certificate: str | PathLike[str] | None = None,
+        private_key: str | PathLike[str] | None = None,
+        cors_origins: Sequence[str] = (),
     ):
-        if not isinstance(models, Mapping):
-            raise ValueError(
-                "`models` must be a dict with the folder of an export for each name, as in "
-                f'Server({{"hills": "savedmodels/hills"}}). Received: models={models!r}'
-            )
-        self.models = {name: SavedModel(path) for name, path in models.items()}
-        handler = type("Handler", (_Handler,), {"answer": staticmethod(self._answer)})
+        if (certificate is None) != (private_key is None):
+            raise ValueError("TLS needs both `certificate` and `private_key`.")
+        if api_key is not None and not api_key:
+            raise ValueError("`api_key` must not be empty. Received: api_key=''")
+        if not poll_seconds > 0:
+            raise ValueError(f"`poll_seconds` must be positive. Received: {poll_seconds!r}")
+        self.limits = limits or Limits()
+        self.metrics = Metrics()
+        self._host = host
+        self._api_key = api_key
+        self._poll_seconds = poll_seconds
+        self._tls = None
+        if certificate is not None and private_key is not None:
+            self._tls = str(certificate), str(private_key)
+        configs = _configs(models)
+        self._socket = _listen(host, port)
+        self._address = _address(*self._socket.getsockname()[:2])
         try:
-            self._http = ThreadingHTTPServer((host, port), handler)
-        except OSError as error:
-            raise OSError(
-                error.errno,
-                f"Cannot listen on {host}:{port} ({error.strerror}). Choose another port, or 0 for "
-                "any that is free",
-            ) from error
-        self._http.daemon_threads = True
+            self._grpc = None if grpc_port is None else (host, _free(host, grpc_port))
+            self.manager = ModelManager(
+                configs,
+                batching=batching,
+                warm_up=warm_up,
+                on_batch=lambda name, rows: self.metrics.batches.labels(name).observe(rows),
+            )
+            self.manager.poll()
+            self._check_models(isinstance(models, Mapping))
+        except BaseException:
+            self._socket.close()
+            raise
+        self.service = Service(self.manager, self.limits, self.metrics)
+        application = rest_application(self.service, api_key=api_key, cors_origins=cors_origins)
+        certificate_file, key_file = self._tls or (None, None)
+        self._uvicorn = _Uvicorn(
+            uvicorn.Config(
+                application,
+                http=limited_protocol(self.limits.receive_seconds),
+                ws="none",
+                lifespan="off",
+                loop="asyncio",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                headers=[("x-content-type-options", "nosniff")],
+                limit_concurrency=self.limits.connections + 1,  # uvicorn counts the new one
+                timeout_graceful_shutdown=max(1, round(self.limits.drain_seconds)),
+                ssl_certfile=certificate_file,
+                ssl_keyfile=key_file,
+            )
+        )
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         self._thread: threading.Thread | None = None
+        self._started = threading.Event()
+        self._failure: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def url(self) -> str:
-        """The address: `http://host:port`."""
-        host, port = self._http.server_address[:2]
-        return f"http://{host!s}:{port}"
+        """The address of REST: `http://host:port`."""
+        return f"{'https' if self._tls else 'http'}://{self._address}"
+
+    @property
+    def grpc_url(self) -> str | None:
+        """The address of gRPC, `grpc://host:port` or `grpcs://host:port`; None without gRPC."""
+        if self._grpc is None:
+            return None
+        return f"{'grpcs' if self._tls else 'grpc'}://{_address(*self._grpc)}"
 
     def __repr__(self) -> str:
-        return f"<Server {self.url}: {', '.join(self.models)}>"
+        return f"<Server {self.url}: {', '.join(self.manager.names)}>"
 
-    def serve_forever(self) -> None:
-        """Serves until the process is interrupted."""
-        try:
-            self._http.serve_forever()
-        except KeyboardInterrupt:
-            print()
-        finally:
-            self._http.server_close()
+    def serve_forever(self, on_start: Callable[[], None] | None = None) -> None:
+        """Serves until the process gets SIGTERM or SIGINT, and then finishes running requests.
+
+        Args:
+            on_start: callable or None. Called when the server listens. Default: None.
+        """
+        asyncio.run(self._run(signals=True, on_start=on_start))
 
     def __enter__(self) -> "Server":
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
+        def work() -> None:
+            try:
+                asyncio.run(self._run())
+            except BaseException as error:
+                self._failure = error
+            finally:
+                self._started.set()
+
+        self._thread = threading.Thread(target=work, name="tfmrc-server", daemon=True)
         self._thread.start()
+        self._started.wait()
+        if self._failure is not None:
+            raise self._failure
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        self.stop()
         if self._thread is not None:
             self._thread.join()
 
-    def _answer(self, method: str, path: str, body: bytes) -> Status:
-        route = ROUTE.fullmatch(unquote(path.partition("?")[0]))
-        if not route:
-            return 404, {"error": "The paths are /v1/models/NAME, .../metadata and ...:predict."}
-        name, action = route["name"], route["action"]
-        model = self.models.get(name)
-        if model is None or route["version"] not in (None, model.path.name):
-            served = ", ".join(f"{n} version {m.path.name}" for n, m in self.models.items())
-            return 404, {"error": f"Not served here: {path}. Served: {served}."}
-        if method == "GET" and action is None:
-            return 200, _state(model)
-        if method == "GET" and action == "/metadata":
-            return 200, _metadata(name, model)
-        if method == "POST" and action == ":predict":
-            return 200, _predict(model, body)
-        return 405, {"error": f"{method} is not possible here. Predict by POST to {name}:predict."}
+    def stop(self) -> None:
+        """Stops accepting requests and finishes the running ones; returns at once."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended already
+                self._loop.call_soon_threadsafe(self._stop)
 
+    def _stop(self) -> None:
+        if self.service.stopping:  # a second signal ends the process without waiting
+            self._uvicorn.force_exit = True
+        self.service.stopping = True
+        self._uvicorn.should_exit = True
 
-class _Handler(BaseHTTPRequestHandler):
-    answer: Callable[[str, str, bytes], Status]
-    protocol_version = "HTTP/1.1"
-    server_version = "tfmrc"
-
-    def do_GET(self) -> None:
-        size = self._size()
-        if size == 0:
-            self._handle(b"")
-        elif size is not None:
-            self._refuse(400, "A GET request must have no body.")
-
-    def do_POST(self) -> None:
-        size = self._size()
-        if size is None:
-            return
-        if size > MAX_BODY:
-            self._refuse(413, f"The body must not have more than {MAX_BODY:,} bytes.")
-        elif not self.headers.get_all("Content-Length"):
-            self._refuse(411, "The request must give its length (Content-Length).")
-        else:
-            self._handle(self.rfile.read(size))
-
-    def _size(self) -> int | None:
-        """Returns the bytes of the body; None after refusing a request that is ambiguous.
-
-        A proxy could read an ambiguous length in another way and take a part of the body for the
-        next request.
-        """
-        sizes = self.headers.get_all("Content-Length") or []
-        if "Transfer-Encoding" in self.headers or len(sizes) > 1:
-            self._refuse(400, "The request must give its length once (Content-Length).")
-            return None
-        size = sizes[0] if sizes else "0"
-        if not (size.isascii() and size.isdecimal()):
-            self._refuse(400, f"Content-Length must be a number. Received: {size!r:.80}")
-            return None
-        return int(size) if len(size) <= MAX_DIGITS else MAX_BODY + 1
-
-    def _refuse(self, status: int, message: str) -> None:
-        """Replies and closes the connection, whose remaining bytes are not read."""
-        self.close_connection = True
-        self._reply(status, {"error": message})
-
-    def _handle(self, body: bytes) -> None:
+    async def _run(self, signals: bool = False, on_start: Callable[[], None] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        if signals:
+            for each in (signal.SIGTERM, signal.SIGINT):
+                self._loop.add_signal_handler(each, self._stop)
+        server = await self._start_grpc()
+        self.manager.start(self._poll_seconds)
         try:
-            self._reply(*self.answer(self.command, self.path, body))
-        except RequestError as error:
-            self._reply(error.status, {"error": str(error)})
-        except Exception as error:  # one bad request must not end the server
-            self._reply(500, {"error": f"{type(error).__name__}: {error}"})
+            serving = asyncio.create_task(self._uvicorn.serve(sockets=[self._socket]))
+            while not (self._uvicorn.started or serving.done()):
+                await asyncio.sleep(0.005)
+            self._started.set()
+            if on_start is not None and not serving.done():
+                on_start()
+            while not (serving.done() or self._uvicorn.should_exit):
+                await asyncio.sleep(0.05)
+            stopping = [] if server is None else [server.stop(self.limits.drain_seconds)]
+            await asyncio.gather(serving, *stopping)
+        finally:
+            await asyncio.to_thread(self.manager.close)
 
-    def _reply(self, status: int, value: Mapping[str, Any]) -> None:
-        body = json.dumps(value).encode()
-        self.send_response(status)
-        if self.close_connection:
-            self.send_header("Connection", "close")
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+    async def _start_grpc(self) -> grpc.aio.Server | None:
+        if self._grpc is None:
+            return None
+        limits = self.limits
+        interceptors = [] if self._api_key is None else [ApiKeyInterceptor(self._api_key)]
+        server = grpc.aio.server(
+            interceptors=interceptors,
+            maximum_concurrent_rpcs=4 * limits.requests,
+            options=[
+                ("grpc.so_reuseport", 0),
+                ("grpc.max_receive_message_length", limits.body_bytes),
+                ("grpc.max_send_message_length", -1),
+                ("grpc.max_concurrent_streams", limits.requests),
+                ("grpc.keepalive_time_ms", 60_000),  # half-open connections are closed
+                ("grpc.keepalive_timeout_ms", round(1000 * limits.receive_seconds)),
+            ],
+        )
+        add_services(server, self.service)
+        address = _address(*self._grpc)
+        if self._tls is None:
+            server.add_insecure_port(address)
+        else:
+            certificate, key = (Path(path).read_bytes() for path in self._tls)
+            credentials = grpc.ssl_server_credentials([(key, certificate)])
+            server.add_secure_port(address, credentials)
+        await server.start()
+        return server
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """Writes no log, because requests may contain private texts."""
+    def _check_models(self, strict: bool) -> None:
+        """Raises if nothing can be served, or a model that was named is not."""
+        versions = [
+            version
+            for name in self.manager.known
+            for version in self.manager.versions(name)
+            if version.exception is not None
+        ]
+        if versions and (strict or not self.manager.names):
+            raise versions[0].exception or ValueError(versions[0].error)
+        if not self.manager.names:
+            raise FileNotFoundError(
+                "There is no export <name>/<version>/saved_model.pb to serve. Make one with "
+                "`tfmrc export`."
+            )
 
 
-def _predict(model: SavedModel, body: bytes) -> dict[str, Any]:
+class _Uvicorn(uvicorn.Server):
+    """Uvicorn without signal handlers: it would raise the signal again after a clean end."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _configs(models: Any) -> Callable[[], Sequence[ModelConfig]]:
+    """Returns a function that lists the models; a folder is read again each time."""
+    if isinstance(models, str | PathLike):
+        folder = models
+        find_models(folder)  # raises if it does not exist
+        return lambda: find_models(folder)
+    if isinstance(models, Mapping):
+        configs = [ModelConfig(name, Path(path).absolute()) for name, path in models.items()]
+        for config in configs:
+            if not config.found():
+                raise FileNotFoundError(
+                    f"There is no SavedModel in {config.path}, nor in a numbered folder below it. "
+                    "Make one with `tfmrc.Predictor.export`."
+                )
+        return lambda: configs
+    if not isinstance(models, Sequence) or not all(
+        isinstance(each, ModelConfig) for each in models
+    ):
+        raise ValueError(
+            "`models` must be a folder of exports, or a dict with the folder of an export for each "
+            f'name, as in Server({{"hills": "savedmodels/hills"}}). Received: models={models!r}'
+        )
+    configs = list(models)
+    check_names_differ(configs)
+    return lambda: configs
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With the protocol named, asyncio sends each reply at once (TCP_NODELAY).
+    server = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        request = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise RequestError(f"The body is not JSON: {error}") from error
-    if not isinstance(request, dict):
-        raise RequestError('The body must be an object with "instances" or "inputs".')
-    signature = model.signature(request.get("signature_name", "serving_default"))
-    if ("instances" in request) == ("inputs" in request):
-        raise RequestError('The body must hold either "instances" or "inputs".')
-    if "inputs" in request:
-        if not isinstance(request["inputs"], dict):
-            raise RequestError('"inputs" must be an object: a list for each input.')
-        return {"outputs": {k: _json(v) for k, v in signature(request["inputs"]).items()}}
-    instances = request["instances"]
-    if not isinstance(instances, list) or not all(isinstance(item, dict) for item in instances):
-        raise RequestError('"instances" must be a list of objects.')
-    if not instances:
-        raise RequestError('"instances" is empty.')
-    for item in instances:
-        if set(item) != set(instances[0]):
-            raise RequestError("All instances must have the same inputs.")
-    outputs = signature({name: [item[name] for item in instances] for name in instances[0]})
-    columns = {name: _json(values) for name, values in outputs.items()}
-    rows = [{name: column[i] for name, column in columns.items()} for i in range(len(instances))]
-    return {"predictions": rows}
+        server.bind((host, port))
+        server.listen(1024)
+    except OSError as error:
+        server.close()
+        raise OSError(
+            error.errno,
+            f"Cannot listen on {host}:{port} ({error.strerror}). Choose another port, or 0 for "
+            "any that is free",
+        ) from error
+    return server
 
 
-def _json(values: np.ndarray) -> Any:
-    if values.dtype != object:
-        return values.tolist()
-    strings = [value.decode("utf-8", "replace") for value in values.ravel()]
-    return np.array(strings, dtype=object).reshape(values.shape).tolist()
+def _free(host: str, port: int) -> int:
+    """Returns the port, or a free one for 0; raises if it is in use."""
+    with _listen(host, port) as found:
+        number: int = found.getsockname()[1]
+        return number
 
 
-def _state(model: SavedModel) -> dict[str, Any]:
-    status = {"error_code": "OK", "error_message": ""}
-    entry = {"version": model.path.name, "state": "AVAILABLE", "status": status}
-    return {"model_version_status": [entry]}
-
-
-def _metadata(name: str, model: SavedModel) -> dict[str, Any]:
-    def described(specs: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: _tensor_info(spec) for key, spec in specs.items()}
-
-    signatures = {
-        key: {
-            "inputs": described(signature.inputs),
-            "outputs": described(signature.outputs),
-            "method_name": "tensorflow/serving/predict",
-        }
-        for key, signature in model.signatures.items()
-    }
-    return {
-        "model_spec": {"name": name, "version": model.path.name},
-        "metadata": {"signature_def": {"signature_def": signatures}},
-    }
-
-
-def _tensor_info(spec: Any) -> dict[str, Any]:
-    sizes = [{"size": "-1" if size is None else str(size), "name": ""} for size in spec.shape]
-    return {
-        "dtype": DataType.Name(spec.dtype.as_datatype_enum),
-        "tensor_shape": {"dim": sizes, "unknown_rank": False},
-    }
+def _address(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,17 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  registers the operations of the exported graph
+from tensorflow.core.protobuf import saved_model_pb2
 
 from tfmrc.predictors.inputs import check_names, cut_passages
 from tfmrc.predictors.manifest import manifest_of, verify_files
+from tfmrc.serving.errors import RequestError
 
-__all__ = ["RequestError", "SavedModel", "SavedSignature", "newest_version", "status_message"]
+__all__ = ["SavedModel", "SavedSignature", "newest_version", "status_message"]
 
+
+#: One long row lengthens all others; without a limit a small request could take all memory.
+MAX_ELEMENTS = 2**22
 
 #: Exceptions that TensorFlow raises for damaged or unknown files.
 LOADING_ERRORS = (
@@ -33,14 +39,6 @@ LOADING_ERRORS = (
     TypeError,
     ValueError,
 )
-
-
-class RequestError(ValueError):
-    """A request that cannot be answered; `status` is the HTTP status of the reply."""
-
-    def __init__(self, message: str, status: int = 400):
-        super().__init__(message)
-        self.status = status
 
 
 def status_message(error: tf.errors.OpError) -> str:
@@ -114,6 +112,13 @@ class SavedModel:
     def __repr__(self) -> str:
         return f"<SavedModel {self.path}: {', '.join(self.signatures)}>"
 
+    @cached_property
+    def signature_defs(self) -> dict[str, Any]:
+        """The `SignatureDef` of each signature, as the SavedModel has it."""
+        content = (self.path / "saved_model.pb").read_bytes()
+        (graph, *_) = saved_model_pb2.SavedModel.FromString(content).meta_graphs
+        return {name: graph.signature_def[name] for name in self.signatures}
+
     def signature(self, name: str) -> "SavedSignature":
         """Returns a signature.
 
@@ -153,16 +158,42 @@ class SavedSignature:
             RequestError: If inputs are missing, unknown, of a wrong shape or type, or the graph
                 refuses them.
         """
+        return self._worker.submit(self.run, self.arrays(inputs)).result()
+
+    def arrays(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Returns nested lists or arrays as the arrays of the inputs, strings as bytes.
+
+        Rows of strings are cut to the model's number of passages and padded with empty strings.
+
+        Args:
+            inputs: dict. For each input nested lists of JSON values, or an array.
+
+        Raises:
+            RequestError: If inputs are missing, unknown, or of a wrong shape or type.
+        """
         try:
             check_names("This signature", inputs, self.inputs)
         except ValueError as error:
             raise RequestError(str(error)) from error
-        tensors = {
-            name: _tensor(inputs[name], spec, name, self._max_passages)
+        return {
+            name: _array(inputs[name], spec, name, self._max_passages)
             for name, spec in self.inputs.items()
         }
+
+    def run(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Computes the signature in the calling thread.
+
+        Args:
+            arrays: dict. The arrays of all inputs.
+
+        Raises:
+            RequestError: If the graph refuses them.
+        """
+        tensors = {
+            name: tf.constant(arrays[name], spec.dtype) for name, spec in self.inputs.items()
+        }
         try:
-            outputs = self._worker.submit(self._function, **tensors).result()
+            outputs = self._function(**tensors)
         except tf.errors.InvalidArgumentError as error:
             raise RequestError(status_message(error)) from error
         return {name: value.numpy() for name, value in outputs.items()}
@@ -188,22 +219,27 @@ def _card(path: Path) -> dict[str, Any]:
     return card if isinstance(card, dict) else {}
 
 
-def _tensor(value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None) -> tf.Tensor:
-    if spec.dtype == tf.string:
-        expected = f"`{name}` must be {spec.shape.rank} lists deep"
-        value = _strings(value, spec.shape.rank, expected, max_passages)
+def _array(value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None) -> np.ndarray:
+    text = spec.dtype == tf.string
     try:
-        array = np.array(
-            value, dtype=object if spec.dtype == tf.string else spec.dtype.as_numpy_dtype
-        )
-        if spec.dtype == tf.string and array.ndim < spec.shape.rank:  # nothing but empty lists
-            array = array.reshape(array.shape + (0,) * (spec.shape.rank - array.ndim))
-        tensor = tf.constant(array, spec.dtype)
-    except (TypeError, ValueError) as error:
+        if isinstance(value, np.ndarray):
+            if (value.dtype == object) != text:
+                raise ValueError(f"it holds {value.dtype}")
+            if text and value.ndim == spec.shape.rank == 2:
+                value = _strings(value.tolist(), 2, f"`{name}`", max_passages)
+        elif text:
+            expected = f"`{name}` must be {spec.shape.rank} lists deep"
+            value = _strings(value, spec.shape.rank, expected, max_passages)
+        array = np.array(value, dtype=object if text else spec.dtype.as_numpy_dtype)
+    except RequestError:
+        raise
+    except (OverflowError, TypeError, ValueError) as error:
         raise RequestError(f"`{name}` is not a {spec.dtype.name} tensor: {error}") from error
-    if not spec.shape.is_compatible_with(tensor.shape):
-        raise RequestError(f"`{name}` must have the shape {spec.shape}. Received: {tensor.shape}")
-    return tensor
+    if text and array.ndim < (spec.shape.rank or 0) and not array.size:  # only empty lists
+        array = array.reshape(array.shape + (0,) * (spec.shape.rank - array.ndim))
+    if not spec.shape.is_compatible_with(array.shape):
+        raise RequestError(f"`{name}` must have the shape {spec.shape}. Received: {array.shape}")
+    return array
 
 
 def _strings(value: Any, rank: int, expected: str, most: int | None) -> Any:
@@ -214,14 +250,22 @@ def _strings(value: Any, rank: int, expected: str, most: int | None) -> Any:
                 return base64.b64decode(value["b64"], validate=True)
             except (TypeError, ValueError) as error:
                 raise RequestError(f"Invalid base64: {error}. Received: {value!r:.80}") from error
+        if isinstance(value, bytes):
+            return value
         if not isinstance(value, str):
             raise RequestError(f"{expected} and hold strings. Received: {value!r:.80}")
         return value.encode("utf-8", "replace")
-    if not isinstance(value, Sequence) or isinstance(value, str):
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
         raise RequestError(f"{expected} and hold strings. Received: {value!r:.80}")
     rows = [_strings(item, rank - 1, expected, most) for item in value]
     if rank == 2:
         rows = [list(cut_passages(row, most)) for row in rows]
         width = max((len(row) for row in rows), default=0)
+        if width * len(rows) > MAX_ELEMENTS:
+            raise RequestError(
+                f"{expected.split(' must')[0]} must have at most {MAX_ELEMENTS:,} elements, padded "
+                f"to its longest row. Received: {len(rows):,} rows of {width:,}",
+                413,
+            )
         rows = [row + [b""] * (width - len(row)) for row in rows]
     return rows

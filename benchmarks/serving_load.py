@@ -1,0 +1,144 @@
+"""Throughput and latency of a server from 1, 4 and 16 clients, with batches and without.
+
+    python benchmarks/serving_load.py savedmodels/hills --requests 400
+
+Each client sends one request after another over one connection. "alone" is the same server with
+`max_batch_size: 1`: one request is computed at a time. `--beside NAME=URL` measures another server
+of the same model in the same run. The settings are measured in turns, so a
+change of the machine's load meets both. The clients are threads of this process, which shares the
+machine with the server's process.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tfmrc.serving import Client
+
+SETTINGS = {"batched": 32, "alone": 1}
+
+
+def main() -> None:
+    """Measures and prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("export", help="folder of a model's versions, or of one version")
+    parser.add_argument("--requests", type=int, default=400, help="per measurement")
+    parser.add_argument("--clients", type=int, nargs="+", default=[1, 4, 16])
+    parser.add_argument("--protocols", nargs="+", default=["REST", "gRPC"])
+    parser.add_argument("--rounds", type=int, default=3, help="the median is printed")
+    parser.add_argument(
+        "--beside",
+        nargs="+",
+        default=[],
+        metavar="NAME=URL",
+        help="served models of other servers, such as before=http://127.0.0.1:9000/v1/models/hills",
+    )
+    parser.add_argument("--json", metavar="FILE", help="also write all measurements")
+    options = parser.parse_args()
+
+    servers = {name: start(options.export, size) for name, size in SETTINGS.items()}
+    settings = {name: urls for name, (_, urls) in servers.items()}
+    for word in options.beside:
+        name, _, url = word.partition("=")
+        settings[name] = {"gRPC" if url.startswith("grpc") else "REST": url}
+    results: list[dict[str, Any]] = []
+    try:
+        for number in range(options.rounds + 1):  # the first round prepares the graphs
+            for protocol in options.protocols:
+                for clients in options.clients:
+                    for setting, urls in settings.items():
+                        if protocol not in urls:
+                            continue
+                        measured = measure(urls[protocol], clients, options.requests)
+                        if number:
+                            key = {"protocol": protocol, "clients": clients, "setting": setting}
+                            results.append({**key, **measured})
+    finally:
+        for process, _ in servers.values():
+            process.terminate()
+            process.wait()
+    table(results)
+    if options.json:
+        Path(options.json).write_text(json.dumps(results, indent=2), encoding="utf-8")
+
+
+def start(export: str, size: int) -> tuple[Any, dict[str, str]]:
+    """Starts a server process with a batch size and returns it with its addresses."""
+    config = Path(tempfile.mkdtemp()) / "batching.config"
+    config.write_text(f"max_batch_size {{ value: {size} }}", encoding="utf-8")
+    command = [sys.executable, "-m", "tfmrc", "serve", export, "--port", "0", "--grpc-port", "0"]
+    command += ["--batching-config", str(config), "--no-access-log"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(4)]
+    name = lines[0].removeprefix("Models: ").split(",")[0].strip()
+    rest, grpc = (line.split()[-1] for line in lines[1:3])
+    return process, {"REST": f"{rest}/v1/models/{name}", "gRPC": f"{grpc}/{name}"}
+
+
+def measure(url: str, clients: int, requests: int) -> dict[str, float]:
+    """Sends requests from several threads; returns requests per second, p50 and p99 in ms."""
+    seconds: list[float] = []
+    numbers = iter(range(requests))
+    lock = threading.Lock()
+
+    def work() -> None:
+        with Client.from_url(url, timeout=600) as client:
+            while True:
+                with lock:
+                    number = next(numbers, None)
+                if number is None:
+                    return
+                inputs = request(client.signatures()["serving_default"], number)
+                begin = time.perf_counter()
+                client.run(inputs)
+                seconds.append(time.perf_counter() - begin)
+
+    threads = [threading.Thread(target=work) for _ in range(clients)]
+    begin = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    total = time.perf_counter() - begin
+    p50, p99 = np.percentile(np.array(seconds) * 1000, [50, 99])
+    return {"per_second": requests / total, "p50": float(p50), "p99": float(p99)}
+
+
+def request(names: list[str], number: int) -> dict[str, list[Any]]:
+    """Returns the inputs of a request; the number of passages and words varies with its number."""
+    passages = [
+        f"The hill of number {number} is {310 + row} metres high. " * (1 + (number + row) % 3)
+        for row in range(1 + number % 3)
+    ]
+    values: dict[str, list[Any]] = {
+        "question": [f"How high is hill {number}?"],
+        "passages": [passages],
+        "passage": [passages[0]],
+        "answer": ["310 metres"],
+        "style": ["qa"],
+    }
+    return {name: values[name] for name in names}
+
+
+def table(results: list[dict[str, Any]]) -> None:
+    """Prints the medians of the rounds."""
+    print("| protocol | clients | setting | requests/s | p50, ms | p99, ms |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    keys = dict.fromkeys((r["protocol"], r["clients"], r["setting"]) for r in results)
+    for key in keys:
+        rows = [r for r in results if (r["protocol"], r["clients"], r["setting"]) == key]
+        medians = [np.median([row[name] for row in rows]) for name in ("per_second", "p50", "p99")]
+        print("| {} | {} | {} | {:.0f} | {:.1f} | {:.1f} |".format(*key, *medians))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Small SavedModels that are written and loaded in a moment, for the life cycle of servers."""
+
+import threading
+import time
+
+import tensorflow as tf
+
+from tfmrc.predictors.warmup import write_warmup_requests
+
+
+class Echo(tf.Module):
+    """Returns its version with each text; refuses `bad`."""
+
+    def __init__(self, version):
+        super().__init__()
+        self.version = tf.Variable(version, dtype=tf.int32)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+    def __call__(self, text):
+        tf.debugging.assert_none_equal(text, "bad", message="The text is bad.")
+        return {
+            "text": tf.strings.join([text, "!"]),
+            "version": tf.fill(tf.shape(text), self.version),
+        }
+
+
+def write_echo(folder, version, warm_up=("ready?",)):
+    """Writes `<folder>/<version>` as an export appears: complete, by a rename."""
+    path = folder / str(version)
+    part = folder / f".{version}.part"
+    module = Echo(version)
+    tf.saved_model.save(module, str(part), signatures=module.__call__)
+    if warm_up:
+        write_warmup_requests(part, folder.name, [{"text": list(warm_up)}])
+    part.rename(path)
+    return path
+
+
+def write_broken(folder, version):
+    """Writes a version that cannot be loaded."""
+    path = folder / str(version)
+    path.mkdir(parents=True)
+    (path / "saved_model.pb").write_bytes(b"no graph")
+    return path
+
+
+class Gate:
+    """Holds the computation of every signature of a server's model until it is opened."""
+
+    def __init__(self, server, name, number=None):
+        with server.manager.use(name, number) as version:
+            signatures = version.loaded.batcher._signatures
+        self.begun, self._go = threading.Event(), threading.Event()
+        for signature in signatures.values():
+            signature.run = self._held(signature.run)
+
+    def _held(self, run):
+        def held(arrays):
+            self.begun.set()
+            self._go.wait()
+            return run(arrays)
+
+        return held
+
+    def open(self):
+        self._go.set()
+
+
+def wait_until(condition):
+    """Waits until a function returns True; the test's own limit ends it."""
+    while not condition():
+        time.sleep(0.005)

@@ -1,0 +1,270 @@
+"""Versions come and go, and the server ends, without a failed request."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.serving.small_models import Gate, wait_until, write_broken, write_echo
+from tfmrc.serving import Limits, ModelConfig, RequestError, Server
+from tfmrc.serving.model_config import find_models, read_model_config
+
+TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory):
+    """Folders of three versions, to be copied."""
+    folder = tmp_path_factory.mktemp("versions") / "echo"
+    return {number: write_echo(folder, number) for number in (1, 2, 3)}
+
+
+@pytest.fixture
+def models(tmp_path, versions):
+    shutil.copytree(versions[1], tmp_path / "models" / "echo" / "1")
+    return tmp_path / "models"
+
+
+def add(models, versions, number):
+    shutil.copytree(versions[number], models / f".{number}")
+    (models / f".{number}").rename(models / "echo" / str(number))
+
+
+def serve(models, **options):
+    return Server(models, port=0, **{"poll_seconds": 3600, **options})
+
+
+def version_of(server, path=""):
+    reply = httpx.post(
+        f"{server.url}/v1/models/echo{path}:predict", json={"inputs": ["a"]}, timeout=TIMEOUT
+    )
+    return reply.json()["outputs"]["version"][0] if reply.status_code == 200 else reply.status_code
+
+
+def states(server):
+    reply = httpx.get(f"{server.url}/v1/models/echo", timeout=TIMEOUT).json()
+    return {each["version"]: each["state"] for each in reply["model_version_status"]}
+
+
+def test_a_new_version_replaces_the_old_one_after_its_last_request(models, versions):
+    with serve(models) as server, ThreadPoolExecutor() as threads:
+        gate = Gate(server, "echo")
+        old = threads.submit(version_of, server)
+        gate.begun.wait()
+        add(models, versions, 2)
+        server.manager.poll()
+        assert states(server) == {"2": "AVAILABLE", "1": "UNLOADING"}
+        assert version_of(server) == 2
+        assert version_of(server, "/versions/1") == 404
+        gate.open()
+        assert old.result() == 1
+        assert states(server) == {"2": "AVAILABLE", "1": "END"}
+        shutil.rmtree(models / "echo" / "1")
+        server.manager.poll()
+        assert states(server) == {"2": "AVAILABLE"}
+
+
+def test_no_request_fails_while_versions_change(models, versions):
+    answered, ended = [], threading.Event()
+
+    def ask(server):
+        with httpx.Client(timeout=TIMEOUT) as client:
+            while not ended.is_set():
+                reply = client.post(f"{server.url}/v1/models/echo:predict", json={"inputs": ["a"]})
+                answered.append(
+                    reply.json()["outputs"]["version"][0] if reply.is_success else reply.text
+                )
+
+    with serve(models, poll_seconds=0.02) as server:
+        threads = [threading.Thread(target=ask, args=(server,)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for number in (2, 3):
+            add(models, versions, number)
+            wait_until(lambda n=number: answered and answered[-1] == n)
+        shutil.rmtree(models / "echo" / "3")  # back to the version before
+        wait_until(lambda: answered[-1] == 2)
+        ended.set()
+        for thread in threads:
+            thread.join()
+    assert set(answered) == {1, 2, 3}
+
+
+def test_a_broken_version_is_refused_and_the_old_one_stays(models, versions, caplog):
+    with serve(models) as server:
+        broken = write_broken(models / "echo", 2)
+        server.manager.poll()
+        server.manager.poll()
+        assert caplog.text.count("echo version 2 is refused") == 1, "it is tried again only changed"
+        assert states(server) == {"2": "END", "1": "AVAILABLE"}
+        assert version_of(server) == 1
+        reply = httpx.get(f"{server.url}/v1/models/echo/versions/2").json()
+        assert "damaged" in reply["model_version_status"][0]["status"]["error_message"]
+        assert httpx.get(f"{server.url}/readyz").status_code == 200
+        shutil.rmtree(broken)
+        add(models, versions, 2)
+        server.manager.poll()
+        assert states(server) == {"2": "AVAILABLE", "1": "END"}
+
+
+def test_a_start_with_a_broken_version_serves_the_one_before(models):
+    write_broken(models / "echo", 2)
+    with serve(models) as server:
+        assert version_of(server) == 1
+    shutil.rmtree(models / "echo" / "1")
+    with pytest.raises(ValueError, match="cannot be loaded as a SavedModel"):
+        serve(models)
+
+
+def test_a_version_whose_warm_up_fails_is_refused(models):
+    write_echo(models / "echo", 2, warm_up=["bad"])
+    with serve(models) as server:
+        assert states(server) == {"2": "END", "1": "AVAILABLE"}
+        assert "The text is bad." in server.manager.versions("echo", 2)[0].error
+    with serve(models, warm_up=False) as server:
+        assert version_of(server) == 2
+
+
+def test_models_are_added_and_removed_while_serving(models, versions):
+    with serve(models) as server:
+        shutil.copytree(versions[3], models / "other" / "3")
+        server.manager.poll()
+        assert server.manager.names == ["echo", "other"]
+        shutil.rmtree(models / "other")
+        server.manager.poll()
+        assert server.manager.names == ["echo"]
+        shutil.move(models, models.with_name("away"))
+        server.manager.poll()
+        assert version_of(server) == 1, "a folder that is away for a moment changes nothing"
+
+
+def test_versions_and_labels_of_a_models_config(models, versions, tmp_path):
+    for number in (2, 3):
+        add(models, versions, number)
+    config = tmp_path / "models.config"
+    config.write_text(
+        'model_config_list { config { name: "echo" base_path: "models/echo" '
+        "model_version_policy { specific { versions: 1 versions: 2 } } "
+        'version_labels { key: "stable" value: 1 } version_labels { key: "canary" value: 2 } } }'
+    )
+    with serve(read_model_config(config)) as server:
+        assert version_of(server) == 2
+        assert version_of(server, "/versions/1") == 1
+        assert version_of(server, "/labels/stable") == 1
+        assert version_of(server, "/labels/canary") == 2
+        assert version_of(server, "/labels/nightly") == 404
+        assert version_of(server, "/versions/3") == 404
+    latest = ModelConfig("echo", models / "echo", num_versions=2)
+    assert list(latest.selected()) == [3, 2]
+    config.write_text("model_config_list { confg {} }")
+    with pytest.raises(ValueError, match="models.config is no model configuration: .*confg"):
+        read_model_config(config)
+
+
+def test_models_are_found_from_every_level(models):
+    for folder in (models, models / "echo", models / "echo" / "1"):
+        (model,) = find_models(folder)
+        assert (model.name, list(model.found())) == ("echo", [1])
+    assert find_models(models.parent / "models" / "echo" / "1" / "variables") == []
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
+        find_models(models / "none")
+    with pytest.raises(ValueError, match="neither a colon nor a slash"):
+        ModelConfig("a:b", models)
+
+
+def test_liveness_and_readiness(models):
+    with serve(models) as server:
+        assert httpx.get(f"{server.url}/healthz").text == "live\n"
+        assert httpx.get(f"{server.url}/readyz").text == "ready\n"
+        server.service.stopping = True
+        assert httpx.get(f"{server.url}/readyz").status_code == 503
+        assert httpx.get(f"{server.url}/healthz").status_code == 200
+
+
+def test_stopping_finishes_running_requests(models):
+    with ThreadPoolExecutor() as threads:
+        with serve(models, grpc_port=0, limits=Limits(drain_seconds=TIMEOUT)) as server:
+            gate = Gate(server, "echo")
+            running = threads.submit(version_of, server)
+            gate.begun.wait()
+            server.stop()
+            gate.open()
+        assert running.result() == 1
+        with pytest.raises(httpx.ConnectError):
+            version_of(server)
+        with pytest.raises(RequestError, match="Not served"):
+            server.manager.versions("echo")
+
+
+PROGRAM = """
+import json, sys, threading
+from tests.serving.small_models import Gate
+from tfmrc import cli
+from tfmrc.serving import Server
+
+start = Server.serve_forever
+
+def held(server, tell):
+    gate = Gate(server, "echo")
+    def open_after_the_signal():
+        gate.begun.wait()
+        print("begun", flush=True)
+        sys.stdin.readline()
+        gate.open()
+    threading.Thread(target=open_after_the_signal, daemon=True).start()
+    start(server, tell)
+
+Server.serve_forever = held
+sys.exit(cli.main(["serve", sys.argv[1], "--port", "0", "--grpc-port", "0"]))
+"""
+
+
+def test_sigterm_finishes_running_requests_and_ends_with_0(models):
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    with (
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(models)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[2],
+            env=environment,
+        ) as process,
+        ThreadPoolExecutor() as threads,
+    ):
+        assert process.stdout.readline() == "Models: echo\n"
+        url = process.stdout.readline().split()[-1]
+        assert process.stdout.readline().startswith("gRPC: grpc://127.0.0.1:")
+        running = threads.submit(
+            httpx.post,
+            f"{url}/v1/models/echo:predict",
+            json={"instances": ["a secret text"]},
+            timeout=TIMEOUT,
+        )
+        assert process.stdout.readline() == "Stop with Ctrl+C.\n"
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGTERM)
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert running.result().json() == {
+            "predictions": [{"text": "a secret text!", "version": 1}]
+        }
+        _, errors = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 0
+    assert "secret" not in errors and "Traceback" not in errors
+    (line,) = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
+    assert (line["method"], line["model"], line["rows"], line["status"]) == (
+        "predict",
+        "echo",
+        1,
+        200,
+    )

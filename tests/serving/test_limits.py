@@ -1,0 +1,367 @@
+"""Limits of requests and connections, access, and what the server tells of itself."""
+
+import contextlib
+import http.client
+import json
+import logging
+import re
+import socket
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
+
+import grpc
+import httpx
+import pytest
+import tensorflow as tf
+from tensorflow_serving.apis.predict_pb2 import PredictRequest
+from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServiceStub
+
+from tests.serving.small_models import Gate, wait_until, write_echo
+from tfmrc.serving import BatchingOptions, Client, Limits, RequestError, Server
+from tfmrc.serving.command import limits_of
+
+TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
+LIMITS = Limits(
+    body_bytes=2000, string_bytes=100, rows=8, requests=3, seconds=TIMEOUT, receive_seconds=TIMEOUT
+)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    (folder / "echo").mkdir()
+    write_echo(folder / "echo", 1)
+    return folder
+
+
+def serve(models, **options):
+    return Server(models, port=0, grpc_port=0, **{"poll_seconds": 3600, **options})
+
+
+@pytest.fixture(scope="module")
+def server(models):
+    with serve(models, limits=LIMITS) as running:
+        yield running
+
+
+def post(server, texts=("a",), **options):
+    url = f"{server.url}/v1/models/echo:predict"
+    return httpx.post(url, timeout=TIMEOUT, **{"json": {"inputs": list(texts)}, **options})
+
+
+def grpc_code(server, texts=("a",), timeout=TIMEOUT, credentials=None, metadata=()):
+    """The code and the details of a call, or the texts of its reply."""
+    target = server.grpc_url.split("//")[1]
+    make = (
+        grpc.insecure_channel(target)
+        if credentials is None
+        else grpc.secure_channel(target, credentials)
+    )
+    with make as channel:
+        request = PredictRequest()
+        request.model_spec.name = "echo"
+        request.inputs["text"].CopyFrom(tf.make_tensor_proto(list(texts), tf.string))
+        try:
+            reply = PredictionServiceStub(channel).Predict(
+                request, timeout=timeout, metadata=metadata
+            )
+        except grpc.RpcError as error:
+            return error.code().name, error.details()
+        return tf.make_ndarray(reply.outputs["text"]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (["x" * 101], "`text` must hold strings of at most 100 bytes. Received: 101 bytes"),
+        (["x"] * 9, "at most 8 rows. Received: 9"),
+    ],
+)
+def test_large_requests_are_refused_by_both_protocols(server, texts, words):
+    reply = post(server, texts)
+    assert (reply.status_code, reply.headers["connection"]) == (413, "close")
+    assert words in reply.json()["error"]
+    code, details = grpc_code(server, texts)
+    assert code == "INVALID_ARGUMENT"
+    assert words in details
+    assert post(server).json() == {"outputs": {"text": ["a!"], "version": [1]}}
+
+
+def test_large_bodies_are_refused_before_they_are_read(server):
+    assert post(server, content=b" " * 2001, json=None).status_code == 413
+
+    def chunks():
+        yield from [b" " * 1000] * 3
+
+    assert post(server, content=chunks(), json=None).status_code == 413
+    code, _ = grpc_code(server, ["x" * 90] * 30)
+    assert code == "RESOURCE_EXHAUSTED"
+
+
+def test_chunked_requests_are_read(server):
+    reply = post(server, content=iter([b'{"inputs":', b' ["b"]}']), json=None)
+    assert reply.json()["outputs"]["text"] == ["b!"]
+
+
+def test_a_small_message_of_a_huge_tensor_is_refused(server):
+    request = PredictRequest()
+    request.model_spec.name = "echo"
+    proto = request.inputs["text"]
+    proto.dtype = tf.string.as_datatype_enum
+    proto.string_val.append(b"x")
+    proto.tensor_shape.dim.add(size=10**12)
+    with grpc.insecure_channel(server.grpc_url.split("//")[1]) as channel:
+        stub = PredictionServiceStub(channel)
+        with pytest.raises(grpc.RpcError, match="at most 8 rows"):
+            stub.Predict(request, timeout=TIMEOUT)
+        proto.tensor_shape.dim[0].size = -1
+        with pytest.raises(grpc.RpcError, match="has no shape"):
+            stub.Predict(request, timeout=TIMEOUT)
+
+
+def test_too_many_requests_at_a_time_get_429_and_clients_repeat_them(models):
+    with serve(models, limits=LIMITS) as server, ThreadPoolExecutor() as threads:
+        gate = Gate(server, "echo")
+        running = [threads.submit(post, server) for _ in range(LIMITS.requests)]
+        wait_until(lambda: server.service._running == LIMITS.requests)
+        refused = post(server)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+        assert grpc_code(server)[0] == "RESOURCE_EXHAUSTED"
+        for url in (server.url, server.grpc_url):
+            with Client("echo", url, retries=1, timeout=TIMEOUT) as client:
+                with pytest.raises(RequestError, match="answered 429") as error:
+                    client.run({"text": ["a"]})
+                assert error.value.status == 429
+        patient = Client("echo", server.url, retries=100, timeout=TIMEOUT)
+        repeated = threads.submit(patient.run, {"text": ["again"]})
+        gate.open()
+        assert repeated.result()["text"] == ["again!"]
+        assert [each.result().status_code for each in running] == [200] * LIMITS.requests
+        patient.close()
+
+
+def test_a_full_queue_is_503(models):
+    batching = BatchingOptions(max_batch_size=1, max_enqueued_batches=1)
+    with serve(models, batching=batching) as server, ThreadPoolExecutor() as threads:
+        gate = Gate(server, "echo")
+        running = [threads.submit(post, server)]
+        gate.begun.wait()
+        running.append(threads.submit(post, server))
+        with server.manager.use("echo") as version:
+            wait_until(lambda: version.loaded.batcher._waiting)
+        refused = post(server)
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        assert "queue of the model is full" in refused.json()["error"]
+        assert grpc_code(server)[0] == "UNAVAILABLE"
+        gate.open()
+        assert [each.result().status_code for each in running] == [200, 200]
+
+
+def test_a_request_that_takes_too_long_is_504(models):
+    with serve(models, limits=Limits(seconds=0.05)) as server:
+        gate = Gate(server, "echo")
+        assert post(server).status_code == 504
+        assert grpc_code(server)[0] == "DEADLINE_EXCEEDED"
+        gate.open()
+
+
+def test_a_client_s_own_deadline_ends_its_request_only(server):
+    gate = Gate(server, "echo")
+    assert grpc_code(server, timeout=0.05)[0] == "DEADLINE_EXCEEDED"
+    with Client("echo", server.grpc_url, timeout=0.05) as client:
+        with pytest.raises(TimeoutError, match="did not answer in time"):
+            client.run({"text": ["a"]})
+    with Client("echo", server.url, timeout=0.05) as client:
+        with pytest.raises(TimeoutError, match="did not answer in time"):
+            client.run({"text": ["a"]})
+    gate.open()
+    assert grpc_code(server) == [b"a!"]
+
+
+def connected(server):
+    parts = urlsplit(server.url)
+    return socket.create_connection((parts.hostname, parts.port), timeout=TIMEOUT)
+
+
+HEAD = b"POST /v1/models/echo:predict HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n"
+
+
+@pytest.mark.parametrize("sent", [b"", b"POST / HT", HEAD])
+def test_a_head_that_does_not_arrive_ends_the_connection(models, sent):
+    with serve(models, limits=Limits(receive_seconds=0.1)) as server:
+        with connected(server) as half_open, contextlib.suppress(ConnectionError):
+            half_open.sendall(sent)
+            assert half_open.recv(1000) == b""
+        assert grpc_code(server) == [b"a!"]
+
+
+def test_a_body_that_does_not_arrive_is_408(models):
+    with serve(models, limits=Limits(receive_seconds=TIMEOUT)) as server:
+        server.service.limits = Limits(receive_seconds=0.05)  # of bodies only
+        with connected(server) as slow:
+            slow.sendall(HEAD + b"\r\n{")
+            reply = http.client.HTTPResponse(slow)
+            reply.begin()
+            assert (reply.status, reply.getheader("connection")) == (408, "close")
+
+
+def test_a_head_without_end_is_431(server):
+    with connected(server) as endless:
+        endless.sendall(HEAD + b"X: " + b"x" * 2**17)
+        reply = http.client.HTTPResponse(endless)
+        reply.begin()
+        assert reply.status == 431
+
+
+def test_idle_connections_hold_no_worker_and_have_a_limit(models):
+    limits = Limits(connections=20, receive_seconds=TIMEOUT)
+    with serve(models, limits=limits) as server:
+        idle = [connected(server) for _ in range(19)]
+        for each in idle:
+            each.sendall(HEAD)
+        assert post(server).status_code == 200
+        idle.append(connected(server))
+        wait_until(lambda: len(server._uvicorn.server_state.connections) == 20)
+        assert post(server).status_code == 503
+        for each in idle:
+            each.close()
+        wait_until(lambda: not server._uvicorn.server_state.connections)
+        assert post(server).status_code == 200
+
+
+def test_a_client_that_hangs_up_is_no_error(server, caplog):
+    for sent in (HEAD + b"\r\n{", HEAD + b'\r\n{"inputs"'):
+        with connected(server) as hanging:
+            hanging.sendall(sent)
+    assert post(server).status_code == 200
+    assert "Traceback" not in caplog.text
+
+
+def test_a_key_is_needed_for_everything_but_the_page_and_health(models):
+    with serve(models, api_key="open sesame") as server:
+        assert post(server).status_code == 401
+        assert post(server, headers={"X-API-Key": "wrong"}).status_code == 401
+        assert post(server, headers={"X-API-Key": "open sesame"}).status_code == 200
+        assert post(server, headers={"Authorization": "Bearer open sesame"}).status_code == 200
+        for path, status in (
+            ("/", 200),
+            ("/healthz", 200),
+            ("/v1/models", 401),
+            ("/v1/models/echo", 401),
+            ("/monitoring/prometheus/metrics", 401),
+        ):
+            assert httpx.get(server.url + path).status_code == status, path
+        assert grpc_code(server)[0] == "UNAUTHENTICATED"
+        assert grpc_code(server, metadata=[("authorization", "Bearer x")])[0] == "UNAUTHENTICATED"
+        assert grpc_code(server, metadata=[("x-api-key", "open sesame")]) == [b"a!"]
+        for url in (server.url, server.grpc_url):
+            with Client("echo", url, api_key="open sesame", timeout=TIMEOUT) as client:
+                assert client.status()["model_version_status"][0]["state"] == "AVAILABLE"
+
+
+def test_pages_of_other_sites_are_refused_unless_named(server, models):
+    other, own = {"Origin": "https://other.example"}, {"Origin": server.url}
+    assert post(server, headers=other).status_code == 403
+    reply = post(server, headers=own)
+    assert reply.status_code == 200
+    assert not [name for name in reply.headers if name.startswith("access-control")]
+    with serve(models, cors_origins=["https://other.example"]) as open_server:
+        reply = post(open_server, headers=other)
+        assert reply.status_code == 200
+        assert reply.headers["access-control-allow-origin"] == "https://other.example"
+        assert post(open_server, headers={"Origin": "https://x.example"}).status_code == 403
+
+
+def test_tls(models, tmp_path):
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = (
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 "
+        f"-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout {key} -out {certificate}"
+    )
+    subprocess.run(command.split(), check=True, capture_output=True)
+    with serve(models, certificate=certificate, private_key=key) as server:
+        assert server.url.startswith("https://") and server.grpc_url.startswith("grpcs://")
+        for url in (server.url, server.grpc_url):
+            with Client("echo", url, certificate=str(certificate), timeout=TIMEOUT) as client:
+                assert list(client.run({"text": ["a"]})["version"]) == [1]
+        with Client("echo", server.url) as stranger:
+            with pytest.raises(ConnectionError, match="certificate"):
+                stranger.status()
+    with pytest.raises(ValueError, match="both `certificate` and `private_key`"):
+        serve(models, certificate=certificate)
+
+
+def test_metrics_have_the_path_and_the_names_of_tensorflow_serving(models):
+    with serve(models) as server:
+        post(server)
+        post(server, texts=["bad"])
+        grpc_code(server)
+        reply = httpx.get(f"{server.url}/monitoring/prometheus/metrics")
+        assert reply.headers["content-type"].startswith("text/plain; version=0.0.4")
+        counts = re.findall(r'request_count\{model_name="echo",status="(\w+)"\} (\S+)', reply.text)
+        assert dict(counts) == {"OK": "2.0", "INVALID_ARGUMENT": "1.0"}
+        assert ':tensorflow:serving:request_latency_count{model_name="echo"} 3.0' in reply.text
+        assert (
+            'tfmrc_replies_total{method="predict",protocol="REST",status="400"} 1.0' in reply.text
+        )
+
+
+def test_the_access_log_has_no_texts(server, caplog):
+    secret = "a-secret-text"
+    with caplog.at_level(logging.INFO, logger="tfmrc.serving.access"):
+        post(server, [secret])
+        post(server, [secret, 7])
+        httpx.get(f"{server.url}/v1/models/{secret}")
+        httpx.get(f"{server.url}/{secret}")
+        grpc_code(server, [secret])
+    assert secret not in caplog.text
+    lines = [json.loads(r.message) for r in caplog.records if r.name == "tfmrc.serving.access"]
+    assert [(each["protocol"], each["method"], each["status"]) for each in lines] == [
+        ("REST", "predict", 200),
+        ("REST", "predict", 400),
+        ("REST", "status", 404),
+        ("gRPC", "predict", 200),
+    ]
+    assert lines[0]["model"] == "echo" and lines[0]["rows"] == 1 and lines[0]["bytes_in"] > 0
+
+
+def test_an_error_of_the_server_is_500_without_texts_in_the_log(models, caplog):
+    with serve(models) as server:
+        with server.manager.use("echo") as version:
+            signature = version.loaded.batcher._signatures["serving_default"]
+
+        def run(arrays):
+            raise RuntimeError(f"no room for {arrays}")
+
+        signature.run = run
+        reply = post(server, ["a-secret-text"])
+        assert (reply.status_code, reply.json()) == (
+            500,
+            {"error": "The server failed with RuntimeError."},
+        )
+        assert grpc_code(server, ["a-secret-text"])[0] == "INTERNAL"
+        assert "RuntimeError at " in caplog.text and "secret" not in caplog.text
+
+
+def test_limits_are_positive_and_named():
+    assert limits_of(["seconds=2.5", "rows=7"]) == Limits(seconds=2.5, rows=7)
+    with pytest.raises(ValueError, match="did you mean seconds"):
+        limits_of(["second=2"])
+    with pytest.raises(ValueError, match="must be a number. Received: --limit rows=x"):
+        limits_of(["rows=x"])
+    with pytest.raises(ValueError, match="`rows` must be a positive number. Received: rows=0"):
+        limits_of(["rows=0"])
+
+
+def test_wrong_arguments_are_errors(models):
+    with pytest.raises(ValueError, match="api_key"):
+        serve(models, api_key="")
+    with pytest.raises(ValueError, match="poll_seconds"):
+        serve(models, poll_seconds=0)
+    with pytest.raises(FileNotFoundError, match="There is no export"):
+        serve(models / "echo" / "1" / "variables")
+    with serve(models) as server:
+        taken = int(server.grpc_url.rpartition(":")[2])
+        with pytest.raises(OSError, match=f"Cannot listen on 127.0.0.1:{taken}"):
+            Server(models, port=0, grpc_port=taken)

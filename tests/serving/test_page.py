@@ -1,0 +1,246 @@
+"""The page: what it may load, and, in the slow tests, what it does in a real Chromium."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.serving.predictors import REQUEST
+from tests.serving.small_models import write_echo
+from tfmrc.serving import Server
+
+pytestmark = pytest.mark.usefixtures("exports_once")
+
+TIMEOUT = 3_600_000  # milliseconds; a guard against hanging
+FILES = Path(__file__).parents[2] / "tfmrc" / "serving" / "page_files"
+
+
+@pytest.fixture(scope="module")
+def echo_server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    (folder / "echo").mkdir()
+    write_echo(folder / "echo", 1)
+    with Server(folder, port=0) as running:
+        yield running
+
+
+def test_every_file_has_its_type_and_the_strict_policy(echo_server):
+    types = {
+        "": "text/html; charset=utf-8",
+        "page/page.js": "text/javascript; charset=utf-8",
+        "page/page.css": "text/css; charset=utf-8",
+        "page/icon.svg": "image/svg+xml",
+    }
+    for path, content_type in types.items():
+        reply = httpx.get(f"{echo_server.url}/{path}")
+        assert (reply.status_code, reply.headers["content-type"]) == (200, content_type)
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        policy = reply.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+        assert "unsafe" not in policy and "http" not in policy
+    assert httpx.get(f"{echo_server.url}/page/../client.py").status_code == 404
+    assert httpx.get(f"{echo_server.url}/page/%2e%2e/client.py").status_code == 404
+
+
+def test_the_page_loads_nothing_from_elsewhere_and_writes_no_markup():
+    content = {path.name: path.read_text(encoding="utf-8") for path in FILES.iterdir()}
+    page, script, style = content["index.html"], content["page.js"], content["page.css"]
+    for name in ("index.html", "page.js", "page.css"):
+        assert "//" not in re.sub(r"^\s*//.*$", "", content[name], flags=re.M), name
+    assert set(re.findall(r'(?:src|href)="([^"#]+)"', page)) == {
+        "page/icon.svg",
+        "page/page.css",
+        "page/page.js",
+    }
+    assert not re.search(r"\son\w+=|style=|javascript:|<script(?! src)", page)
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", script)
+    assert "@import" not in style and "url(" not in style
+    identifiers = set(re.findall(r'id="([\w-]+)"', page))
+    assert set(re.findall(r'\$\("([\w-]+)"\)', script)) <= identifiers
+    fields = re.findall(r"<(?:input|select|textarea)[^>]*>", page)
+    assert len(fields) == len(re.findall(r"<label[^>]*>[^<]*<(?:input|select|textarea)", page))
+
+
+def test_the_models_are_listed_for_the_page(echo_server):
+    (model,) = httpx.get(f"{echo_server.url}/v1/models").json()["models"]
+    assert (model["name"], model["version"], model["styles"]) == ("echo", "1", [])
+    assert model["signatures"]["serving_default"]["inputs"] == ["text"]
+
+
+# === In Chromium ===
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium of the system, driven by Playwright (both are for this test only)."""
+    from playwright.sync_api import sync_playwright
+
+    program = os.environ.get("TFMRC_CHROMIUM") or shutil.which("chromium")
+    assert program, "install Debian's package chromium, or set TFMRC_CHROMIUM"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def server(exported, tmp_path_factory):
+    from tests.predictors.test_daanet import OPTIONS as DUAL_OPTIONS
+    from tests.predictors.test_daanet import made
+    from tests.predictors.test_san import OPTIONS as SPAN_OPTIONS
+    from tests.predictors.test_san import make_predictor
+
+    folder = tmp_path_factory.mktemp("page")
+    spans = make_predictor().export(folder / "spans" / "1", **SPAN_OPTIONS)
+    dual = made().export(folder / "dual" / "1", **DUAL_OPTIONS)
+    with Server({"hills": exported, "spans": spans, "dual": dual}, port=0) as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser, server):
+    """The page, on which every error of a script or of the policy fails the test."""
+    problems = []
+    page = browser.new_page()
+    page.set_default_timeout(TIMEOUT)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on(
+        "console",
+        lambda message: (
+            problems.append(message.text)
+            if message.type == "error" and "400 (Bad Request)" not in message.text
+            else None
+        ),
+    )
+    page.on(
+        "request",
+        lambda request: (
+            problems.append(request.url) if not request.url.startswith(server.url) else None
+        ),
+    )
+    page.goto(server.url)
+    count(page, "#model option", 3)
+    yield page
+    page.close()
+    assert problems == []
+
+
+# `page.wait_for_function` evaluates strings again and again, which the page's policy forbids.
+
+
+def wait_for(page, selector, text):
+    from playwright.sync_api import expect
+
+    expect(page.locator(selector)).to_contain_text(text, timeout=TIMEOUT)
+
+
+def count(page, selector, number):
+    from playwright.sync_api import expect
+
+    expect(page.locator(selector)).to_have_count(number, timeout=TIMEOUT)
+
+
+def answered(page):
+    wait_for(page, "#status", "Answered")
+
+
+def ask(page, question, passages):
+    page.fill("#question", question)
+    areas = page.locator("#passages textarea")
+    while areas.count() < len(passages):
+        page.click("#add")
+    for index, text in enumerate(passages):
+        areas.nth(index).fill(text)
+    page.click("#submit")
+    answered(page)
+
+
+@pytest.mark.slow
+def test_an_answer_shows_where_its_words_came_from(page, tmp_path):
+    page.select_option("#model", "hills")
+    page.select_option("#style", "qa")
+    ask(page, REQUEST["question"][0], REQUEST["passages"][0][:2])
+    assert page.text_content(".answer") == "1,310.5 metres"
+    word = page.locator(".words button").first
+    word.hover()
+    assert page.locator("mark.lit").all_text_contents() == ["1,310.5"]
+    detail = page.text_content(".detail")
+    assert "copied from passage 1, characters 16 to 23" in detail
+    assert all(name in detail for name in ("vocabulary", "question", "passage", "%"))
+    assert page.locator("#output dt", has_text="Relevance").count() == 2
+    assert page.locator("#output dt", has_text="Answer is possible").count() == 1
+    folder = Path(os.environ.get("TFMRC_SCREENSHOTS", tmp_path))
+    page.set_viewport_size({"width": 1100, "height": 900})
+    word.hover()
+    page.screenshot(path=folder / "serving_page.png", full_page=True)
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 390, "height": 844})
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 390, "a phone shows it without scrolling to the side"
+    page.screenshot(path=folder / "serving_page_dark_phone.png", full_page=True)
+
+
+@pytest.mark.slow
+def test_the_keyboard_is_enough(page):
+    page.select_option("#model", "hills")
+    page.focus("#question")
+    page.keyboard.press("Control+A")
+    page.keyboard.type(REQUEST["question"][0])
+    page.keyboard.press("Control+Enter")
+    answered(page)
+    page.locator(".words button").first.focus()
+    assert "copied" in page.text_content(".detail") or "generated" in page.text_content(".detail")
+    unnamed = page.evaluate(
+        "[...document.querySelectorAll('input, select, textarea')].filter("
+        "(field) => !field.labels.length).length"
+    )
+    assert unnamed == 0
+
+
+@pytest.mark.slow
+def test_markup_in_a_text_is_text(page):
+    attack = "<script>document.title = 'run'</script><img src=x onerror=\"document.title='run'\">"
+    page.select_option("#model", "spans")
+    ask(page, f"How high? {attack}", [f"The hill is high. {attack}", attack])
+    assert page.title() == "tfmrc: try a model"
+    assert page.locator("#output script, #output img").count() == 0
+    assert attack in page.locator("#output .text").first.text_content()
+
+
+@pytest.mark.slow
+def test_an_error_is_shown_and_the_next_request_works(page):
+    page.select_option("#model", "hills")
+    page.evaluate("document.getElementById('style').options[0].textContent = 'limerick'")
+    page.evaluate("document.getElementById('style').options[0].value = 'limerick'")
+    page.click("#submit")
+    wait_for(page, "#error[role=alert]", "limerick")
+    page.select_option("#style", "nlg")
+    page.click("#submit")
+    answered(page)
+    assert page.text_content("#error") == ""
+
+
+@pytest.mark.slow
+def test_spans_and_questions(page):
+    page.select_option("#model", "spans")
+    ask(page, "How high is it?", ["Nothing here.", "Élan 👩‍👩‍👧: the hill is 310 metres high."])
+    best = page.text_content(".answer")
+    assert "".join(page.locator("mark.lit").all_text_contents()) == best
+    others = page.locator("ol.list button")
+    assert others.count() > 1
+    others.nth(1).hover()
+    assert "".join(page.locator("mark.lit").all_text_contents()) == others.nth(1).text_content()
+    page.select_option("#model", "dual")
+    assert page.locator("#mode option").all_text_contents() == [
+        "Answer a question",
+        "Ask about an answer",
+    ]
+    page.select_option("#mode", "Ask about an answer")
+    page.click("#examples button >> nth=1")
+    assert page.input_value("#answer") == "1932"
+    page.click("#submit")
+    page.wait_for_selector("#output .answer")
+    assert page.locator("#output h3", has_text="Other questions").count() == 1

@@ -1,0 +1,353 @@
+"""Loads versions of models, picks up new ones, and unloads old ones after their last request."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tfmrc.predictors.warmup import read_warmup_requests
+from tfmrc.serving.batcher import Batcher
+from tfmrc.serving.batching_options import BatchingOptions
+from tfmrc.serving.errors import RequestError
+from tfmrc.serving.model_config import ModelConfig
+from tfmrc.serving.signature import SavedModel
+
+__all__ = ["ModelManager", "Version"]
+
+LOGGER = logging.getLogger("tfmrc.serving")
+
+
+@dataclass(eq=False)
+class Version:
+    """A version of a model and its state.
+
+    Attributes:
+        name: str. The model's name.
+        number: int. The version.
+        path: path. Its folder.
+        state: str. As TensorFlow Serving names it: `"LOADING"`, `"AVAILABLE"`, `"UNLOADING"` or
+            `"END"`.
+        error: str. Reason why it could not be loaded; `""` if there is none.
+        exception: exception or None. The exception of that error.
+    """
+
+    name: str
+    number: int
+    path: Path
+    state: str = "LOADING"
+    error: str = ""
+    exception: Exception | None = None
+    fingerprint: tuple[Any, ...] = field(default=(), repr=False)
+    in_flight: int = field(default=0, repr=False)
+    _loaded: "Loaded | None" = field(default=None, repr=False)
+
+    @property
+    def loaded(self) -> "Loaded":
+        """The loaded model and its batcher.
+
+        Raises:
+            RequestError: If it is not loaded (status 503).
+        """
+        if self._loaded is None:
+            raise RequestError(f"{self.name!r} version {self.number} is not loaded.", 503)
+        return self._loaded
+
+
+class Loaded(NamedTuple):
+    """A loaded version: its SavedModel, and the batcher that computes its requests."""
+
+    model: SavedModel
+    batcher: Batcher
+
+
+class ModelManager:
+    """The models of a server and the life cycle of their versions.
+
+    `poll` compares the folders with what is served. A new version is loaded and runs its warm-up
+    requests before it replaces the old one; the old one is unloaded after its last request. A
+    version that cannot be loaded is refused: the old one stays. If there is no old one, the newest
+    version that can be loaded is served instead.
+
+    Args:
+        configs: callable. Function without arguments that returns the `ModelConfig`s; it is called
+            for each poll, so models can be added and removed.
+        batching: `BatchingOptions` or None. Limits of the batches. Default: None.
+        warm_up: bool. Whether the warm-up requests of an export run before it is served.
+            Default: True.
+        on_batch: callable or None. Called with a model's name and the number of examples of each
+            computed batch. Default: None.
+    """
+
+    def __init__(
+        self,
+        configs: Callable[[], Sequence[ModelConfig]],
+        *,
+        batching: BatchingOptions | None = None,
+        warm_up: bool = True,
+        on_batch: Callable[[str, int], None] | None = None,
+    ):
+        self._configs = configs
+        self._batching = batching
+        self._warm_up = warm_up
+        self._on_batch = on_batch or (lambda name, rows: None)
+        self._lock = threading.Lock()
+        self._polling = threading.Lock()
+        self._versions: dict[str, dict[int, Version]] = {}
+        self._labels: dict[str, dict[str, int]] = {}
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __repr__(self) -> str:
+        return f"<ModelManager of {', '.join(self.names) or 'no model'}>"
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the models that have an available version."""
+        with self._lock:
+            return sorted(
+                name
+                for name, versions in self._versions.items()
+                if any(each.state == "AVAILABLE" for each in versions.values())
+            )
+
+    @property
+    def known(self) -> list[str]:
+        """Names of all models, served or not."""
+        with self._lock:
+            return sorted(self._versions)
+
+    @property
+    def ready(self) -> bool:
+        """True if a model is available; a broken model does not take the others down."""
+        return bool(self.names)
+
+    def versions(self, name: str, number: int | None = None) -> list[Version]:
+        """Returns the versions of a model with their states, newest first.
+
+        Args:
+            name: str. The model's name.
+            number: int or None. One version; None for all. Default: None.
+
+        Raises:
+            RequestError: If there is no such model or version (status 404).
+        """
+        with self._lock:
+            known = self._versions.get(name, {})
+            if not known or number not in (None, *known):
+                raise RequestError(self._unknown(name, number), 404)
+            return [known[each] for each in sorted(known, reverse=True) if number in (None, each)]
+
+    def labelled(self, name: str, label: str) -> int:
+        """Returns the version with a label.
+
+        Args:
+            name: str. The model's name.
+            label: str. The label.
+
+        Raises:
+            RequestError: If there is no such model or label (status 404).
+        """
+        with self._lock:
+            labels = self._labels.get(name, {})
+            if label not in labels:
+                names = ", ".join(sorted(labels)) or "none"
+                raise RequestError(
+                    f"The labels of the model are {names}. Received: {label!r:.80}", 404
+                )
+            return labels[label]
+
+    @contextmanager
+    def use(
+        self, name: str, number: int | None = None, label: str | None = None
+    ) -> Iterator[Version]:
+        """Context in which an available version is not unloaded.
+
+        Args:
+            name: str. The model's name.
+            number: int or None. The version; None for the newest. Default: None.
+            label: str or None. The version's label. Default: None.
+
+        Raises:
+            RequestError: If it is not served: status 404, or 503 while it is being loaded.
+        """
+        if label is not None:
+            number = self.labelled(name, label)
+        with self._lock:
+            version = self._available(name, number)
+            version.in_flight += 1
+        try:
+            yield version
+        finally:
+            with self._lock:
+                version.in_flight -= 1
+                self._end_if_drained(version)
+
+    def _available(self, name: str, number: int | None) -> Version:
+        known = self._versions.get(name, {})
+        chosen = [each for each in known.values() if number in (None, each.number)]
+        available = [each for each in chosen if each.state == "AVAILABLE"]
+        if available:
+            return max(available, key=lambda each: each.number)
+        if any(each.state == "LOADING" for each in chosen):
+            raise RequestError(f"The model {name!r} is being loaded. Repeat the request.", 503)
+        raise RequestError(self._unknown(name, number), 404)
+
+    def _unknown(self, name: str, number: int | None) -> str:
+        served = ", ".join(
+            f"{model} version {each.number}"
+            for model, versions in sorted(self._versions.items())
+            for each in versions.values()
+            if each.state == "AVAILABLE"
+        )
+        wanted = f"{name!r:.80}" + ("" if number is None else f" version {number}")
+        return f"Not served: {wanted}. Served: {served or 'nothing'}."
+
+    # === Life cycle ===
+
+    def poll(self) -> None:
+        """Loads new versions, and unloads those that are no longer selected."""
+        with self._polling:
+            try:
+                configs = list(self._configs())
+            except (OSError, ValueError) as error:
+                LOGGER.error("The models cannot be listed: %s", error)
+                return
+            for config in configs:
+                self._update(config)
+            if configs:  # an empty folder is rather away for a moment than meant
+                self._remove(self._versions.keys() - {config.name for config in configs})
+
+    def start(self, seconds: float) -> None:
+        """Polls in a thread until `close`.
+
+        Args:
+            seconds: float. Time between two polls.
+        """
+
+        def work() -> None:
+            while not self._stop.wait(seconds):
+                self.poll()
+
+        self._thread = threading.Thread(target=work, name="tfmrc-poll", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stops polling and unloads everything."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._remove(list(self._versions))
+
+    def _update(self, config: ModelConfig) -> None:
+        with self._lock:
+            known = self._versions.setdefault(config.name, {})
+            self._labels[config.name] = dict(config.labels)
+        served = [each.number for each in known.values() if each.state == "AVAILABLE"]
+        selected = config.selected()
+        if not selected and served:  # as TensorFlow Serving: the folder may be away for a moment
+            return
+        for number, path in selected.items():
+            self._load(config.name, number, path)
+        found = config.found()
+        if not any(each.state == "AVAILABLE" for each in list(known.values())):
+            for number, path in found.items():  # rather an older version than none
+                if self._load(config.name, number, path).state == "AVAILABLE":
+                    break
+        with self._lock:
+            if any(known[number].state == "AVAILABLE" for number in selected):
+                for number in served:
+                    if number not in selected:
+                        self._unload(known[number])
+            for version in list(known.values()):
+                if version.state == "END" and version.number not in found:
+                    del known[version.number]
+
+    def _load(self, name: str, number: int, path: Path) -> Version:
+        """Loads a version unless it is served already or failed with the same files."""
+        with self._lock:
+            versions = self._versions.setdefault(name, {})
+            version = versions.get(number)
+        files = fingerprint(path)
+        if version is not None and (
+            version.state in ("AVAILABLE", "UNLOADING") or version.fingerprint == files
+        ):
+            return version
+        version = Version(name, number, path, fingerprint=files)
+        with self._lock:
+            versions[number] = version
+        try:
+            model = SavedModel(path)
+            batcher = Batcher(
+                model.signatures,
+                self._batching,
+                merge=bool(model.card),  # of others it is not known what padding changes
+                on_batch=lambda rows: self._on_batch(name, rows),
+            )
+            if self._warm_up:
+                _run_warm_up(model, batcher)
+        except Exception as error:  # a server must outlive every broken file
+            version.error, version.exception = f"{type(error).__name__}: {error}", error
+            version.state = "END"
+            LOGGER.error("%s version %d is refused: %s", name, number, version.error)
+            return version
+        with self._lock:
+            version._loaded = Loaded(model, batcher)
+            version.state = "AVAILABLE"
+        LOGGER.info("%s version %d is served from %s", name, number, path)
+        return version
+
+    def _unload(self, version: Version) -> None:
+        version.state = "UNLOADING"
+        self._end_if_drained(version)
+
+    def _end_if_drained(self, version: Version) -> None:
+        if version.state == "UNLOADING" and version.in_flight == 0:
+            version.state = "END"
+            if version._loaded is not None:
+                version._loaded.batcher.close()
+            version._loaded = None
+            version.fingerprint = ()  # it is loaded again if it is selected again
+            LOGGER.info("%s version %d is unloaded", version.name, version.number)
+
+    def _remove(self, names: Iterable[str]) -> None:
+        with self._lock:
+            for name in list(names):
+                for version in self._versions[name].values():
+                    if version.state == "AVAILABLE":
+                        self._unload(version)
+                del self._versions[name]
+                self._labels.pop(name, None)
+
+
+def fingerprint(folder: Path) -> tuple[Any, ...]:
+    """Returns names, sizes and times of all files of a folder; it changes when they do.
+
+    Args:
+        folder: path. The folder.
+    """
+    entries = []
+    for path in sorted(folder.rglob("*")):
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        entries.append((str(path), status.st_size, status.st_mtime_ns))
+    return tuple(entries)
+
+
+def _run_warm_up(model: SavedModel, batcher: Batcher) -> None:
+    """Runs the warm-up requests of an export; without any, its example request."""
+    import tensorflow as tf
+
+    requests: list[tuple[str, dict[str, Any]]] = [
+        (
+            request.model_spec.signature_name or "serving_default",
+            {name: tf.make_ndarray(proto) for name, proto in request.inputs.items()},
+        )
+        for request in read_warmup_requests(model.path)
+    ]
+    for name, inputs in requests:
+        batcher.submit(name, model.signature(name).arrays(inputs)).result()

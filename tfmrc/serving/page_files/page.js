@@ -1,0 +1,414 @@
+"use strict";
+
+// Everything is written with textContent: a text of a request or an answer is never markup.
+
+const SOURCES = ["vocabulary", "question", "passage"];
+const SOURCE_NAMES = { vocabulary: "generated", question: "copied from the question", passage: "copied from passage" };
+const FIELDS = new Set(["question", "passage", "passages", "style", "answer"]);
+const EXAMPLES = [
+  { title: "A hill", question: "How high is the hill?", answer: "310 metres",
+    passages: ["The hill is 310 metres high.", "Nobody has measured the valley."] },
+  { title: "A bridge", question: "Who designed the bridge?", answer: "1932",
+    passages: ["The old bridge was designed by Anna Keller and opened in 1932. It carries two tracks.",
+      "A ferry crossed the river before the bridge was built."] },
+  { title: "No answer", question: "When was the mill sold?", answer: "seven bakers",
+    passages: ["The mill stands by the river. It made flour for seven bakers."] },
+];
+
+const $ = (id) => document.getElementById(id);
+let models = [];
+let example = EXAMPLES[0];
+
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in element) element[name] = value; else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+function percent(value) {
+  return value >= 0.001 || value === 0 ? `${(100 * value).toFixed(1)} %` : `${(100 * value).toPrecision(2)} %`;
+}
+
+function meter(value) {
+  const bar = make("span", { className: "meter" });
+  bar.setAttribute("aria-hidden", "true");
+  bar.style.setProperty("--part", Math.max(0, Math.min(1, value)));
+  return bar;
+}
+
+// === Requests ===
+
+async function send(path, body) {
+  const headers = {};
+  if (body) headers["Content-Type"] = "application/json";
+  if ($("key").value) headers.Authorization = `Bearer ${$("key").value}`;
+  let reply;
+  try {
+    reply = await fetch(path, { method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body) });
+  } catch {
+    throw new Error("The server cannot be reached.");
+  }
+  if (reply.status === 401) $("key-label").hidden = false;
+  const value = await reply.json().catch(() => ({ error: `The server answered ${reply.status}.` }));
+  if (!reply.ok) throw new Error(value.error || `The server answered ${reply.status}.`);
+  return value;
+}
+
+// === Models and their tasks ===
+
+function modesOf(model) {
+  const modes = [];
+  const seen = new Set();
+  const names = Object.keys(model.signatures).sort((a, b) => (a === "serving_default") - (b === "serving_default"));
+  for (const signature of names) {
+    const { inputs, outputs } = model.signatures[signature];
+    const key = [...inputs].sort().join();
+    if (seen.has(key) || !inputs.every((name) => FIELDS.has(name))) continue;
+    seen.add(key);
+    const has = (name) => inputs.includes(name);
+    let title, show;
+    if (has("question") && has("passages")) { title = "Answer a question"; show = showAnswer; }
+    else if (has("question")) { title = "Answer a question"; show = outputs.includes("starts") ? showSpans : showTexts; }
+    else if (has("answer")) { title = "Ask about an answer"; show = showQuestions; }
+    else if (signature === "generate_from_passage") { title = "Find answers and ask"; show = showCandidates; }
+    else continue;
+    modes.push({ signature, inputs, title, show, several: show === showAnswer || show === showSpans || show === showTexts });
+  }
+  return modes;
+}
+
+const model = () => models[$("model").selectedIndex];
+const mode = () => modesOf(model())[$("mode").selectedIndex];
+
+function fill(select, texts) {
+  select.replaceChildren(...texts.map((text) => make("option", { textContent: text })));
+}
+
+function changeModel() {
+  fill($("mode"), modesOf(model()).map((each) => each.title));
+  fill($("style"), model().styles);
+  $("about").textContent = `${model().name}, version ${model().version}` + (model().model ? `, ${model().model}` : "");
+  changeMode();
+}
+
+function changeMode() {
+  const selected = mode();
+  $("submit").disabled = !selected;
+  $("output").replaceChildren();
+  $("status").textContent = "";
+  $("error").textContent = selected ? "" : "This model needs inputs that the page does not have, such as tags of words.";
+  if (!selected) return;
+  const has = (name) => selected.inputs.includes(name);
+  $("question-label").hidden = !has("question");
+  $("answer-label").hidden = !has("answer");
+  $("style-label").hidden = !has("style");
+  $("add").hidden = !selected.several;
+  fillExample(example);
+}
+
+function fillExample(chosen) {
+  example = chosen;
+  $("question").value = chosen.question;
+  $("answer").value = chosen.answer;
+  setPassages(mode() && mode().several ? chosen.passages : chosen.passages.slice(0, 1));
+}
+
+function setPassages(texts) {
+  $("passages").replaceChildren();
+  texts.forEach(addPassage);
+}
+
+function addPassage(text = "") {
+  const area = make("textarea", { value: text, dir: "auto", rows: 3 });
+  const label = make("label", {}, make("span"), area);
+  const remove = make("button", { type: "button", className: "plain", textContent: "Remove" });
+  const field = make("div", { className: "passage-field" }, label, remove);
+  remove.addEventListener("click", () => { field.remove(); numberPassages(); $("add").focus(); });
+  $("passages").append(field);
+  numberPassages();
+  return area;
+}
+
+function numberPassages() {
+  const fields = [...$("passages").children];
+  fields.forEach((field, index) => {
+    field.querySelector("span").textContent = fields.length > 1 ? `Passage ${index + 1}` : "Passage";
+    const remove = field.querySelector("button");
+    remove.hidden = fields.length < 2;
+    remove.setAttribute("aria-label", `Remove passage ${index + 1}`);
+  });
+}
+
+const passages = () => [...$("passages").querySelectorAll("textarea")].map((area) => area.value);
+
+function inputsOf(selected) {
+  const texts = passages();
+  const rows = selected.show === showSpans ? texts.length : 1;
+  const values = {
+    question: Array(rows).fill($("question").value),
+    passages: [texts],
+    passage: selected.show === showSpans ? texts : [texts.join(" ")],
+    style: Array(rows).fill($("style").value),
+    answer: [$("answer").value],
+  };
+  return Object.fromEntries(selected.inputs.map((name) => [name, values[name]]));
+}
+
+async function run(event) {
+  event.preventDefault();
+  const selected = mode();
+  if (!selected || $("submit").disabled) return;
+  const request = { signature_name: selected.signature, inputs: inputsOf(selected) };
+  const asked = { question: $("question").value, passages: passages(), answer: $("answer").value };
+  $("error").textContent = "";
+  $("output").replaceChildren();
+  $("status").textContent = "Running …";
+  $("submit").disabled = true;
+  const begin = performance.now();
+  try {
+    const path = `v1/models/${encodeURIComponent(model().name)}:predict`;
+    const { outputs } = await send(path, request);
+    selected.show(outputs, asked);
+    $("status").textContent = `Answered in ${Math.round(performance.now() - begin)} ms.`;
+  } catch (error) {
+    $("status").textContent = "";
+    $("error").textContent = error.message;
+  } finally {
+    $("submit").disabled = false;
+  }
+}
+
+// === Results ===
+
+function write(...elements) {
+  $("output").append(...elements.filter(Boolean));
+}
+
+function facts(pairs) {
+  const list = make("dl");
+  for (const [name, value] of pairs) {
+    if (value === undefined) continue;
+    const shown = typeof value === "number" ? [percent(value), meter(value)] : [value];
+    list.append(make("dt", { textContent: name }), make("dd", {}, ...shown));
+  }
+  return list;
+}
+
+function notes(outputs, row = 0) {
+  const list = [];
+  if (outputs.truncated && outputs.truncated[row]) list.push("The input was longer than the model reads and was cut.");
+  const finished = outputs.finished && [outputs.finished[row]].flat()[0];
+  if (finished === false) list.push("The text was cut at the greatest length.");
+  return list.length ? make("p", { className: "note", textContent: list.join(" ") }) : null;
+}
+
+// A text with its spans marked. A span is {start, end, id, source}, in code points; several
+// spans may cover a character.
+function marked(text, spans) {
+  const points = Array.from(text);
+  const edges = new Set([0, points.length]);
+  for (const { start, end } of spans) { edges.add(start); edges.add(end); }
+  const sorted = [...edges].filter((edge) => edge >= 0 && edge <= points.length).sort((a, b) => a - b);
+  const paragraph = make("p", { className: "text", dir: "auto" });
+  for (let index = 0; index + 1 < sorted.length; index++) {
+    const [start, end] = [sorted[index], sorted[index + 1]];
+    const piece = points.slice(start, end).join("");
+    const inside = spans.filter((span) => span.start <= start && end <= span.end);
+    if (inside.length) {
+      const mark = make("mark", { textContent: piece, className: inside[0].source });
+      mark.dataset.ids = ` ${inside.map((span) => span.id).join(" ")} `;
+      paragraph.append(mark);
+    } else {
+      paragraph.append(piece);
+    }
+  }
+  return paragraph;
+}
+
+function light(id) {
+  for (const mark of document.querySelectorAll("mark")) {
+    mark.classList.toggle("lit", id !== null && mark.dataset.ids.includes(` ${id} `));
+  }
+}
+
+function lights(button, id, show = () => {}) {
+  const on = () => { light(id); show(); };
+  button.addEventListener("pointerenter", on);
+  button.addEventListener("focus", on);
+  button.addEventListener("click", on);
+  button.addEventListener("pointerleave", () => light(null));
+  button.addEventListener("blur", () => light(null));
+}
+
+function showAnswer(outputs, asked) {
+  const relevance = outputs.relevance && outputs.relevance[0];
+  if (outputs.answer) {
+    write(make("p", { className: "answer", dir: "auto", textContent: outputs.answer[0] || "(no words)" }));
+  }
+  write(
+    facts([
+      ["Probability", outputs.probability && outputs.probability[0]],
+      ["Answer is possible", outputs.answerable_probability && outputs.answerable_probability[0]],
+    ]),
+    notes(outputs),
+  );
+  const spans = { question: [], passages: asked.passages.map(() => []) };
+  if (outputs.words) {
+    const words = make("ul", { className: "words" });
+    words.setAttribute("aria-label", "Words of the answer and their sources");
+    const detail = make("div", { className: "detail" });
+    detail.setAttribute("aria-live", "polite");
+    detail.append(make("p", { className: "note", textContent: "Hover or select a word to see where it came from." }));
+    for (let index = 0; index < outputs.num_words[0]; index++) {
+      const word = {
+        text: outputs.words[0][index], source: outputs.sources[0][index],
+        passage: outputs.passage_indices[0][index], start: outputs.starts[0][index],
+        end: outputs.ends[0][index], mixture: outputs.mixture[0][index], written: outputs.source_texts[0][index],
+      };
+      const span = { start: word.start, end: word.end, id: index, source: word.source };
+      if (word.start >= 0) {
+        const where = word.source === "question" ? spans.question : spans.passages[word.passage];
+        if (where) where.push(span);
+      }
+      const button = make("button", { type: "button", textContent: word.text, className: word.source });
+      button.title = origin(word);
+      lights(button, index, () => detail.replaceChildren(...wordDetail(word)));
+      words.append(make("li", {}, button));
+    }
+    const key = make("ul", { className: "key" }, ...SOURCES.map((source) => make("li", { className: source, textContent: source })));
+    write(make("h3", { textContent: "Where each word came from" }), key, words, detail);
+  }
+  write(make("h3", { textContent: "Question" }), marked(asked.question, spans.question));
+  asked.passages.forEach((text, index) => {
+    write(make("h3", { textContent: `Passage ${index + 1}` }));
+    if (relevance && index < relevance.length) write(facts([["Relevance", relevance[index]]]));
+    write(marked(text, spans.passages[index]));
+  });
+  if (outputs.alternatives && outputs.alternatives[0].length) {
+    const chances = outputs.alternative_log_probabilities[0].map(Math.exp);
+    write(make("h3", { textContent: "Other answers" }), texts(outputs.alternatives[0], chances));
+  }
+}
+
+function origin(word) {
+  let text = SOURCE_NAMES[word.source];
+  if (word.passage >= 0) text += ` ${word.passage + 1}`;
+  if (word.start >= 0) text += `, characters ${word.start} to ${word.end}`;
+  if (word.written && word.written !== word.text) text += `, written “${word.written}”`;
+  return text;
+}
+
+function wordDetail(word) {
+  const list = make("dl");
+  SOURCES.forEach((source, index) => {
+    const value = word.mixture[index];
+    const shown = make("dd", { className: source }, percent(value), meter(value));
+    list.append(make("dt", { textContent: source }), shown);
+  });
+  return [make("p", { textContent: `“${word.text}”: ${origin(word)}` }), list];
+}
+
+function texts(list, chances) {
+  const items = list.map((text, index) => make("li", { dir: "auto" }, text || "(no words)", ` (${percent(chances[index])})`));
+  return make("ol", { className: "list" }, ...items);
+}
+
+function showTexts(outputs) {
+  const [best, ...others] = outputs.answers[0];
+  const [chance, ...chances] = outputs.probabilities[0];
+  write(make("p", { className: "answer", dir: "auto", textContent: best || "(no words)" }));
+  write(facts([["Probability", chance]]), notes(outputs));
+  if (others.length) write(make("h3", { textContent: "Other answers" }), texts(others, chances));
+}
+
+function showSpans(outputs, asked) {
+  const spans = [];
+  outputs.answers.forEach((answers, passage) => answers.forEach((text, rank) => {
+    const start = outputs.starts[passage][rank];
+    if (start < 0) return;
+    const end = outputs.ends[passage][rank];
+    spans.push({ text, passage, start, end, chance: outputs.probabilities[passage][rank], source: "passage" });
+  }));
+  spans.sort((a, b) => b.chance - a.chance);
+  spans.forEach((span, index) => { span.id = index; });
+  const [best] = spans;
+  write(make("p", { className: "answer", dir: "auto", textContent: best ? best.text : "(no words)" }));
+  if (best) write(facts([["Probability", best.chance], ["Found in", `passage ${best.passage + 1}, characters ${best.start} to ${best.end}`]]));
+  write(notes(outputs, best ? best.passage : 0));
+  const list = make("ol", { className: "list" });
+  for (const span of spans.slice(0, 10)) {
+    const button = make("button", { type: "button", dir: "auto", textContent: span.text });
+    lights(button, span.id);
+    list.append(make("li", {}, button, ` ${percent(span.chance)}, passage ${span.passage + 1}`));
+  }
+  write(make("h3", { textContent: "The best spans" }), list);
+  asked.passages.forEach((text, index) => {
+    const inside = spans.slice(0, 10).filter((span) => span.passage === index);
+    write(make("h3", { textContent: `Passage ${index + 1}` }), marked(text, inside));
+  });
+  light(0);
+}
+
+function showQuestions(outputs, asked) {
+  write(make("p", { className: "answer", dir: "auto", textContent: outputs.question[0] || "(no words)" }));
+  write(facts([["Probability", outputs.probabilities[0][0]], ["About", asked.answer]]), notes(outputs));
+  const others = outputs.questions[0].slice(1);
+  if (others.length) write(make("h3", { textContent: "Other questions" }), texts(others, outputs.probabilities[0].slice(1)));
+  const text = asked.passages.join(" ");
+  const start = outputs.answer_start ? outputs.answer_start[0] : -1;
+  const end = start + Array.from(asked.answer).length;
+  write(make("h3", { textContent: "Passage" }), marked(text, start < 0 ? [] : [{ start, end, id: 0, source: "passage" }]));
+}
+
+function showCandidates(outputs, asked) {
+  const spans = [];
+  const list = make("ol", { className: "list" });
+  outputs.answers[0].forEach((answer, index) => {
+    const start = outputs.answer_starts[0][index];
+    if (start < 0) return;
+    spans.push({ start, end: start + Array.from(answer).length, id: index, source: "passage" });
+    const button = make("button", { type: "button", dir: "auto", textContent: answer });
+    lights(button, index);
+    const question = make("span", { dir: "auto", textContent: outputs.questions[0][index] || "(no words)" });
+    list.append(make("li", {}, button, " ", question, ` (${percent(outputs.probabilities[0][index])})`));
+  });
+  write(make("h3", { textContent: "Questions by answer" }));
+  write(spans.length ? list : make("p", { textContent: "Nothing to ask about was found." }));
+  write(make("h3", { textContent: "Passage" }), marked(asked.passages.join(" "), spans));
+}
+
+// === Start ===
+
+async function start() {
+  try {
+    ({ models } = await send("v1/models"));
+  } catch (error) {
+    $("error").textContent = error.message;
+    return;
+  }
+  $("error").textContent = "";
+  if (!models.length) {
+    $("error").textContent = "No model is served at the moment.";
+    return;
+  }
+  fill($("model"), models.map((each) => each.name));
+  changeModel();
+}
+
+for (const each of EXAMPLES) {
+  const button = make("button", { type: "button", className: "plain", textContent: each.title });
+  button.addEventListener("click", () => fillExample(each));
+  $("examples").append(button);
+}
+$("form").addEventListener("submit", run);
+$("form").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("form").requestSubmit();
+});
+$("add").addEventListener("click", () => addPassage().focus());
+$("model").addEventListener("change", changeModel);
+$("mode").addEventListener("change", changeMode);
+$("key").addEventListener("change", () => { if (!models.length) start(); });
+start();

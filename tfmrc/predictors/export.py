@@ -80,7 +80,7 @@ def export_saved_model(
     module.signature_functions = dict(signatures)
 
     size = sum(v.dtype.size * (v.shape.num_elements() or 1) for v in module.weights)
-    with new_folder(path, size) as part:
+    with new_folder(path, size, replace=overwrite) as part:
         # An export is not trained; and the custom gradient of a while loop cannot be saved.
         saving = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
         tf.saved_model.save(module, str(part), signatures=concrete, options=saving)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests import fresh_python
 
-COUNTS = {"kills": 20}
+COUNTS = {"kills": 20, "flips": 100}
 """Modules of attacks, and their `count` unless `--count` is given."""
 
 

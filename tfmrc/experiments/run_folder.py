@@ -19,6 +19,7 @@ CONFIG = "config.yaml"
 INPUTS = "inputs.json"
 DATA = "data.json"
 VOCABULARY = "vocabulary.txt"
+VOCABULARY_IDS = "vocabulary.ids.tsv"
 TAGS = "tags.jsonl"
 SPANS = "spans.jsonl.gz"
 IDS = "ids"
@@ -29,7 +30,7 @@ EVALUATION = "evaluation"
 
 _OURS = frozenset(
     (MARKER, LOCK, CONFIG, INPUTS, DATA, VOCABULARY, TAGS, SPANS, IDS, LOG, TRAINING, PREDICTOR)
-    + (EVALUATION, "best.weights.h5", "checkpoints", "tensorboard", "vocabulary.ids.tsv")
+    + (EVALUATION, "best.weights.h5", "checkpoints", "tensorboard", VOCABULARY_IDS)
     + ("learning_curves.png", "learning_curves.svg")
 )
 _UNFINISHED = (".tmp", ".part", ".old", ".lock", ".tmp.weights.h5")  # of a process that was killed

@@ -11,7 +11,13 @@ from pathlib import Path
 
 from tests import fresh_python
 
-COUNTS = {"kills": 20, "flips": 100}
+COUNTS = {
+    "exports": 2_500,
+    "kills": 20,
+    "flips": 100,
+    "threads": 10_000,
+    "memory": 50_000,
+}
 """Modules of attacks, and their `count` unless `--count` is given."""
 
 

@@ -3,7 +3,6 @@
 import base64
 import json
 import logging
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  registers the operations of the exported graph
 
-from tfmrc.predictors.inputs import check_names, cut_passages
+from tfmrc.predictors.inputs import check_names, cut_passages, status_message
 from tfmrc.predictors.manifest import manifest_of, verify_files
 
 __all__ = ["RequestError", "SavedModel", "SavedSignature", "newest_version", "status_message"]
@@ -41,12 +40,6 @@ class RequestError(ValueError):
     def __init__(self, message: str, status: int = 400):
         super().__init__(message)
         self.status = status
-
-
-def status_message(error: tf.errors.OpError) -> str:
-    """Returns the message of a failed assertion, without the names of the graph around it."""
-    match = re.search(r"assertion failed: (.*?)(?:\n\s*\[\[|\Z)", error.message, re.DOTALL)
-    return match[1] if match else error.message
 
 
 def newest_version(path: str | PathLike[str]) -> Path:

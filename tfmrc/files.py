@@ -6,7 +6,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["replacing", "restore", "write_text"]
+__all__ = ["check_links", "replacing", "restore", "write_text"]
+
+
+def check_links(folder: str | os.PathLike[str]) -> None:
+    """Raises a ValueError if a link in a folder leads out of it.
+
+    Args:
+        folder: str or path. A folder that is about to be read, perhaps of somebody else.
+    """
+    root = Path(folder).resolve()
+    for path in root.rglob("*"):
+        if path.is_symlink() and not path.resolve().is_relative_to(root):
+            raise ValueError(
+                f"{path} leads out of the folder {folder}, to {path.readlink()}. Copy the file "
+                "into the folder if you trust it."
+            )
 
 
 @contextmanager

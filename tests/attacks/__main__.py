@@ -14,6 +14,7 @@ from tests import fresh_python
 COUNTS = {
     "exports": 2_500,
     "kills": 20,
+    "disks": 6,
     "flips": 100,
     "threads": 10_000,
     "memory": 50_000,

@@ -4,6 +4,7 @@ The processes are forked from one that has imported TensorFlow and not used it, 
 takes a few seconds.
 """
 
+import contextlib
 import os
 import signal
 import sys
@@ -53,30 +54,47 @@ def run(
     Returns:
         The exit status, negative for a signal; the number of changes; what the process printed.
     """
-    log, count = folder.parent / f"{folder.name}.log", folder.parent / f"{folder.name}.count"
-    log.write_text("")
+    return finish(start(action, folder, change), seconds)
+
+
+def start(
+    action: Callable[[], int], folder: Path, change: int | None = None
+) -> tuple[int, int, Path]:
+    """Starts what `run` runs; returns the process, its output and the file of its count."""
+    count = folder.parent / f"{folder.name}.count"
     count.write_text("0")
+    reader, writer = os.pipe()  # what is printed takes no room on the disk
     child = os.fork()
     if not child:
         status = 1
         try:
-            output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            os.dup2(output, 1)
-            os.dup2(output, 2)
+            os.dup2(writer, 1)
+            os.dup2(writer, 2)
+            os.close(reader)
             counter = _count_changes(folder, change)
             status = action()
-            count.write_text(str(counter[0]))
+            with contextlib.suppress(OSError):  # where the disk is full on purpose
+                count.write_text(str(counter[0]))
         except BaseException:
             traceback.print_exc()
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
+    os.close(writer)
+    return child, reader, count
+
+
+def finish(process: tuple[int, int, Path], seconds: float | None = None) -> tuple[int, int, str]:
+    """Waits for what `start` started; returns what `run` returns."""
+    child, reader, count = process
     if seconds is not None:
         time.sleep(seconds)
         os.kill(child, signal.SIGKILL)
+    with os.fdopen(reader, errors="replace") as output:
+        said = output.read()
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return status, int(count.read_text()), log.read_text(errors="replace")
+    return status, int(count.read_text() or 0), said
 
 
 def _count_changes(folder: Path, last: int | None) -> list[int]:

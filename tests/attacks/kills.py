@@ -46,10 +46,10 @@ def attack(count: int, seed: int, folder: Path, names: Sequence[str] = NAMES) ->
 
 def _attack_one(name: str, count: int, rng: random.Random, folder: Path, recipe: Path) -> list[str]:
     wrong = []
-    start = _start(name, folder, recipe)
-    whole = shutil.copytree(start, folder / "whole", dirs_exist_ok=True, symlinks=True)
+    begun = start(name, folder, recipe)
+    whole = shutil.copytree(begun, folder / "whole", dirs_exist_ok=True, symlinks=True)
     began = time.monotonic()
-    status, changes, said = commands.run(_action(name, whole, recipe), whole)
+    status, changes, said = commands.run(action(name, whole, recipe), whole)
     duration = time.monotonic() - began
     if status:
         return [f"{name} ends with {status}: {said[-500:]}"]
@@ -60,16 +60,16 @@ def _attack_one(name: str, count: int, rng: random.Random, folder: Path, recipe:
     hit = 0
     for number, kill in enumerate(kills):
         target = folder / f"killed-{number}"
-        shutil.copytree(start, target)
-        status, _, said = commands.run(_action(name, target, recipe), target, **kill)
+        shutil.copytree(begun, target)
+        status, _, said = commands.run(action(name, target, recipe), target, **kill)
         hit += status == -signal.SIGKILL
         problems = [] if status in (0, -signal.SIGKILL) else [f"ends with {status}: {said[-500:]}"]
-        problems += _half_written(target)
-        again, _, said = commands.run(_action(name, target, recipe), target)
+        problems += half_written(target)
+        again, _, said = commands.run(action(name, target, recipe), target)
         if again:
             problems.append(f"the command given again ends with {again}: {said[-500:]}")
         else:
-            problems += _differences(expected, RESULTS[name](target))
+            problems += differences(expected, RESULTS[name](target))
             problems += [f"left: {path}" for path in _left_over(target)]
         wrong += [f"{name}, killed at {kill}: {problem}" for problem in problems]
         shutil.rmtree(target)
@@ -79,21 +79,21 @@ def _attack_one(name: str, count: int, rng: random.Random, folder: Path, recipe:
     return wrong
 
 
-def _start(name: str, folder: Path, recipe: Path) -> Path:
+def start(name: str, folder: Path, recipe: Path) -> Path:
     """Returns a folder in which the command has not run yet, with what it needs."""
-    start = folder / "start"
-    start.mkdir(parents=True)
+    begun = folder / "start"
+    begun.mkdir(parents=True)
     if name in ("export", "predict"):
         trained = folder.parent / "train" / "whole" / "run"
-        shutil.copytree(trained, start / "run")
+        shutil.copytree(trained, begun / "run")
     if name in ("export", "replace"):  # an older version is replaced
-        status, _, said = commands.run(_action(name, start, recipe), start)
+        status, _, said = commands.run(action(name, begun, recipe), begun)
         if status:
             raise RuntimeError(said)
-    return start
+    return begun
 
 
-def _action(name: str, folder: Path, recipe: Path) -> Callable[[], int]:
+def action(name: str, folder: Path, recipe: Path) -> Callable[[], int]:
     if name == "replace":
         return lambda: _replace(folder / "models" / "toy" / "1")
     run, output = folder / "run", folder / "out.jsonl"
@@ -105,12 +105,12 @@ def _action(name: str, folder: Path, recipe: Path) -> Callable[[], int]:
         "predict": ["predict", run, "--input", recipe / "test.jsonl", "--output", output],
     }[name]
 
-    def action() -> int:
+    def run_command() -> int:
         # Without graphs, a small model trains and predicts in a fraction of the time.
         tf.config.run_functions_eagerly(name in ("train", "predict"))
         return cli.main([str(word) for word in command])
 
-    return action
+    return run_command
 
 
 def _replace(path: Path) -> int:
@@ -122,7 +122,7 @@ def _replace(path: Path) -> int:
     return 0
 
 
-def _half_written(folder: Path) -> Iterator[str]:
+def half_written(folder: Path) -> Iterator[str]:
     """Every folder with a final name is whole, and a temporary one is whole or refused."""
     for path in sorted(folder.rglob("*")):
         is_export = path.is_dir() and (path / "saved_model.pb").is_file()
@@ -140,7 +140,7 @@ def _left_over(folder: Path) -> list[str]:
     return [str(path.relative_to(folder)) for path in names]
 
 
-def _differences(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
+def differences(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
     if expected.keys() != found.keys():
         return [f"other files: {sorted(expected.keys() ^ found.keys())}"]
     return [

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 import tensorflow as tf
 
 from tfmrc.arguments import check_arguments
+from tfmrc.models.folder import build
 from tfmrc.predictors import registry
 from tfmrc.predictors.export import export_saved_model
 from tfmrc.predictors.inputs import check_names, status_message, tensors_of
@@ -405,7 +406,11 @@ class Predictor(Generic[R]):
                 f"{folder} holds a {parts.predictor_class.__name__}; `Predictor.load` loads any "
                 f"predictor. Received: {cls.__name__}.load({str(folder)!r})"
             )
-        predictor: Self = parts.predictor_class(parts.model, parts.preprocessor, **parts.arguments)
+        predictor: Self = build(
+            Path(folder),
+            parts.predictor_class,
+            lambda: parts.predictor_class(parts.model, parts.preprocessor, **parts.arguments),
+        )
         predictor.metrics = parts.metrics
         predictor.trained_parts = parts.trained_parts
         return predictor

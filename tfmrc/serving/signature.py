@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  registers the operations of the exported graph
 
+from tfmrc.files import check_links
 from tfmrc.predictors.inputs import check_names, cut_passages, status_message
 from tfmrc.predictors.manifest import manifest_of, verify_files
 
@@ -85,6 +86,7 @@ class SavedModel:
     def __init__(self, path: str | PathLike[str], *, verify: bool = True):
         self.path = newest_version(path)
         self.card = _card(self.path)
+        check_links(self.path)
         if verify and (self.card or manifest_of(self.path) is not None):
             verify_files(self.path)
         try:

@@ -18,6 +18,7 @@ COUNTS = {
     "flips": 100,
     "threads": 10_000,
     "memory": 50_000,
+    "numbers": 30,
 }
 """Modules of attacks, and their `count` unless `--count` is given."""
 

@@ -158,7 +158,7 @@ class TagCache:
                 words = [[word.decode("utf-8", "replace") for word in row] for row in surfaces]
                 for text, row, tags in zip(part, words, self._tags(words), strict=True):
                     record = {kind: _joined(tags[kind], len(row), kind) for kind in KINDS}
-                    line = {"text": text, **record}
+                    line: dict[str, Any] = {"text": text, **record}
                     line["crc32"] = _checksum(line)
                     file.write(json.dumps(line, ensure_ascii=False) + "\n")
                     self._known[text] = record

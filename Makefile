@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export MALLOC_ARENA_MAX ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help environment environment-dev demo demo-masque test slow fuzz lint format equations lock audit clean
+.PHONY: help environment environment-dev demo demo-masque test slow fuzz attacks lint format equations lock audit clean
 
 help:
 	@echo "make demo         train a reader on a part of SQuAD, score it, export it, answer questions"
@@ -22,6 +22,7 @@ help:
 	@echo "make test         lint, then all tests but the slow ones (WORKERS=2; TESTS=tests/ops: a part)"
 	@echo "make slow         the slow tests (minutes; one of them makes a second environment)"
 	@echo "make fuzz         odd texts and mutated files, 10,000 files and 100,000 texts"
+	@echo "make attacks      kills, full disks, flipped bits, odd texts into exports, threads (hours)"
 	@echo "make lint         ruff, mypy and the arrows between the rooms"
 	@echo "make format       format the code with ruff"
 	@echo "make equations    write docs/equations.md: every printed equation, its line and its tests"
@@ -77,6 +78,9 @@ slow: environment-dev
 
 fuzz: environment-dev
 	$(PY) -m tests.fuzz
+
+attacks: environment-dev
+	$(PY) -m tests.attacks
 
 lint: environment-dev
 	.venv/bin/ruff check .

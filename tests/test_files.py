@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tfmrc.files import replacing, write_text
+from tfmrc.files import replacing, restore, write_text
 
 
 def test_a_file_is_replaced_when_the_block_has_ended(tmp_path: Path) -> None:
@@ -37,6 +37,38 @@ def test_a_folder_is_replaced_with_its_content(tmp_path: Path) -> None:
         part.mkdir()
         (part / "new").touch()
     assert [each.name for each in path.iterdir()] == ["new"]
+
+
+def test_an_interrupted_replacement_of_a_folder_is_ended(tmp_path: Path) -> None:
+    path, old = tmp_path / "folder", tmp_path / ".folder.old"
+    old.mkdir()
+    (old / "old").touch()
+    with pytest.raises(RuntimeError), replacing(path):  # killed before the new folder had its name
+        raise RuntimeError
+    assert [each.name for each in path.iterdir()] == ["old"] and not old.exists()
+    old.mkdir()
+    restore(path)  # killed after it
+    assert [each.name for each in path.iterdir()] == ["old"] and not old.exists()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    old.symlink_to(elsewhere)
+    restore(path)
+    assert elsewhere.is_dir()
+
+
+def test_a_folder_that_cannot_be_renamed_gets_its_name_back(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "folder"
+    path.mkdir()
+    (path / "old").touch()
+
+    def fail(*paths):
+        raise OSError("no")
+
+    with pytest.raises(OSError, match="no"), replacing(path) as part:
+        part.mkdir()
+        monkeypatch.setattr("os.replace", fail)
+    assert [each.name for each in tmp_path.iterdir()] == ["folder"]
+    assert [each.name for each in path.iterdir()] == ["old"]
 
 
 def test_text_is_written_into_new_folders(tmp_path: Path) -> None:

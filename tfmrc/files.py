@@ -6,7 +6,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["replacing", "write_text"]
+__all__ = ["check_links", "replacing", "restore", "write_text"]
+
+
+def check_links(folder: str | os.PathLike[str]) -> None:
+    """Raises a ValueError if a link in a folder leads out of it.
+
+    Args:
+        folder: str or path. A folder that is about to be read, perhaps of somebody else.
+    """
+    root = Path(folder).resolve()
+    for path in root.rglob("*"):
+        if path.is_symlink() and not path.resolve().is_relative_to(root):
+            raise ValueError(
+                f"{path} leads out of the folder {folder}, to {path.readlink()}. Copy the file "
+                "into the folder if you trust it."
+            )
 
 
 @contextmanager
@@ -14,7 +29,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yields a temporary path that replaces `path` when the block ends without an error.
 
     The temporary path is `.NAME.part` beside the target. The block writes a file or a folder
-    there. If it raises, the temporary path is removed and the target stays as it was.
+    there. If it raises, the temporary path is removed and the target stays as it was. A folder that
+    is replaced is `.NAME.old` until the new one has its name; see `restore`.
 
     Args:
         path: str or path. The target, a file or a folder. Its parent folder must exist.
@@ -30,15 +46,41 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(path)
     part = target.with_name(f".{target.name}.part")
+    restore(target)
     _remove(part)
     try:
         yield part
-        if part.is_dir():
-            _remove(target)
+        if part.is_dir() and target.exists():
+            target.rename(_old(target))
         os.replace(part, target)
     except BaseException:
         _remove(part)
         raise
+    finally:
+        restore(target)
+
+
+def restore(path: str | os.PathLike[str]) -> None:
+    """Ends the replacement of a folder that was interrupted, for instance by SIGKILL.
+
+    If the folder has no new content yet, it gets its old content back. Otherwise the old content is
+    removed. Without an interrupted replacement nothing happens.
+
+    Args:
+        path: str or path. The folder that was to be replaced.
+    """
+    target = Path(path)
+    old = _old(target)
+    if not old.is_dir() or old.is_symlink():
+        return
+    if target.exists():
+        shutil.rmtree(old)
+    else:
+        old.rename(target)
+
+
+def _old(path: Path) -> Path:
+    return path.with_name(f".{path.name}.old")
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

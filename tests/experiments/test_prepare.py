@@ -8,6 +8,7 @@ import pytest
 from tfmrc.data import Example, write_examples
 from tfmrc.experiments import loading, prepare
 from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.steps import prepare as steps
 
 
 def experiment(
@@ -70,3 +71,38 @@ def test_doubtful_data_get_a_warning_with_the_number(
     assert f"selected on {size} validation examples. Raise split.validation_share (0.05)" in said
     assert f"{alone} training examples of train.jsonl have no group" in said
     assert "sources.0 is trained on the file that it is tested on: train.jsonl" in said
+
+
+def test_what_was_prepared_is_compared_with_its_digests(tmp_path: Path) -> None:
+    write_examples(tmp_path / "train.jsonl", examples(40))
+    write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
+    run = tmp_path / "run"
+    prepare(experiment(), tmp_path, run)
+    words = (run / "vocabulary.txt").read_text()
+    (run / "vocabulary.txt").write_text(words.replace("ann", "bnn"))
+    with pytest.raises(ValueError, match="vocabulary.txt is damaged: .* Pass --fresh"):
+        prepare(experiment(), tmp_path, run)
+    (run / "vocabulary.txt").unlink()
+    with pytest.raises(ValueError, match="vocabulary.txt is damaged"):
+        prepare(experiment(), tmp_path, run)
+    (run / "vocabulary.txt").write_text(words)
+    prepare(experiment(), tmp_path, run)
+
+
+def test_a_file_that_changes_while_it_is_read_is_named(tmp_path: Path, monkeypatch) -> None:
+    write_examples(tmp_path / "train.jsonl", examples(40))
+    write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
+    count = steps._count
+
+    def changed_meanwhile(*arguments):
+        vocabulary = count(*arguments)
+        write_examples(tmp_path / "train.jsonl", examples(40, first=1))
+        return vocabulary
+
+    monkeypatch.setattr(steps, "_count", changed_meanwhile)
+    with pytest.raises(ValueError, match="train.jsonl was changed while it was read"):
+        prepare(experiment(), tmp_path, tmp_path / "run")
+    monkeypatch.undo()
+    assert not (tmp_path / "run" / "inputs.json").exists()
+    found = prepare(experiment(), tmp_path, tmp_path / "run")
+    assert found["sources"][0]["train"]["examples"] > 20

@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,6 +135,40 @@ def test_a_failed_first_read_leaves_no_folder_behind(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="broken"), folders.open_run(EXPERIMENT, folder):
         raise ValueError("the data is broken")
     assert (folder / "log.csv").read_text() == "kept"
+
+
+def test_a_folder_of_a_process_killed_at_its_start_is_a_new_one(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    for fresh in (False, True):
+        folder.mkdir()
+        (folder / ".lock").write_text("process 1")
+        (folder / ".run.json.part").write_text("{")
+        made(folder, fresh=fresh)
+        made(folder, fresh=True)
+        assert sorted(path.name for path in folder.iterdir()) == [
+            ".lock", "config.yaml", "log.csv", "run.json",
+        ]  # fmt: skip
+        shutil.rmtree(folder)
+    made(folder, fresh=True)
+
+
+def test_a_refused_process_leaves_the_new_folder_of_another(tmp_path: Path, monkeypatch) -> None:
+    folder = tmp_path / "run"
+    make = Path.mkdir
+
+    def made_meanwhile(path: Path, **options: bool) -> None:
+        make(path, **options)
+        if path == folder:
+            holder.enter_context(folders.locked(folder))
+
+    monkeypatch.setattr(Path, "mkdir", made_meanwhile)
+    with (
+        ExitStack() as holder,
+        pytest.raises(folders.RunLockedError),
+        folders.open_run(EXPERIMENT, folder),
+    ):
+        pass
+    assert folder.is_dir()
 
 
 HOLDER = """

@@ -101,6 +101,11 @@ def test_a_process_without_tfmrc_asks_the_same(exported, arrays, loader):
     assert found[3]["outputs"]["truncated"] == [True]
 
 
+def test_an_answer_that_does_not_occur_is_a_value_error(predictor):
+    with pytest.raises(ValueError, match="^.?An answer must have words and occur in its passage"):
+        predictor.ask(passage="The hill is high.", answer="valley")
+
+
 def test_signatures_with_a_place_and_with_a_passage_alone(exported, predictor):
     signatures = tf.saved_model.load(str(exported)).signatures
     assert set(signatures) == {"serving_default", "at", "generate_from_passage"}

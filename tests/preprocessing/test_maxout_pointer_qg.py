@@ -53,6 +53,11 @@ def test_an_answer_that_does_not_stand_there_is_an_error_and_no_guess(answer, st
         built().source(["a b"] * 1 + [PASSAGE], ["a", answer], [-1, start])
 
 
+def test_an_answer_that_is_not_utf8_is_refused_with_a_readable_message():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Received: .*\ufffdAda"):
+        tf.function(built().source)(tf.constant([PASSAGE]), tf.constant([b"\xefAda"]))
+
+
 def test_batch_sizes_must_agree():
     with pytest.raises(tf.errors.InvalidArgumentError, match="as many passages as answers"):
         built().source([PASSAGE, PASSAGE], ["Ada"])

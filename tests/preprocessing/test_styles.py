@@ -26,3 +26,8 @@ def test_unknown_style(graph):
 def test_names_are_checked(names):
     with pytest.raises(ValueError, match="Received: styles="):
         Styles(names)
+
+
+def test_a_name_that_is_not_utf8_is_refused_with_a_readable_message():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Received: style=.*\ufffdqa"):
+        tf.function(Styles(("qa", "nlg")).lookup)(tf.constant([b"\xefqa"]))

@@ -19,6 +19,7 @@ CONFIG = "config.yaml"
 INPUTS = "inputs.json"
 DATA = "data.json"
 VOCABULARY = "vocabulary.txt"
+VOCABULARY_IDS = "vocabulary.ids.tsv"
 TAGS = "tags.jsonl"
 SPANS = "spans.jsonl.gz"
 IDS = "ids"
@@ -29,11 +30,12 @@ EVALUATION = "evaluation"
 
 _OURS = frozenset(
     (MARKER, LOCK, CONFIG, INPUTS, DATA, VOCABULARY, TAGS, SPANS, IDS, LOG, TRAINING, PREDICTOR)
-    + (EVALUATION, "best.weights.h5", "checkpoints", "tensorboard", "vocabulary.ids.tsv")
+    + (EVALUATION, "best.weights.h5", "checkpoints", "tensorboard", VOCABULARY_IDS)
     + ("learning_curves.png", "learning_curves.svg")
 )
-_UNFINISHED = (".tmp", ".part", ".old", ".tmp.weights.h5")  # of a process that was killed
+_UNFINISHED = (".tmp", ".part", ".old", ".lock", ".tmp.weights.h5")  # of a process that was killed
 _KIND = "tfmrc run"
+_BEGUN = {LOCK, f".{MARKER}.part"}  # of a process that was killed before it wrote the marker
 
 
 def run_folder(experiment: Experiment, run: str | Path | None) -> Path:
@@ -71,8 +73,9 @@ def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Itera
         ValueError: If the folder has a run of other settings, or is not a run's.
         RunLockedError: If another process uses the folder.
     """
-    is_new = not folder.is_dir()
-    if not is_new and any(folder.iterdir()) and not is_run(folder):
+    existed = folder.is_dir()
+    is_new = not existed or {path.name for path in folder.iterdir()} <= _BEGUN
+    if not is_new and not is_run(folder):
         raise ValueError(
             f"The folder is not empty and not a run of tfmrc: it has no {MARKER} of ours. Pass "
             f"another one by --run FOLDER. Received: run={str(folder)!r}"
@@ -82,17 +85,17 @@ def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Itera
     elif (folder / CONFIG).is_file():
         check_settings(experiment, folder)
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with locked(folder):
-            if fresh:
+    with locked(folder):
+        try:
+            if fresh and not is_new:
                 _empty(folder)
             write_json(folder / MARKER, {"kind": _KIND, "format": 1})
             loading.save(experiment, folder / CONFIG)
             yield folder
-    except BaseException:
-        if is_new and {path.name for path in folder.iterdir()} <= {MARKER, LOCK, CONFIG}:
-            shutil.rmtree(folder)
-        raise
+        except BaseException:
+            if not existed and {path.name for path in folder.iterdir()} <= {MARKER, LOCK, CONFIG}:
+                shutil.rmtree(folder)
+            raise
 
 
 def check_settings(experiment: Experiment, folder: Path) -> None:

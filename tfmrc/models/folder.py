@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import keras
 
+from tfmrc.files import check_links
+
 __all__ = [
     "CONFIG",
     "WEIGHTS",
@@ -54,6 +56,7 @@ def load_model(
                 f"{folder} is not the folder of a saved predictor: {name} is missing. "
                 "`predictor.save(folder)` writes one."
             )
+    check_links(folder)
     entries = read_json(folder / CONFIG)
     cls, config = class_and_config(entries, "model", keras.Model, ROOM, folder)
     if not issubclass(cls, expected):

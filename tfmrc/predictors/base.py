@@ -8,10 +8,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
+import tensorflow as tf
+
 from tfmrc.arguments import check_arguments
+from tfmrc.models.folder import build
 from tfmrc.predictors import registry
 from tfmrc.predictors.export import export_saved_model
-from tfmrc.predictors.inputs import check_names, tensors_of
+from tfmrc.predictors.inputs import check_names, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.result import Result
 from tfmrc.predictors.storage import load_parts, save_parts
@@ -207,7 +210,8 @@ class Predictor(Generic[R]):
             The question, with `alternatives` if `num_return_sequences` is above 1.
 
         Raises:
-            ValueError: If the predictor does not generate questions.
+            ValueError: If the predictor does not generate questions, or the answer does not occur
+                in the passage.
         """
         start = -1 if answer_start is None else answer_start
         query = Query("", (passage,), answer, answer_start=start)
@@ -261,7 +265,8 @@ class Predictor(Generic[R]):
             **options: Fields of `options_class`.
 
         Raises:
-            ValueError: If the signature or an input is unknown, or an input is missing.
+            ValueError: If the signature or an input is unknown, an input is missing, or the graph
+                refuses a value.
         """
         self._check_process()
         function = self.signature(signature, **options)
@@ -269,7 +274,10 @@ class Predictor(Generic[R]):
         specs = function.input_signature
         check_names(f"The signature {signature!r}", inputs, [spec.name for spec in specs])
         most = getattr(self.preprocessor, "num_passages", None)
-        outputs = function(*tensors_of(inputs, specs, most))
+        try:
+            outputs = function(*tensors_of(inputs, specs, most))
+        except tf.errors.InvalidArgumentError as error:
+            raise ValueError(status_message(error)) from error
         return {name: value.numpy() for name, value in outputs.items()}
 
     def signature(self, name: str = "serving_default", **options: Any) -> Any:
@@ -408,7 +416,11 @@ class Predictor(Generic[R]):
                 f"{folder} holds a {parts.predictor_class.__name__}; `Predictor.load` loads any "
                 f"predictor. Received: {cls.__name__}.load({str(folder)!r})"
             )
-        predictor: Self = parts.predictor_class(parts.model, parts.preprocessor, **parts.arguments)
+        predictor: Self = build(
+            Path(folder),
+            parts.predictor_class,
+            lambda: parts.predictor_class(parts.model, parts.preprocessor, **parts.arguments),
+        )
         predictor.metrics = parts.metrics
         predictor.trained_parts = parts.trained_parts
         return predictor

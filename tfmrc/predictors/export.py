@@ -51,6 +51,7 @@ def export_saved_model(
         ValueError: If the path does not end in a number, or the graph calls Python.
         FileExistsError: If the version exists and `overwrite` is False, or it is a link, a file or
             a folder that is no export.
+        OSError: If the disk is full, or the file system fails otherwise.
     """
     path = Path(path).absolute()
     if not (path.name.isascii() and path.name.isdecimal()):
@@ -80,10 +81,13 @@ def export_saved_model(
     module.signature_functions = dict(signatures)
 
     size = sum(v.dtype.size * (v.shape.num_elements() or 1) for v in module.weights)
-    with new_folder(path, size) as part:
+    with new_folder(path, size, replace=overwrite) as part:
         # An export is not trained; and the custom gradient of a while loop cannot be saved.
         saving = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-        tf.saved_model.save(module, str(part), signatures=concrete, options=saving)
+        try:
+            tf.saved_model.save(module, str(part), signatures=concrete, options=saving)
+        except tf.errors.OpError as error:  # of TensorFlow's files, such as a full disk
+            raise OSError(f"{path} cannot be written: {error.message}") from error
         request = predictor.warmup_request()
         if request:
             write_warmup_requests(part, path.parent.name, [request])

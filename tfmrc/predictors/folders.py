@@ -1,11 +1,13 @@
 """Folders that are written under a temporary name and renamed, so that none is incomplete."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
+from tfmrc.files import replacing, restore
 from tfmrc.predictors.manifest import FILE_NAME, listed_files, write_manifest
 
 __all__ = ["check_target", "new_folder"]
@@ -15,6 +17,8 @@ ROOM = 1.1  # required free space, relative to the expected size
 
 def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> Path:
     """Raises at once if a folder cannot be written or must not be replaced.
+
+    A folder whose replacement was interrupted gets its old content back first.
 
     Args:
         path: str or path. The folder to write.
@@ -37,6 +41,7 @@ def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> 
             if not parent.is_dir():
                 raise FileExistsError(f"{parent} is a file, so {path} cannot be created.")
             break
+    restore(path)
     if not path.exists():
         return path
     if not path.is_dir():
@@ -59,7 +64,7 @@ def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> 
 
 
 @contextmanager
-def new_folder(path: Path, size: int) -> Iterator[Path]:
+def new_folder(path: Path, size: int, *, replace: bool = True) -> Iterator[Path]:
     """Yields a folder to write to, which then replaces `path` and gets a manifest.
 
     The old folder at `path` is removed only after the new one is complete.
@@ -67,9 +72,12 @@ def new_folder(path: Path, size: int) -> Iterator[Path]:
     Args:
         path: path. Result of `check_target`.
         size: int. Expected number of bytes.
+        replace: bool. Whether a folder that exists when the new one is complete is replaced.
+            Default: True.
 
     Raises:
-        OSError: If there is not enough free disk space.
+        FileExistsError: If the folder exists and `replace` is False.
+        OSError: If there is not enough free disk space, or another process writes the folder.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(path.parent).free
@@ -78,16 +86,28 @@ def new_folder(path: Path, size: int) -> Iterator[Path]:
             f"There is not enough room for {path}: about {int(size * ROOM):,} bytes are needed, "
             f"{free:,} are free."
         )
-    part, old = (path.with_name(f".{path.name}.{kind}") for kind in ("part", "old"))
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir()
-    try:
+    with _only_process(path), replacing(path) as part:
+        part.mkdir()
         yield part
         write_manifest(part)
-        shutil.rmtree(old, ignore_errors=True)
-        if path.exists():
-            path.rename(old)
-        part.rename(path)
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+        if path.exists() and not replace:
+            raise FileExistsError(f"{path} was written by another process in the meantime.")
+
+
+@contextmanager
+def _only_process(path: Path) -> Iterator[None]:
+    """Holds the lock `.NAME.lock`, which the system releases when the process ends."""
+    import fcntl
+
+    lock = path.with_name(f".{path.name}.lock")
+    with lock.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+                raise BlockingIOError  # it was removed, and another process may have made its own
+        except OSError as error:
+            raise OSError(f"Another process is writing {path}. Wait until it ends.") from error
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)

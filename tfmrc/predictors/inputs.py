@@ -1,5 +1,6 @@
 """Conversion of Python values to the tensors of a signature."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ import tensorflow as tf
 
 from tfmrc.arguments import nearest
 
-__all__ = ["check_names", "cut_passages", "tensors_of"]
+__all__ = ["check_names", "cut_passages", "status_message", "tensors_of"]
 
 
 def check_names(where: str, names: Iterable[str], expected: Iterable[str]) -> None:
@@ -106,3 +107,9 @@ def strings(texts: Sequence[str | bytes], name: str) -> tf.Tensor:
             raise TypeError(f"`{name}` must hold strings. Received: {name}={text!r:.200}")
         encoded.append(text.encode("utf-8", "replace") if isinstance(text, str) else text)
     return tf.constant(encoded, tf.string, [len(encoded)])
+
+
+def status_message(error: tf.errors.OpError) -> str:
+    """Returns the message of a failed assertion, without the names of the graph around it."""
+    match = re.search(r"assertion failed: (.*?)(?:\n\s*\[\[|\Z)", error.message, re.DOTALL)
+    return match[1] if match else error.message

@@ -13,6 +13,7 @@ import keras
 import tensorflow as tf
 
 import tfmrc
+from tfmrc.files import check_links
 from tfmrc.models.folder import (
     CONFIG,
     WEIGHTS,
@@ -114,7 +115,8 @@ def load_parts(folder: str | PathLike[str], *, verify: bool = True) -> Parts:
 
     Raises:
         FileNotFoundError: If the folder is not a saved predictor.
-        ValueError: If it is damaged, newer than this tfmrc, or of a class that is not registered.
+        ValueError: If it is damaged, newer than this tfmrc, of a class that is not registered, or
+            has links to files outside.
     """
     folder = Path(folder)
     for name in (CONFIG, WEIGHTS, ASSETS):
@@ -123,6 +125,7 @@ def load_parts(folder: str | PathLike[str], *, verify: bool = True) -> Parts:
                 f"{folder} is not a saved predictor: {name} is missing. "
                 "Make one with `tfmrc.Predictor(model, preprocessor).save(folder)`."
             )
+    check_links(folder)
     config = read_json(folder / CONFIG)
     written = config.get("format")
     if not isinstance(written, int) or isinstance(written, bool) or not 1 <= written <= FORMAT:

@@ -266,7 +266,7 @@ def _answer_start(passage: tf.Tensor, answer: tf.Tensor, given: Any) -> tf.Tenso
         ~tf.reduce_any(wrong),
         [
             "An answer must have words and occur in its passage at answer_start. Received: ",
-            tf.boolean_mask(answer, wrong),
+            tf.strings.unicode_transcode(tf.boolean_mask(answer, wrong), "UTF-8", "UTF-8"),
         ],
     )
     with tf.control_dependencies([] if check is None else [check]):

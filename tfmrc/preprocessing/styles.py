@@ -50,7 +50,7 @@ class Styles:
             [
                 f"Unknown answer style; the styles of this model are {', '.join(self.names)}. "
                 "Received: style=",
-                tf.boolean_mask(style, ~known),
+                tf.strings.unicode_transcode(tf.boolean_mask(style, ~known), "UTF-8", "UTF-8"),
             ],
         )
         with tf.control_dependencies([] if check is None else [check]):

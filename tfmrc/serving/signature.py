@@ -3,7 +3,6 @@
 import base64
 import json
 import logging
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,7 +16,8 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  registers the operations of the exported graph
 from tensorflow.core.protobuf import saved_model_pb2
 
-from tfmrc.predictors.inputs import check_names, cut_passages
+from tfmrc.files import check_links
+from tfmrc.predictors.inputs import check_names, cut_passages, status_message
 from tfmrc.predictors.manifest import manifest_of, verify_files
 from tfmrc.serving.errors import RequestError
 
@@ -39,12 +39,6 @@ LOADING_ERRORS = (
     TypeError,
     ValueError,
 )
-
-
-def status_message(error: tf.errors.OpError) -> str:
-    """Returns the message of a failed assertion, without the names of the graph around it."""
-    match = re.search(r"assertion failed: (.*?)(?:\n\s*\[\[|\Z)", error.message, re.DOTALL)
-    return match[1] if match else error.message
 
 
 def newest_version(path: str | PathLike[str]) -> Path:
@@ -90,6 +84,7 @@ class SavedModel:
     def __init__(self, path: str | PathLike[str], *, verify: bool = True):
         self.path = newest_version(path)
         self.card = _card(self.path)
+        check_links(self.path)
         if verify and (self.card or manifest_of(self.path) is not None):
             verify_files(self.path)
         try:

@@ -153,3 +153,17 @@ def test_every_half_line_is_recognised(tmp_path: Path) -> None:
             if ("b", "") not in writer.done:
                 writer.write(Prediction("b", "Größe"))
         assert path.read_bytes() == first + second
+
+
+def test_a_second_writer_is_refused_and_changes_nothing(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with PredictionWriter(path) as writer:
+        writer.write(Prediction("q1", "mill"))
+        with path.open("a") as file:
+            file.write('{"id": "q2", "ans')  # a line that the first one is about to end
+        before = path.read_bytes()
+        for resume in (False, True):
+            with pytest.raises(OSError, match="Another process is writing .*run.jsonl"):
+                PredictionWriter(path, resume=resume)
+        assert path.read_bytes() == before
+    assert PredictionWriter(path, resume=True).done == {("q1", "")}

@@ -1,6 +1,7 @@
 """Tags of texts by an external tagger, computed once and cached in a file."""
 
 import json
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -103,20 +104,33 @@ class TagCache:
             self.path.write_text(json.dumps({"tagger": tagger}) + "\n", encoding="utf-8")
 
     def _read(self) -> None:
-        text = self.path.read_text(encoding="utf-8")
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{self.path} is damaged. Remove the file.") from error
         whole = text[: text.rfind("\n") + 1]
         if whole != text:  # an incomplete line of a run that was killed
             self.path.write_text(whole, encoding="utf-8")
         # `splitlines` would also split at Unicode line separators within texts.
         first, *lines = whole.rstrip("\n").split("\n")
-        result = json.loads(first).get("tagger")
+        result = self._record(1, first).get("tagger")
         if result != self.tagger:
             raise ValueError(
                 f"{self.path} holds the tags of {result!r}. Received: tagger={self.tagger!r}"
             )
-        for line in lines:
-            record = json.loads(line)
+        for number, line in enumerate(lines, start=2):
+            record = self._record(number, line)
+            checksum = record.pop("crc32", None)  # older files have none
+            if checksum is not None and checksum != _checksum(record):
+                raise ValueError(f"{self.path}, line {number}: damaged. Remove the file.")
             self._known[record.pop("text")] = record
+
+    def _record(self, number: int, line: str) -> dict[str, Any]:
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise ValueError(f"{self.path}, line {number}: damaged. Remove the file.") from error
+        return record if isinstance(record, dict) else {}
 
     def add(self, texts: Iterable[str], batch_size: int = 256) -> None:
         """Tags the texts that are not in the file, in batches, with a progress bar.
@@ -144,7 +158,9 @@ class TagCache:
                 words = [[word.decode("utf-8", "replace") for word in row] for row in surfaces]
                 for text, row, tags in zip(part, words, self._tags(words), strict=True):
                     record = {kind: _joined(tags[kind], len(row), kind) for kind in KINDS}
-                    file.write(json.dumps({"text": text, **record}, ensure_ascii=False) + "\n")
+                    line: dict[str, Any] = {"text": text, **record}
+                    line["crc32"] = _checksum(line)
+                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
                     self._known[text] = record
                 file.flush()
 
@@ -218,6 +234,11 @@ class TagCache:
 
 def _is_target(record: TrainingExample, span: Any) -> bool:
     return bool(record.answer) and record.example.span_text(span) == record.answer
+
+
+def _checksum(record: Mapping[str, Any]) -> int:
+    text = json.dumps(record, ensure_ascii=False, sort_keys=True)
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def _joined(tags: Sequence[str], count: int, kind: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from tfmrc.evaluation.files.json_lines import read_json_lines, short
 
@@ -139,6 +139,7 @@ class PredictionWriter:
 
     Raises:
         ValueError: If the file to resume has anything but predictions.
+        OSError: If another writer has the file open.
 
     Example:
 
@@ -158,9 +159,17 @@ class PredictionWriter:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.done: set[tuple[str, str]] = set()
-        if resume and self.path.exists():
-            self.done = _resume(self.path)
-        self._file = self.path.open("a" if resume else "w", encoding="utf-8")
+        self._file = self.path.open("a", encoding="utf-8")
+        try:
+            if self.path.is_file():  # not /dev/stdout or a pipe
+                _lock(self._file)
+                if resume:
+                    self.done = _resume(self.path)
+                else:
+                    self._file.truncate(0)
+        except BaseException:
+            self._file.close()
+            raise
 
     def write(self, prediction: Prediction) -> None:
         """Appends one prediction.
@@ -191,6 +200,16 @@ class PredictionWriter:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _lock(file: IO[str]) -> None:
+    """Locks a file until it is closed; the system releases the lock when the process ends."""
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise OSError(f"Another process is writing {file.name}. Wait until it ends.") from error
 
 
 def _prediction(path: str | Path, number: int, record: Any) -> Prediction:

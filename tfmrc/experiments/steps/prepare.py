@@ -29,6 +29,7 @@ from tfmrc.experiments.spans import MAX_LENGTH, write_spans
 from tfmrc.experiments.tags import Tags
 from tfmrc.files import write_text
 
+_WRITTEN = (folders.DATA, folders.VOCABULARY, folders.VOCABULARY_IDS, folders.SPANS)
 FEW = 50  # least number of validation examples for a reliable choice of the best weights
 
 
@@ -72,12 +73,18 @@ class Prepared:
         folder: Path. The folder of the shared files.
         data: Path. The data folder.
         facts: dict. The content of `data.json`.
+        stamps: dict. Sizes and times of the data files when they were first read.
     """
 
     experiment: Experiment
     folder: Path
     data: Path
     facts: dict[str, Any]
+    stamps: dict[Path, tuple[int, int]]
+
+    def check_files(self) -> None:
+        """Raises a ValueError if a data file has changed since it was first read."""
+        inputs.check_stamps(self.stamps)
 
     def splits(self, experiment: Experiment | None = None) -> list[Splits]:
         """Returns the examples of the experiment, or of one of its runs."""
@@ -99,8 +106,8 @@ def prepare(
 ) -> dict[str, Any]:
     """Reads an experiment's data once.
 
-    Writes `data.json` (numbers of examples), `vocabulary.txt` (the words) and `inputs.json` (sizes
-    and digests of the files).
+    Writes `data.json` (numbers of examples), `vocabulary.txt` (the words) and, last, `inputs.json`
+    (sizes and digests of the data files and of these files).
 
     Args:
         experiment: `Experiment`. The experiment.
@@ -124,15 +131,19 @@ def prepare_in(folder: Path, experiment: Experiment, data: Path) -> Prepared:
     """Prepares an open folder, as `prepare` does; returns the stored result if there is one.
 
     Raises:
-        ValueError: If the folder was prepared from other files.
+        ValueError: If the folder was prepared from other files, or a file is damaged or changes
+            while it is read.
     """
     files = input_files(experiment, data)
+    stamps = inputs.stamps(files)
     now = inputs.describe_inputs(files)
-    done = folder / folders.DATA
+    done = folder / folders.INPUTS
     if done.is_file():
-        noted = folders.read_json(folder / folders.INPUTS, "prepare")
-        inputs.check_unchanged(noted["files"], now, folder)
-        return Prepared(experiment, folder, data, folders.read_json(done, "prepare"))
+        noted = folders.read_json(done, "prepare")
+        inputs.check_unchanged(noted.get("files", {}), now, folder)
+        inputs.check_intact(noted.get("prepared", {}), folder)
+        facts_of_data = folders.read_json(folder / folders.DATA, "prepare")
+        return Prepared(experiment, folder, data, facts_of_data, stamps)
     print(f"Reading the data of {experiment.name} and counting its words.", flush=True)
     facts: list[dict[str, Any]] = []
     spans_of = _find_spans(experiment, data, folder)
@@ -144,16 +155,18 @@ def prepare_in(folder: Path, experiment: Experiment, data: Path) -> Prepared:
     if experiment.split.write_ids:
         _write_ids(experiment, sources, folder / folders.IDS)
     content = {"sources": facts, "vocabulary": {"words": vocabulary.size, "rows": len(vocabulary)}}
-    prepared = Prepared(experiment, folder, data, content)
+    prepared = Prepared(experiment, folder, data, content, stamps)
     tags = prepared.tags()
     if tags is not None:
         for part in sources:
             tags.add(part.train)
             tags.add(validation_examples(experiment, part))
             tags.add(() if part.test is None else test_examples(experiment, part))
-    noted = {"folder": str(data.resolve()), "files": now}
-    folders.write_json(folder / folders.INPUTS, noted)
-    folders.write_json(done, content)
+    prepared.check_files()
+    folders.write_json(folder / folders.DATA, content)
+    written = [folder / name for name in _WRITTEN if (folder / name).is_file()]
+    own = inputs.describe_inputs(written)
+    folders.write_json(done, {"folder": str(data.resolve()), "files": now, "prepared": own})
     _show(content)
     for warning in warnings_of(experiment, content, data):
         print(f"Warning: {warning}", flush=True)

@@ -159,6 +159,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     if hasattr(preprocessor, "align") and isinstance(examples, list):
         examples, facts["alignment"] = align_answers(preprocessor, examples, annotate)
     validation = _validation_records(experiment, sources)
+    prepared.check_files()
     steps, per_epoch = count_steps(
         experiment, len(examples) if isinstance(examples, list) else size
     )
@@ -243,6 +244,8 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
             callbacks.checkpoint,
         ],
     )
+    if settings.stream:
+        prepared.check_files()
     done = callbacks.checkpoint.step
     facts |= {
         "steps": done,

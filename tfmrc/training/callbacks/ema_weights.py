@@ -13,7 +13,9 @@ import numpy as np
 
 from tfmrc import keras_private
 from tfmrc.models.folder import optimizer_of
-from tfmrc.training.callbacks.state_file import check_room
+from tfmrc.training.callbacks.state_file import DIGEST_SIZE, check_room, digest_of
+
+_DIGEST_MARK = b"sha256:"
 
 
 def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
@@ -165,7 +167,8 @@ def save_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
     """Writes the weights of a model, without the optimizer, as a whole file.
 
     Free disk space is checked first, because HDF5 ends the process with a segmentation fault on a
-    full disk. The new file is read back before it replaces an older one.
+    full disk. The new file is read back before it replaces an older one. Its last bytes, which HDF5
+    ignores, are the SHA-256 digest of all others; `load_weights` compares it.
 
     Args:
         model: `keras.Model`. A built model.
@@ -192,9 +195,13 @@ def save_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
     temporary = path.with_name(f".{path.name.removesuffix('.weights.h5')}.tmp.weights.h5")
     try:
         keras.saving.save_weights(model, temporary, objects_to_skip=optimizer_of(model))
-        with open(temporary, "rb") as file:
-            os.fsync(file.fileno())
         check_readable(temporary)
+        with open(temporary, "r+b") as file:
+            digest = digest_of(file, file.seek(0, os.SEEK_END))
+            file.seek(0, os.SEEK_END)
+            file.write(_DIGEST_MARK + digest.encode())
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError:
         temporary.unlink(missing_ok=True)
@@ -241,6 +248,19 @@ def load_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
 
     Args:
         model: `keras.Model`. A built model.
-        path: str or path. A file that `save_weights` wrote.
+        path: str or path. A file that `save_weights` wrote, or one without a digest.
+
+    Raises:
+        ValueError: If the file is damaged, or does not fit the model.
     """
+    _check_digest(Path(path))
     keras.saving.load_weights(model, str(path), objects_to_skip=optimizer_of(model))
+
+
+def _check_digest(path: Path) -> None:
+    with open(path, "rb") as file:
+        size = file.seek(0, os.SEEK_END) - len(_DIGEST_MARK) - DIGEST_SIZE
+        file.seek(max(size, 0))
+        mark, digest = file.read(len(_DIGEST_MARK)), file.read()
+        if mark == _DIGEST_MARK and digest != digest_of(file, size).encode():
+            raise ValueError(f"{path} is damaged: it differs from what was written (SHA-256).")

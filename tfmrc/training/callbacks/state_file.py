@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 
 _FACTS = "facts.json"
-_DIGEST = 64  # characters of a SHA-256 digest, the comment of the archive
+DIGEST_SIZE = 64  # characters of a SHA-256 digest, the comment of the archive
 
 
 class BrokenStateError(ValueError):
@@ -61,8 +61,8 @@ def write_state(
             np.savez(file, **members)  # type: ignore[arg-type]
             # The last field of a ZIP archive is the length of its comment, 0 so far.
             file.seek(-2, os.SEEK_END)
-            file.write(struct.pack("<H", _DIGEST))
-            digest = _digest(file, file.tell())
+            file.write(struct.pack("<H", DIGEST_SIZE))
+            digest = digest_of(file, file.tell())
             file.seek(0, os.SEEK_END)
             file.write(digest.encode())
             file.flush()
@@ -89,9 +89,9 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dic
     """
     try:
         with open(path, "rb") as file:
-            size = file.seek(0, os.SEEK_END) - _DIGEST
+            size = file.seek(0, os.SEEK_END) - DIGEST_SIZE
             file.seek(max(size, 0))
-            if size <= 0 or file.read() != _digest(file, size).encode():
+            if size <= 0 or file.read() != digest_of(file, size).encode():
                 raise ValueError("its digest is not that of its content")
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
@@ -143,7 +143,7 @@ def check_room(path: Path, sizes: list[int]) -> None:
         )
 
 
-def _digest(file: IO[bytes], size: int) -> str:
+def digest_of(file: IO[bytes], size: int) -> str:
     """Returns the SHA-256 digest of the first `size` bytes."""
     digest, left = hashlib.sha256(), size
     file.seek(0)

@@ -1,0 +1,1 @@
+"""Attacks on commands, files, folders and loaded models: `make attacks`."""

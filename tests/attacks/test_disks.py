@@ -17,6 +17,7 @@ print(wrong, len(wrong))
 """
 
 
+@pytest.mark.slow
 def test_prepare_on_a_full_disk_without_permission_and_twice_at_once(tmp_path):
     output = fresh_python.run("-c", PROGRAM, tmp_path).splitlines()
     assert output[-2:] == ["prepare: 4 conditions, 0 wrong", "[] 0"]

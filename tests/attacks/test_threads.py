@@ -2,9 +2,12 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from tests.attacks import models, threads
 
 
+@pytest.mark.slow
 def test_threads_get_the_answers_of_one_thread(capsys):
     predictor = models.san()
     questions = models.questions(64, 7)

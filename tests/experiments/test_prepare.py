@@ -12,9 +12,9 @@ from tfmrc.experiments.steps import prepare as steps
 
 
 def experiment(
-    train: str = "train.jsonl", test: str = "test.jsonl", share: float = 0.3
+    train: str = "train.jsonl", test: str = "test.jsonl", share: float = 0.3, **options: object
 ) -> Experiment:
-    source = {"format": "examples", "styles": ["short"], "train": train, "test": test}
+    source = {"format": "examples", "styles": ["short"], "train": train, "test": test, **options}
     return loading.from_mapping(
         {
             "name": "x",
@@ -106,3 +106,21 @@ def test_a_file_that_changes_while_it_is_read_is_named(tmp_path: Path, monkeypat
     assert not (tmp_path / "run" / "inputs.json").exists()
     found = prepare(experiment(), tmp_path, tmp_path / "run")
     assert found["sources"][0]["train"]["examples"] > 20
+
+
+def test_what_exact_spans_leave_out_is_counted_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere = Example("e1", "Who?", ("Ann ran.",), {"short": ("Bob",)}, group="e")
+    write_examples(tmp_path / "train.jsonl", [*examples(400), elsewhere])
+    write_examples(tmp_path / "test.jsonl", [*examples(8, first=1000), elsewhere])
+    found = prepare(experiment(spans="exact"), tmp_path, tmp_path / "run")
+    [facts] = found["sources"]
+    assert facts["train"]["examples"] + facts["validation"]["examples"] == 300
+    assert facts["left_out_of_train_file"] == {
+        "questions without an answer": 100,
+        "questions whose answer does not occur in a passage": 1,
+    }
+    assert facts["test"]["examples"] == 6
+    said = capsys.readouterr().out
+    assert "test file: 1 questions whose answer does not occur in a passage" in said

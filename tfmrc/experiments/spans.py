@@ -11,29 +11,44 @@ from tfmrc.experiments.settings import Source
 
 MAX_LENGTH = 60
 
-__all__ = ["MAX_LENGTH", "Spans", "nearest_texts", "with_spans", "write_spans"]
+LEFT_OUT = "questions whose answer does not occur in a passage"
+WITHOUT_ANSWER = "questions without an answer"
+
+__all__ = ["MAX_LENGTH", "nearest_texts", "with_spans", "write_spans"]
 
 
 @dataclass(frozen=True)
-class Spans:
-    """Examples whose free answers are replaced by spans; can be iterated repeatedly."""
+class NearestSpans:
+    """Examples whose free answers are replaced by the nearest spans; iterated repeatedly."""
 
     examples: Iterable[Example]
-    source: Source
+    style: str
     max_length: int = MAX_LENGTH
 
     def __iter__(self) -> Iterator[Example]:
-        style = self.source.styles[0]
-        if self.source.spans == "exact":
-            yield from data.with_exact_spans(self.examples, style)
-            return
-        for example, _ in data.with_best_spans(self.examples, style, self.max_length):
-            yield _alone(example, style)
+        for example, _ in data.with_best_spans(self.examples, self.style, self.max_length):
+            yield _alone(example, self.style)
 
 
-def with_spans(examples: Iterable[Example], source: Source) -> Spans:
-    """Returns the examples of a source with the spans that its setting `spans` selects."""
-    return Spans(examples, source)
+def with_spans(examples: Iterable[Example], source: Source) -> Iterable[Example]:
+    """Returns the examples of a source with the spans that its setting `spans` selects.
+
+    With `spans: exact` it is a stream whose report counts what is left out.
+    """
+    style = source.styles[0]
+    if source.spans != "exact":
+        return NearestSpans(examples, style)
+
+    def read(report: data.Report) -> Iterator[Example]:
+        for example in examples:
+            found = [*data.with_exact_spans([example], style)]
+            if not found:
+                report.note(LEFT_OUT if example.answers.get(style) else WITHOUT_ANSWER)
+            yield from found
+        if isinstance(examples, data.ExampleStream):
+            report.take(examples.report)
+
+    return data.ExampleStream(read)
 
 
 def write_spans(

@@ -280,7 +280,10 @@ def _counted(
                     continue
             counts[name] = count.to_json()
             if name != "validation" and isinstance(examples, ExampleStream):
-                counts[f"left_out_of_{name}_file"] = dict(examples.report.notes)
+                left_out = dict(examples.report.notes)
+                if examples.report.skipped:
+                    left_out["broken records (on_error: skip)"] = examples.report.skipped
+                counts[f"left_out_of_{name}_file"] = left_out
 
 
 def _where(source: Source, name: str) -> str:

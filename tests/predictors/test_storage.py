@@ -242,6 +242,19 @@ def test_every_flipped_bit_of_every_file_is_found(copy):
     verify(copy)
 
 
+def test_every_folder_is_named_whether_damaged_or_not(copy, tmp_path):
+    folders = [tmp_path / "several" / name for name in ("a", "b", "c")]
+    for folder in folders:
+        shutil.copytree(copy, folder)
+    for folder in folders[:2]:
+        (folder / "config.json").unlink()
+    with pytest.raises(DamagedError) as found:
+        verify(tmp_path / "several")
+    first, second, third = str(found.value).split("\n")
+    assert first.endswith("a is damaged: config.json is missing.") and "b is damaged" in second
+    assert "c: 4 files" in third and third.endswith("as they were written")
+
+
 def test_damage_is_found_before_anything_is_built(copy):
     for path in files(copy):
         flip(path, 8 * path.stat().st_size // 2)

@@ -125,7 +125,8 @@ def verify(folder: str | PathLike[str]) -> list[Verification]:
 
     Raises:
         FileNotFoundError: If there is none.
-        DamagedError: If a file is missing or differs from what was written.
+        DamagedError: If a file is missing or differs from what was written. The message has a line
+            for every folder.
 
     Example:
 
@@ -145,7 +146,15 @@ def verify(folder: str | PathLike[str]) -> list[Verification]:
         path.parents[1] if path.parent.name == EXTRA else path.parent
         for path in folder.rglob(FILE_NAME)
     }
-    results = [verify_files(each) for each in sorted(folders) if not _hidden(each, folder)]
+    results, damaged = [], []
+    for each in sorted(folders):
+        if not _hidden(each, folder):
+            try:
+                results.append(verify_files(each))
+            except DamagedError as error:
+                damaged.append(str(error))
+    if damaged:
+        raise DamagedError("\n".join([*damaged, *map(str, results)]))
     if not results:
         raise FileNotFoundError(f"There is no {FILE_NAME} in {folder} or below it.")
     return results

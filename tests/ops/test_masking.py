@@ -107,3 +107,11 @@ def test_gradient_of_the_maximum():
     x = Variable(SCORES[:2])
     (gradient,) = gradients(lambda: ops.sum(masked_max(x, MASK[:2], axis=1)), [x])
     np.testing.assert_array_equal(gradient, [[0, 0, 0, 1], [0, 0, 1, 0]])
+
+
+def test_one_position_has_all_the_weight_without_a_warning(recwarn):
+    x = np.array([[3.0], [-2.0]], "float32")
+    assert np.array(masked_softmax(x)).tolist() == [[1.0], [1.0]]
+    mask = np.array([[True], [False]])
+    assert np.array(masked_softmax(x, mask)).tolist() == [[1.0], [0.0]]
+    assert not recwarn.list

@@ -71,8 +71,8 @@ def masked_softmax(x, mask=None, axis=-1):
     x = ops.convert_to_tensor(x)
     scores = ops.cast(x, "float32")
     if mask is None:
-        return ops.cast(ops.softmax(scores, axis=axis), x.dtype)
-    weights = ops.softmax(ops.where(mask, scores, LOG_ZERO), axis=axis)
+        return ops.cast(_softmax(scores, axis), x.dtype)
+    weights = _softmax(ops.where(mask, scores, LOG_ZERO), axis)
     return ops.cast(ops.where(mask, weights, 0.0), x.dtype)
 
 
@@ -117,3 +117,8 @@ def masked_max(x, mask, axis):
     lowest = -65504.0 if standardize_dtype(x.dtype) == "float16" else -3e38
     maximum = ops.max(ops.where(mask, x, ops.cast(lowest, x.dtype)), axis=axis)
     return ops.where(ops.any(mask, axis=axis), maximum, ops.zeros_like(maximum))
+
+
+def _softmax(x, axis):
+    # Keras warns of the softmax over a single element, which a text of one word has.
+    return ops.ones_like(x) if x.shape[axis] == 1 else ops.softmax(x, axis=axis)

@@ -21,7 +21,7 @@ from tfmrc.predictors.inputs import check_names, cut_passages, status_message
 from tfmrc.predictors.manifest import manifest_of, verify_files
 from tfmrc.serving.errors import RequestError
 
-__all__ = ["SavedModel", "SavedSignature", "newest_version", "status_message"]
+__all__ = ["SavedModel", "SavedSignature", "newest_version"]
 
 
 #: One long row lengthens all others; without a limit a small request could take all memory.

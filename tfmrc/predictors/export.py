@@ -78,7 +78,6 @@ def export_saved_model(
     module = tf.Module(name="predictor")
     module.weights = [getattr(v, "value", v) for v in predictor.model.variables]
     module.preprocessor = predictor.preprocessor
-    module.signature_functions = dict(signatures)
 
     size = sum(v.dtype.size * (v.shape.num_elements() or 1) for v in module.weights)
     with new_folder(path, size, replace=overwrite) as part:

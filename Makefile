@@ -50,24 +50,17 @@ demo-masque: environment
 	$(PY) -m tfmrc.cli export runs/masque_demo --to savedmodels/masque/1 --overwrite
 	$(PY) recipes/masque_demo/ask.py savedmodels/masque/1 recipes/masque_demo/questions.jsonl concise sentence
 
-# New workers for each group, one group after the other: a new worker begins with little memory.
-# The last group is all that these leave.
-PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-GROUPS := "tests/experiments tests/recipes tests/test_toy_model.py" "tests/predictors" \
-	"tests/encoders tests/training tests/serving" "tests/models"
+# Files in the order of their names: by default xdist hands out the files with the fewest tests last,
+# and those are the longest. The linters run beside the tests.
+PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p tests.forked
 
-# The linters run beside the tests, which leave a core idle at the end of each group.
 test: environment-dev
 ifneq ($(TESTS),)
 	$(PYTEST) $(TESTS)
 else
-	@failed=0; others=; said=$$(mktemp); \
+	@failed=0; said=$$(mktemp); \
 	$(MAKE) --no-print-directory lint > "$$said" 2>&1 & linting=$$!; \
-	for group in $(GROUPS); do \
-		$(PYTEST) $$group || failed=1; \
-		for part in $$group; do others="$$others --ignore=$$part"; done; \
-	done; \
-	$(PYTEST) $$others || failed=1; \
+	$(PYTEST) || failed=1; \
 	wait $$linting || failed=1; \
 	cat "$$said"; rm -f "$$said"; \
 	exit $$failed

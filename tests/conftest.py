@@ -99,4 +99,5 @@ def pytest_collection_finish() -> None:
     """Takes what the imports made out of the garbage collector, which then has little to walk."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)  # graphs are many objects, of which few are garbage
     gc.enable()

@@ -33,6 +33,8 @@ def resident_mib() -> float:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    if item.config.pluginmanager.has_plugin("forked files"):  # the forked process records
+        return (yield)
     start = cpu_seconds()
     result = yield
     record = {
@@ -40,6 +42,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         "cpu": round(cpu_seconds() - start, 3),
         "mib": round(resident_mib()),
         "peak": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "process": os.getpid(),
         "worker": os.environ.get("PYTEST_XDIST_WORKER", "main"),
     }
     _tests.append(record)

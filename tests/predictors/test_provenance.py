@@ -6,12 +6,12 @@ from tfmrc.predictors.provenance import provenance
 
 # One example: a question of 3 places, 2 passages of 4; G = 10.
 SOURCE = {
-    "question_ids": tf.constant([[5, 7, 0]]),
-    "passage_ids": tf.constant([[[2, 5, 8, 5], [2, 8, 5, 0]]]),
-    "extended_ids": tf.constant([[5, 11, 0, 0, 5, 15, 5, 0, 15, 5, 0]]),
-    "words": tf.constant([["Five", "?", "", "", "five", "x", "FIVE", "", "x2", "five", ""]]),
-    "starts": tf.constant([[0, 4, 0, 0, 1, 11, 21, 0, 31, 41, 0]]),
-    "ends": tf.constant([[3, 6, 0, 0, 2, 12, 22, 0, 32, 42, 0]]),
+    "question_ids": np.array([[5, 7, 0]]),
+    "passage_ids": np.array([[[2, 5, 8, 5], [2, 8, 5, 0]]]),
+    "extended_ids": np.array([[5, 11, 0, 0, 5, 15, 5, 0, 15, 5, 0]]),
+    "words": np.array([["Five", "?", "", "", "five", "x", "FIVE", "", "x2", "five", ""]]),
+    "starts": np.array([[0, 4, 0, 0, 1, 11, 21, 0, 31, 41, 0]]),
+    "ends": np.array([[3, 6, 0, 0, 2, 12, 22, 0, 32, 42, 0]]),
 }
 
 

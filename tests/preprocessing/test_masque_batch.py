@@ -10,17 +10,22 @@ from tfmrc.preprocessing.labels import masque_labels
 from tfmrc.text import Vocabulary
 
 RECORDS = {
-    "question": tf.constant(["Who met?", "Who?", "Ada", "k2", "and"]),
-    "passages": tf.constant([["a b", "the"], ["c", ""], ["", ""], [" ", "x"], ["queen", "king"]]),
-    "style": tf.constant(["qa", "nlg", "qa", "qa", "nlg"]),
-    "answer": tf.constant(["the king", "", "Ada", "k2", "queen"]),
-    "answerable": tf.constant([1, 0, -1, 1, 0]),
-    "relevance": tf.constant([[0, 1], [0, -1], [1, 1], [-1, -1], [1, 0]]),
+    "question": ["Who met?", "Who?", "Ada", "k2", "and"],
+    "passages": [["a b", "the"], ["c", ""], ["", ""], [" ", "x"], ["queen", "king"]],
+    "style": ["qa", "nlg", "qa", "qa", "nlg"],
+    "answer": ["the king", "", "Ada", "k2", "queen"],
+    "answerable": [1, 0, -1, 1, 0],
+    "relevance": [[0, 1], [0, -1], [1, 1], [-1, -1], [1, 0]],
 }
 
 
-def test_labels_and_weights():
-    x, y, weight = preprocessor().batch(RECORDS)
+@pytest.fixture
+def records():
+    return {name: tf.constant(values) for name, values in RECORDS.items()}
+
+
+def test_labels_and_weights(records):
+    x, y, weight = preprocessor().batch(records)
     assert sorted(x) == [
         "answer_ids", "extended_ids", "passage_ids", "question_ids", "style_ids", "target_ids"
     ]  # fmt: skip
@@ -40,9 +45,9 @@ def test_labels_and_weights():
 @pytest.mark.equation("masque-23")
 @pytest.mark.equation("masque-24")
 @pytest.mark.equation("masque-25")
-def test_the_mean_of_weighted_losses_is_the_mean_over_what_counts():
+def test_the_mean_of_weighted_losses_is_the_mean_over_what_counts(records):
     generator = np.random.default_rng(1)
-    _, _, weight = preprocessor().batch(RECORDS)
+    _, _, weight = preprocessor().batch(records)
     for name, tensor in weight.items():
         losses = generator.normal(size=tensor.shape)
         counted = tensor.numpy() > 0
@@ -50,8 +55,8 @@ def test_the_mean_of_weighted_losses_is_the_mean_over_what_counts():
         assert counted.sum() == {"decoder": 3, "ranker": 5, "classifier": 4}[name]
 
 
-def test_nothing_counts():
-    records = RECORDS | {"answer": tf.fill([5], "")}
+def test_nothing_counts(records):
+    records |= {"answer": tf.fill([5], "")}
     del records["answerable"], records["relevance"]
     x, y, weight = preprocessor().batch(records)
     assert x["target_ids"].numpy().tolist() == [[3]] * 5
@@ -60,15 +65,15 @@ def test_nothing_counts():
     assert not y["ranker"].numpy().any() and not y["classifier"].numpy().any()
 
 
-def test_gold_relevance():
-    x, _, _ = preprocessor(gold_relevance=True).batch(RECORDS)
+def test_gold_relevance(records):
+    x, _, _ = preprocessor(gold_relevance=True).batch(records)
     # Unknown relevance of a real passage counts as relevant: nothing is held back.
     assert x["relevance_gold"].numpy().tolist() == [[0, 1], [0, 0], [0, 0], [1, 1], [1, 0]]
 
 
-def test_other_numbers_of_passages():
+def test_other_numbers_of_passages(records):
     for given, selected in ((1, [[0], [0], [1], [0], [1]]), (3, None)):
-        _, y, weight = preprocessor(num_passages=given).batch(RECORDS)
+        _, y, weight = preprocessor(num_passages=given).batch(records)
         expected = selected or [[0, 1, 0], [0, 0, 0], [1, 1, 0], [0, 0, 0], [1, 0, 0]]
         assert y["ranker"].numpy().tolist() == expected
         assert weight["ranker"].shape == (5, given)

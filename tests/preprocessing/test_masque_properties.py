@@ -1,5 +1,7 @@
 """Features of random records against their definition in plain Python."""
 
+from functools import cache
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,12 +9,18 @@ from hypothesis import strategies as st
 from tests.text.helpers import WORDS, preprocessor, text_of, tokens
 
 G, PASSAGES, QUESTION_LENGTH, PASSAGE_LENGTH, ANSWER_LENGTH = 7, 3, 4, 3, 3
-MADE = preprocessor(
-    num_passages=PASSAGES,
-    question_length=QUESTION_LENGTH,
-    passage_length=PASSAGE_LENGTH,
-    answer_length=ANSWER_LENGTH,
-)
+
+
+@cache
+def built():
+    return preprocessor(
+        num_passages=PASSAGES,
+        question_length=QUESTION_LENGTH,
+        passage_length=PASSAGE_LENGTH,
+        answer_length=ANSWER_LENGTH,
+    )
+
+
 WORD = st.sampled_from([*WORDS, "K2", "k2", "x9", "don't", "Queen", "😀", ".", " "])
 TEXT = st.lists(WORD, max_size=6).map(" ".join)
 RECORD = st.tuples(TEXT, st.lists(TEXT, min_size=2, max_size=2), TEXT)
@@ -60,10 +68,10 @@ def plain(question, passages, answer, wide):
 @given(st.lists(RECORD, min_size=1, max_size=3))
 def test_like_the_plain_definition(records):
     question, passages, answer = (list(column) for column in zip(*records, strict=True))
-    source = MADE.source(question, passages, ["qa"] * len(records))
-    target = MADE.target(answer, source)
+    source = built().source(question, passages, ["qa"] * len(records))
+    target = built().target(answer, source)
     wide = source["question_ids"].shape[1], source["passage_ids"].shape[2]
-    back, _ = MADE.detokenize(target["target_ids"], source)
+    back, _ = built().detokenize(target["target_ids"], source)
     assert back.shape == (len(records),)
     for row, record in enumerate(records):
         ids, extended, words, targets, cut = plain(*record, wide)

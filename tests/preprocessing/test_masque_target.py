@@ -1,34 +1,39 @@
 """Decoder inputs, targets and what comes back from ids; generable: the 4, king 5, met 6."""
 
+from functools import cache
+
 import tensorflow as tf
 
 from tests.text.helpers import preprocessor, text_of
 
-MADE = preprocessor(answer_length=3)
+
+@cache
+def built():
+    return preprocessor(answer_length=3)
 
 
 def source():
-    return MADE.source(
+    return built().source(
         ["Who met K2?", "and"], [["the Queen", ""], ["k2 k2", "Queen"]], ["qa", "nlg"]
     )
 
 
 def test_targets():
     # Source: J = 4, L = 3, S = 10. K2 is position 2 in the first, 5 in the second example.
-    target = MADE.target(["The queen K2", "k2 everest"], source())
+    target = built().target(["The queen K2", "k2 everest"], source())
     assert target["answer_ids"].numpy().tolist() == [[2, 4, 7, 1], [2, 1, 1, 0]]
     assert target["target_ids"].numpy().tolist() == [[4, 7 + 6, 7 + 2, 3], [7 + 5, 1, 3, 0]]
     assert target["answer_ids"].dtype == target["target_ids"].dtype == tf.int32
 
 
 def test_cut_answers_keep_their_end():
-    target = MADE.target(["king king king met met", "the"], source())
+    target = built().target(["king king king met met", "the"], source())
     assert target["answer_ids"].numpy().tolist() == [[2, 5, 5, 5], [2, 4, 0, 0]]
     assert target["target_ids"].numpy().tolist() == [[5, 5, 5, 3], [4, 3, 0, 0]]
 
 
 def test_empty_answers():
-    target = MADE.target(["", " "], source())
+    target = built().target(["", " "], source())
     assert target["answer_ids"].numpy().tolist() == [[2], [2]]
     assert target["target_ids"].numpy().tolist() == [[3], [3]]
 
@@ -42,20 +47,20 @@ def test_bucket_ids_are_read_and_extended_ids_are_written():
 
 
 def test_padding_is_never_copied():
-    result = MADE.source(["", "x"], [["", ""], ["x", "x"]], ["qa", "qa"])
-    target = MADE.target(["x", "x"], result)
+    result = built().source(["", "x"], [["", ""], ["x", "x"]], ["qa", "qa"])
+    target = built().target(["x", "x"], result)
     assert target["target_ids"].numpy().tolist() == [[1, 3], [7, 3]]
 
 
 def test_ids_come_back_as_the_words_of_the_source():
     result = source()
-    target = MADE.target(["THE queen k2", "k2 everest"], result)
-    answer, words = MADE.detokenize(target["target_ids"], result)
+    target = built().target(["THE queen k2", "k2 everest"], result)
+    answer, words = built().detokenize(target["target_ids"], result)
     assert text_of(answer) == ["the Queen K2", "k2 [UNK]"]
     assert text_of(words) == [["the", "Queen", "K2", ""], ["k2", "[UNK]", "", ""]]
 
 
 def test_several_hypotheses_of_each_example():
-    answer, words = MADE.detokenize([[[9, 3], [4, 3]], [[12, 5], [3, 0]]], source())
+    answer, words = built().detokenize([[[9, 3], [4, 3]], [[12, 5], [3, 0]]], source())
     assert text_of(answer) == [["K2", "the"], ["k2 king", ""]]
     assert words.shape == (2, 2, 2)

@@ -9,12 +9,12 @@ from tfmrc.preprocessing import MaxoutPointerQGPreprocessor
 from tfmrc.text import Tokenizer, Vocabulary
 from tfmrc.text.sentences import sentence_numbers
 
-VOCABULARY = Vocabulary("who met the king ? in . it rained".split(), num_oov_buckets=3)
+WORDS = "who met the king ? in . it rained".split()
 PASSAGE = "It rained. Ada met the king in 1912. The king met Bo in 1912."
 
 
 def built(**options):
-    return MaxoutPointerQGPreprocessor(VOCABULARY, **options)
+    return MaxoutPointerQGPreprocessor(Vocabulary(WORDS, num_oov_buckets=3), **options)
 
 
 def words(source, row=0):
@@ -158,7 +158,7 @@ def test_rotation_moves_unknown_words_alike():
     still, _, _ = preprocessor.batch(
         {**records, "passages": tf.constant(records["passages"]), "rotation": tf.constant([0])}
     )
-    size = VOCABULARY.size
+    size = built().vocabulary.size
     assert x["passage_ids"][0, 0] == x["question_ids"][0, 3] >= size
     assert (x["passage_ids"][0, 0] - size) == (still["passage_ids"][0, 0] - size + 1) % 3
 

@@ -41,17 +41,17 @@ def test_any_number_of_axes():
     assert join_words(tf.zeros([0, 3], tf.string)).shape == (0,)
 
 
-VOCABULARY = Vocabulary(["the", "king", "rare"])
-SOURCE = tf.constant([["Who", "", "K2"], ["ß", "", ""]])
+WORDS = ["the", "king", "rare"]
+SOURCE = [["Who", "", "K2"], ["ß", "", ""]]
 
 
 def test_words_of_ids():
     ids = [[4, 8, 1, 5, 3, 4], [6, 2, 3, 0, 8, 0]]
-    result = words_of_ids(ids, SOURCE, VOCABULARY, 6)
+    result = words_of_ids(ids, tf.constant(SOURCE), Vocabulary(WORDS), 6)
     assert text_of(result) == [["the", "K2", "[UNK]", "king", "", ""], ["ß", "", "", "", "", ""]]
 
 
 def test_words_of_several_hypotheses():
     ids = [[[4, 3], [8, 3]], [[6, 5], [3, 4]]]
-    result = words_of_ids(ids, SOURCE, VOCABULARY, 6)
+    result = words_of_ids(ids, tf.constant(SOURCE), Vocabulary(WORDS), 6)
     assert text_of(result) == [[["the", ""], ["K2", ""]], [["ß", "king"], ["", ""]]]

@@ -1,0 +1,75 @@
+"""Test files run in forked processes: what passes, fails, warns or is killed is reported."""
+
+import re
+import subprocess
+import sys
+
+from tests.fresh_python import HOUR, environment
+
+FIRST = """
+import os, signal, warnings
+import pytest
+
+def test_passes():
+    warnings.warn("old", FutureWarning)
+
+def test_fails():
+    assert 1 == 2
+
+def test_is_killed():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+@pytest.mark.skip(reason="never")
+def test_left_out():
+    pass
+
+def test_process(record_property):
+    record_property("process", os.getpid())
+"""
+SECOND = """
+import os
+
+def test_process(record_property):
+    record_property("process", os.getpid())
+"""
+
+
+def run(folder, *arguments):
+    (folder / "test_first.py").write_text(FIRST)
+    (folder / "test_second.py").write_text(SECOND)
+    program = f"import tests.forked as f; f.LIMIT_MIB = {arguments[0]}; import pytest, sys; "
+    program += "sys.exit(pytest.main(['-p', 'tests.forked', *sys.argv[1:]]))"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "-rA", "-c", "/dev/null", "--rootdir", folder, folder,
+         f"--junitxml={folder / 'result.xml'}", *arguments[1:]],
+        cwd=folder, env=environment(), capture_output=True, text=True, timeout=HOUR, check=False,
+    )  # fmt: skip
+    processes = re.findall(r'name="process" value="(\d+)"', (folder / "result.xml").read_text())
+    return done.returncode, done.stdout, processes
+
+
+def test_every_outcome_is_reported(tmp_path):
+    status, said, processes = run(tmp_path, 100_000)
+    assert status == 1
+    assert "2 failed, 3 passed, 1 skipped, " in said
+    assert "assert 1 == 2" in said and said.count("FutureWarning: old") == 1
+    assert "The process of this test ended with status -9." in said
+    assert len(set(processes)) == 1  # the one after the kill
+
+
+def test_a_process_that_is_too_large_ends_after_its_file(tmp_path):
+    _, said, processes = run(tmp_path, 0)
+    assert "2 failed, 3 passed, 1 skipped, " in said
+    assert len(set(processes)) == 2
+
+
+def test_tensors_made_by_imports_are_refused(tmp_path):
+    (tmp_path / "test_tensor.py").write_text(
+        "import tensorflow as tf\n\nONE = tf.constant(1)\n\ndef test_one():\n    pass\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "tests.forked", "-c", "/dev/null", tmp_path],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=HOUR, check=False,
+    )  # fmt: skip
+    assert done.returncode == 4
+    assert "make tensors within tests and fixtures" in done.stderr + done.stdout

@@ -2,8 +2,11 @@ import keras
 from keras import ops
 
 from tfmrc.layers.encoders.linear import linear, normal
+from tfmrc.ops.chunks import map_chunks
 from tfmrc.ops.masking import masked_log_softmax
 from tfmrc.ops.shapes import product
+
+QUERIES = 8  # computed at once outside training
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -26,6 +29,8 @@ class AdditiveAttention(keras.layers.Layer):
         memory_mask: boolean `[B, S]`, True = real.
         log_prior: `[B, S]` log of the positions' prior weights; None for no prior.
         projected: The output of `project(memory)`; computed here if None.
+        training: bool. Outside training, `QUERIES` queries are computed at once, so that
+            `[B, T, S, d]` is never in memory.
 
     Returns:
         Log-weights `[B, T, S]` (float32, `LOG_ZERO` at padding) and the context `[B, T, d]`.
@@ -59,8 +64,15 @@ class AdditiveAttention(keras.layers.Layer):
         """Returns `W_m M + b` `[B, S, d]`, which is the same for all queries."""
         return self.memory_projection(memory)
 
-    def call(self, query, memory, memory_mask, log_prior=None, projected=None):
+    def call(self, query, memory, memory_mask, log_prior=None, projected=None, training=None):
         projected = self.project(memory) if projected is None else projected
+
+        def attend(query):
+            return self._attend(query, memory, memory_mask, log_prior, projected)
+
+        return attend(query) if training else map_chunks(attend, query, QUERIES)
+
+    def _attend(self, query, memory, memory_mask, log_prior, projected):
         hidden = ops.tanh(self.query_projection(query)[:, :, None] + projected[:, None])
         score = ops.cast(self.score, self.compute_dtype)
         scores = product(hidden, score[:, None])[..., 0]  # [B, T, S], masque-14

@@ -1,0 +1,229 @@
+"""Time of a decoding step, of a whole answer, and the memory of both, beside other engines.
+
+    python benchmarks/decoding_speed.py --batch 1 8 32
+    python benchmarks/decoding_speed.py --batch 8 --beams 4 --threads 1
+    python benchmarks/decoding_speed.py --batch 8 --peer transformers=/path/to/python
+
+tfmrc's Masque of the paper's sizes (8 decoder blocks of width 304) answers from 10 passages of 100
+words and a question of 20. The peer is a BART of the same decoder, with a source of 1,020 words,
+run by a Python that has transformers and PyTorch (`benchmarks/requirements-peers.txt`). Masque
+does more per step: a second attention to the source, copy attention, the words of the source. All
+weights are random and the lengths are forced.
+
+Each engine and batch size runs in a process of its own; the engines take turns, `--rounds` times.
+The time of a step is the slope of a line through the times of `--lengths`; it leaves out reading
+and what is computed once per answer. "whole" is reading, the search for the greatest length and the
+sources of its words; "memory" is the peak of the process while it does this, minus its size before.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+ENGINES = ("tfmrc", "tfmrc, XLA", "transformers")
+PASSAGES, PASSAGE_LENGTH, QUESTION_LENGTH = 10, 100, 20
+SOURCE = PASSAGES * PASSAGE_LENGTH + QUESTION_LENGTH
+VOCABULARY = 5000
+DECODER = {"blocks": 8, "width": 304, "heads": 8, "inner": 256}
+
+
+def main() -> int:
+    """Prints one table of all engines, batch sizes and rounds."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--batch", type=int, nargs="+", default=[1, 8, 32])
+    parser.add_argument("--beams", type=int, default=1)
+    parser.add_argument("--lengths", type=int, nargs="+", default=[10, 20, 30, 40])
+    parser.add_argument("--repeats", type=int, default=3, help="the fastest counts")
+    parser.add_argument("--rounds", type=int, default=3, help="the median is printed")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES[:2]))
+    parser.add_argument("--peer", help="ENGINE=PYTHON, such as transformers=peers/bin/python")
+    parser.add_argument("--measure", choices=ENGINES, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        engine = _masque if options.measure.startswith("tfmrc") else _bart
+        print(json.dumps(engine(options)))
+        return 0
+    pythons = {name: sys.executable for name in options.engines}
+    if options.peer:
+        name, _, python = options.peer.partition("=")
+        pythons[name] = python
+    print(f"{options.threads} threads, {options.beams} beams, lengths {options.lengths}")
+    print("| batch | engine | step, ms (range) | whole, s | memory, MiB |")
+    print("| ---: | --- | ---: | ---: | ---: |")
+    for batch in options.batch:
+        results: dict[str, list[dict[str, float]]] = {name: [] for name in pythons}
+        for _ in range(options.rounds):
+            for name, python in pythons.items():
+                results[name].append(_in_process(python, name, batch, options))
+        for name, rows in results.items():
+            steps = sorted(1000 * row["step"] for row in rows)
+            whole, memory = (
+                statistics.median(row[key] for row in rows) for key in ("whole", "mib")
+            )
+            print(
+                f"| {batch} | {name} | {statistics.median(steps):.1f} "
+                f"({steps[0]:.1f}-{steps[-1]:.1f}) | {whole:.2f} | {memory:,.0f} |",
+                flush=True,
+            )
+    return 0
+
+
+def _in_process(python: str, engine: str, batch: int, options: argparse.Namespace) -> Any:
+    command = [python, __file__, "--measure", engine, f"--batch={batch}"]
+    command += [f"--{name}={getattr(options, name)}" for name in ("beams", "repeats", "threads")]
+    command += ["--lengths", *map(str, options.lengths)]
+    threads = str(options.threads)
+    limits = {"OMP_NUM_THREADS": threads, "TF_NUM_INTRAOP_THREADS": threads}
+    environment = {**os.environ, **limits, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{engine} failed:\n{done.stderr[-3000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _measured(
+    search: Callable[[int], Any], whole: Callable[[], Any], options: argparse.Namespace
+) -> dict[str, float]:
+    """Returns the seconds per step, those of a whole answer, and its memory in MiB."""
+    for length in options.lengths:
+        search(length)  # traced and compiled
+    before = _resident()
+    whole()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    times = [_seconds(lambda length=length: search(length), options) for length in options.lengths]
+    slope = statistics.linear_regression(options.lengths, times).slope
+    return {"step": slope, "whole": _seconds(whole, options), "mib": peak - before}
+
+
+def _seconds(function: Callable[[], Any], options: argparse.Namespace) -> float:
+    times = []
+    for _ in range(options.repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def _resident() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+def _masque(options: argparse.Namespace) -> dict[str, float]:
+    import keras
+    import numpy as np
+    import tensorflow as tf
+
+    from tfmrc.models import Masque
+
+    keras.utils.set_random_seed(0)
+    (batch,) = options.batch
+    model = Masque(
+        vocabulary_size=VOCABULARY,
+        num_styles=2,
+        num_passages=PASSAGES,
+        generation_vocabulary_size=VOCABULARY,
+        num_decoder_blocks=DECODER["blocks"],
+        hidden_dim=DECODER["width"],
+        num_heads=DECODER["heads"],
+        intermediate_dim=DECODER["inner"],
+        dropout=0.0,
+    )
+    random = np.random.default_rng(0)
+    shapes = {
+        "question_ids": (batch, QUESTION_LENGTH),
+        "passage_ids": (batch, PASSAGES, PASSAGE_LENGTH),
+        "extended_ids": (batch, SOURCE),
+    }
+    inputs = {
+        name: tf.constant(random.integers(4, VOCABULARY, shape), tf.int32)
+        for name, shape in shapes.items()
+    }
+    inputs["style_ids"] = tf.zeros([batch], tf.int32)
+
+    def found(inputs: Any, length: int) -> tuple[Any, Any]:
+        memory = model.encode(inputs)
+        search = model.generate(memory, length, num_beams=options.beams, min_length=length)
+        return memory, search
+
+    compiled = options.measure.endswith("XLA")
+
+    def graph(function: Callable[..., Any], **given: Any) -> Any:
+        return tf.function(function, autograph=False, jit_compile=compiled or None, **given)
+
+    encode = graph(model.encode)
+    memory = encode(inputs)
+    searches = {
+        length: graph(
+            lambda memory, length=length: (
+                model.generate(memory, length, num_beams=options.beams, min_length=length).ids
+            )
+        )
+        for length in options.lengths
+    }
+
+    def answer(inputs: Any) -> Any:
+        memory, hypotheses = found(inputs, max(options.lengths))
+        return hypotheses.ids, model.attribute(memory, hypotheses.ids[:, 0])
+
+    whole = graph(answer)
+    return _measured(
+        lambda length: searches[length](memory).numpy(),
+        lambda: keras.tree.map_structure(lambda value: value.numpy(), whole(inputs)),
+        options,
+    )
+
+
+def _bart(options: argparse.Namespace) -> dict[str, float]:
+    import torch
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(0)
+    (batch,) = options.batch
+    sizes = {
+        f"{side}_{name}": value
+        for side in ("encoder", "decoder")
+        for name, value in (
+            ("layers", DECODER["blocks"]),
+            ("attention_heads", DECODER["heads"]),
+            ("ffn_dim", DECODER["inner"]),
+        )
+    }
+    config = BartConfig(
+        vocab_size=VOCABULARY, d_model=DECODER["width"], max_position_embeddings=SOURCE, **sizes
+    )
+    model = BartForConditionalGeneration(config).eval()
+    ids = torch.randint(4, VOCABULARY, (batch, SOURCE))
+    memory = model.get_encoder()(ids)
+
+    def generate(length: int, **source: Any) -> Any:
+        # Keys and values of the source are computed in the first step: the slope leaves them out.
+        return model.generate(
+            **source,
+            num_beams=options.beams,
+            do_sample=False,
+            min_new_tokens=length,
+            max_new_tokens=length,
+        )
+
+    with torch.inference_mode():
+        return _measured(
+            lambda length: generate(length, encoder_outputs=memory),
+            lambda: generate(max(options.lengths), input_ids=ids),
+            options,
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,9 +1,11 @@
 """Fixtures of predictors and serving: what takes long is made, and loaded, once."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,34 @@ import numpy as np
 import pytest
 
 
+def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Any) -> Path:
+    """Returns a file or folder that one process of the run makes and all others read.
+
+    Two processes may make it at the same time; the first one's is taken.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # the folder of the whole run
+        shared = shared.parent
+    target = shared / name
+    if not target.exists():
+        part = tmp_path_factory.mktemp("made") / name
+        make(part)
+        with suppress(OSError):  # it exists by now
+            part.rename(target)
+    return target
+
+
 @pytest.fixture(scope="session")
-def predictor():
+def predictor(tmp_path_factory):
     """A Masque predictor that gives `tests.serving.predictors.ANSWERS`."""
     from tests.serving.predictors import make_predictor, train
 
-    return train(make_predictor())
+    def trained(path):
+        train(make_predictor()).model.save_weights(path)
+
+    result = make_predictor()
+    result.model.load_weights(made_once(tmp_path_factory, "trained.weights.h5", trained))
+    return result
 
 
 @pytest.fixture(scope="session")
@@ -24,10 +48,13 @@ def exported(predictor, tmp_path_factory):
     """`<folder>/hills/7`, beam search, two hypotheses."""
     from tests.serving.predictors import EXPORT_OPTIONS
 
-    path = tmp_path_factory.mktemp("savedmodels") / "hills" / "7"
-    return predictor.export(
-        path, metrics={"rouge_l": 0.5, "by_style": {"qa": 0.25}}, **EXPORT_OPTIONS
-    )
+    def export(folder):
+        metrics = {"rouge_l": 0.5, "by_style": {"qa": 0.25}}
+        predictor.export(folder / "hills" / "7", metrics=metrics, **EXPORT_OPTIONS)
+
+    path = tmp_path_factory.mktemp("savedmodels") / "hills"  # its own: a test may change it
+    shutil.copytree(made_once(tmp_path_factory, "exported", export) / "hills", path)
+    return path / "7"
 
 
 @pytest.fixture(scope="session")

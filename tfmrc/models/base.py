@@ -16,6 +16,7 @@ from tfmrc.arguments import check_arguments, nearest
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
+from tfmrc.models.parts import check_methods, failing_part
 from tfmrc.models.presets import Preset
 
 FLAGS = "trainable_flags"  # in a configuration: which layers are frozen
@@ -43,8 +44,9 @@ class Model(keras.Model):
       embedding, are saved as Keras saves them.
     - `trainable` of every layer is saved by `get_config`, `.keras` files and predictor folders.
     - Each part of the model is created by a method `build_*`, which a registered subclass can
-      override. Assigning a layer to a finished model is an error, because the graph would not use
-      it.
+      override. A `build_*` method that nothing calls is an error that names the nearest, and so is
+      a layer that does not fit. Assigning a layer to a finished model is an error, because the
+      graph would not use it.
 
     A subclass must be registered with `keras.saving.register_keras_serializable` to be loaded.
 
@@ -82,6 +84,7 @@ Received: word_dimm=4
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        check_methods(cls, Model)
         if "__init__" in cls.__dict__:
             cls.__init__ = _capturing(cls.__init__)  # type: ignore[method-assign]
 
@@ -262,7 +265,15 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
         self.arguments.dtype = keras.dtype_policies.get(
             values.get("dtype") or keras.config.dtype_policy()
         )
-        init(self, *positional, **given)
+        try:
+            init(self, *positional, **given)
+        except Exception as error:
+            message = None
+            if is_outermost and not positional and not getattr(type(self), "_is_trial", False):
+                message = failing_part(type(self), given, error)
+            if message is None:
+                raise
+            raise ValueError(message) from error
         if is_outermost:
             _put(self, "_is_complete", True)
             if not trainable:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import tensorflow as tf
 
-from tfmrc import cli
+from tfmrc import cli, training
 
 
 def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -203,3 +203,26 @@ def test_serve_without_its_packages_names_their_install_line(capsys, monkeypatch
     status, _, error = output_of(capsys, "serve", ".", "--port=0")
     assert status == 1
     assert "uvicorn" in error and "pip install tfmrc[serve]" in error
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (
+            "train x.yaml --fresh --set a=1",
+            "tfmrc train: Interrupted after step 1,234; the checkpoint is in runs/x. "
+            "To resume: tfmrc train x.yaml --set a=1",
+        ),
+        ("verify a", "tfmrc verify: interrupted. To run it again: tfmrc verify a"),
+    ],
+)
+def test_an_interrupted_command_ends_with_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, line: str
+) -> None:
+    def interrupted(options: object) -> None:
+        raise training.TrainingInterrupted(1234, "runs/x")
+
+    command = words.split()[0]
+    monkeypatch.setitem(cli._COMMANDS, command, interrupted)
+    status, out, error = output_of(capsys, *words.split())
+    assert (status, out, error.strip()) == (130, "", line)

@@ -4,6 +4,7 @@ import argparse
 import gc
 import importlib
 import os
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -57,12 +58,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command != "reproduction":
             _import_tensorflow()
         return _COMMANDS[options.command](options) or 0
-    except KeyboardInterrupt:
-        print("\ntfmrc: interrupted. The same command resumes.", file=sys.stderr)
+    except KeyboardInterrupt as interruption:
+        print(f"\n{_interrupted(words, interruption)}", file=sys.stderr)
         return 130
     except (ValueError, OSError) as error:
         print(f"tfmrc {options.command}: {error}", file=sys.stderr)
         return 1
+
+
+def _interrupted(words: Sequence[str], interruption: KeyboardInterrupt) -> str:
+    """Returns the last line of a command that was interrupted, which says how to go on."""
+    command = words[0]
+    if command != "train":
+        return f"tfmrc {command}: interrupted. To run it again: {shlex.join(['tfmrc', *words])}"
+    said = str(interruption) or "Interrupted; what was saved before is kept"
+    resume = shlex.join(["tfmrc", *(word for word in words if word != "--fresh")])
+    return f"tfmrc train: {said}. To resume: {resume}"
 
 
 class _Parser(argparse.ArgumentParser):

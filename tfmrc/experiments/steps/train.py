@@ -230,20 +230,22 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         flush=True,
     )
     terminal = sys.stdout.isatty()
-    model.fit(
-        batches,
-        epochs=steps // per_epoch,
-        steps_per_epoch=per_epoch,
-        validation_data=dev,
-        shuffle=False,  # the batches are shuffled already
-        verbose=1 if terminal else 2,
-        callbacks=[
-            *callbacks[:-1],
-            *([] if terminal else [training.Progress()]),
-            limit,
-            callbacks.checkpoint,
-        ],
-    )
+    with training.SaveOnInterrupt(callbacks.checkpoint) as interrupt:
+        model.fit(
+            batches,
+            epochs=steps // per_epoch,
+            steps_per_epoch=per_epoch,
+            validation_data=dev,
+            shuffle=False,  # the batches are shuffled already
+            verbose=1 if terminal else 2,
+            callbacks=[
+                *callbacks[:-1],
+                *([] if terminal else [training.Progress()]),
+                limit,
+                callbacks.checkpoint,
+                interrupt,
+            ],
+        )
     if settings.stream:
         prepared.check_files()
     done = callbacks.checkpoint.step

@@ -110,6 +110,20 @@ def strings(texts: Sequence[str | bytes], name: str) -> tf.Tensor:
 
 
 def status_message(error: tf.errors.OpError) -> str:
-    """Returns the message of a failed assertion, without the names of the graph around it."""
-    match = re.search(r"assertion failed: (.*?)(?:\n\s*\[\[|\Z)", error.message, re.DOTALL)
-    return match[1] if match else error.message
+    """Returns the message of a failed assertion, without brackets and the graph around it.
+
+    Example:
+
+    >>> status_message(tf.errors.InvalidArgumentError(None, None, "assertion failed: "
+    ...                "[Unknown style. Received: style=] [ode haiku]\\n [[{{node Assert}}]]"))
+    'Unknown style. Received: style=ode haiku'
+    """
+    match = re.search(
+        r"assertion failed: \[(.*?)\](?:\s*\n\s*\[\[|\s*\Z)", error.message, re.DOTALL
+    )
+    if match:  # of a graph: texts and values, each in brackets
+        return re.sub(r"(=?)\] \[", lambda end: end[1] or " ", match[1])
+    match = re.search(r"Summarized data: (.*)\Z", error.message, re.DOTALL)
+    if match:  # of eager code: one value per line, in the notation of bytes
+        return re.sub(r"=\n", "=", re.sub(r"b(['\"])(.*?)\1", r"\2", match[1]))
+    return error.message

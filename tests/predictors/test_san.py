@@ -293,7 +293,9 @@ def test_card_and_signature(exported):
         "passage": [None],
     }
     card = json.loads((exported / "assets.extra" / "model_card.json").read_text())
-    assert all(card["outputs"][name]["meaning"] for name in card["outputs"])
+    meanings = {name: entry["meaning"] for name, entry in card["outputs"].items()}
+    assert all(meanings.values()) and not [text for text in meanings.values() if "word" in text]
+    assert meanings["answer"].startswith("the best answer, as the passage writes it")
     assert card["decoding"]["num_return_sequences"] == 3
 
 

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 __all__ = ["CLOSED", "run_piped"]
 
@@ -29,8 +30,6 @@ def run_piped(program: Callable[[], int | None]) -> int:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        try:
+        with suppress(OSError, ValueError):  # a replaced standard output has no descriptor
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except (OSError, ValueError):  # a replaced standard output without a descriptor
-            pass
         return CLOSED

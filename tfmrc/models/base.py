@@ -16,6 +16,7 @@ from tfmrc.arguments import check_arguments, nearest
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
+from tfmrc.models.indices import explaining
 from tfmrc.models.parts import check_methods, failing_part
 from tfmrc.models.presets import Preset
 
@@ -81,6 +82,8 @@ Received: word_dimm=4
 
     _captured: SimpleNamespace  # arguments of `get_config`; not a dict, because Keras tracks dicts
     train_function: Any
+    test_function: Any
+    predict_function: Any
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -217,7 +220,22 @@ Received: word_dimm=4
                     keras_private.symbolic_build(self, spec)
                 return step(batches)
 
-            self.train_function = train_function
+            self.train_function = explaining(train_function)
+
+    def make_test_function(self, force: bool = False) -> None:
+        """Creates the function of an evaluation step, with errors that name ids and labels."""
+        known = self.test_function
+        super().make_test_function(force)
+        if self.test_function is not known:
+            self.test_function = explaining(self.test_function)
+
+    def make_predict_function(self, force: bool = False) -> Any:
+        """Creates the function of a prediction step, with errors that name ids."""
+        known = self.predict_function
+        super().make_predict_function(force)
+        if self.predict_function is not known:
+            self.predict_function = explaining(self.predict_function)
+        return self.predict_function
 
 
 def _capturing(init: Callable[..., None]) -> Callable[..., None]:

@@ -282,6 +282,13 @@ def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):
     assert_batched_as_alone(exported, [*alone, REQUEST])
 
 
+@pytest.mark.usefixtures("without_graphs")
+def test_no_questions_give_no_answers(predictor):
+    outputs = predictor.run("serving_default", {"question": [], "passage": []}, **OPTIONS)
+    assert {len(values) for values in outputs.values()} == {0}
+    assert outputs["answers"].ndim == 2 and outputs["start"].dtype == np.int32
+
+
 def test_card_and_signature(exported):
     names = (
         tf.saved_model.load(str(exported))

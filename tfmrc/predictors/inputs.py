@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tfmrc.arguments import nearest
 
-__all__ = ["check_names", "cut_passages", "status_message", "tensors_of"]
+__all__ = ["check_names", "cut_passages", "one_row", "status_message", "tensors_of"]
 
 
 def check_names(where: str, names: Iterable[str], expected: Iterable[str]) -> None:
@@ -80,6 +80,22 @@ def tensors_of(
         listed = ", ".join(f"{name}={size}" for name, size in sizes.items())
         raise ValueError(f"All inputs must have as many rows. Received: {listed}")
     return [_tensor(inputs[spec.name], spec, max_passages) for spec in specs]
+
+
+def one_row(specs: Iterable[tf.TensorSpec], request: Mapping[str, Any]) -> list[tf.Tensor]:
+    """Returns the tensors of one row, from a request with values of at least some inputs.
+
+    Args:
+        specs: iterable of `tf.TensorSpec`. The signature's inputs.
+        request: dict. For each name at least one value; other inputs are empty, numbers -1.
+    """
+    tensors = []
+    for spec in specs:
+        empty: Any = "" if spec.dtype == tf.string else -1
+        other = empty if spec.shape.rank == 1 else []
+        value = next(iter(request.get(spec.name, ())), other)
+        tensors.append(tf.constant([value], spec.dtype))
+    return tensors
 
 
 def _tensor(values: Sequence[Any], spec: tf.TensorSpec, max_passages: int | None) -> tf.Tensor:

@@ -2,8 +2,8 @@
 
     python -m benchmarks.first_step
 
-The model has some 20,000 weights, so nearly all of the time is imports, tracing and the optimisation of
-the graph, which a model of any size needs too.
+The model has some 20,000 weights, so nearly all of the time is imports, tracing and the
+optimisation of the graph, which a model of any size needs too.
 """
 
 import time

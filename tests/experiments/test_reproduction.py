@@ -241,9 +241,7 @@ def test_the_measured_costs_of_a_row_are_printed(
     assert main(["reproduction", "--runs", str(tmp_path), "--only", "san-t1"]) == 0
     said = capsys.readouterr().out
     assert "What a training took where it was measured:" in said
-    assert (
-        "  san_squad/config.yaml: most runs 7 to 10 minutes on one of two cores of" in said
-    )
+    assert "  san_squad/config.yaml: most runs 7 to 10 minutes on one of two cores of" in said
     assert main(["reproduction", "--runs", str(tmp_path), "--only", "masque-t2"]) == 0
     said = capsys.readouterr().out
     assert "  masque_msmarco/config.yaml: not measured" in said

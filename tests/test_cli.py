@@ -1,12 +1,14 @@
 """The command line: help, flags, and errors that name the nearest name."""
 
+import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 import tensorflow as tf
 
-from tfmrc import cli
+from tfmrc import cli, training
 
 
 def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -18,27 +20,24 @@ def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
     return status, captured.out, captured.err
 
 
-def test_help_teaches_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_groups_all_commands_on_one_screen(capsys: pytest.CaptureFixture[str]) -> None:
     status, text, _ = output_of(capsys, "--help")
     assert status == 0
-    for command in (
-        "prepare",
-        "train",
-        "evaluate",
-        "predict",
-        "export",
-        "serve",
-        "answer",
-        "ask",
-        "verify",
-    ):
-        assert f"tfmrc {command}" in text
+    assert re.findall(r"^  (\w+) [A-Z]* ", text, re.MULTILINE) == [
+        "init", "prepare", "train", "evaluate", "predict", "reproduction",
+        "answer", "ask", "export", "serve", "verify",
+    ]  # fmt: skip
+    assert sorted(cli._COMMANDS) == sorted(re.findall(r"^  (\w+) [A-Z]* ", text, re.MULTILINE))
+    assert re.findall(r"^\w+$", text, re.MULTILINE) == ["Train", "Evaluate", "Use"]
+    lines = text.splitlines()
+    assert len(lines) <= 30 and max(map(len, lines)) <= 84
+    assert "{" not in text
 
 
 def test_no_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     status, text, _ = output_of(capsys)
     assert status == 2
-    assert "tfmrc train" in text
+    assert "train RECIPE" in text
 
 
 def test_train_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,6 +59,11 @@ def test_train_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> N
         (("predict", "r", "--input=a", "--format=full_"), "'full_'"),
         (("trian", "x.yaml"), "'trian'"),
         (("serve", "x", "--grcp-port", "1"), "did you mean --grpc-port?"),
+        (("predict", "r", "--inptu", "a"), "--inptu; did you mean --input? Also, the following"),
+        (("init", "x", "--modle=san", "--data", "a"), "did you mean --model? Also, the following"),
+        (("answer", "--jsonn", "--question=a --b"), "did you mean --json? Also, the following"),
+        (("answer", "x", "--question", "--x y"), "error: the following arguments are required"),
+        (("--verson", "train"), "did you mean --version?"),
     ],
 )
 def test_wrong_flags_are_named(
@@ -203,3 +207,39 @@ def test_serve_without_its_packages_names_their_install_line(capsys, monkeypatch
     status, _, error = output_of(capsys, "serve", ".", "--port=0")
     assert status == 1
     assert "uvicorn" in error and "pip install tfmrc[serve]" in error
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (
+            "train x.yaml --fresh --set a=1",
+            "tfmrc train: Interrupted after step 1,234; the checkpoint is in runs/x. "
+            "To resume: tfmrc train x.yaml --set a=1",
+        ),
+        ("verify a", "tfmrc verify: interrupted. To run it again: tfmrc verify a"),
+    ],
+)
+def test_an_interrupted_command_ends_with_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, line: str
+) -> None:
+    def interrupted(options: object) -> None:
+        raise training.TrainingInterrupted(1234, "runs/x")
+
+    command = words.split()[0]
+    monkeypatch.setitem(cli._COMMANDS, command, interrupted)
+    status, out, error = output_of(capsys, *words.split())
+    assert (status, out, error.strip()) == (130, "", line)
+
+
+@pytest.mark.parametrize("words", ["--help", "reproduction", "train x --help"])
+def test_a_closed_output_ends_a_command_quietly(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+        assert cli.main(words.split()) == 141
+        monkeypatch.undo()
+    assert capsys.readouterr().err == ""

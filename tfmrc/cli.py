@@ -4,6 +4,7 @@ import argparse
 import gc
 import importlib
 import os
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -11,25 +12,28 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tfmrc.arguments import nearest
+from tfmrc.pipes import run_piped
 
 GUIDE = """Machine reading with Keras: train a model, score it, export it, ask it.
 
-  tfmrc init     NAME          write a recipe for your own file of questions
-  tfmrc prepare  RECIPE.yaml   read the data, split it, count its words
-  tfmrc train    RECIPE.yaml   train a model or a grid; the same command resumes after a stop
-  tfmrc evaluate RUN           answer the test questions and score the answers
-  tfmrc predict  RUN           answer the questions of a file
-  tfmrc export   RUN           write a SavedModel for TensorFlow Serving
-  tfmrc serve    FOLDER        serve all exports of a folder: REST, gRPC, a page to try them
-  tfmrc answer   EXPORT|RUN    answer one question with an export, a trained run or a server
-  tfmrc ask      EXPORT|RUN    ask about a passage with an export, a trained run or a server
-  tfmrc verify   FOLDER        compare the files of a predictor or export with their digests
-  tfmrc reproduction           list the papers' tables and figures with their state
+Train
+  init NAME           write a recipe for your own file of questions
+  prepare RECIPE      read the data, split it, count its words
+  train RECIPE        train a model or a grid; the same command resumes
+Evaluate
+  evaluate RUN        answer the test questions and score the answers
+  predict RUN         answer the questions of a file
+  reproduction        list the papers' tables and figures with their state
+Use
+  answer MODEL        answer one question
+  ask MODEL           ask about a passage
+  export RUN          write a SavedModel for TensorFlow Serving
+  serve FOLDER        serve all exports of a folder: REST, gRPC, a page
+  verify FOLDER       compare files with their digests
 
-RECIPE is a YAML file, or the name of a recipe of tfmrc (san_squad, san_squad/paper_size). RUN is
-the folder that `train` writes (runs/NAME, or runs/NAME/VARIANT-SEED of a grid). Every setting can
-be given on the command line: `tfmrc train san_squad --set training.epochs=2 model.units=64`.
-The data folder is `--data` or the environment variable TFMRC_DATA."""
+RECIPE is a YAML file or a recipe of tfmrc (san_squad), RUN the folder that `train`
+writes (runs/NAME), MODEL an export, a run or the address of a served model.
+`tfmrc COMMAND --help` describes the flags and settings of a command."""
 
 __all__ = ["main", "parser"]
 
@@ -42,12 +46,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit status: 0 for success, 1 for a failure (described on standard error), 130 if
-        interrupted.
+        interrupted, 141 if the reader of the output has closed it (`tfmrc ... | head`).
 
     Raises:
         SystemExit: After `--help` and `--version` (0) and wrong usage (2).
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    return run_piped(lambda: _main(words))
+
+
+def _main(words: Sequence[str]) -> int:
     program = parser()
     if not words:
         program.print_help()
@@ -57,22 +65,52 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command != "reproduction":
             _import_tensorflow()
         return _COMMANDS[options.command](options) or 0
-    except KeyboardInterrupt:
-        print("\ntfmrc: interrupted. The same command resumes.", file=sys.stderr)
+    except KeyboardInterrupt as interruption:
+        print(f"\n{_interrupted(words, interruption)}", file=sys.stderr)
         return 130
+    except BrokenPipeError:
+        raise
     except (ValueError, OSError) as error:
         print(f"tfmrc {options.command}: {error}", file=sys.stderr)
         return 1
 
 
+def _interrupted(words: Sequence[str], interruption: KeyboardInterrupt) -> str:
+    """Returns the last line of a command that was interrupted, which says how to go on."""
+    command = words[0]
+    if command != "train":
+        return f"tfmrc {command}: interrupted. To run it again: {shlex.join(['tfmrc', *words])}"
+    said = str(interruption) or "Interrupted; what was saved before is kept"
+    resume = shlex.join(["tfmrc", *(word for word in words if word != "--fresh")])
+    return f"tfmrc train: {said}. To resume: {resume}"
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that names the nearest flag when one does not exist."""
+
+    _words: Sequence[str] = ()
 
     def error(self, message: str) -> NoReturn:
         unknown = message.removeprefix("unrecognized arguments: ")
         if unknown != message:
             message = self._unknown(unknown.split())
+        elif message.startswith("the following arguments are required"):
+            # A misspelled flag is often the reason why another one is missing.
+            words = self._unknown_flags()
+            if words:
+                message = f"{self._unknown(words)} Also, {message}"
         super().error(message)
+
+    def _unknown_flags(self) -> Sequence[str]:
+        """Returns the words from the first flag on that does not exist."""
+        for number, word in enumerate(self._words):
+            if word == "--" or (self._subparsers is not None and not word.startswith("-")):
+                break
+            flag = word.partition("=")[0]
+            if flag.startswith("--") and " " not in flag:
+                if flag not in self._option_string_actions:
+                    return self._words[number:]
+        return ()
 
     def _unknown(self, words: Sequence[str]) -> str:
         word = words[0]
@@ -87,6 +125,10 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         # Unknown words of a subcommand are reported by its own parser, which knows its flags.
+        self._words = [str(word) for word in (sys.argv[1:] if args is None else args)]
+        before_command = self._unknown_flags() if self._subparsers is not None else ()
+        if before_command:
+            self.error(f"unrecognized arguments: {' '.join(before_command)}")
         options, unknown = super().parse_known_args(args, namespace)
         if unknown and self._subparsers is None:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -113,13 +155,19 @@ def parser() -> argparse.ArgumentParser:
 
     program = _Parser(
         prog="tfmrc",
+        usage="tfmrc COMMAND ...",
         description=GUIDE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     program.add_argument("--version", action="version", version=f"tfmrc {__version__}")
     commands = program.add_subparsers(
-        dest="command", metavar="COMMAND", required=True, parser_class=_Parser
+        dest="command",
+        metavar="COMMAND",
+        prog="tfmrc",
+        help=argparse.SUPPRESS,  # the guide lists the commands
+        required=True,
+        parser_class=_Parser,
     )
 
     def add(name: str, line: str, description: str, settings: bool = False) -> Any:

@@ -14,7 +14,9 @@ from tfmrc import Predictor, cli, data, experiments
 from tfmrc.evaluation import read_predictions
 from tfmrc.experiments import find_recipe
 from tfmrc.experiments.answering import digest_of, model_digest
+from tfmrc.experiments.predictor import load_run as load_once
 from tfmrc.experiments.reproduction import find_runs, read_rows, states
+from tfmrc.experiments.steps import evaluate as evaluation_step
 from tfmrc.ops.ids import NUM_SPECIAL
 
 RECIPES = find_recipe("san_squad").parents[1]
@@ -125,9 +127,17 @@ def test_a_first_look_tells_time_and_memory_and_leaves_the_runs_alone(
 
 
 def test_one_table_with_means_ensemble_and_pictures(
-    place: Path, capsys: pytest.CaptureFixture[str]
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    loaded: list[str] = []
+
+    def load_run(member: Any) -> Any:
+        loaded.append(member.folder.name)
+        return load_once(member)
+
+    monkeypatch.setattr(evaluation_step, "load_run", load_run)
     assert evaluate(place) == 0
+    assert sorted(loaded) == ["one_step-1", "one_step-2", "stochastic-1", "stochastic-2"]
     path = place / "run" / "stochastic-2" / "evaluation" / "1-dev-span" / "predictions-answer.jsonl"
     found = read_predictions(path)
     assert len(found) == 5 and not any(key.endswith("x") for key in found)

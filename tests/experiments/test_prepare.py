@@ -1,6 +1,7 @@
 """Preparing: what is counted, warned of, and kept when nothing has changed."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,82 @@ def test_what_exact_spans_leave_out_is_counted_and_said(
     assert facts["test"]["examples"] == 6
     said = capsys.readouterr().out
     assert "test file: 1 questions whose answer does not occur in a passage" in said
+
+
+def prepared(
+    folder: Path, train: list[Example], test: list[Example], **settings: object
+) -> dict[str, dict[str, object]]:
+    """The counts of the parts of two files."""
+    write_examples(folder / "train.jsonl", train)
+    write_examples(folder / "test.jsonl", test)
+    chosen = loading.changed(experiment(), settings)
+    return prepare(chosen, folder, folder / "run")["sources"][0]
+
+
+def renamed(example: Example, name: str) -> Example:
+    return replace(example, id=name, group=name)
+
+
+def test_test_questions_that_are_also_training_questions_get_a_warning_with_the_number(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train = examples(400)
+    same = [renamed(example, f"t{n}") for n, example in enumerate(train)]
+    other = replace(same[0], id="other", passages=("Ann sang.",))
+    facts = prepared(tmp_path, train, [*same, other])
+    assert facts["test"]["in_training"] == facts["train"]["examples"] < 400
+    said = " ".join(capsys.readouterr().out.split())
+    number = facts["train"]["examples"]
+    assert f"Warning: {number} of 401 test questions of test.jsonl are also training quest" in said
+
+
+def test_repeated_examples_are_counted_and_said_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    test = examples(8, first=1000)
+    facts = prepared(tmp_path, examples(400), [*test, *(renamed(e, f"r{e.id}") for e in test[:3])])
+    assert facts["test"]["repeated"] == 3 and facts["test"]["examples"] == 11
+    assert "repeated" not in facts["train"]
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.count("repeat the question") == 1
+    assert "examples, test: 3 of 11 examples repeat the question and the passages" in said
+
+
+def test_passages_that_the_model_does_not_read_are_counted_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def several(*relevance: bool, passages: tuple[str, ...] = ("a", "b", "c", "d")) -> Example:
+        name = ",".join([*map(str, relevance), *passages])
+        answers = {"short": ("a",)}
+        return Example(name, "Who?", passages, answers, relevance=relevance or None, group=name)
+
+    test = [
+        several(True, False, False, False),
+        several(False, False, True, False),
+        several(False, True, True, True),
+        several(),
+        several(passages=("a", "b", "")),
+        several(passages=("a", "b")),
+    ]
+    facts = prepared(tmp_path, examples(400), test, **{"preprocessor.num_passages": 2})
+    assert facts["test"]["beyond_max_passages"] == {
+        "max_passages": 2, "examples": 4, "passages": 8, "without_a_relevant_one": 1,
+    }  # fmt: skip
+    assert "beyond_max_passages" not in facts["train"]
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        "examples, test: 4 of 6 examples have more than 2 passages; the last 8 are not read, "
+        "examples that lose every relevant one: 1 (preprocessor.num_passages)." in said
+    )
+
+
+@pytest.mark.parametrize(("count", "share"), [(3, 0.0), (1, 0.3)])
+def test_too_few_examples_are_an_error_that_leaves_no_folder(
+    tmp_path: Path, count: int, share: float
+) -> None:
+    write_examples(tmp_path / "train.jsonl", examples(count, first=1))
+    write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
+    message = rf"at least one training and one validation example.*Received: {count} training and 0"
+    with pytest.raises(ValueError, match=message):
+        prepare(experiment(share=share), tmp_path, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -1,11 +1,13 @@
 """The list of tables and figures: states from the runs that lie there, nothing invented."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tfmrc.cli import main
 from tfmrc.experiments.reproduction import Part, Row, find_runs, read_rows, states
@@ -231,3 +233,26 @@ def test_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "a second --runs adds to the first"
     )
     assert "No such folder" in capsys.readouterr().err
+
+
+def test_the_measured_costs_of_a_row_are_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reproduction", "--runs", str(tmp_path), "--only", "san-t1"]) == 0
+    said = capsys.readouterr().out
+    assert "What a training took where it was measured:" in said
+    assert "  san_squad/config.yaml: most runs 7 to 10 minutes on one of two cores of" in said
+    assert main(["reproduction", "--runs", str(tmp_path), "--only", "masque-t2"]) == 0
+    said = capsys.readouterr().out
+    assert "  masque_msmarco/config.yaml: not measured" in said
+    assert "  masque_demo/config.yaml: 4 minutes 40 seconds for the whole command" in said
+
+
+def test_every_cost_is_one_of_its_recipes_page() -> None:
+    folder = ROWS.parent
+    costs = yaml.safe_load((folder / "costs.yaml").read_text("utf-8"))
+    for name, cost in costs.items():
+        assert (folder / name).is_file()
+        page = (folder / name).parent.joinpath("README.md").read_text("utf-8")
+        numbers = re.findall(r"\d[\d.]*", cost)
+        assert numbers and set(numbers) <= set(re.findall(r"\d+(?:\.\d+)?", page)), name

@@ -93,7 +93,7 @@ def test_a_predictor_is_trained_further_in_python(first, tmp_path):
         ((), "nowhere", "is the folder of a trained run or of a saved predictor"),
         (("sources.0.styles=[qa]",), "one", r"which has \['span'\]. Received: sources.styles="),
         (("training.dtype=mixed_bfloat16",), "one", "which has 'float32'. Received: train"),
-        (("model.name=Masque", "model.preset=masque_small"), "one", "holds a SANPredictor"),
+        (("model.name=Masque", "model.preset=masque_small"), "one", "trains Masque, and .*SAN"),
         (("training.frozen=[encodr]",), "one", "The layers of SAN are word_embedding, .*encodr"),
     ],
 )  # fmt: skip
@@ -105,3 +105,21 @@ def test_what_does_not_fit_is_refused(first, settings, start, message, tmp_path)
             ),
             run=tmp_path / "run",
         )
+
+
+def test_the_folder_of_another_paper_is_named_before_data_is_read(first, capsys):
+    experiments.init(first / "written.yaml", model="masque", data=first / "one.jsonl")
+    (first / "one.jsonl").rename(first / "away.jsonl")
+    target = first / "written"
+    try:
+        words = ["train", str(first / "written.yaml"), "--run", str(target), "--from"]
+        assert cli.main([*words, str(first / "one")]) == 1
+    finally:
+        (first / "away.jsonl").rename(first / "one.jsonl")
+    folder = first / "one"
+    assert capsys.readouterr().err == (
+        f"tfmrc train: written trains Masque, and the model in {folder} is SAN. Train it further "
+        "with a recipe of SAN, or name the folder of a trained Masque. "
+        f"Received: start_from='{folder}'\n"
+    )
+    assert not target.exists()

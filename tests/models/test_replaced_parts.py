@@ -1,15 +1,18 @@
 """A registered subclass replaces a part of a model; it trains, saves and loads like the model."""
 
+import re
+from pathlib import Path
+
 import keras
 import numpy as np
 import pytest
 from keras import ops
 
 from tests.layers.weights import randomise
-from tests.models import examples, questions
+from tests.models import duals, examples, questions
 from tests.models.test_san import SMALL, batch
 from tfmrc.layers import DualAttention, MaxoutPointer, OneStepAnswer, PointerGenerator
-from tfmrc.models import SAN, Masque, MaxoutPointerQG
+from tfmrc.models import SAN, DAANet, Masque, MaxoutPointerQG
 
 
 @keras.saving.register_keras_serializable(package="tests")
@@ -132,3 +135,104 @@ def test_an_assigned_layer_is_refused_with_the_method_to_override():
     san = SAN(**SMALL)
     with pytest.raises(AttributeError, match=r"Override `build_answer_module`"):
         san.answer_module = OneStepAnswer()
+
+
+# === Parts that do not fit ===
+
+
+class Identity(keras.layers.Layer):
+    """A layer of one tensor."""
+
+    def call(self, x):
+        return x
+
+
+class PassagesOnly(keras.layers.Layer):
+    """Forgets the question."""
+
+    def call(self, passages, question, passage_mask, question_mask):
+        return passages
+
+
+class OneColumn(keras.layers.Layer):
+    """Logits `[B, K, 1]`."""
+
+    def call(self, passages, passage_mask):
+        return ops.max(passages, (2, 3))[:, :, None]
+
+
+def with_parts(base, **layers):
+    """A subclass whose methods return these layers."""
+    return type("Mine", (base,), {k: lambda self, *_, _x=v, **__: _x for k, v in layers.items()})
+
+
+MISFITS = {
+    "signature": (Masque, examples.SIZES, "build_dual_attention", Identity(),
+                  r"returns the layer `\(passages, .*TypeError: too many"),
+    "outputs": (Masque, examples.SIZES, "build_dual_attention", PassagesOnly(),
+                "returns the layer .*Received: NotImplementedError: Iterating"),
+    "shape": (Masque, examples.SIZES, "build_passage_ranker", OneColumn(),
+              r"logits `\[B, K\]`.*shape \(None, 3\).*shape=\(None, 3, 1\)"),
+    "none": (SAN, SMALL, "build_memory_generation", None, "to the memory.*'NoneType'"),
+    "copying": (MaxoutPointerQG, questions.SIZES, "build_pointer", Identity(), "copy mechanism"),
+    "encoder": (DAANet, duals.SIZES, "build_causal_encoder", Identity(), "encoder of the question"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_a_part_that_does_not_fit_is_named(name):
+    base, sizes, method, layer, message = MISFITS[name]
+    with pytest.raises(ValueError, match=rf"^Mine cannot be built.*`{method}`.*{message}"):
+        small(with_parts(base, **{method: layer}), sizes)
+
+
+def test_the_part_at_fault_is_named_among_several_and_two_at_fault_are_both_named():
+    fitting = DualAttention(name="dual_attention")
+    one = with_parts(Masque, build_dual_attention=fitting, build_passage_ranker=Identity())
+    with pytest.raises(ValueError, match="layer of its `build_passage_ranker`. Expected"):
+        small(one, examples.SIZES)
+    two = with_parts(SAN, build_memory_generation=Identity(), build_answer_module=Identity())
+    with pytest.raises(ValueError, match="`build_memory_generation` or `build_answer_module`"):
+        small(two, SMALL)
+
+
+def test_an_error_of_an_argument_is_not_blamed_on_a_replaced_part():
+    with pytest.raises(ValueError, match="^`block` is one of"):
+        small(ScaledMasque, {**examples.SIZES, "block": "cnn"})
+
+
+def test_a_method_that_nothing_calls_names_the_nearest():
+    with pytest.raises(TypeError, match="`build_dual_atention` .*did you mean `build_dual_attent"):
+        with_parts(Masque, build_dual_atention=Identity())
+    mixin = type("Mixin", (), {"build_pointr": lambda self: None})
+    with pytest.raises(TypeError, match="mean `build_pointer`.*Received: Mine.build_pointr"):
+        type("Mine", (mixin, MaxoutPointerQG), {})
+    with pytest.raises(TypeError, match="build_xyz.*it has build_answer_module, build_contextual"):
+        with_parts(SAN, build_xyz=Identity())
+
+
+def test_a_method_of_a_subclass_own_that_its_code_calls_is_accepted():
+    class Wider(SAN):
+        def build_answer_module(self):
+            return [self.build_inner_module() for _ in range(1)][0]
+
+        def build_inner_module(self):
+            return OneStepAnswer(dropout=0.0, name="answer_module", dtype=self.arguments.dtype)
+
+    assert type(small(Wider, SMALL).answer_module) is OneStepAnswer
+
+
+def test_the_guide_lists_every_part_of_every_model():
+    page = (Path(__file__).parents[2] / "docs" / "replacing_parts.md").read_text("utf-8")
+    for cls in (Masque, SAN, MaxoutPointerQG, DAANet):
+        section = page.split(f"### {cls.__name__}\n")[1].split("\n### ")[0]
+        listed = re.findall(r"^\| `(build_\w+)\(", section, re.MULTILINE)
+        assert listed == [name for name in vars(cls) if name.startswith("build_")]
+
+
+def test_the_guides_example_runs():
+    page = (Path(__file__).parents[2] / "docs" / "replacing_parts.md").read_text("utf-8")
+    names = {}
+    for program in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(program.replace("**sizes)", "**sizes, hidden_dim=8, num_heads=2)"), names)
+    assert float(names["model"].dual_attention.scale) == 1.0

@@ -161,3 +161,10 @@ def test_saved_and_loaded_and_a_task_that_is_missing(tmp_path, predictor):
                 predictor.preprocessor.vocabulary, num_characters=9, generation_vocabulary_size=14
             ),
         )
+
+
+@pytest.mark.usefixtures("without_graphs")
+def test_no_passages_give_no_texts(predictor):
+    for task, given in (("answer", "question"), ("ask", "answer")):
+        outputs = predictor.run(task, {given: [], "passage": []}, **OPTIONS)
+        assert {len(values) for values in outputs.values()} == {0}

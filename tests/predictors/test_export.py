@@ -110,7 +110,10 @@ def test_a_version_is_replaced_only_on_request(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="version number.*Received: path="):
         predictor.export(tmp_path / "hills" / "newest")
     path = predictor.export(tmp_path / "hills" / "1")
-    with pytest.raises(FileExistsError, match="overwrite=True"):
+    with pytest.raises(
+        FileExistsError,
+        match="`--overwrite` on the .* overwrite=True in Python. Received: overwrite=False",
+    ):
         predictor.export(path)
     before = (path / "fingerprint.pb").stat().st_mtime_ns
     calls = []

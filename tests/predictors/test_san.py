@@ -282,6 +282,13 @@ def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):
     assert_batched_as_alone(exported, [*alone, REQUEST])
 
 
+@pytest.mark.usefixtures("without_graphs")
+def test_no_questions_give_no_answers(predictor):
+    outputs = predictor.run("serving_default", {"question": [], "passage": []}, **OPTIONS)
+    assert {len(values) for values in outputs.values()} == {0}
+    assert outputs["answers"].ndim == 2 and outputs["start"].dtype == np.int32
+
+
 def test_card_and_signature(exported):
     names = (
         tf.saved_model.load(str(exported))
@@ -293,7 +300,9 @@ def test_card_and_signature(exported):
         "passage": [None],
     }
     card = json.loads((exported / "assets.extra" / "model_card.json").read_text())
-    assert all(card["outputs"][name]["meaning"] for name in card["outputs"])
+    meanings = {name: entry["meaning"] for name, entry in card["outputs"].items()}
+    assert all(meanings.values()) and not [text for text in meanings.values() if "word" in text]
+    assert meanings["answer"].startswith("the best answer, as the passage writes it")
     assert card["decoding"]["num_return_sequences"] == 3
 
 

@@ -97,7 +97,7 @@ def test_state_and_signature_are_told(server):
         (400, "hold strings", {"instances": [{**INSTANCE, "question": 7}]}),
         (400, "2 lists deep", {"instances": [{**INSTANCE, "passages": "x"}]}),
         (400, "base64", {"instances": [{**INSTANCE, "question": {"b64": "?"}}]}),
-        (400, "this model are qa, nlg. Received: style=] [limerick]", {"instances": [VERSE]}),
+        (400, "this model are qa, nlg. Received: style=limerick", {"instances": [VERSE]}),
         (400, "as many rows", {"inputs": {**REQUEST, "style": ["qa"]}}),
         (404, "serving_default", {"signature_name": "other", "instances": [INSTANCE]}),
         (404, "serving_default", {"signature_name": ["x"], "instances": [INSTANCE]}),

@@ -13,6 +13,7 @@ from tfmrc.data.formats.detect import file_format, read_file
 from tfmrc.data.formats.narrativeqa import SPLITS
 from tfmrc.data.stream import RecordError
 from tfmrc.data.transforms.sentences import words
+from tfmrc.pipes import run_piped
 
 
 @dataclass
@@ -160,4 +161,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_piped(main))

@@ -3,5 +3,6 @@
 import sys
 
 from tfmrc.evaluation.commands.command_line import main
+from tfmrc.pipes import run_piped
 
-sys.exit(main())
+sys.exit(run_piped(main))

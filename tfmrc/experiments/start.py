@@ -3,10 +3,42 @@
 from typing import Any
 
 from tfmrc.experiments import run_folder
-from tfmrc.experiments.building import classes_of
+from tfmrc.experiments.building import classes_of, find_model_class
 from tfmrc.experiments.settings import Experiment
+from tfmrc.models.folder import CONFIG
 
-__all__ = ["freeze", "load_start"]
+__all__ = ["check_start", "freeze", "load_start"]
+
+
+def check_start(experiment: Experiment) -> None:
+    """Raises a ValueError if training starts from the model of another paper.
+
+    Only the configuration of the folder is read, so the error comes before any data is read.
+
+    Raises:
+        ValueError: If the folder is no predictor's, or has a model of another kind.
+    """
+    folder = run_folder.start_folder(experiment)
+    if folder is None:
+        return
+    from tfmrc.predictors.registry import find_predictor_class
+
+    wanted = classes_of(experiment)
+    entries = run_folder.read_json(folder / CONFIG, "train")
+    name = str(entries.get("model", {}).get("class", "")) if isinstance(entries, dict) else ""
+    try:
+        received = find_model_class(name)
+    except ValueError as error:
+        raise ValueError(
+            f"{folder / CONFIG} names a model that is not registered: {error}"
+        ) from None
+    if not issubclass(find_predictor_class(received), wanted.predictor):
+        raise ValueError(
+            f"{experiment.name} trains {wanted.model.__name__}, and the model in "
+            f"{experiment.start_from} is {received.__name__}. Train it further with a recipe of "
+            f"{received.__name__}, or name the folder of a trained {wanted.model.__name__}. "
+            f"Received: start_from={experiment.start_from!r}"
+        )
 
 
 def load_start(experiment: Experiment, tagger: str | None) -> Any:

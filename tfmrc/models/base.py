@@ -16,6 +16,8 @@ from tfmrc.arguments import check_arguments, nearest
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
+from tfmrc.models.indices import explaining
+from tfmrc.models.parts import check_methods, failing_part
 from tfmrc.models.presets import Preset
 
 FLAGS = "trainable_flags"  # in a configuration: which layers are frozen
@@ -43,8 +45,9 @@ class Model(keras.Model):
       embedding, are saved as Keras saves them.
     - `trainable` of every layer is saved by `get_config`, `.keras` files and predictor folders.
     - Each part of the model is created by a method `build_*`, which a registered subclass can
-      override. Assigning a layer to a finished model is an error, because the graph would not use
-      it.
+      override. A `build_*` method that nothing calls is an error that names the nearest, and so is
+      a layer that does not fit. Assigning a layer to a finished model is an error, because the
+      graph would not use it.
 
     A subclass must be registered with `keras.saving.register_keras_serializable` to be loaded.
 
@@ -79,9 +82,12 @@ Received: word_dimm=4
 
     _captured: SimpleNamespace  # arguments of `get_config`; not a dict, because Keras tracks dicts
     train_function: Any
+    test_function: Any
+    predict_function: Any
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        check_methods(cls, Model)
         if "__init__" in cls.__dict__:
             cls.__init__ = _capturing(cls.__init__)  # type: ignore[method-assign]
 
@@ -214,7 +220,22 @@ Received: word_dimm=4
                     keras_private.symbolic_build(self, spec)
                 return step(batches)
 
-            self.train_function = train_function
+            self.train_function = explaining(train_function)
+
+    def make_test_function(self, force: bool = False) -> None:
+        """Creates the function of an evaluation step, with errors that name ids and labels."""
+        known = self.test_function
+        super().make_test_function(force)
+        if self.test_function is not known:
+            self.test_function = explaining(self.test_function)
+
+    def make_predict_function(self, force: bool = False) -> Any:
+        """Creates the function of a prediction step, with errors that name ids."""
+        known = self.predict_function
+        super().make_predict_function(force)
+        if self.predict_function is not known:
+            self.predict_function = explaining(self.predict_function)
+        return self.predict_function
 
 
 def _capturing(init: Callable[..., None]) -> Callable[..., None]:
@@ -262,7 +283,15 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
         self.arguments.dtype = keras.dtype_policies.get(
             values.get("dtype") or keras.config.dtype_policy()
         )
-        init(self, *positional, **given)
+        try:
+            init(self, *positional, **given)
+        except Exception as error:
+            message = None
+            if is_outermost and not positional and not getattr(type(self), "_is_trial", False):
+                message = failing_part(type(self), given, error)
+            if message is None:
+                raise
+            raise ValueError(message) from error
         if is_outermost:
             _put(self, "_is_complete", True)
             if not trainable:

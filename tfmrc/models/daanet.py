@@ -20,6 +20,7 @@ from tfmrc.models import presets
 from tfmrc.models.base import Model
 from tfmrc.models.configuration import check_choice
 from tfmrc.models.daanet_task import GIVEN, TARGET, Direction
+from tfmrc.models.parts import check_output
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import PAD
 
@@ -251,6 +252,7 @@ class DAANet(Model):
             targets = inputs[f"{TARGET[task]}_target_ids"]
             parts = self.distribute(task, memory, written, targets)
             outputs[task] = parts["log_probability"]
+            check_output(self, "build_switch", outputs[task], None)
             outputs[f"{task}_coverage"] = coverage_overlap(ops.exp(parts["log_attentions"][0]))
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = self.arguments.dtype

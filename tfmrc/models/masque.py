@@ -28,6 +28,7 @@ from tfmrc.models.configuration import check_choice, check_contextual
 from tfmrc.models.generation import GenerationMixin, input_ids
 from tfmrc.models.masque_decoder import MasqueDecoder
 from tfmrc.models.masque_reader import MasqueReader
+from tfmrc.models.parts import check_output
 from tfmrc.ops.ids import BOS
 
 BLOCKS = {
@@ -367,6 +368,11 @@ class Masque(GenerationMixin, Model):
         if self.decoder is not None:
             parts = self.decoder.call(memory, inputs["answer_ids"], inputs["target_ids"])
             outputs["decoder"] = parts["log_probability"]
+            check_output(self, "build_pointer_generator", outputs["decoder"], None)
+        if self.passage_ranker is not None:
+            check_output(self, "build_passage_ranker", outputs["ranker"], num_passages)
+        if self.answer_possibility is not None:
+            check_output(self, "build_answer_possibility", outputs["classifier"])
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = policy
 

@@ -19,6 +19,7 @@ from tfmrc.models import presets
 from tfmrc.models.base import Model
 from tfmrc.models.configuration import check_choice
 from tfmrc.models.generation import GenerationMixin, input_ids
+from tfmrc.models.parts import check_output
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import BOS, PAD, UNK
 from tfmrc.ops.masking import masked_softmax
@@ -183,6 +184,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
                 inputs[part] = keras.Input((None, width), dtype="int32", name=part)
         parts = self._write(self._read(inputs), inputs["question_ids"], inputs["target_ids"])
         outputs = {"decoder": parts["log_probability"]}
+        check_output(self, "build_pointer", outputs["decoder"], None)
         if coverage:
             outputs["coverage"] = coverage_overlap(parts["attention"])
         super().__init__(inputs=inputs, outputs=outputs, name=name)

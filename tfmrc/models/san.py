@@ -20,6 +20,7 @@ from tfmrc.layers import (
 from tfmrc.models import presets
 from tfmrc.models.base import Model
 from tfmrc.models.configuration import check_choice, check_contextual
+from tfmrc.models.parts import check_output
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.spans import best_spans
 
@@ -198,6 +199,8 @@ class SAN(Model):
             for part in ("question_pieces", "passage_pieces"):
                 inputs[part] = keras.Input((None, 2), dtype="int32", name=part)
         outputs = self._answer(self._read(inputs))
+        for output in outputs.values():
+            check_output(self, "build_answer_module", output, None)
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = self.arguments.dtype
 

@@ -14,7 +14,7 @@ from tfmrc.arguments import check_arguments
 from tfmrc.models.folder import build
 from tfmrc.predictors import registry
 from tfmrc.predictors.export import export_saved_model
-from tfmrc.predictors.inputs import check_names, status_message, tensors_of
+from tfmrc.predictors.inputs import check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.result import Result
 from tfmrc.predictors.storage import load_parts, save_parts
@@ -274,11 +274,16 @@ class Predictor(Generic[R]):
         specs = function.input_signature
         check_names(f"The signature {signature!r}", inputs, [spec.name for spec in specs])
         most = getattr(self.preprocessor, "num_passages", None)
+        tensors = tensors_of(inputs, specs, most)
+        is_empty = bool(tensors) and tensors[0].shape[0] == 0
+        if is_empty:  # layers do not agree on zero rows outside a graph
+            tensors = one_row(specs, self.warmup_request() or {})
         try:
-            outputs = function(*tensors_of(inputs, specs, most))
+            outputs = function(*tensors)
         except tf.errors.InvalidArgumentError as error:
             raise ValueError(status_message(error)) from error
-        return {name: value.numpy() for name, value in outputs.items()}
+        end = 0 if is_empty else None
+        return {name: value.numpy()[:end] for name, value in outputs.items()}
 
     def signature(self, name: str = "serving_default", **options: Any) -> Any:
         """Returns the `tf.function` of a signature; it is built once per combination of options.

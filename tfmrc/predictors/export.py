@@ -62,7 +62,8 @@ def export_saved_model(
     path = check_target(path, _is_export)
     if path.exists() and not overwrite:
         raise FileExistsError(
-            f"{path} exists. Export to a greater version number, or pass overwrite=True."
+            f"{path} exists. Export to a greater version number, or replace it: `--overwrite` on "
+            f"the command line, overwrite=True in Python. Received: overwrite={overwrite}"
         )
 
     signatures = predictor.build_signatures(options)

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tfmrc.arguments import nearest
 
-__all__ = ["check_names", "cut_passages", "status_message", "tensors_of"]
+__all__ = ["check_names", "cut_passages", "one_row", "status_message", "tensors_of"]
 
 
 def check_names(where: str, names: Iterable[str], expected: Iterable[str]) -> None:
@@ -82,6 +82,22 @@ def tensors_of(
     return [_tensor(inputs[spec.name], spec, max_passages) for spec in specs]
 
 
+def one_row(specs: Iterable[tf.TensorSpec], request: Mapping[str, Any]) -> list[tf.Tensor]:
+    """Returns the tensors of one row, from a request with values of at least some inputs.
+
+    Args:
+        specs: iterable of `tf.TensorSpec`. The signature's inputs.
+        request: dict. For each name at least one value; other inputs are empty, numbers -1.
+    """
+    tensors = []
+    for spec in specs:
+        empty: Any = "" if spec.dtype == tf.string else -1
+        other = empty if spec.shape.rank == 1 else []
+        value = next(iter(request.get(spec.name, ())), other)
+        tensors.append(tf.constant([value], spec.dtype))
+    return tensors
+
+
 def _tensor(values: Sequence[Any], spec: tf.TensorSpec, max_passages: int | None) -> tf.Tensor:
     if spec.dtype != tf.string:
         return tf.constant(np.asarray(values), spec.dtype)
@@ -110,6 +126,20 @@ def strings(texts: Sequence[str | bytes], name: str) -> tf.Tensor:
 
 
 def status_message(error: tf.errors.OpError) -> str:
-    """Returns the message of a failed assertion, without the names of the graph around it."""
-    match = re.search(r"assertion failed: (.*?)(?:\n\s*\[\[|\Z)", error.message, re.DOTALL)
-    return match[1] if match else error.message
+    """Returns the message of a failed assertion, without brackets and the graph around it.
+
+    Example:
+
+    >>> status_message(tf.errors.InvalidArgumentError(None, None, "assertion failed: "
+    ...                "[Unknown style. Received: style=] [ode haiku]\\n [[{{node Assert}}]]"))
+    'Unknown style. Received: style=ode haiku'
+    """
+    match = re.search(
+        r"assertion failed: \[(.*?)\](?:\s*\n\s*\[\[|\s*\Z)", error.message, re.DOTALL
+    )
+    if match:  # of a graph: texts and values, each in brackets
+        return re.sub(r"(=?)\] \[", lambda end: end[1] or " ", match[1])
+    match = re.search(r"Summarized data: (.*)\Z", error.message, re.DOTALL)
+    if match:  # of eager code: one value per line, in the notation of bytes
+        return re.sub(r"=\n", "=", re.sub(r"b(['\"])(.*?)\1", r"\2", match[1]))
+    return error.message

@@ -9,57 +9,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from tfmrc.predictors.meanings import INPUTS, output_meanings
 from tfmrc.predictors.storage import tool_versions
 
 __all__ = ["write_model_card"]
 
-OUTPUTS = {
-    "answer": "the answer; see `words` for the normalisation of its words",
-    "num_words": "number of its words; the per-word outputs are padded beyond",
-    "words": "its words; those of the generation vocabulary are lower-cased and normalised (NFKC)",
-    "sources": "the source of each word: vocabulary, question or passage",
-    "source_texts": "each copied word as the question or passage writes it; empty for the others",
-    "passage_indices": "index of the passage it was copied from; -1 for none",
-    "starts": "offset of the first character (code point) in the question or passage; -1 for none",
-    "ends": "offset after the last character; -1 for none",
-    "mixture": "weights of vocabulary, question and passages at each word",
-    "score": "log-probability of the words, length-penalised if so exported",
-    "log_probability": "log-probability of the answer's words",
-    "finished": "false if the text was cut at the greatest length",
-    "alternatives": "the other hypotheses, best first",
-    "alternative_scores": "their scores",
-    "alternative_log_probabilities": "their log-probabilities",
-    "relevance": "relevance of each passage to the question, 0 to 1; 0 for a missing passage",
-    "answerable_probability": "probability that the passages answer the question at all",
-    "question": "the best question",
-    "questions": "the questions, best first",
-    "probabilities": "probability of each text (the product of its words') or span (of its ends')",
-    "log_probabilities": "their logarithms",
-    "answer_start": "offset of the answer's first character (code point) in the passage",
-    "answers": "the best answers or spans; or the answer candidates, as the passage has them",
-    "answer_starts": "offsets of the answer candidates; -1 where the passage has fewer",
-    "start": "offset of the answer's first character (code point) in the passage; -1 for none",
-    "end": "offset after its last character",
-    "probability": "probability of the answer: the product of its words', or of its two ends'",
-    "step_begin": "each step's probabilities that the answer begins with a word of the window",
-    "step_end": "likewise that it ends with it",
-    "step_weights": "the share of each step in the result",
-    "word_starts": "offsets of the window's words in the passage",
-    "word_ends": "offsets after them",
-    "truncated": "true if the question or passages were longer, or more, than the model reads",
-}
-INPUTS = {
-    "question": "the question",
-    "passages": "the passages; an empty string for a missing one",
-    "style": "the style of the answer",
-    "passage": "the passage",
-    "answer": "the answer to ask about",
-    "answer_start": "offset of its first character (code point); -1 for its first occurrence",
-    "question_lemmas": "the lemma of each word of the question, single spaces between them",
-    "passage_lemmas": "the lemma of each word of the passage",
-    "passage_pos": "the part-of-speech tag of each word of the passage",
-    "passage_ner": "the type of entity of each word of the passage",
-}
 REQUIREMENTS = (
     "The graph uses operations of tensorflow-text: TensorFlow Serving's official builds have them; "
     "in Python, import tensorflow_text before `tf.saved_model.load`."
@@ -144,9 +98,10 @@ def _write(path: Path, value: Any) -> None:
 
 def _signature(concrete: Any) -> dict[str, Any]:
     inputs, outputs = concrete.structured_input_signature[0], concrete.structured_outputs
+    meanings = output_meanings(outputs)
     return {
         "inputs": {spec.name: _described(INPUTS, spec.name, spec) for spec in inputs},
-        "outputs": {name: _described(OUTPUTS, name, outputs[name]) for name in sorted(outputs)},
+        "outputs": {name: _described(meanings, name, outputs[name]) for name in sorted(outputs)},
     }
 
 

@@ -202,7 +202,7 @@ def san_signature(model: Any, preprocessor: Any, options: SpanOptions) -> Any:
     def find_in(windows: dict[str, tf.Tensor]) -> list[tf.Tensor]:
         """Applies `find` to all windows, `CHUNK` at a time."""
         total = tf.shape(windows["row"])[0]
-        chunks = (total + CHUNK - 1) // CHUNK
+        chunks = tf.maximum(1, (total + CHUNK - 1) // CHUNK)  # one without rows, for its shapes
         dtypes = [tf.int32, tf.int32, tf.float32] + [tf.float32] * 3 * options.return_steps
         arrays = [tf.TensorArray(dtype, size=chunks, infer_shape=False) for dtype in dtypes]
 

@@ -16,6 +16,7 @@ from tfmrc.data.formats.detect import read_file
 from tfmrc.data.formats.squad import FREE
 from tfmrc.data.stream import open_to_write
 from tfmrc.data.transforms.splits import group_number
+from tfmrc.pipes import run_piped
 
 
 def write_squad(
@@ -179,4 +180,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_piped(main))

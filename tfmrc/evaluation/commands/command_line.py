@@ -36,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         result = options.run(options)
+    except BrokenPipeError:
+        raise
     except (OSError, ValueError, TypeError, ImportError, KeyError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

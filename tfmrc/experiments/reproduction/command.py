@@ -64,6 +64,9 @@ def reproduction(
     for state in listed if only else []:
         lines = table.commands(state, path.parent)
         print("", f"{state.row.paper}, {state.row.label}:", *lines, sep="\n  ")
+        costs = table.measured(state, path.parent)
+        if costs:
+            print("", "What a training took where it was measured:", *costs, sep="\n  ")
         tries = table.first_looks(state, path.parent)
         if tries:
             print("", "Time and memory of the trainings here, from ten steps of each:", *tries,

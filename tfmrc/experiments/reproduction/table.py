@@ -83,6 +83,19 @@ def first_looks(state: RowState, recipes: str | Path = "recipes") -> list[str]:
     return [f"{line.partition('  #')[0]} --first-look" for line in trainings]
 
 
+def measured(state: RowState, recipes: str | Path = "recipes") -> list[str]:
+    """Returns what the trainings of a row took where they were measured, a line per recipe.
+
+    The figures are those of `costs.yaml` in the folder of the recipes.
+    """
+    import yaml
+
+    path = Path(recipes, "costs.yaml")
+    costs = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    files = dict.fromkeys(part.recipe for part in state.row.parts if part.recipe.endswith(".yaml"))
+    return [f"{file}: {costs.get(file, 'not measured')}" for file in files]
+
+
 def to_json(state: RowState, recipes: str | Path = "recipes") -> dict[str, Any]:
     """Returns a row, its state, its commands and its results."""
     row = state.row
@@ -95,6 +108,7 @@ def to_json(state: RowState, recipes: str | Path = "recipes") -> dict[str, Any]:
         "without_recipe": list(state.without_recipe),
         "commands": commands(state, recipes),
         "first_looks": first_looks(state, recipes),
+        "measured": measured(state, recipes),
         "results": [
             {
                 "part": result.part.label,

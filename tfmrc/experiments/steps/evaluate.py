@@ -125,14 +125,15 @@ def evaluate(
     scores_of: dict[str, dict[int, list[RunScores]]] = {}
     tested: list[Tested] = []
     written: list[Path] = []
+    loaded: dict[Path, Any] | None = {} if experiment.evaluation.ensemble else None
     for member in runs:
         tested = test_sets(member.experiment, source_folder, root, tested)
-        for number, scores in evaluate_run(experiment, member, tested).items():
+        for number, scores in evaluate_run(experiment, member, tested, loaded).items():
             scores_of.setdefault(member.variant, {}).setdefault(number, []).append(scores)
         written += [member.folder / folders.EVALUATION / each.folder for each in tested]
     if is_grid(experiment) or seeds:
-        if experiment.evaluation.ensemble:
-            _evaluate_ensembles(experiment, root, runs, tested, scores_of)
+        if loaded is not None:
+            _evaluate_ensembles(experiment, root, runs, tested, scores_of, loaded)
         for each in tested:
             target = root / folders.EVALUATION / each.folder
             _write_table(experiment, each, runs, scores_of, target)
@@ -172,7 +173,10 @@ test_sets.__test__ = False  # type: ignore[attr-defined]
 
 
 def evaluate_run(
-    experiment: Experiment, member: Member, tested: Sequence[Tested]
+    experiment: Experiment,
+    member: Member,
+    tested: Sequence[Tested],
+    loaded: dict[Path, Any] | None = None,
 ) -> dict[int, RunScores]:
     """Scores one trained run and writes its reports.
 
@@ -180,12 +184,16 @@ def evaluate_run(
         experiment: `Experiment`. The whole experiment, which names the system.
         member: `Member`. The run.
         tested: list of `Tested`. The test examples of its sources.
+        loaded: dict or None. Keeps the predictor of the run by its folder, for an ensemble.
+            Default: None.
 
     Returns:
         A dict of scores by index of the source.
     """
     training = folders.read_json(member.folder / folders.TRAINING, "train")
     predictor = load_run(member)
+    if loaded is not None:
+        loaded[member.folder] = predictor
     digest = _digest(member)
     results = {}
     for each in tested:
@@ -364,15 +372,19 @@ def _evaluate_ensembles(
     runs: Sequence[Member],
     tested: Sequence[Tested],
     scores_of: dict[str, dict[int, list[RunScores]]],
+    loaded: dict[Path, Any],
 ) -> None:
-    """Scores the seeds of each variant as one predictor that averages their distributions."""
+    """Scores the seeds of each variant as one predictor that averages their distributions.
+
+    The predictors of `loaded` are those that scored the runs; a variant's are dropped after it.
+    """
     from tfmrc.predictors import ensemble_predictor
 
     for variant in list(scores_of):
         ensemble = [member for member in runs if member.variant == variant]
         if len(ensemble) < 2:
             continue
-        predictor = ensemble_predictor([load_run(member) for member in ensemble])
+        predictor = ensemble_predictor([loaded.pop(member.folder) for member in ensemble])
         digest = " ".join(map(_digest, ensemble))
         for each in tested:
             target = root / folders.EVALUATION / each.folder / f"ensemble-{variant}".rstrip("-")

@@ -2,8 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from tfmrc.data.stream import ExampleStream
 from tfmrc.experiments import inputs
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.building import check_experiment, classes_of
+from tfmrc.experiments.counts import PARTS, Count, check_enough, lines_of, max_passages
 from tfmrc.experiments.formats import formats, read
 from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.experiments.sources import (
@@ -31,37 +32,6 @@ from tfmrc.files import write_text
 
 _WRITTEN = (folders.DATA, folders.VOCABULARY, folders.VOCABULARY_IDS, folders.SPANS)
 FEW = 50  # least number of validation examples for a reliable choice of the best weights
-
-
-@dataclass
-class Count:
-    """Numbers of examples in one pass."""
-
-    examples: int = 0
-    answerable: int = 0
-    records: int = 0
-    without_group: int = 0
-    groups: set[str] = field(default_factory=set)
-
-    def of(self, examples: Iterable[Example], styles: tuple[str, ...]) -> Iterator[Example]:
-        """Yields the examples and counts them."""
-        for example in examples:
-            self.examples += 1
-            self.answerable += bool(example.answers)
-            given = sum(style in example.answers for style in styles)
-            self.records += given if example.answers else len(styles)
-            self.without_group += example.group is None
-            self.groups.add(example.id if example.group is None else example.group)
-            yield example
-
-    def to_json(self) -> dict[str, int]:
-        return {
-            "examples": self.examples,
-            "answerable": self.answerable,
-            "training_targets": self.records,
-            "without_group": self.without_group,
-            "groups": len(self.groups),
-        }
 
 
 @dataclass(frozen=True)
@@ -149,6 +119,7 @@ def prepare_in(folder: Path, experiment: Experiment, data: Path) -> Prepared:
     spans_of = _find_spans(experiment, data, folder)
     sources = splits(experiment, data, folder / folders.SPANS)
     vocabulary = _count(experiment, sources, facts, data)
+    check_enough(experiment, facts)
     for source, spans in spans_of.items():
         facts[source]["spans"] = spans
     _save_vocabulary(vocabulary, folder)
@@ -197,16 +168,27 @@ def warnings_of(experiment: Experiment, content: dict[str, Any], data: Path) -> 
                 f"{alone:,} training examples of {source.train} have no group (article, document), "
                 "so that a document may have examples both in training and in validation."
             )
-        if source.train is None or source.test is None or not formats()[source.format].is_file:
-            continue
-        if source.train_options == source.test_options:
-            same = inputs.describe_inputs([data / source.train])
-            other = inputs.describe_inputs([data / source.test])
-            if list(same.values()) == list(other.values()):
-                warnings.append(
-                    f"sources.{number} is trained on the file that it is tested on: {source.test}."
-                )
+        if _is_same_file(source, data):
+            warnings.append(
+                f"sources.{number} is trained on the file that it is tested on: {source.test}."
+            )
+        elif both := facts.get("test", {}).get("in_training"):
+            warnings.append(
+                f"{both:,} of {facts['test']['examples']:,} test questions of {source.test} are "
+                "also training questions, with the same passages."
+            )
     return warnings
+
+
+def _is_same_file(source: Source, data: Path) -> bool:
+    """Returns True if a source is trained and tested on the same file with the same options."""
+    if source.train is None or source.test is None or not formats()[source.format].is_file:
+        return False
+    if source.train_options != source.test_options:
+        return False
+    same = inputs.describe_inputs([data / source.train])
+    other = inputs.describe_inputs([data / source.test])
+    return list(same.values()) == list(other.values())
 
 
 def _find_spans(experiment: Experiment, data: Path, folder: Path) -> dict[int, dict[str, Any]]:
@@ -258,6 +240,9 @@ def _counted(
     experiment: Experiment, sources: list[Splits], facts: list[dict[str, Any]]
 ) -> Iterator[Example]:
     """Yields all training examples; appends the counts of all examples to `facts`."""
+    limit = max_passages(experiment, classes_of(experiment).preprocessor)
+    trained: set[int] = set()
+    tested: list[tuple[dict[str, Any], Count]] = []
     for part in sources:
         source = part.source
         counts: dict[str, Any] = {"format": source.format, "styles": list(source.styles)}
@@ -271,7 +256,7 @@ def _counted(
                 continue
             if name == "validation" and source.train is None and experiment.split.by == "group":
                 continue
-            count = Count()
+            count = Count(limit)
             counted = count.of(unique(examples, _where(source, name)), source.styles)
             if name == "train":
                 yield from counted
@@ -279,11 +264,19 @@ def _counted(
                 for _ in counted:
                     continue
             counts[name] = count.to_json()
+            if name == "train":
+                trained |= count.texts
+            elif name == "test":
+                tested.append((counts[name], count))
             if name != "validation" and isinstance(examples, ExampleStream):
                 left_out = dict(examples.report.notes)
                 if examples.report.skipped:
                     left_out["broken records (on_error: skip)"] = examples.report.skipped
                 counts[f"left_out_of_{name}_file"] = left_out
+    for numbers, count in tested:
+        both = len(count.texts & trained)
+        if both:
+            numbers["in_training"] = both
 
 
 def _where(source: Source, name: str) -> str:
@@ -324,7 +317,7 @@ def _show(content: dict[str, Any]) -> None:
     for column in ("examples", "answerable", "groups"):
         table.add_column(column, justify="right")
     for facts in content["sources"]:
-        for split in ("train", "validation", "test"):
+        for split in PARTS:
             if split in facts:
                 count = facts[split]
                 table.add_row(
@@ -339,6 +332,8 @@ def _show(content: dict[str, Any]) -> None:
         for split in ("train", "test"):
             for note, count in facts.get(f"left_out_of_{split}_file", {}).items():
                 console.print(f"{facts['format']}, {split} file: {count:,} {note}")
+        for line in lines_of(facts):
+            console.print(line)
         if "spans" in facts:
             spans = facts["spans"]
             console.print(
@@ -349,4 +344,4 @@ def _show(content: dict[str, Any]) -> None:
     console.print(f"{content['vocabulary']['words']:,} words with a row of their own")
 
 
-__all__ = ["Count", "Prepared", "prepare", "prepare_in"]
+__all__ = ["Prepared", "prepare", "prepare_in"]

@@ -26,7 +26,7 @@ from tfmrc.experiments.environment import machine, peak_memory, summary
 from tfmrc.experiments.grid import Member, base_of, is_grid, members
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import Mixed, data_folder, validation_examples
-from tfmrc.experiments.start import freeze, load_start
+from tfmrc.experiments.start import check_start, freeze, load_start
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in
 from tfmrc.ops.ids import NUM_SPECIAL
 
@@ -77,6 +77,7 @@ def train(
     for member in runs:
         check_experiment(member.experiment)
         check_steps(member.experiment)
+        check_start(member.experiment)
     source_folder = data_folder(data, experiment)
     if not is_grid(experiment) and not seeds:
         with folders.open_run(experiment, folder, fresh):
@@ -230,20 +231,22 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         flush=True,
     )
     terminal = sys.stdout.isatty()
-    model.fit(
-        batches,
-        epochs=steps // per_epoch,
-        steps_per_epoch=per_epoch,
-        validation_data=dev,
-        shuffle=False,  # the batches are shuffled already
-        verbose=1 if terminal else 2,
-        callbacks=[
-            *callbacks[:-1],
-            *([] if terminal else [training.Progress()]),
-            limit,
-            callbacks.checkpoint,
-        ],
-    )
+    with training.SaveOnInterrupt(callbacks.checkpoint) as interrupt:
+        model.fit(
+            batches,
+            epochs=steps // per_epoch,
+            steps_per_epoch=per_epoch,
+            validation_data=dev,
+            shuffle=False,  # the batches are shuffled already
+            verbose=1 if terminal else 2,
+            callbacks=[
+                *callbacks[:-1],
+                *([] if terminal else [training.Progress()]),
+                limit,
+                callbacks.checkpoint,
+                interrupt,
+            ],
+        )
     if settings.stream:
         prepared.check_files()
     done = callbacks.checkpoint.step

@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.encoders.linear import normal
+from tfmrc.ops.checks import check_shape
 from tfmrc.ops.masking import masked_max, masked_softmax
 from tfmrc.ops.similarity import trilinear_similarity
 
@@ -55,6 +56,11 @@ class DualAttention(keras.layers.Layer):
 
     def build(self, passages_shape, question_shape):
         dim = question_shape[-1]
+        if len(passages_shape) != 4 or len(question_shape) != 3 or passages_shape[-1] != dim:
+            raise ValueError(
+                "Expected passages `[B, K, L, d]` and a question `[B, J, d]` of the same width d. "
+                f"Received: passages.shape={passages_shape}, question.shape={question_shape}"
+            )
 
         def initial(shape, dtype=None):
             product = ops.arange(3 * dim) >= 2 * dim
@@ -64,6 +70,8 @@ class DualAttention(keras.layers.Layer):
         self.similarity = self.add_weight(shape=(3 * dim,), initializer=initial, name="similarity")
 
     def call(self, passages, question, passage_mask, question_mask):
+        check_shape("passage_mask", passage_mask, *passages.shape[:-1], like="the passages' words")
+        check_shape("question_mask", question_mask, *question.shape[:-1], like="its words")
         one_question = question[:, None]  # [B, 1, J, d]
         weight = ops.cast(self.similarity, self.compute_dtype)
         scores = trilinear_similarity(passages, one_question, weight)  # [B, K, L, J]

@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.encoders.linear import normal
+from tfmrc.ops.checks import check_indices
 from tfmrc.ops.ids import NUM_SPECIAL, PAD
 from tfmrc.ops.shapes import product
 
@@ -31,7 +32,8 @@ class WordEmbedding(keras.layers.Layer):
         `[..., dim]`, or `[..., num_rows]` with `num_rows`, in the compute dtype.
 
     Raises:
-        ValueError: There are no rows besides those of special words.
+        ValueError: There are no rows besides those of special words, or, outside a graph, an id is
+            negative or not below `vocabulary_size`.
 
     Example:
         >>> import numpy as np
@@ -73,6 +75,7 @@ class WordEmbedding(keras.layers.Layer):
     def call(self, x, num_rows=None, rows=None):
         if num_rows is not None:
             return product(x, ops.transpose(self.first_rows(num_rows) if rows is None else rows))
+        check_indices("x", x, self.vocabulary_size, of="rows of the word embedding")
         special = ops.take(self.special, ops.clip(x, 0, NUM_SPECIAL - 1), axis=0)
         words = ops.take(self.words, ops.maximum(x - NUM_SPECIAL, 0), axis=0)
         rows = ops.where((x < NUM_SPECIAL)[..., None], special, words)

@@ -6,6 +6,7 @@ from keras import ops
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.layers.regularization.variational_dropout import VariationalDropout
 from tfmrc.ops import portable
+from tfmrc.ops.checks import check_shape
 from tfmrc.ops.recurrence import lstm, project_gates
 from tfmrc.ops.shapes import flatten_leading, restore_leading
 
@@ -116,6 +117,8 @@ class BidirectionalLSTM(keras.layers.Layer):
                 "`initial_state` needs a causal layer, because the backward direction begins at "
                 f"the last word. Received: causal={self.causal}"
             )
+        if padding_mask is not None:
+            check_shape("padding_mask", padding_mask, *x.shape[:-1], like="`x` without its width")
         x = self.input_dropout(x, training=training)
         rows = flatten_leading(x, keep=2)
         mask = None if padding_mask is None else flatten_leading(padding_mask, keep=1)

@@ -57,7 +57,8 @@ class Checkpoint(keras.callbacks.Callback):
     are frozen or thawed between two runs in one folder, the optimizer's state of weights that are
     trained in both is restored, and that of thawed weights is initialised.
 
-    It must be the last callback in the list, so that it sees the results of the others.
+    It must be the last callback in the list, so that it sees the results of the others; only
+    `SaveOnInterrupt` follows it.
 
     Args:
         folder: str or path. The folder of the files, one per run.
@@ -247,6 +248,17 @@ class Checkpoint(keras.callbacks.Callback):
 
     # === Saving ===
 
+    def save(self, logs: Any = None) -> None:
+        """Saves the state after the last completed step of `fit`, unless it is saved already.
+
+        Args:
+            logs: dict or None. The results that Keras passes to a callback after a step.
+                Default: None.
+        """
+        if self._facts["step"] > self._saved_step:
+            self._facts["logs"] = _numbers(logs)
+            self._save()
+
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         done = batch + 1
         if done <= self._facts["step_in_epoch"]:
@@ -262,8 +274,7 @@ class Checkpoint(keras.callbacks.Callback):
             _assign("metrics", metrics, sums)
             self._late_metrics = []
         if self._is_time():
-            self._facts["logs"] = _numbers(logs)
-            self._save()
+            self.save(logs)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         if self._train_function is not None:

@@ -1,0 +1,69 @@
+"""Checks of shapes and indices that add no operation to a graph."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+__all__ = ["check_indices", "check_shape"]
+
+
+def check_shape(name: str, x: Any, *expected: int | None, like: str) -> None:
+    """Raises a ValueError unless the known sizes of a tensor are the expected ones.
+
+    Sizes that are unknown while a graph is traced are not checked.
+
+    Args:
+        name: str. The argument.
+        x: tensor. Its value.
+        *expected: int or None. The expected size of each axis; None for any.
+        like: str. The expected shape in words, for the message.
+
+    Example:
+
+    >>> check_shape("mask", np.ones((2, 4)), 2, 3, like="the words")
+    Traceback (most recent call last):
+    ...
+    ValueError: `mask` must have the shape of the words, (2, 3). Received: shape=(2, 4)
+    """
+    received = tuple(x.shape)
+    if len(received) == len(expected):
+        pairs = zip(expected, received, strict=True)
+        if all(wanted in (None, size) or size is None for wanted, size in pairs):
+            return
+    raise ValueError(
+        f"`{name}` must have the shape of {like}, {expected}. Received: shape={received}"
+    )
+
+
+def check_indices(name: str, indices: Any, size: int | None, *, low: int = 0, of: str) -> None:
+    """Raises a ValueError if an index is not between `low` and `size - 1`.
+
+    Only values that are at hand are checked, outside a graph: NumPy arrays and eager tensors.
+
+    Args:
+        name: str. The argument.
+        indices: tensor. Integers of any shape, perhaps as floats.
+        size: int or None. Number of rows or positions; None, if unknown, checks the lower end.
+        low: int. The least index. Default: 0.
+        of: str. What the indices select, for the message.
+
+    Example:
+
+    >>> check_indices("x", np.array([[3, 12]]), 10, of="rows of the word embedding")
+    Traceback (most recent call last):
+    ...
+    ValueError: `x` must hold rows of the word embedding from 0 to 9. Received: 12
+    """
+    if not isinstance(indices, np.ndarray):
+        if not hasattr(indices, "numpy"):  # symbolic, or of another backend
+            return
+        indices = indices.numpy()
+    if indices.dtype.kind not in "iuf" or not indices.size:
+        return
+    least, greatest = int(indices.min()), int(indices.max())
+    if least >= low and greatest < (math.inf if size is None else size):
+        return
+    last = "" if size is None else f" to {size - 1}"
+    wrong = least if least < low else greatest
+    raise ValueError(f"`{name}` must hold {of} from {low}{last}. Received: {wrong}")

@@ -17,6 +17,7 @@ _HOMES = {
     "MaxoutPointerQGPredictor": "maxout_pointer_qg",
     "Predictor": "base",
     "Query": "task",
+    "QuestionAnsweringPipeline": "question_answering",
     "QuestionOptions": "options",
     "ReaderOptions": "options",
     "Result": "result",
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         ReaderOptions,
         SpanOptions,
     )
+    from tfmrc.predictors.question_answering import QuestionAnsweringPipeline
     from tfmrc.predictors.rankers import MasqueRanker, TfIdfRanker
     from tfmrc.predictors.registry import find_predictor_class
     from tfmrc.predictors.result import Result
@@ -79,6 +81,7 @@ __all__ = [
     "MaxoutPointerQGPredictor",
     "Predictor",
     "Query",
+    "QuestionAnsweringPipeline",
     "QuestionOptions",
     "ReaderOptions",
     "Result",

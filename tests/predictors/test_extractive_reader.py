@@ -8,7 +8,7 @@ import pytest
 
 import tfmrc
 from tests.predictors.reader_reference import best_answers
-from tfmrc import Predictor, encoders, models, preprocessing, training
+from tfmrc import Predictor, cli, encoders, models, preprocessing, training
 from tfmrc.predictors.hugging_face import load_hugging_face
 from tfmrc.serving import ExportedPredictor
 
@@ -146,6 +146,23 @@ def test_form_of_hugging_face(predictor, tmp_path):
     (folder / "config.json").write_text("{}")
     with pytest.raises(ValueError, match="config.json"):
         load_hugging_face(folder)
+
+
+def test_commands_take_the_folder(predictor, tmp_path, capsys, without_graphs):
+    folder = str(predictor.save_hugging_face(tmp_path / "reader"))
+    table = tmp_path / "questions.csv"
+    table.write_text("question,passage\nWho named it?,The owl named it.\n", encoding="utf-8")
+    arguments = ["predict", folder, "--input", str(table), "--format", "squad"]
+    assert cli.main(arguments) == 0
+    (answer,) = json.loads(capsys.readouterr().out).values()
+    assert answer and answer in "The owl named it."
+    output = ["--output", str(tmp_path / "out.jsonl")]
+    assert cli.main([*arguments[:4], *output]) == 0
+    assert cli.main(["predict", folder, "--input", str(table), "--set", "a=1"]) == 1
+    capsys.readouterr()
+    asked = ["--question", "Who named it?", "--passage", "The owl named it."]
+    assert cli.main(["answer", folder, *asked]) == 0
+    assert capsys.readouterr().out.startswith(answer)
 
 
 def test_folders_of_other_kinds_are_refused(predictor, tmp_path):

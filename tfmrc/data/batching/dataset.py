@@ -229,8 +229,8 @@ def padding_share(dataset: tf.data.Dataset, steps: int | None = None) -> dict[st
 
     Returns:
         A dict from input name (``question_ids``, ``passage_ids``, ``target_ids``) to share, and
-        ``all`` for question and passages together. Missing passages count as padding. Only `all`, 0, if
-        the inputs have no words of their own, as those of an extractive reader.
+        ``all`` for question and passages together. Missing passages count as padding. Inputs
+        without such names, as those of an extractive reader, have ``all`` alone, 0.
 
     Raises:
         ValueError: The dataset is infinite and ``steps`` is None, or the dataset has no batch.

@@ -117,12 +117,17 @@ def test_no_answer(predictor, without_graphs):
     assert (empty.text, empty.start, empty.probability) == ("", -1, 0.0)
 
 
-def test_saved_and_exported(predictor, tmp_path):
+def test_saved(predictor, tmp_path, without_graphs):
     predictor.save(tmp_path / "saved")
     again = tfmrc.load(tmp_path / "saved")
     outputs = predictor.run("serving_default", REQUEST)
     for name, values in again.run("serving_default", REQUEST).items():
         np.testing.assert_array_equal(values, outputs[name])
+
+
+@pytest.mark.slow
+def test_exported(predictor, tmp_path):
+    outputs = predictor.run("serving_default", REQUEST)
     predictor.export(tmp_path / "reader" / "1")
     exported = ExportedPredictor(tmp_path / "reader")
     for name, values in exported.run("serving_default", REQUEST).items():
@@ -200,6 +205,7 @@ def test_folders_of_other_kinds_are_refused(predictor, tmp_path):
         load_hugging_face(folder)
 
 
+@pytest.mark.slow
 def test_fine_tuning_finds_the_answer(without_graphs):
     predictor = make(seed=3, num_layers=1)
     records = {

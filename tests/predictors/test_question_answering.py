@@ -9,7 +9,8 @@ import tfmrc
 from tests.encoders import hugging_face_cases, transformers_process
 from tests.predictors.test_extractive_reader import LONG, make, windows_of
 from tests.text.test_whole_texts import real_strings
-from tfmrc import data, models, preprocessing, text
+from tfmrc import data
+from tfmrc.predictors import SpanAnswer
 from tfmrc.predictors.legacy_answers import Window, legacy_answers
 
 QUESTION, CONTEXT = "Who named the mill?", "Mills, owls. It is the hill."
@@ -133,17 +134,21 @@ def test_wrong_calls(answerer, arguments, options, error, message):
         answerer(*arguments, **options)
 
 
-def test_other_predictors_and_tasks(without_graphs):
-    san = tfmrc.Predictor(
-        models.SAN(vocabulary_size=7, word_dim=4, units=2, align_dim=2),
-        preprocessing.SANPreprocessor(text.Vocabulary(["owl", "who", "the"])),
-    )
-    answerer = tfmrc.pipeline("question-answering", san)
-    assert is_answer(answerer(question="Who?", context="the owl"), "the owl")
+class Other:
+    """A predictor that is no extractive reader, or an export."""
+
+    def answer(self, *, question, passages):
+        return SpanAnswer(passages[0][4:7], start=4, end=7, probability=0.5)
+
+
+def test_other_predictors_and_tasks():
+    answerer = tfmrc.pipeline("question-answering", Other())
+    expected = {"score": 0.5, "start": 4, "end": 7, "answer": "owl"}
+    assert answerer(question="Who?", context="the owl", batch_size=2) == expected
     with pytest.raises(TypeError, match="`top_k` is an option of extractive readers"):
         answerer(question="Who?", context="the owl", top_k=2)
     with pytest.raises(ValueError, match="legacy=True"):
-        tfmrc.pipeline("question-answering", san, legacy=True)
+        tfmrc.pipeline("question-answering", Other(), legacy=True)
     with pytest.raises(ValueError, match="needs a model"):
         tfmrc.pipeline("question-answering")
 

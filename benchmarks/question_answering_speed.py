@@ -26,12 +26,12 @@ settings = json.load(open(sys.argv[1], encoding="utf-8"))
 def measure(answerer):
     results = {}
     for words, batch, examples in settings["cells"]:
-        arguments = examples[0] if batch == 1 else examples
-        answerer(arguments, batch_size=batch)
+        arguments = {name: [each[name] for each in examples[:batch]] for name in examples[0]}
+        answerer(**arguments, batch_size=batch)
         times = []
         for _ in range(settings["repeats"]):
             start = time.perf_counter()
-            answerer(arguments, batch_size=batch)
+            answerer(**arguments, batch_size=batch)
             times.append((time.perf_counter() - start) / len(examples[:batch]))
         results[f"{words} words, batch {batch}"] = sorted(times)[len(times) // 2]
     json.dump(results, open(sys.argv[2], "w"))
@@ -79,7 +79,7 @@ def forward(**inputs):
         end_logits=torch.tensor(end))
 answerer.model.forward = forward
 """
-PIPELINE = "measure(lambda examples, batch_size: answerer(examples, batch_size=batch_size))"
+PIPELINE = "measure(answerer)"
 SIDES = {
     "tfmrc": COMMON + OURS,
     "transformers": COMMON + TRANSFORMERS + PIPELINE,

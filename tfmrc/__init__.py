@@ -34,6 +34,7 @@ _OBJECTS = {
     "Example": "tfmrc.data",
     "Predictor": "tfmrc.predictors",
     "load": "tfmrc.loading",
+    "pipeline": "tfmrc.pipelines",
 }
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     )
     from tfmrc.data import Example
     from tfmrc.loading import load
+    from tfmrc.pipelines import pipeline
     from tfmrc.predictors import Predictor
 
 __all__ = [
@@ -66,6 +68,7 @@ __all__ = [
     "losses",
     "models",
     "ops",
+    "pipeline",
     "predictors",
     "preprocessing",
     "serving",

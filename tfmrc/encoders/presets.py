@@ -11,12 +11,15 @@ import tensorflow as tf
 from tfmrc.arguments import nearest
 from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.families import FAMILIES, Family, family_of_backbone
+from tfmrc.encoders.hugging_face import load_layer, load_pieces, read_weights
+from tfmrc.encoders.hugging_face_config import family_of_config
+from tfmrc.encoders.hugging_face_tokenizer import default_special_tokens
 from tfmrc.encoders.keras_hub_backbone import import_keras_hub, sizes_of, subword_rows
 from tfmrc.encoders.word_vectors import WordVectors, rows_from_subwords
 from tfmrc.text.byte_pairs import BytePairs
 from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.subwords import SubwordTokenizer
-from tfmrc.text.word_pieces import WordPieces, read_lines
+from tfmrc.text.word_pieces import WordPieces
 
 # Packaged encoders: package, folder in it, extra, and fields of the model card.
 _PACKAGES = {
@@ -159,7 +162,7 @@ def from_vocabulary(
     layer = BackboneEncoder(
         family, {**sizes, **options}, pad_id=0, preset={"name": f"new {family}"}, **layer_options
     )
-    return Encoder(layer, _subwords(facts, pieces, length, {"overlap": overlap}))
+    return Encoder(layer, build_subwords(facts, pieces, length, {"overlap": overlap}))
 
 
 _BACKBONE_OPTIONS = (
@@ -201,10 +204,29 @@ def _build(
     layer = BackboneEncoder(family, sizes, pad_id=pieces.id_of(facts.pad), preset=card, **options)
     if weights:
         layer.backbone.set_weights(backbone.get_weights())
-    return Encoder(layer, _subwords(facts, pieces, sizes["max_sequence_length"], windows))
+    return Encoder(layer, build_subwords(facts, pieces, sizes["max_sequence_length"], windows))
 
 
-def _subwords(facts: Family, pieces: Any, positions: int, windows: dict) -> SubwordTokenizer:
+def build_subwords(
+    facts: Family,
+    pieces: Any,
+    positions: int,
+    windows: dict,
+    special_tokens: list[dict[str, Any]] | None = None,
+) -> SubwordTokenizer:
+    """Builds the tokenizer of an encoder.
+
+    Args:
+        facts: `Family`. The encoder's family.
+        pieces: Its subword pieces.
+        positions: int. Number of its positions.
+        windows: dict. `length` and `overlap` of `SubwordTokenizer`.
+        special_tokens: list of dict. The special tokens in texts; None for those of the family.
+            Default: None.
+
+    Raises:
+        ValueError: A window is longer than the encoder's positions.
+    """
     length = windows.get("length", min(positions, 512))
     if length > positions:
         raise ValueError(f"The encoder has {positions} positions. Received: length={length}")
@@ -215,6 +237,7 @@ def _subwords(facts: Family, pieces: Any, positions: int, windows: dict) -> Subw
         pad_id=pieces.id_of(facts.pad),
         num_separators=facts.num_separators,
         segments=facts.segments,
+        special_tokens=special_tokens or default_special_tokens(facts, pieces),
         **{**windows, "length": length},
     )
 
@@ -243,63 +266,12 @@ def _from_keras_hub(preset: str, random: bool, windows: dict, card: dict, option
 def _from_hugging_face(
     folder: Path, config: dict, random: bool, windows: dict, card: dict, options: dict
 ) -> Encoder:
-    by_type = {facts.model_type: name for name, facts in FAMILIES.items()}
-    if config["model_type"] not in by_type:
-        raise ValueError(
-            f"`model_type` must be one of {sorted(by_type)}. "
-            f"Received: model_type={config['model_type']!r} in {folder / 'config.json'}"
-        )
-    facts = FAMILIES[by_type[config["model_type"]]]
-    keras_hub = import_keras_hub()
-    backbone = getattr(keras_hub.models, facts.backbone).from_preset(
-        str(folder),
-        load_weights=not random,
-        dtype=options.get("dtype"),
-        dropout=config.get("hidden_dropout_prob", config.get("dropout", 0.1)),
+    family = family_of_config(config)
+    facts = FAMILIES[family]
+    pieces, special = load_pieces(folder, family)
+    weights = None if random else read_weights(folder)
+    layer = load_layer(
+        folder, config, pieces.id_of(facts.pad), weights, **{"preset": card, **options}
     )
-    stated = {"activation": config.get("hidden_act", config.get("activation"))}
-    stated["epsilon"] = config.get("layer_norm_eps")
-    options = {**{name: value for name, value in stated.items() if value is not None}, **options}
-    return _build(backbone, not random, _pieces_of(folder, facts), windows, card, options)
-
-
-def _pieces_of(folder: Path, facts: Family) -> WordPieces | BytePairs | SentencePieces:
-    """Loads the subword pieces from a folder in the format of Hugging Face."""
-    stated = _json(folder / "tokenizer_config.json")
-    whole = _json(folder / "tokenizer.json").get("model", {})
-    if facts.pieces == WordPieces.kind:
-        if (folder / "vocab.txt").is_file():
-            vocabulary = read_lines(folder / "vocab.txt")
-        elif whole.get("type") == "WordPiece":
-            vocabulary = sorted(whole["vocab"], key=whole["vocab"].get)
-        else:
-            raise ValueError(f"There is neither vocab.txt nor tokenizer.json in {folder}")
-        return WordPieces(
-            vocabulary,
-            lowercase=stated.get("do_lower_case", True),
-            strip_accents=stated.get("strip_accents"),
-            split_ideographs=stated.get("tokenize_chinese_chars", True),
-        )
-    if facts.pieces == BytePairs.kind:
-        if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
-            return BytePairs.from_assets(folder)
-        if whole.get("type") != "BPE":
-            raise ValueError(
-                f"There are neither vocab.json and merges.txt nor tokenizer.json in {folder}"
-            )
-        merges = (m if isinstance(m, str) else " ".join(m) for m in whole["merges"])
-        return BytePairs(whole["vocab"], merges)
-    for name in ("spiece.model", "spm.model", "sentencepiece.bpe.model"):
-        if (folder / name).is_file():
-            albert = facts.model_type == "albert"
-            return SentencePieces(
-                (folder / name).read_bytes(),
-                lowercase=albert and stated.get("do_lower_case", True),
-                strip_accents=albert and not stated.get("keep_accents", False),
-                fairseq_ids=facts.model_type == "xlm-roberta",
-            )
-    raise ValueError(f"There is no SentencePiece model in {folder}")
-
-
-def _json(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    positions = layer.backbone.max_sequence_length
+    return Encoder(layer, build_subwords(facts, pieces, positions, windows, special))

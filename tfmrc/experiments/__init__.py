@@ -24,6 +24,7 @@ _HOMES = {
     "init": "steps.init",
     "load": "loading",
     "predict": "steps.predict",
+    "predict_with": "steps.predict",
     "prepare": "steps.prepare",
     "save": "loading",
     "train": "steps.train",
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from tfmrc.experiments.steps.export import export, export_predictor
     from tfmrc.experiments.steps.first_look import first_look
     from tfmrc.experiments.steps.init import init
-    from tfmrc.experiments.steps.predict import predict
+    from tfmrc.experiments.steps.predict import predict, predict_with
     from tfmrc.experiments.steps.prepare import prepare
     from tfmrc.experiments.steps.train import train
 
@@ -66,6 +67,7 @@ __all__ = [
     "init",
     "load",
     "predict",
+    "predict_with",
     "prepare",
     "save",
     "train",

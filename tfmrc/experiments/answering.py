@@ -11,7 +11,7 @@ from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
 from tfmrc.files import replacing
 
-__all__ = ["answer_all", "digest_of", "model_digest", "prediction_of"]
+__all__ = ["answer_all", "digest_of", "folder_digest", "model_digest", "prediction_of"]
 
 
 def prediction_of(example_id: str, result: Any, task: str, digest: str = "") -> Prediction:
@@ -39,6 +39,16 @@ def model_digest(folder: Path) -> str:
     if manifest is None:
         raise ValueError(f"This is not a saved predictor. Received: {folder}")
     return hashlib.sha256(manifest.read_bytes()).hexdigest()
+
+
+def folder_digest(folder: Path) -> str:
+    """Returns a digest of all files of a folder, such as a reader of Hugging Face."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        digest.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
+    return digest.hexdigest()
 
 
 def digest_of(example: Example, task: str, model: str, options: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from tfmrc.models.base import Model
 from tfmrc.models.daanet import DAANet
+from tfmrc.models.extractive_reader import ExtractiveReader
 from tfmrc.models.generation import GenerationMixin
 from tfmrc.models.masque import Masque
 from tfmrc.models.masque_decoder import MasqueDecoder
@@ -13,6 +14,7 @@ from tfmrc.models.span_ensemble import SpanEnsemble
 __all__ = [
     "SAN",
     "DAANet",
+    "ExtractiveReader",
     "GenerationMixin",
     "Masque",
     "MasqueDecoder",

@@ -9,6 +9,7 @@ _HOMES = {
     "DAANetPredictor": "daanet",
     "DamagedError": "manifest",
     "DecodingOptions": "options",
+    "ExtractiveReaderPredictor": "extractive_reader",
     "GeneratedQuestion": "generated",
     "GeneratedText": "generated",
     "MasquePredictor": "masque",
@@ -16,7 +17,9 @@ _HOMES = {
     "MaxoutPointerQGPredictor": "maxout_pointer_qg",
     "Predictor": "base",
     "Query": "task",
+    "QuestionAnsweringPipeline": "question_answering",
     "QuestionOptions": "options",
+    "ReaderOptions": "options",
     "Result": "result",
     "SANPredictor": "san",
     "SpanAnswer": "span_answer",
@@ -28,9 +31,11 @@ _HOMES = {
     "ensemble_predictor": "ensemble",
     "export_saved_model": "export",
     "find_predictor_class": "registry",
+    "load_hugging_face": "hugging_face",
     "masque_signature": "masque",
     "maxout_pointer_qg_signatures": "maxout_pointer_qg",
     "san_signature": "san",
+    "save_hugging_face": "hugging_face",
     "verify": "manifest",
 }
 
@@ -40,14 +45,22 @@ if TYPE_CHECKING:
     from tfmrc.predictors.daanet import DAANetPredictor, daanet_signatures
     from tfmrc.predictors.ensemble import ensemble_predictor
     from tfmrc.predictors.export import export_saved_model
+    from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor
     from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
+    from tfmrc.predictors.hugging_face import load_hugging_face, save_hugging_face
     from tfmrc.predictors.manifest import DamagedError, verify
     from tfmrc.predictors.masque import MasquePredictor, masque_signature
     from tfmrc.predictors.maxout_pointer_qg import (
         MaxoutPointerQGPredictor,
         maxout_pointer_qg_signatures,
     )
-    from tfmrc.predictors.options import DecodingOptions, QuestionOptions, SpanOptions
+    from tfmrc.predictors.options import (
+        DecodingOptions,
+        QuestionOptions,
+        ReaderOptions,
+        SpanOptions,
+    )
+    from tfmrc.predictors.question_answering import QuestionAnsweringPipeline
     from tfmrc.predictors.rankers import MasqueRanker, TfIdfRanker
     from tfmrc.predictors.registry import find_predictor_class
     from tfmrc.predictors.result import Result
@@ -60,6 +73,7 @@ __all__ = [
     "DAANetPredictor",
     "DamagedError",
     "DecodingOptions",
+    "ExtractiveReaderPredictor",
     "GeneratedQuestion",
     "GeneratedText",
     "MasquePredictor",
@@ -67,7 +81,9 @@ __all__ = [
     "MaxoutPointerQGPredictor",
     "Predictor",
     "Query",
+    "QuestionAnsweringPipeline",
     "QuestionOptions",
+    "ReaderOptions",
     "Result",
     "SANPredictor",
     "SpanAnswer",
@@ -79,9 +95,11 @@ __all__ = [
     "ensemble_predictor",
     "export_saved_model",
     "find_predictor_class",
+    "load_hugging_face",
     "masque_signature",
     "maxout_pointer_qg_signatures",
     "san_signature",
+    "save_hugging_face",
     "verify",
 ]
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-__all__ = ["DecodingOptions", "QuestionOptions", "SpanOptions"]
+__all__ = ["DecodingOptions", "QuestionOptions", "ReaderOptions", "SpanOptions"]
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,31 @@ class SpanOptions:
 
     def __post_init__(self) -> None:
         check_positive(self, "num_return_sequences", "max_length", "num_steps")
+
+
+@dataclass(frozen=True)
+class ReaderOptions:
+    """Options of an extractive reader, fixed when a graph is built.
+
+    Attributes:
+        num_return_sequences: int. Number of spans: the best one and its alternatives. Default: 1.
+        max_length: int or None. Greatest number of subwords of an answer; None for the
+            preprocessor's length. Default: None.
+        align_to_words: bool. Whether an answer consists of whole words. Default: True.
+        handle_impossible_answer: bool. Whether the answer is `""` if "no answer" is more probable
+            than every span. Default: False.
+
+    Raises:
+        ValueError: If a number is below 1.
+    """
+
+    num_return_sequences: int = 1
+    max_length: int | None = None
+    align_to_words: bool = True
+    handle_impossible_answer: bool = False
+
+    def __post_init__(self) -> None:
+        check_positive(self, "num_return_sequences", "max_length")
 
 
 def check_positive(options: Any, *names: str) -> None:

@@ -24,12 +24,15 @@ class SpanAnswer(Result):
         passage: int. Index of the passage. Default: 0.
         score: float or None. The probability times the passage's relevance, by which answers from
             different passages are ordered. Default: None.
+        answerable_probability: float or None. The probability that the passages answer the
+            question, of models that compute it. Default: None.
     """
 
     start: int = -1
     end: int = -1
     passage: int = 0
     score: float | None = None
+    answerable_probability: float | None = None
 
     def details(self) -> Sequence[str]:
         """Returns a line with the position.
@@ -62,6 +65,8 @@ class SpanAnswer(Result):
         """
         column = row_of(outputs, row)
         names = ("answers", "starts", "ends", "probabilities")
+        answerable = column.get("answerable_probability")
+        passages = column.get("answer_passages", [0] * len(column["answers"]))
         spans = [
             cls(
                 string_of(text),
@@ -71,8 +76,15 @@ class SpanAnswer(Result):
                 log_probability=math.log(probability) if probability > 0 else None,
                 score=float(probability),
                 truncated=bool(column["truncated"]),
+                passage=int(passage),
+                answerable_probability=None if answerable is None else float(answerable),
             )
-            for text, start, end, probability in zip(*(column[n] for n in names), strict=True)
+            for passage, text, start, end, probability in zip(
+                passages, *(column[n] for n in names), strict=True
+            )
         ]
         others = tuple(span for span in spans[1:] if span.start >= 0)
-        return replace(spans[0], alternatives=others)
+        best = spans[0]
+        if int(column.get("start", best.start)) < 0:  # no answer, or a passage without words
+            best, others = replace(best, text="", start=-1, end=-1), ()
+        return replace(best, alternatives=others)

@@ -6,6 +6,7 @@ from tfmrc.lazy import lazy_imports
 
 _HOMES = {
     "DAANetPreprocessor": "daanet",
+    "ExtractiveReaderPreprocessor": "extractive_reader",
     "MasquePreprocessor": "masque",
     "MaxoutPointerQGPreprocessor": "maxout_pointer_qg",
     "Preprocessor": "base",
@@ -15,12 +16,14 @@ _HOMES = {
 if TYPE_CHECKING:
     from tfmrc.preprocessing.base import Preprocessor
     from tfmrc.preprocessing.daanet import DAANetPreprocessor
+    from tfmrc.preprocessing.extractive_reader import ExtractiveReaderPreprocessor
     from tfmrc.preprocessing.masque import MasquePreprocessor
     from tfmrc.preprocessing.maxout_pointer_qg import MaxoutPointerQGPreprocessor
     from tfmrc.preprocessing.san import SANPreprocessor
 
 __all__ = [
     "DAANetPreprocessor",
+    "ExtractiveReaderPreprocessor",
     "MasquePreprocessor",
     "MaxoutPointerQGPreprocessor",
     "Preprocessor",

@@ -63,9 +63,15 @@ def answer_query(
         raise ValueError(
             f"This model does not answer questions; its signatures are {', '.join(signatures)}."
         )
+    if "passages" in expected and "style" not in expected:
+        inputs: dict[str, list[Any]] = {
+            "question": [question],
+            "passages": [list(passages) or [""]],
+        }
+        return SignatureQuery(name, inputs, lambda outputs: SpanAnswer.from_outputs(outputs, 0))
     if "passages" in expected:
         chosen = style if isinstance(style, str) else style()
-        inputs: dict[str, list[Any]] = {
+        inputs = {
             "question": [question],
             "passages": [list(passages)],
             "style": [chosen],

@@ -3,11 +3,16 @@
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
 import tensorflow_text as tf_text
+
+from tfmrc.text.special_tokens import SpecialTokens
+
+if TYPE_CHECKING:
+    from tfmrc.text.byte_level_text import ByteLevelText
 
 VOCABULARY_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
@@ -88,13 +93,20 @@ class BytePairs(tf.Module):
         words = tf.convert_to_tensor(words, tf.string)
         text = tf.strings.join([tf.where(spaced, " ", ""), words])
         parts = tf_text.regex_split(text, _SPLIT, _SPLIT)
-        letters = tf.strings.bytes_split(parts.values)
+        return parts.with_values(self.cut_strings(parts.values)).merge_dims(1, 2)
+
+    def cut_strings(self, strings: tf.Tensor) -> tf.RaggedTensor:
+        """Merges the bytes of strings `[N]`, each as a whole, to pieces, int32 ragged `[N, ..]`."""
+        letters = tf.strings.bytes_split(strings)
         codes = tf.io.decode_raw(letters.values, tf.uint8)
         codes = tf.reshape(tf.cast(codes, tf.int32), [-1])
         ids = letters.with_values(tf.gather(self._byte_ids, codes)).to_tensor(-1)
-        ids = self._merge(ids)
-        pieces = tf.RaggedTensor.from_tensor(ids, padding=-1)
-        return parts.with_values(pieces).merge_dims(1, 2)
+        return tf.RaggedTensor.from_tensor(self._merge(ids), padding=-1)
+
+    @property
+    def vocabulary(self) -> dict[str, int]:
+        """The ids of the pieces."""
+        return dict(self._ids)
 
     def _merge(self, ids: tf.Tensor) -> tf.Tensor:
         """Merges pairs in int32 `[N, L]`, padded with -1, until no known pair remains."""
@@ -129,6 +141,17 @@ class BytePairs(tf.Module):
                 tf.TensorShape([None]),
             ),
         )[0]
+
+    @property
+    def merges(self) -> tuple[str, ...]:
+        """The pairs of pieces, by rank."""
+        return self._merges
+
+    def text_tokenizer(self, special_tokens: SpecialTokens) -> "ByteLevelText":
+        """Returns the tokenizer of whole texts with these pieces."""
+        from tfmrc.text.byte_level_text import ByteLevelText
+
+        return ByteLevelText(self, special_tokens)
 
     def id_of(self, piece: str) -> int:
         """Returns the id of a piece. Raises KeyError if there is none."""

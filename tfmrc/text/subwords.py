@@ -1,6 +1,7 @@
 """Subwords of pretrained encoders, and the windows in which encoders read them."""
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,6 +10,8 @@ import tensorflow as tf
 from tfmrc.text.byte_pairs import BytePairs
 from tfmrc.text.layout import has_static_shapes, longest
 from tfmrc.text.sentence_pieces import SentencePieces
+from tfmrc.text.special_tokens import SpecialTokens
+from tfmrc.text.text_pieces import TextPieces
 from tfmrc.text.word_pieces import WordPieces
 
 CONFIG_FILE = "subwords.json"
@@ -74,6 +77,8 @@ class SubwordTokenizer(tf.Module):
             window. Default: 128.
         num_separators: int. Number of separators between question and passage. Default: 1.
         segments: bool. Whether the passage has segment id 1. Default: True.
+        special_tokens: list of dict. The special tokens that `tokenize` finds in texts, as in
+            `tfmrc.text.special_tokens.SpecialTokens`. Default: (), none.
 
     Raises:
         ValueError: `length` is too small for a text, or `overlap` is negative.
@@ -103,6 +108,7 @@ class SubwordTokenizer(tf.Module):
         overlap: int = 128,
         num_separators: int = 1,
         segments: bool = True,
+        special_tokens: Iterable[Mapping[str, Any]] = (),
     ):
         super().__init__(name="subwords")
         if length < 4 + num_separators or overlap < 0:
@@ -118,6 +124,36 @@ class SubwordTokenizer(tf.Module):
         self.overlap = overlap
         self.num_separators = num_separators
         self.segments = segments
+        self._special = SpecialTokens(special_tokens)
+        self._text_tokenizer: Any = None  # built when it is needed
+
+    @property
+    def special_tokens(self) -> list[dict[str, Any]]:
+        """The special tokens that `tokenize` finds in texts."""
+        return self._special.get_config()
+
+    def tokenize(self, texts: Any) -> TextPieces:
+        """Splits whole texts as Hugging Face's tokenizer does, with the characters of each piece.
+
+        Args:
+            texts: string `[R]`, UTF-8.
+
+        Returns:
+            `tfmrc.text.text_pieces.TextPieces`.
+
+        Raises:
+            ValueError: The pieces are those of SentencePiece.
+            tf.errors.InvalidArgumentError: A text cannot be followed exactly (see
+                `tfmrc.text.bert_text.BertText.tokenize`).
+        """
+        if isinstance(self.pieces, SentencePieces):
+            raise ValueError(
+                "Whole texts are split into WordPiece or byte pairs; the offsets of SentencePiece "
+                f"are not computed here. Received: {self!r}"
+            )
+        if self._text_tokenizer is None:
+            self._text_tokenizer = self.pieces.text_tokenizer(self._special)
+        return self._text_tokenizer.tokenize(texts)
 
     def cut(self, words: Any, spaced: Any = None) -> Subwords:
         """Splits the words of texts into subwords.
@@ -258,6 +294,7 @@ class SubwordTokenizer(tf.Module):
             "overlap": self.overlap,
             "num_separators": self.num_separators,
             "segments": self.segments,
+            "special_tokens": self.special_tokens,
         }
 
     def save_assets(self, folder: str | Path) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import tensorflow as tf
 import tensorflow_text as tf_text
 
+from tfmrc.text.bert_text import MAX_CHARACTERS, BertText
+from tfmrc.text.special_tokens import SpecialTokens
+
 FILE_NAME = "vocab.txt"
-MAX_CHARACTERS = 100  # of a word; a longer one is unknown
 
 # Characters that are dropped: NUL, U+FFFD, controls, format characters, private use.
 _DROPPED = r"[\x{0}\x{FFFD}\p{Cc}\p{Cf}\p{Co}\p{Cs}]"
@@ -104,6 +106,11 @@ class WordPieces(tf.Module):
         pieces = self._cutter.tokenize(tf.where(too_long, self.unknown, flat))
         return parts.with_values(pieces).merge_dims(1, 2)
 
+    @property
+    def vocabulary(self) -> list[str]:
+        """The pieces; the index is the id."""
+        return list(self._words)
+
     def id_of(self, piece: str) -> int:
         """Returns the id of a piece. Raises KeyError if there is none."""
         try:
@@ -114,6 +121,17 @@ class WordPieces(tf.Module):
     def __len__(self) -> int:
         """Returns the number of pieces."""
         return len(self._words)
+
+    def text_tokenizer(self, special_tokens: SpecialTokens) -> BertText:
+        """Returns the tokenizer of whole texts with these pieces."""
+        return BertText(
+            self.vocabulary,
+            special_tokens,
+            lowercase=self.lowercase,
+            strip_accents=self.strip_accents,
+            split_ideographs=self.split_ideographs,
+            unknown=self.unknown,
+        )
 
     def get_config(self) -> dict[str, Any]:
         """Returns the configuration; `save_assets` saves the vocabulary."""

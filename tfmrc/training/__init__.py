@@ -14,6 +14,7 @@ from tfmrc.training.daanet import daanet
 from tfmrc.training.distribution import replicas
 from tfmrc.training.distribution.strategies import check_batch_size, mirrored
 from tfmrc.training.ensemble import vote, vote_all
+from tfmrc.training.extractive_reader import extractive_reader
 from tfmrc.training.masque import masque
 from tfmrc.training.maxout_pointer_qg import maxout_pointer_qg
 from tfmrc.training.optimizers.adamw import AdamW
@@ -42,6 +43,7 @@ __all__ = [
     "compile_arguments",
     "daanet",
     "ema_weights",
+    "extractive_reader",
     "load_weights",
     "masque",
     "maxout_pointer_qg",

@@ -55,10 +55,11 @@ def export(
 def export_predictor(
     folder: str | Path, name: str, to: str | Path | None = None, *, overwrite: bool = False
 ) -> Path:
-    """Writes any saved predictor as a SavedModel on plain strings.
+    """Writes any saved predictor, or a reader of Hugging Face, as a SavedModel on plain strings.
 
     Args:
-        folder: str or path. The predictor's folder, or one that contains it as `predictor`.
+        folder: str or path. The predictor's folder, or one that contains it as `predictor`; or a
+            reader in Hugging Face's form.
         name: str. Name of the export.
         to: str, path or None. `FOLDER/NAME/VERSION`. Default: the next version below
             `savedmodels/NAME`.
@@ -72,9 +73,13 @@ def export_predictor(
         FileExistsError: If the version exists.
     """
     import tfmrc
+    from tfmrc.predictors.hugging_face import is_hugging_face
 
     inner = Path(folder) / folders.PREDICTOR
-    predictor: Any = tfmrc.Predictor.load(inner if inner.is_dir() else folder)
+    if is_hugging_face(folder):
+        predictor: Any = tfmrc.load(folder)
+    else:
+        predictor = tfmrc.Predictor.load(inner if inner.is_dir() else folder)
     path = Path(to) if to is not None else _next_version(Path("savedmodels", name))
     path = predictor.export(path, overwrite=overwrite)
     print(f"Exported {path}")

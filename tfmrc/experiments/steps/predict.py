@@ -9,7 +9,12 @@ from typing import Any, Literal
 from tfmrc import data
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.answering import answer_all, model_digest, prediction_of
+from tfmrc.experiments.answering import (
+    answer_all,
+    folder_digest,
+    model_digest,
+    prediction_of,
+)
 from tfmrc.experiments.grid import single_run
 from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.settings import Experiment
@@ -18,7 +23,7 @@ from tfmrc.experiments.sources import unique
 Form = Literal["answers", "full", "squad"]
 FORMS: tuple[Form, ...] = ("answers", "full", "squad")
 
-__all__ = ["FORMS", "predict"]
+__all__ = ["FORMS", "predict", "predict_with"]
 
 
 def predict(
@@ -53,12 +58,74 @@ def predict(
             have the same id, or `output` is the input or has other content.
     """
     folder = folders.run_folder(experiment, run)
+    examples = _read(questions, output, _columns(experiment))
+    predictor = load_run(single_run(experiment, folder))
+    settings = experiment.evaluation
+    model = "" if output is None else model_digest(folder / folders.PREDICTOR)
+    _predict(
+        predictor,
+        examples,
+        output,
+        predictor.task(task).name,
+        form,
+        options=settings.options,
+        batch_size=settings.batch_size,
+        model=model,
+    )
+
+
+def predict_with(
+    folder: str | Path,
+    questions: str | Path,
+    output: str | Path | None = None,
+    *,
+    task: str | None = None,
+    form: Form | None = None,
+) -> None:
+    """Predicts the examples of a file with a saved predictor or a reader of Hugging Face.
+
+    Args:
+        folder: str or path. What `tfmrc.load` loads as a `tfmrc.Predictor`.
+        questions, output, task, form: As in `predict`.
+
+    Raises:
+        FileNotFoundError: If the folder is none of these.
+        ValueError: As `predict`.
+    """
+    import tfmrc
+
+    examples = _read(questions, output, None)
+    predictor = tfmrc.load(folder)
+    if not isinstance(predictor, tfmrc.Predictor):
+        raise ValueError(
+            "Give the folder of a run, a saved predictor or a reader of Hugging Face, not of an "
+            f"export. Received: {folder}"
+        )
+    model = "" if output is None else folder_digest(Path(folder))
+    name = predictor.task(task).name
+    _predict(predictor, examples, output, name, form, options={}, batch_size=32, model=model)
+
+
+def _read(
+    questions: str | Path, output: str | Path | None, columns: Mapping[str, Any] | None
+) -> list[Any]:
     if output is not None:
         _check_output(Path(output), Path(questions))
-    examples = list(unique(data.read_file(questions, columns=_columns(experiment)), str(questions)))
-    predictor = load_run(single_run(experiment, folder))
-    name = predictor.task(task).name
-    settings = experiment.evaluation
+    return list(unique(data.read_file(questions, columns=columns), str(questions)))
+
+
+def _predict(
+    predictor: Any,
+    examples: list[Any],
+    output: str | Path | None,
+    name: str,
+    form: Form | None,
+    *,
+    options: Mapping[str, Any],
+    batch_size: int,
+    model: str,
+) -> None:
+    """Writes the predictions of examples to a file or prints them."""
     if output is not None:
         if form not in (None, "full"):
             raise ValueError(f"A file holds the full form. Received: --format {form}")
@@ -67,14 +134,12 @@ def predict(
             examples,
             Path(output),
             task=name,
-            options=settings.options,
-            batch_size=settings.batch_size,
-            model=model_digest(folder / folders.PREDICTOR),
+            options=options,
+            batch_size=batch_size,
+            model=model,
         )
         return
-    results = predictor.predict(
-        examples, task=name, batch_size=settings.batch_size, **settings.options
-    )
+    results = predictor.predict(examples, task=name, batch_size=batch_size, **options)
     predictions = (
         prediction_of(example.id, result, name)
         for example, result in zip(examples, results, strict=True)

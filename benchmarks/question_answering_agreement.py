@@ -1,0 +1,114 @@
+"""Answers of `tfmrc.pipeline` beside those of transformers' own pipeline, on the same model.
+
+    python benchmarks/question_answering_agreement.py READER SQUAD.json --peer PYTHON
+
+READER is a folder in Hugging Face's form; PYTHON has transformers 5.2 or older and PyTorch. The
+questions are the first ones of every paragraph, spread over the file. Two runs are compared with
+transformers: `legacy=True`, whose answers, offsets and scores should be equal, and the default,
+whose differences are counted by their reason.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+PEER = """
+import json, sys
+from transformers import pipeline
+answerer = pipeline("question-answering", model=sys.argv[1], tokenizer=sys.argv[1], device=-1)
+tasks = json.load(open(sys.argv[2], encoding="utf-8"))
+results = [[answerer(question=q, context=c, **options) for q, c in tasks["questions"]]
+           for options in tasks["options"]]
+json.dump(results, open(sys.argv[3], "w"))
+"""
+OPTIONS = (
+    {},
+    {"top_k": 3, "handle_impossible_answer": True},
+    {"max_seq_len": 128, "doc_stride": 32, "max_answer_len": 30, "align_to_words": False},
+)
+
+
+def questions_of(path: Path, count: int) -> list[tuple[str, str]]:
+    """Returns questions with their contexts, evenly spread over the file."""
+    articles = json.loads(path.read_text(encoding="utf-8"))["data"]
+    pairs = [
+        (question["question"], paragraph["context"])
+        for article in articles
+        for paragraph in article["paragraphs"]
+        for question in paragraph["qas"]
+    ]
+    step = max(1, len(pairs) // count)
+    return pairs[::step][:count]
+
+
+def listed(results: list) -> list[list[dict]]:
+    """Returns the answers of each question as a list."""
+    return [result if isinstance(result, list) else [result] for result in results]
+
+
+def difference(ours: list[dict], theirs: list[dict]) -> str:
+    """Returns the first part in which two results differ."""
+    if [a["answer"] for a in ours] != [a["answer"] for a in theirs]:
+        tied = sorted(a["answer"].lower() for a in ours) == sorted(
+            a["answer"].lower() for a in theirs
+        )
+        return "order" if tied else "answer"
+    if [(a["start"], a["end"]) for a in ours] != [(a["start"], a["end"]) for a in theirs]:
+        return "offsets"
+    worst = max(
+        (abs(a["score"] - b["score"]) for a, b in zip(ours, theirs, strict=True)), default=0
+    )
+    return "equal" if worst <= 1e-4 else "score"
+
+
+def main() -> None:
+    """Runs both sides and prints the counts."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("reader", type=Path)
+    parser.add_argument("squad", type=Path)
+    parser.add_argument("--peer", default=sys.executable, help="a Python with transformers")
+    parser.add_argument("--questions", type=int, default=1000)
+    parser.add_argument("--options", type=int, default=len(OPTIONS), help="how many of OPTIONS")
+    arguments = parser.parse_args()
+    pairs = questions_of(arguments.squad, arguments.questions)
+    chosen = OPTIONS[: arguments.options]
+    with tempfile.TemporaryDirectory() as folder:
+        tasks, results = Path(folder, "tasks.json"), Path(folder, "results.json")
+        tasks.write_text(json.dumps({"questions": pairs, "options": chosen}), encoding="utf-8")
+        command = [arguments.peer, "-c", PEER, str(arguments.reader), str(tasks), str(results)]
+        quiet = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+        subprocess.run(command, check=True, env={**os.environ, **quiet})
+        peer = json.loads(results.read_text(encoding="utf-8"))
+
+    import tfmrc
+
+    predictor = tfmrc.load(arguments.reader)
+    for legacy in (True, False):
+        answerer = tfmrc.pipeline("question-answering", predictor, legacy=legacy)
+        for options, theirs in zip(chosen, map(listed, peer), strict=True):
+            examples = [{"question": question, "context": context} for question, context in pairs]
+            ours = listed(answerer(examples, **options))
+            kinds = [difference(*both) for both in zip(ours, theirs, strict=True)]
+            first = Counter(
+                "equal" if a[:1] and b[:1] and a[0]["answer"] == b[0]["answer"] else "different"
+                for a, b in zip(ours, theirs, strict=True)
+            )
+            above = sum(a["score"] > 1 for answers in theirs for a in answers)
+            print(
+                f"legacy={legacy} {options}: {dict(Counter(kinds))}; first answers "
+                f"{dict(first)}; scores above 1 of transformers {above}, of tfmrc "
+                f"{sum(a['score'] > 1 for answers in ours for a in answers)}",
+                flush=True,
+            )
+            for kind, mine, other, pair in zip(kinds, ours, theirs, pairs, strict=True):
+                if legacy and kind != "equal":
+                    print(f"  {kind}: {pair[0]!r}\n    {mine}\n    {other}")
+
+
+if __name__ == "__main__":
+    main()

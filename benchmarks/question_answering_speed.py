@@ -1,0 +1,157 @@
+"""Reading time per question: `tfmrc.pipeline`, transformers' pipeline, the same on ONNX Runtime.
+
+    python benchmarks/question_answering_speed.py READER SQUAD.json --peer PYTHON
+
+READER is a folder in Hugging Face's form of BERT's kind; PYTHON has transformers 5.2 or older,
+PyTorch, onnx and onnxruntime. All sides read the same questions in contexts of 150, 400 and 2,000
+words (paragraphs of SQuAD, joined), one question at a time and 16 at once, on one and on two cores
+(`taskset`). Each side runs in a process of its own; the sides take turns, `--rounds` times. ONNX
+Runtime runs the exported model within transformers' pipeline, in float32 and with dynamic int8
+weights.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+WORDS, BATCHES = (150, 400, 2000), (1, 16)
+COMMON = """
+import json, sys, time
+settings = json.load(open(sys.argv[1], encoding="utf-8"))
+def measure(answerer):
+    results = {}
+    for words, batch, examples in settings["cells"]:
+        arguments = {name: [each[name] for each in examples[:batch]] for name in examples[0]}
+        answerer(**arguments, batch_size=batch)
+        times = []
+        for _ in range(settings["repeats"]):
+            start = time.perf_counter()
+            answerer(**arguments, batch_size=batch)
+            times.append((time.perf_counter() - start) / len(examples[:batch]))
+        results[f"{words} words, batch {batch}"] = sorted(times)[len(times) // 2]
+    json.dump(results, open(sys.argv[2], "w"))
+"""
+OURS = """
+import tensorflow as tf
+tf.config.threading.set_intra_op_parallelism_threads(settings["cores"])
+tf.config.threading.set_inter_op_parallelism_threads(settings["cores"])
+import tfmrc
+measure(tfmrc.pipeline("question-answering", settings["reader"]))
+"""
+TRANSFORMERS = """
+import torch
+torch.set_num_threads(settings["cores"])
+from transformers import pipeline
+reader = settings["reader"]
+answerer = pipeline("question-answering", model=reader, tokenizer=reader, device=-1)
+"""
+ONNX = """
+import os
+import onnxruntime
+from transformers.modeling_outputs import QuestionAnsweringModelOutput
+path = settings["reader"] + "/../reader.onnx"
+names = ["input_ids", "attention_mask", "token_type_ids"]
+if not os.path.exists(path):
+    class Scores(torch.nn.Module):
+        def __init__(self, model):
+            super().__init__()
+            self.model = model
+        def forward(self, *inputs):
+            result = self.model(**dict(zip(names, inputs)))
+            return result.start_logits, result.end_logits
+    axes = {name: {0: "batch", 1: "length"} for name in [*names, "start", "end"]}
+    inputs = tuple(torch.ones((2, 16), dtype=torch.long) for _ in names)
+    torch.onnx.export(Scores(answerer.model), inputs, path, input_names=names,
+        output_names=["start", "end"], dynamic_axes=axes, dynamo=False)
+    from onnxruntime.quantization import quantize_dynamic
+    quantize_dynamic(path, path + ".int8")
+options = onnxruntime.SessionOptions()
+options.intra_op_num_threads = settings["cores"]
+session = onnxruntime.InferenceSession(path + SUFFIX, options, ["CPUExecutionProvider"])
+def forward(**inputs):
+    start, end = session.run(None, {name: inputs[name].numpy() for name in names})
+    return QuestionAnsweringModelOutput(start_logits=torch.tensor(start),
+        end_logits=torch.tensor(end))
+answerer.model.forward = forward
+"""
+PIPELINE = "measure(answerer)"
+SIDES = {
+    "tfmrc": COMMON + OURS,
+    "transformers": COMMON + TRANSFORMERS + PIPELINE,
+    "ONNX Runtime": COMMON + TRANSFORMERS + ONNX.replace("SUFFIX", "''") + PIPELINE,
+    "ONNX Runtime int8": COMMON + TRANSFORMERS + ONNX.replace("SUFFIX", "'.int8'") + PIPELINE,
+}
+
+
+def cells(path: Path) -> list[tuple[int, int, list[dict[str, str]]]]:
+    """Returns for each length and batch size the questions with their contexts."""
+    articles = json.loads(path.read_text(encoding="utf-8"))["data"]
+    paragraphs = [p for article in articles for p in article["paragraphs"] if p["qas"]]
+    words = " ".join(p["context"] for p in paragraphs).split()
+    questions = [p["qas"][0]["question"] for p in paragraphs[::20]][: max(BATCHES)]
+    return [
+        (
+            count,
+            batch,
+            [
+                {"question": q, "context": " ".join(words[2100 * n : 2100 * n + count])}
+                for n, q in enumerate(questions)
+            ],
+        )
+        for count in WORDS
+        for batch in BATCHES
+    ]
+
+
+def main() -> None:
+    """Measures all sides and prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("reader", type=Path)
+    parser.add_argument("squad", type=Path)
+    parser.add_argument("--peer", default=sys.executable, help="a Python with transformers")
+    parser.add_argument("--rounds", type=int, default=3, help="the median is printed")
+    parser.add_argument("--repeats", type=int, default=5, help="calls per round")
+    parser.add_argument("--cores", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--sides", nargs="+", default=list(SIDES), choices=list(SIDES))
+    arguments = parser.parse_args()
+    quiet = {
+        "HF_HUB_OFFLINE": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        reader = Path(folder, "reader")
+        reader.symlink_to(arguments.reader.resolve())
+        source, target = Path(folder, "settings.json"), Path(folder, "times.json")
+        for cores in arguments.cores:
+            times: dict[str, dict[str, list[float]]] = {side: {} for side in arguments.sides}
+            for _ in range(arguments.rounds):
+                for side in arguments.sides:
+                    settings = {
+                        "reader": str(reader if side != "tfmrc" else arguments.reader),
+                        "cores": cores,
+                        "repeats": arguments.repeats,
+                        "cells": cells(arguments.squad),
+                    }
+                    source.write_text(json.dumps(settings), encoding="utf-8")
+                    python = sys.executable if side == "tfmrc" else arguments.peer
+                    command = ["taskset", "-c", f"0-{cores - 1}", python, "-c", SIDES[side]]
+                    subprocess.run(
+                        [*command, source, target], check=True, env={**os.environ, **quiet}
+                    )
+                    for cell, seconds in json.loads(target.read_text(encoding="utf-8")).items():
+                        times[side].setdefault(cell, []).append(seconds)
+            print(f"{cores} cores; milliseconds per question, medians of {arguments.rounds} rounds")
+            print(f"| context | {' | '.join(arguments.sides)} |")
+            for cell in times[arguments.sides[0]]:
+                row = (f"{1000 * statistics.median(times[s][cell]):.0f}" for s in arguments.sides)
+                print(f"| {cell} | {' | '.join(row)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""Small configurations in Hugging Face's form."""
+
+from pathlib import Path
+
+PROGRAM = Path(__file__).with_name("hugging_face_models.py")
+_SIZES = {
+    "vocab_size": 30, "num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 8,
+    "intermediate_size": 12, "hidden_dropout_prob": 0.0, "max_position_embeddings": 10,
+    "pad_token_id": 1, "hidden_act": "gelu", "layer_norm_eps": 1e-6,
+}  # fmt: skip
+CONFIGS = {
+    "bert": {"model_type": "bert", **_SIZES, "type_vocab_size": 2},
+    "electra": {"model_type": "electra", **_SIZES, "type_vocab_size": 2, "embedding_size": 4},
+    "distilbert": {
+        "model_type": "distilbert", "vocab_size": 30, "n_layers": 2, "n_heads": 2, "dim": 8,
+        "hidden_dim": 12, "dropout": 0.0, "max_position_embeddings": 10, "pad_token_id": 1,
+        "activation": "gelu",
+    },
+    "roberta": {"model_type": "roberta", **_SIZES, "type_vocab_size": 1},
+    "xlm-roberta": {"model_type": "xlm-roberta", **_SIZES, "type_vocab_size": 1},
+    "albert": {
+        "model_type": "albert", **_SIZES, "type_vocab_size": 2, "embedding_size": 4,
+        "num_hidden_groups": 1, "inner_group_num": 1,
+    },
+    "deberta-v2": {
+        "model_type": "deberta-v2", **_SIZES, "position_buckets": 4, "relative_attention": True,
+        "position_biased_input": False, "share_att_key": True, "norm_rel_ebd": "layer_norm",
+        "pos_att_type": ["p2c", "c2p"], "type_vocab_size": 0,
+    },
+}  # fmt: skip

@@ -1,0 +1,88 @@
+"""Makes small models for question answering with transformers; run by a Python that has it.
+
+python hugging_face_models.py make FOLDER TEXTS        writes FOLDER/KIND
+python hugging_face_models.py scores FOLDER IN OUT     the scores of a folder's model
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers
+
+SIZES = {
+    "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48,
+}  # fmt: skip
+WORD_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+POSITIONS = {"max_position_embeddings": 514, "type_vocab_size": 1, "pad_token_id": 1}
+DEBERTA = {
+    "relative_attention": True, "position_buckets": 256, "norm_rel_ebd": "layer_norm",
+    "share_att_key": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False,
+    "type_vocab_size": 0, "layer_norm_eps": 1e-7,
+}  # fmt: skip
+KINDS = {
+    "Bert": SIZES,
+    "DistilBert": {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 48},
+    "Electra": {"embedding_size": 16, **SIZES},
+    "Roberta": {**SIZES, **POSITIONS, "layer_norm_eps": 1e-5},
+    "XLMRoberta": {**SIZES, **POSITIONS},
+    "Albert": {"embedding_size": 16, **SIZES},
+    "DebertaV2": {**SIZES, **DEBERTA},
+}
+
+
+def tokenizer_of(kind, folder, texts):
+    """A tokenizer whose vocabulary comes from the texts; None for SentencePiece."""
+    import tokenizers
+
+    folder = folder / "vocabulary"
+    folder.mkdir(parents=True, exist_ok=True)
+    if kind in ("Bert", "DistilBert", "Electra"):
+        trained = tokenizers.BertWordPieceTokenizer(lowercase=True)
+        trained.train_from_iterator(texts, vocab_size=900, special_tokens=WORD_PIECES)
+        trained.save_model(str(folder))
+        return transformers.BertTokenizer.from_pretrained(folder, model_max_length=512)
+    if kind == "Roberta":
+        trained = tokenizers.ByteLevelBPETokenizer()
+        special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+        trained.train_from_iterator(texts, vocab_size=900, special_tokens=special)
+        trained.save_model(str(folder))
+        return transformers.RobertaTokenizer.from_pretrained(folder, model_max_length=512)
+    return None
+
+
+def make(folder, texts):
+    torch.manual_seed(0)
+    for kind, sizes in KINDS.items():
+        tokenizer = tokenizer_of(kind, folder / kind, texts)
+        size = 900 if tokenizer is None else len(tokenizer)
+        config = getattr(transformers, f"{kind}Config")(vocab_size=size, **sizes)
+        model = getattr(transformers, f"{kind}ForQuestionAnswering")(config).eval()
+        for name, parameter in model.named_parameters():
+            deviation = 2.0 if name.startswith("qa_outputs") else 0.3
+            scale = "norm" in name.lower() and name.endswith("weight")
+            torch.nn.init.normal_(parameter, mean=float(scale), std=deviation)
+        model.save_pretrained(folder / kind)
+        if tokenizer is not None:
+            tokenizer.save_pretrained(folder / kind)
+
+
+def scores(folder, source, target):
+    model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder).eval()
+    with np.load(source) as archive:
+        batch = {name: torch.tensor(archive[name]).long() for name in archive.files}
+    if model.config.model_type not in ("bert", "electra", "albert"):
+        del batch["token_type_ids"]
+    with torch.no_grad():
+        result = model(**batch)
+    np.savez(target, begin=result.start_logits.numpy(), end=result.end_logits.numpy())
+
+
+if __name__ == "__main__":
+    command, folder, *rest = sys.argv[1:]
+    if command == "make":
+        make(Path(folder), json.loads(Path(rest[0]).read_text(encoding="utf-8")))
+    else:
+        scores(folder, *rest)

@@ -1,0 +1,229 @@
+"""Extractive readers: spans against plain Python, saving, export, Hugging Face's form."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+
+import tfmrc
+from tests.predictors.reader_reference import best_answers
+from tfmrc import Predictor, cli, encoders, models, preprocessing, training
+from tfmrc.predictors.hugging_face import load_hugging_face
+from tfmrc.serving import ExportedPredictor
+
+PIECES = "the . ? how high is hill who named it mill a ##s ##l mi ##n m t 1 , ' owl".split()
+LONG = "The hills. Who named a mill? It is 1,111 m high, the owl's mill. " * 3
+REQUEST = {
+    "question": ["How high is it?", "Who named the mill?", "Who"],
+    "passages": [[LONG, "A hill."], ["Mills, owls.", ""], ["", ""]],
+}
+
+
+def make(seed=1, num_layers=2, **options):
+    keras.utils.set_random_seed(seed)
+    encoder = encoders.from_vocabulary(PIECES, length=64, num_layers=num_layers)
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
+        encoder=encoder, window_length=24, overlap=6, question_length=8, answer_length=5, **options
+    )
+    model = models.ExtractiveReader(encoder=encoder, dropout=0.0)
+    random = np.random.default_rng(seed)
+    for weight in model.trainable_weights:  # clear probabilities
+        weight.assign(random.normal(scale=0.5, size=weight.shape))
+    return Predictor(model, preprocessor)
+
+
+@pytest.fixture(scope="module")
+def predictor():
+    return make()
+
+
+def windows_of(predictor, question, passages):
+    """What the reference reads: the scores of each window, computed one window at a time."""
+    result = []
+    for number, passage in enumerate(passages):
+        read = predictor.preprocessor.source([question], [passage])
+        read = {name: value.numpy() for name, value in read.items()}
+        for row in range(len(read["row"])):
+            size = read["lengths"][row]
+            one = {n: read[n][row : row + 1, :size] for n in ("encoder_ids", "segment_ids")}
+            scores = np.array(predictor.model.scores(one), "float64")[0]
+            spans, words = (
+                [tuple(pair) if pair[0] >= 0 else None for pair in zip(*pairs, strict=True)]
+                for pairs in (
+                    (read["starts"][row, :size].tolist(), read["ends"][row, :size].tolist()),
+                    (
+                        read["word_starts"][row, :size].tolist(),
+                        read["word_ends"][row, :size].tolist(),
+                    ),
+                )
+            )
+            result.append(
+                {"passage": number, "begin": scores[:, 0], "end": scores[:, 1], "span": spans,
+                 "word": words}
+            )  # fmt: skip
+    return result
+
+
+@pytest.mark.parametrize("align", [True, False])
+def test_spans_of_all_windows_and_passages(predictor, align, without_graphs):
+    options = {"num_return_sequences": 6, "align_to_words": align}
+    outputs = predictor.run("serving_default", REQUEST, **options)
+    for row, (question, passages) in enumerate(zip(*REQUEST.values(), strict=True)):
+        windows = windows_of(predictor, question, passages)
+        expected, none = best_answers(windows, 6, 5, align)
+        count = len(expected)
+        names = ("probabilities", "answer_passages", "starts", "ends")
+        result = list(zip(*(outputs[name][row, :count].tolist() for name in names), strict=True))
+        assert [r[1:] for r in result] == [e[1:] for e in expected]
+        np.testing.assert_allclose([r[0] for r in result], [e[0] for e in expected], rtol=1e-4)
+        np.testing.assert_allclose(outputs["answerable_probability"][row], 1 - none, atol=1e-5)
+        for text, (_, passage, start, end) in zip(outputs["answers"][row], result, strict=False):
+            assert text.decode() == passages[passage][start:end]
+        assert (outputs["starts"][row, count:] == -1).all()
+        assert (outputs["probabilities"][row, count:] == 0).all()
+    assert len(windows_of(predictor, REQUEST["question"][0], [LONG])) > 2
+
+
+def test_probabilities_of_several_windows_are_at_most_one(predictor, without_graphs):
+    outputs = predictor.run("serving_default", REQUEST, num_return_sequences=400)
+    total = outputs["probabilities"].sum(axis=1) + 1 - outputs["answerable_probability"]
+    assert (total < 1 + 1e-5).all()
+
+
+def test_an_example_alone_and_in_a_batch(predictor, without_graphs):
+    together = predictor.run("serving_default", REQUEST, num_return_sequences=2)
+    for row in range(3):
+        alone = {name: values[row : row + 1] for name, values in REQUEST.items()}
+        alone = predictor.run("serving_default", alone, num_return_sequences=2)
+        np.testing.assert_array_equal(alone["starts"][0], together["starts"][row])
+        np.testing.assert_allclose(
+            alone["probabilities"][0], together["probabilities"][row], rtol=1e-4
+        )
+
+
+def test_no_answer(predictor, without_graphs):
+    question, passages = REQUEST["question"][0], REQUEST["passages"][0]
+    plain = predictor.answer(question=question, passages=passages)
+    assert plain.text == passages[plain.passage][plain.start : plain.end] and plain.text
+    head = predictor.model.answer_module.scores
+    before = head.bias.numpy()
+    answer = predictor.answer(question=question, passages=passages, handle_impossible_answer=True)
+    none = 1 - answer.answerable_probability
+    assert (answer.text == "") == (none > plain.probability)
+    assert answer.probability == pytest.approx(max(none, plain.probability), rel=1e-5)
+    np.testing.assert_array_equal(before, head.bias.numpy())
+    empty = predictor.answer(question="Who", passages=[])
+    assert (empty.text, empty.start, empty.probability) == ("", -1, 0.0)
+
+
+def test_saved(predictor, tmp_path, without_graphs):
+    predictor.save(tmp_path / "saved")
+    again = tfmrc.load(tmp_path / "saved")
+    outputs = predictor.run("serving_default", REQUEST)
+    for name, values in again.run("serving_default", REQUEST).items():
+        np.testing.assert_array_equal(values, outputs[name])
+
+
+@pytest.mark.slow
+def test_exported(predictor, tmp_path):
+    outputs = predictor.run("serving_default", REQUEST)
+    predictor.export(tmp_path / "reader" / "1")
+    exported = ExportedPredictor(tmp_path / "reader")
+    for name, values in exported.run("serving_default", REQUEST).items():
+        if values.dtype.kind == "f":
+            np.testing.assert_allclose(values, outputs[name], atol=1e-6)
+        else:
+            assert values.tolist() == outputs[name].tolist(), name
+    question, passages = REQUEST["question"][0], REQUEST["passages"][0]
+    answer = exported.answer(question=question, passages=passages)
+    assert answer.text == passages[answer.passage][answer.start : answer.end] != ""
+
+
+def test_form_of_hugging_face(predictor, tmp_path):
+    folder = predictor.save_hugging_face(tmp_path / "reader")
+    sizes = {"window_length": 24, "overlap": 6, "question_length": 8, "answer_length": 5}
+    again = load_hugging_face(folder, **sizes)
+    one = {"encoder_ids": np.array([[2, 5, 3, 7, 3]]), "segment_ids": np.zeros((1, 5), "int32")}
+    first, second = (np.array(each.model.scores(one)) for each in (predictor, again))
+    np.testing.assert_allclose(first, second, atol=1e-6)
+    assert tfmrc.load(folder).preprocessor.window_length == 64
+    (folder / "config.json").write_text("{}")
+    with pytest.raises(ValueError, match="config.json"):
+        load_hugging_face(folder)
+
+
+def test_commands_take_the_folder(predictor, tmp_path, capsys, without_graphs):
+    folder = str(predictor.save_hugging_face(tmp_path / "reader"))
+    table = tmp_path / "questions.csv"
+    table.write_text("question,passage\nWho named it?,The owl named it.\n", encoding="utf-8")
+    arguments = ["predict", folder, "--input", str(table), "--format", "squad"]
+    assert cli.main(arguments) == 0
+    (answer,) = json.loads(capsys.readouterr().out).values()
+    assert answer and answer in "The owl named it."
+    output = ["--output", str(tmp_path / "out.jsonl")]
+    assert cli.main([*arguments[:4], *output]) == 0
+    assert cli.main(["predict", folder, "--input", str(table), "--set", "a=1"]) == 1
+    capsys.readouterr()
+    asked = ["--question", "Who named it?", "--passage", "The owl named it."]
+    assert cli.main(["answer", folder, *asked]) == 0
+    assert capsys.readouterr().out.startswith(answer)
+
+
+def test_folders_of_other_kinds_are_refused(predictor, tmp_path):
+    folder = predictor.save_hugging_face(tmp_path / "reader")
+    (folder / "manifest.json").unlink()
+    with pytest.raises(FileExistsError, match="holds something else"):
+        predictor.save_hugging_face(folder)
+
+    def changed(name, **changes):
+        path = folder / name
+        before = path.read_text(encoding="utf-8")
+        path.write_text(json.dumps(json.loads(before) | changes), encoding="utf-8")
+        try:
+            load_hugging_face(folder)
+        finally:
+            path.write_text(before, encoding="utf-8")
+
+    with pytest.raises(ValueError, match="must hold a BertForQuestionAnswering"):
+        changed("config.json", architectures=["BertForMaskedLM"])
+    with pytest.raises(ValueError, match="SentencePiece"):
+        changed("config.json", model_type="albert", architectures=["AlbertForQuestionAnswering"])
+    with pytest.raises(ValueError, match="normalizer.type='BertNormalizer'"):
+        changed("tokenizer.json", normalizer={"type": "NFC"})
+    with pytest.raises(ValueError, match="pre_tokenizer.type='BertPreTokenizer'"):
+        changed("tokenizer.json", pre_tokenizer={"type": "Whitespace"})
+    with pytest.raises(ValueError, match="a pair must be"):
+        changed("tokenizer.json", post_processor={"type": "ByteLevel"})
+    with pytest.raises(ValueError, match="added_tokens.normalized=False"):
+        changed(
+            "tokenizer.json", added_tokens=[{"id": 9, "content": "x", "special": True,
+                                             "normalized": True}]
+        )  # fmt: skip
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(FileNotFoundError, match="no model.safetensors"):
+        load_hugging_face(folder)
+
+
+@pytest.mark.slow
+def test_fine_tuning_finds_the_answer(without_graphs):
+    predictor = make(seed=3, num_layers=1)
+    records = {
+        "question": ["Who named it?"] * 2,
+        "passages": [["The mill is high."], ["It is the owl."]],
+        "span": [[0, 4, 8], [0, 10, 13]],
+    }
+    x, y, weight = predictor.preprocessor.batch(
+        {name: np.array(values) for name, values in records.items()}
+    )
+    settings = training.extractive_reader(
+        model=predictor.model, steps=12, learning_rate=0.05, encoder_learning_rate=0.03
+    )
+    predictor.model.compile(**settings, run_eagerly=True)
+    for _ in range(12):
+        predictor.model.train_on_batch(x, y, weight)
+    answers = [
+        predictor.answer(question=question, passages=passages)
+        for question, passages in zip(records["question"], records["passages"], strict=True)
+    ]
+    assert [answer.text for answer in answers] == ["mill", "owl"]

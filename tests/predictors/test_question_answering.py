@@ -1,0 +1,196 @@
+"""The question-answering pipeline: calls, shapes of results, old and mended numbers."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tfmrc
+from tests.encoders import hugging_face_cases, transformers_process
+from tests.predictors.test_extractive_reader import LONG, make, windows_of
+from tests.text.test_whole_texts import real_strings
+from tfmrc import data
+from tfmrc.predictors import SpanAnswer
+from tfmrc.predictors.legacy_answers import Window, legacy_answers
+
+QUESTION, CONTEXT = "Who named the mill?", "Mills, owls. It is the hill."
+SIZES = {"max_seq_len": 24, "doc_stride": 6, "max_answer_len": 5}
+
+
+@pytest.fixture(scope="module")
+def predictor():
+    return make()
+
+
+@pytest.fixture(scope="module")
+def answerer(predictor):
+    return tfmrc.pipeline("question-answering", predictor, **SIZES)
+
+
+def is_answer(result, context):
+    return result["answer"] == context[result["start"] : result["end"]] and result["score"] <= 1
+
+
+def test_forms_of_calls(answerer):
+    expected = answerer(question=QUESTION, context=CONTEXT)
+    assert set(expected) == {"score", "start", "end", "answer"} and is_answer(expected, CONTEXT)
+    example = {"question": QUESTION, "context": CONTEXT}
+
+    def near(result):
+        return result == {**expected, "score": pytest.approx(expected["score"], rel=1e-4)}
+
+    assert near(answerer(example)) and near(answerer(QUESTION, CONTEXT))
+    for result in (
+        answerer([example]),
+        answerer(question=[QUESTION], context=CONTEXT),
+        answerer(question=[QUESTION], context=[CONTEXT]),
+        list(answerer(iter([example]))),
+    ):
+        assert len(result) == 1 and near(result[0])
+    several = answerer([example, {"question": "Who?", "context": LONG}, example], batch_size=2)
+    assert near(several[0]) and near(several[2]) and is_answer(several[1], LONG)
+
+
+def test_a_generator_is_read_lazily(answerer):
+    read = []
+
+    def examples():
+        for number in range(3):
+            read.append(number)
+            yield {"question": QUESTION, "context": CONTEXT}
+
+    results = answerer(examples(), batch_size=1)
+    assert read == []
+    next(results)
+    assert read == [0]
+
+
+def test_top_k_is_a_list_of_different_texts(answerer):
+    results = answerer(question=QUESTION, context=LONG, top_k=3)
+    assert len({result["answer"].lower() for result in results}) == 3
+    scores = [result["score"] for result in results]
+    assert scores == sorted(scores, reverse=True) and sum(scores) <= 1
+    again = answerer(question=QUESTION, context=LONG, top_k=5)
+    assert again[:3] == results
+    assert isinstance(answerer(question=QUESTION, context="owl", top_k=3), list)
+
+
+def test_no_answer_is_one_of_the_answers(answerer):
+    results = answerer(question=QUESTION, context=CONTEXT, top_k=50, handle_impossible_answer=True)
+    assert {"", "owls"} <= {result["answer"] for result in results}
+    (none,) = (result for result in results if not result["answer"])
+    assert (none["start"], none["end"]) == (0, 0)
+
+
+def test_legacy_numbers_of_one_window_by_hand():
+    window = Window(
+        begin=np.log(np.array([1, 5, 2, 1, 1], "float32")),
+        end=np.log(np.array([1, 5, 1, 2, 1], "float32")),
+        starts=np.array([-1, -1, 0, 2, 4]),
+        ends=np.array([-1, -1, 2, 3, 7]),
+        words=np.array([-1, -1, 0, 0, 1]),
+        is_cls=np.array([True, False, False, False, False]),
+    )
+    options = {"handle_impossible_answer": True, "align_to_words": True}
+    answers = legacy_answers([window], "abc def", top_k=9, max_answer_len=2, **options)
+    # Of 5 shares, [CLS] has one: the first word is begun with 2 + 1 of them, and ends with 1 + 2.
+    scores = [(answer["answer"], round(answer["score"], 6)) for answer in answers]
+    assert scores[:2] == [("abc", (2 * 1 + 2 * 2 + 1 * 2) / 25), ("abc def", 1 / 25)]
+    assert ("", 1 / 25) in scores
+    both = legacy_answers([window, window], "abc def", top_k=9, max_answer_len=2, **options)
+    assert both[0]["score"] == pytest.approx(2 * answers[0]["score"])  # the fault of old numbers
+
+
+def test_old_and_mended_numbers(predictor, answerer):
+    legacy = tfmrc.pipeline("question-answering", predictor, legacy=True, **SIZES)
+    old = legacy(question=QUESTION, context=LONG, top_k=4)
+    assert len(windows_of(predictor, QUESTION, [LONG])) > 2
+    assert len(old) == 4 and all(isinstance(answer["score"], float) for answer in old)
+    one = answerer(question=QUESTION, context=CONTEXT, align_to_words=False, top_k=4)
+    same = legacy(question=QUESTION, context=CONTEXT, align_to_words=False, top_k=4)
+    assert [each["answer"] for each in one] == [each["answer"] for each in same]
+    np.testing.assert_allclose(
+        [each["score"] for each in one], [each["score"] for each in same], rtol=1e-4
+    )
+    assert isinstance(legacy([{"question": "Who?", "context": "owl"}]), dict)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        ((), {"question": "", "context": "a"}, ValueError, "`question` must be a text"),
+        ((), {"question": "a", "context": None}, ValueError, "context=None"),
+        ((), {"question": "a"}, ValueError, "Received: 0 arguments and question"),
+        (("a",), {}, ValueError, "A question needs a context"),
+        ((), {"question": ["a"], "context": ["b", "c"]}, ValueError, "1 questions, 2 contexts"),
+        ((), {"question": "a", "context": "b", "topk": 2}, TypeError, "did you mean `top_k`"),
+        ((), {"question": "a", "context": "b", "top_k": 0}, ValueError, "top_k=0"),
+        ((), {"question": "a", "context": "b", "max_seq_len": 999}, ValueError, "64 subwords"),
+        ((), {"question": "a", "context": "b", "doc_stride": 30}, ValueError, "must have room"),
+    ],
+)
+def test_wrong_calls(answerer, arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        answerer(*arguments, **options)
+
+
+class Other:
+    """A predictor that is no extractive reader, or an export."""
+
+    def answer(self, *, question, passages):
+        return SpanAnswer(passages[0][4:7], start=4, end=7, probability=0.5)
+
+
+def test_other_predictors_and_tasks():
+    answerer = tfmrc.pipeline("question-answering", Other())
+    expected = {"score": 0.5, "start": 4, "end": 7, "answer": "owl"}
+    assert answerer(question="Who?", context="the owl", batch_size=2) == expected
+    with pytest.raises(TypeError, match="`top_k` is an option of extractive readers"):
+        answerer(question="Who?", context="the owl", top_k=2)
+    with pytest.raises(ValueError, match="legacy=True"):
+        tfmrc.pipeline("question-answering", Other(), legacy=True)
+    with pytest.raises(ValueError, match="needs a model"):
+        tfmrc.pipeline("question-answering")
+
+
+PEER = """
+import json, sys
+from transformers import pipeline
+answerer = pipeline("question-answering", model=sys.argv[1], tokenizer=sys.argv[1])
+tasks = json.load(open(sys.argv[2], encoding="utf-8"))
+results = [[answerer(question=q, context=c, **options) for q, c in tasks["pairs"]]
+           for options in tasks["options"]]
+json.dump(results, open(sys.argv[3], "w"))
+"""
+OPTIONS = [
+    {},
+    {"top_k": 3, "handle_impossible_answer": True},
+    {"max_seq_len": 96, "doc_stride": 16, "max_answer_len": 30, "align_to_words": False},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+@pytest.mark.parametrize("kind", ["Bert", "DistilBert", "Electra", "Roberta"])
+def test_answers_of_transformers(kind, tmp_path):
+    texts = tmp_path / "texts.json"
+    texts.write_text(json.dumps(real_strings(300)), encoding="utf-8")
+    transformers_process.run(hugging_face_cases.PROGRAM, "make", tmp_path, texts)
+    examples = list(data.load_small_squad("test"))[::13]
+    pairs = [(example.question, example.passages[0]) for example in examples]
+    tasks, results = tmp_path / "tasks.json", tmp_path / "results.json"
+    tasks.write_text(json.dumps({"pairs": pairs, "options": OPTIONS}), encoding="utf-8")
+    folder = tmp_path / kind
+    transformers_process.run("-c", PEER, folder, tasks, results)
+    expected = json.loads(results.read_text(encoding="utf-8"))
+    answerer = tfmrc.pipeline("question-answering", folder, legacy=True)
+    asked = [{"question": question, "context": context} for question, context in pairs]
+    for options, theirs in zip(OPTIONS, expected, strict=True):
+        ours = answerer(asked, **options)
+        for mine, other in zip(ours, theirs, strict=True):
+            mine, other = (each if isinstance(each, list) else [each] for each in (mine, other))
+            for name in ("answer", "start", "end"):
+                assert [each[name] for each in mine] == [each[name] for each in other]
+            np.testing.assert_allclose(
+                [each["score"] for each in mine], [each["score"] for each in other], atol=1e-4
+            )

@@ -1,0 +1,123 @@
+"""Windows of an extractive reader beside those of the package `tokenizers`; training batches."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tokenizers import Tokenizer
+
+from tfmrc import encoders, preprocessing
+from tfmrc.encoders.families import FAMILIES
+from tfmrc.encoders.hugging_face_tokenizer import tokenizer_files
+
+PIECES = ["who", "flew", "the", "owl", "##s", "a", "hill", ".", "?", "'", "mill", "##er"]
+QUESTIONS = ["Who flew?", "", "The owls' mill?"]
+PASSAGES = ["The owls flew. " * 9, "a hill", "Miller, the owl 's a hill. " * 5]
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return encoders.from_vocabulary(PIECES, length=64)
+
+
+@pytest.fixture(scope="module")
+def reference(encoder):
+    files = tokenizer_files(encoder.subwords, FAMILIES["bert"], "BertTokenizer")
+    return Tokenizer.from_str(files["tokenizer.json"])
+
+
+def make(encoder, **options):
+    sizes = {"window_length": 20, "overlap": 5, "question_length": 8, **options}
+    return preprocessing.ExtractiveReaderPreprocessor(encoder=encoder, **sizes)
+
+
+def test_windows_are_those_of_tokenizers(encoder, reference):
+    result = make(encoder).source(QUESTIONS, PASSAGES)
+    result = {name: value.numpy() for name, value in result.items()}
+    reference.enable_truncation(20, stride=5, strategy="only_second")
+    window = 0
+    for row, (question, passage) in enumerate(zip(QUESTIONS, PASSAGES, strict=True)):
+        whole = reference.encode(question, passage)
+        for each in [whole, *whole.overflowing]:
+            size = len(each.ids)
+            assert result["row"][window] == row and result["lengths"][window] == size
+            assert result["encoder_ids"][window].tolist()[:size] == each.ids
+            assert not result["encoder_ids"][window, size:].any()
+            assert result["segment_ids"][window].tolist()[:size] == each.type_ids
+            inside = np.array([part == 1 for part in each.sequence_ids])
+            mask = inside | (np.arange(size) == 0)
+            assert result["answer_mask"][window].tolist()[:size] == mask.tolist()
+            for name, values in (
+                ("starts", [start for start, _ in each.offsets]),
+                ("ends", [end for _, end in each.offsets]),
+                ("words", each.word_ids),
+            ):
+                expected = np.where(inside, np.array(values, object), -1)
+                assert result[name][window, :size].tolist() == expected.tolist(), name
+            window += 1
+    assert window == len(result["row"]) > 5
+    assert not result["truncated"].any()
+
+
+def test_words_are_whole_at_the_edge_of_a_window(encoder):
+    result = make(encoder, window_length=14, overlap=1).source(
+        ["Who?"], ["owls owls owls owls owls"]
+    )
+    words = result["words"].numpy()
+    assert words[0].max() == words[1][words[1] >= 0].min()  # a word in two windows
+    for number in (0, 1):
+        known = words[number] >= 0
+        starts = result["word_starts"].numpy()[number][known]
+        ends = result["word_ends"].numpy()[number][known]
+        assert starts.tolist() == (5 * words[number][known]).tolist()
+        assert (ends - starts).tolist() == [4] * len(starts)
+
+
+def test_long_questions_and_passages_are_cut(encoder):
+    read = make(encoder, longest_passage=7).source(["who " * 9, "who"], ["a", "a " * 8])
+    assert read["truncated"].numpy().tolist() == [True, True]
+    assert read["encoder_ids"].numpy()[0].tolist().count(4) == 8
+    assert (read["starts"].numpy()[1] >= 0).sum() == 7
+
+
+def test_windows_without_room_are_refused(encoder):
+    with pytest.raises(ValueError, match="window_length=20, question_length=8, overlap=9"):
+        make(encoder, overlap=9)
+    with pytest.raises(ValueError, match="reads 64 subwords"):
+        make(encoder, window_length=65)
+    with pytest.raises(ValueError, match="encoder=None"):
+        preprocessing.ExtractiveReaderPreprocessor()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must have room"):
+        make(encoder).source(["who who who"], ["a"], overlap=14)
+
+
+def test_training_reads_the_window_of_the_answer(encoder):
+    passage = "the owls flew. " * 8 + "a miller flew."
+    records = {
+        "question": tf.constant(["Who?"] * 3),
+        "passages": tf.constant([[passage], [passage], ["a"]]),
+        "span": tf.constant([[0, 122, 128], [0, 4, 8], [0, -1, -1]]),
+    }
+    x, y, weight = make(encoder).batch(records)
+    begin, end = (y[name].numpy() for name in ("begin", "end"))
+    ids = x["encoder_ids"].numpy()
+    names = {name: encoder.subwords.pieces.id_of(name) for name in PIECES}
+    assert ids[0, begin[0] : end[0] + 1].tolist() == [names["mill"], names["##er"]]
+    assert ids[1, begin[1] : end[1] + 1].tolist() == [names["owl"], names["##s"]]
+    assert (begin[2], end[2]) == (-1, -1)
+    assert weight["begin"].numpy().tolist() == [1.5, 1.5, 0.0]
+    _, y, weight = make(encoder, unanswerable=True).batch(records)
+    assert y["begin"].numpy()[2] == 0 and weight["begin"].numpy().tolist() == [1.0] * 3
+
+
+def test_configuration(encoder, tmp_path):
+    preprocessor = make(encoder, unanswerable=True)
+    preprocessor.save_assets(tmp_path)
+    config = json.loads(json.dumps(preprocessor.get_config()))
+    again = preprocessing.ExtractiveReaderPreprocessor.from_config(config, tmp_path)
+    assert again.get_config() == preprocessor.get_config() and again.unanswerable
+    first, second = (
+        each.source(QUESTIONS, PASSAGES)["encoder_ids"].numpy() for each in (preprocessor, again)
+    )
+    assert np.array_equal(first, second)

@@ -1,0 +1,167 @@
+"""Subwords of whole texts beside the package `tokenizers`: ids, characters and words."""
+
+import itertools
+import json
+import random
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tokenizers import AddedToken, ByteLevelBPETokenizer, Tokenizer
+from tokenizers import models as reference_models
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.processors import RobertaProcessing
+
+from tests.text.odd_strings import odd_strings
+from tfmrc import data, encoders, text
+from tfmrc.text.bert_text import BertText
+from tfmrc.text.byte_level_text import ByteLevelText
+from tfmrc.text.byte_pairs import BytePairs
+from tfmrc.text.sentence_pieces import SentencePieces
+from tfmrc.text.special_tokens import SpecialTokens
+
+BERT_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+ROBERTA_SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+
+
+def real_strings(count):
+    """Questions and paragraphs of the part of SQuAD that comes with tfmrc."""
+    texts = {}
+    for example in itertools.chain(data.load_small_squad("test"), data.load_small_squad("train")):
+        texts |= dict.fromkeys([example.question, *example.passages])
+    texts = list(texts)
+    random.Random(0).shuffle(texts)
+    return texts[:count]
+
+
+def bert(texts, lowercase=True, strip_accents=True):
+    """The tokenizer under test and the reference, with the pieces of some texts."""
+    words = sorted({w for each in texts for w in each.lower().split() if w.isalnum()})[::3]
+    pieces = [*BERT_SPECIAL, *"abcdefghijklmnopqrstuvwxyzé.,'", "##ing", "naive", "漢", *words]
+    pieces += [f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz0123456789é"]
+    pieces = list(dict.fromkeys(pieces))
+    ids = {piece: index for index, piece in enumerate(pieces)}
+    expected = Tokenizer(reference_models.WordPiece(ids, unk_token="[UNK]"))
+    expected.normalizer = BertNormalizer(True, True, strip_accents, lowercase)
+    expected.pre_tokenizer = BertPreTokenizer()
+    expected.add_special_tokens(BERT_SPECIAL)
+    special = SpecialTokens({"content": name, "id": ids[name]} for name in BERT_SPECIAL)
+    tokenizer = BertText(
+        pieces, special, lowercase=lowercase, strip_accents=strip_accents, split_ideographs=True,
+        unknown="[UNK]",
+    )  # fmt: skip
+    return tokenizer, expected
+
+
+def byte_level(texts, lstrip):
+    trained = ByteLevelBPETokenizer()
+    trained.train_from_iterator(texts, vocab_size=600, special_tokens=ROBERTA_SPECIAL[:4])
+    trained.add_special_tokens([AddedToken("<mask>", lstrip=lstrip)])
+    expected = Tokenizer.from_str(trained.to_str())
+    expected.post_processor = RobertaProcessing(("</s>", 2), ("<s>", 0), True, False)
+    model = json.loads(trained.to_str())["model"]
+    merges = [" ".join(merge) for merge in model["merges"]]
+    special = SpecialTokens(
+        {"content": name, "id": expected.token_to_id(name), "lstrip": lstrip and name == "<mask>"}
+        for name in ROBERTA_SPECIAL
+    )
+    return ByteLevelText(BytePairs(model["vocab"], merges), special), expected
+
+
+def differences(tokenizer, expected, texts, batch=100):
+    """The texts whose pieces, characters or words differ, and those that are refused."""
+    split = tf.function(tokenizer.tokenize, input_signature=[tf.TensorSpec([None], tf.string)])
+    wrong, refused = [], []
+
+    def check(part):
+        pieces = split(part)
+        fields = [field.to_list() for field in pieces]
+        for number, each in enumerate(part):
+            reference = expected.encode(each, add_special_tokens=False)
+            starts, ends = (
+                ([*side] for side in zip(*reference.offsets, strict=True))
+                if (reference.ids)
+                else ([], [])
+            )
+            result = [field[number] for field in fields]
+            if result != [reference.ids, starts, ends, reference.word_ids]:
+                wrong.append(each)
+
+    for first in range(0, len(texts), batch):
+        part = texts[first : first + batch]
+        try:
+            check(part)
+        except tf.errors.InvalidArgumentError:
+            for each in part:
+                try:
+                    check([each])
+                except tf.errors.InvalidArgumentError:
+                    refused.append(each)
+    return wrong, refused
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("strip_accents", [True, False])
+def test_word_pieces_of_real_and_odd_texts(lowercase, strip_accents):
+    real, odd = real_strings(2000), odd_strings(2000)
+    tokenizer, expected = bert(real, lowercase, strip_accents)
+    wrong, refused = differences(tokenizer, expected, real + odd)
+    assert not wrong
+    assert not set(refused) & set(real) and len(refused) < 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lstrip", [True, False])
+def test_byte_pairs_of_real_and_odd_texts(lstrip):
+    real, odd = real_strings(2000), odd_strings(2000)
+    tokenizer, expected = byte_level(real, lstrip)
+    assert differences(tokenizer, expected, real + odd) == ([], [])
+
+
+def test_word_pieces():
+    texts = real_strings(40) + odd_strings(160, seed=3)
+    assert differences(*bert(texts), texts) == ([], [])
+
+
+def test_byte_pairs():
+    texts = real_strings(40) + odd_strings(160, seed=3)
+    assert differences(*byte_level(texts, lstrip=True), texts) == ([], [])
+
+
+def test_an_order_of_marks_that_depends_on_unicode_is_refused():
+    tokenizer, _ = bert(["a"])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Two combining marks in a row"):
+        tokenizer.tokenize(["fine", "a\u302e\u1baa"])
+    kept, _ = bert(["a"], strip_accents=False)
+    assert kept.tokenize(["a\u302e\u1baa"]).ids.to_list() == [[1]]
+
+
+def test_empty_batches_and_texts():
+    for tokenizer in (bert(["a"])[0], byte_level(["a b"], False)[0]):
+        assert tokenizer.tokenize(tf.constant([], tf.string)).ids.to_list() == []
+        assert tokenizer.tokenize(["", "a", ""]).starts.to_list() == [[], [0], []]
+
+
+def test_special_tokens_that_overlap_are_refused():
+    with pytest.raises(ValueError, match="overlap"):
+        SpecialTokens([{"content": "<s>", "id": 0}, {"content": "s>x", "id": 1}])
+
+
+def test_subword_tokenizer_saves_its_special_tokens(tmp_path):
+    subwords = encoders.from_vocabulary(["owl"]).subwords
+    subwords.save_assets(tmp_path)
+    again = text.SubwordTokenizer.from_assets(tmp_path)
+    assert again.special_tokens == subwords.special_tokens
+    assert np.array_equal(again.tokenize(["[SEP]owl"]).ids.to_list(), [[3, 4]])
+
+
+def test_sentence_pieces_are_refused(monkeypatch):
+    pieces = SentencePieces.__new__(SentencePieces)
+    pieces._pieces = {}
+    monkeypatch.setattr(SentencePieces, "__len__", lambda self: 0)
+    tokenizer = text.SubwordTokenizer.__new__(text.SubwordTokenizer)
+    tokenizer.pieces, tokenizer.length, tokenizer.overlap = pieces, 5, 1
+    with pytest.raises(ValueError, match="SentencePiece"):
+        tokenizer.tokenize(["a"])

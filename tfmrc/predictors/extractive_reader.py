@@ -1,0 +1,182 @@
+"""Predictor of extractive readers: answers that are spans of passages."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tfmrc import models, preprocessing
+from tfmrc.predictors.base import Predictor
+from tfmrc.predictors.options import ReaderOptions
+from tfmrc.predictors.reader_windows import reader_spans
+from tfmrc.predictors.span_answer import SpanAnswer
+from tfmrc.predictors.task import Query, Task
+from tfmrc.predictors.warmup import PASSAGES, QUESTION
+
+__all__ = ["ExtractiveReaderPredictor", "extractive_reader_signature"]
+
+TEXTS = (
+    tf.TensorSpec([None], tf.string, name="question"),
+    tf.TensorSpec([None, None], tf.string, name="passages"),
+)
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
+    """Answers questions with spans of one or several passages.
+
+    The probabilities of all spans of all passages, and of "no answer", are one distribution, so
+    that answers of different passages and windows can be compared. `tfmrc.load(folder)` makes one
+    from a model of Hugging Face. The options are those of `tfmrc.predictors.ReaderOptions`.
+
+    Args:
+        model: A `tfmrc.models.ExtractiveReader`.
+        preprocessor: Its `tfmrc.preprocessing.ExtractiveReaderPreprocessor`.
+
+    Raises:
+        ValueError: If model and preprocessor disagree.
+
+    Example:
+
+    >>> import tfmrc
+    >>> from tfmrc import encoders, models, preprocessing
+    >>> encoder = encoders.from_vocabulary("who flew an owl ? .".split())
+    >>> predictor = tfmrc.Predictor(
+    ...     models.ExtractiveReader(encoder=encoder),
+    ...     preprocessing.ExtractiveReaderPreprocessor(encoder=encoder))
+    >>> passages = ["An owl flew.", "Who?"]
+    >>> answer = predictor.answer(question="Who flew?", passages=passages)
+    >>> answer.text == passages[answer.passage][answer.start : answer.end]
+    True
+    """
+
+    model_class = models.ExtractiveReader
+    preprocessor_class = preprocessing.ExtractiveReaderPreprocessor
+    options_class = ReaderOptions
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The one task, `"answer"`."""
+        return (Task("answer", "answer", self.preprocessor.styles[0]),)
+
+    def build_signatures(self, options: ReaderOptions) -> dict[str, Any]:
+        """Returns `serving_default`; see `extractive_reader_signature`."""
+        signature = extractive_reader_signature(self.model, self.preprocessor, options)
+        return {"serving_default": signature}
+
+    def predict_batch(
+        self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
+    ) -> Iterator[SpanAnswer]:
+        """Yields one answer per request: the best span of all its passages."""
+        inputs: dict[str, list[Any]] = {
+            "question": [query.question for query in queries],
+            "passages": [query.passages or ("",) for query in queries],
+        }
+        outputs = self.run("serving_default", inputs, **options)
+        for row in range(len(queries)):
+            yield SpanAnswer.from_outputs(outputs, row)
+
+    def warmup_request(self) -> dict[str, Any] | None:
+        """Returns a small question."""
+        return {"question": [QUESTION], "passages": [list(PASSAGES)]}
+
+    def save_hugging_face(self, folder: str | PathLike[str]) -> Path:
+        """Writes the model in Hugging Face's form; see `tfmrc.predictors.hugging_face`."""
+        from tfmrc.predictors.hugging_face import save_hugging_face
+
+        return save_hugging_face(self, folder)
+
+
+def extractive_reader_signature(model: Any, preprocessor: Any, options: ReaderOptions) -> Any:
+    """Returns a `tf.function` from `question` and `passages` to a dict of tensors.
+
+    Inputs: `question` string `[B]`, `passages` string `[B, N]`, `""` for a missing one.
+
+    Outputs, with K = `options.num_return_sequences`:
+
+    - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `probability`
+      float32 `[B]`: the best span; `""`, -1 and the probability of "no answer" where this is the
+      answer (`options.handle_impossible_answer`), or passages have no words;
+    - `answers`, `starts`, `ends`, `probabilities`, `answer_passages` (index of the passage)
+      `[B, K]`: the K best spans;
+    - `answerable_probability` float32 `[B]`, `truncated` bool `[B]`.
+
+    Args:
+        model: A `tfmrc.models.ExtractiveReader`.
+        preprocessor: Its `tfmrc.preprocessing.ExtractiveReaderPreprocessor`.
+        options: `ReaderOptions`. Options of the search.
+    """
+
+    def answer(question: tf.Tensor, passages: tf.Tensor) -> dict[str, tf.Tensor]:
+        outputs = find_answers(
+            model,
+            preprocessor,
+            question,
+            passages,
+            count=options.num_return_sequences,
+            max_length=options.max_length or preprocessor.answer_length,
+            align=options.align_to_words,
+        )
+        missing = outputs["starts"][:, 0] < 0
+        if options.handle_impossible_answer:
+            none = 1.0 - outputs["answerable_probability"]
+            missing |= none > outputs["probabilities"][:, 0]
+        empty = {"answer": "", "start": -1, "end": -1}
+        for name, values in (("answer", "answers"), ("start", "starts"), ("end", "ends")):
+            outputs[name] = tf.where(missing, empty[name], outputs[values][:, 0])
+        best = outputs["probabilities"][:, 0]
+        if options.handle_impossible_answer:
+            best = tf.where(missing, 1.0 - outputs["answerable_probability"], best)
+        return outputs | {"probability": best}
+
+    return tf.function(answer, input_signature=TEXTS, autograph=False)
+
+
+def find_answers(
+    model: Any,
+    preprocessor: Any,
+    question: tf.Tensor,
+    passages: tf.Tensor,
+    *,
+    count: Any,
+    max_length: Any,
+    align: Any,
+    **windows: Any,
+) -> dict[str, tf.Tensor]:
+    """Returns the K best spans, as the outputs of `extractive_reader_signature`.
+
+    Args:
+        model: A `tfmrc.models.ExtractiveReader`.
+        preprocessor: Its preprocessor.
+        question: string `[B]`.
+        passages: string `[B, N]`.
+        count: int or int32 scalar K.
+        max_length: int or int32 scalar. Greatest number of subwords of an answer.
+        align: bool or bool scalar. Whether answers are whole words.
+        **windows: `window_length`, `overlap` and `question_length` of
+            `ExtractiveReaderPreprocessor.source`.
+    """
+    num_questions, num_passages = tf.shape(passages)[0], tf.shape(passages)[1]
+    flat = tf.reshape(passages, [-1])
+    read = preprocessor.source(tf.repeat(question, num_passages), flat, **windows)
+    spans = reader_spans(
+        model, read, num_passages, num_questions, count=count, max_length=max_length, align=align
+    )
+    known = spans.starts >= 0
+    text = tf.strings.unicode_transcode(flat, "UTF-8", "UTF-8", errors="replace")
+    text = tf.gather(text, tf.maximum(spans.row, 0))
+    first = tf.maximum(spans.starts, 0)
+    length = tf.where(known, spans.ends - spans.starts, 0)
+    truncated = tf.reshape(read["truncated"], [num_questions, num_passages])
+    return {
+        "answers": tf.strings.substr(text, first, length, unit="UTF8_CHAR"),
+        "starts": spans.starts,
+        "ends": spans.ends,
+        "probabilities": spans.probability,
+        "answer_passages": tf.where(known, spans.row % num_passages, 0),
+        "answerable_probability": 1.0 - spans.no_answer,
+        "truncated": tf.reduce_any(truncated, axis=1),
+    }

@@ -1,0 +1,195 @@
+"""Extractive readers in Hugging Face's form: loading and saving."""
+
+import json
+from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from keras import ops
+
+from tfmrc.encoders import Encoder
+from tfmrc.encoders.families import FAMILIES
+from tfmrc.encoders.hugging_face import load_layer, load_pieces, read_weights
+from tfmrc.encoders.hugging_face_config import config_of_encoder, family_of_config
+from tfmrc.encoders.hugging_face_tokenizer import (
+    TOKENIZER_CONFIG,
+    check_tokenizer,
+    read_optional_json,
+    tokenizer_files,
+)
+from tfmrc.encoders.hugging_face_weights import weights_of_encoder
+from tfmrc.encoders.presets import build_subwords
+from tfmrc.files import check_links
+from tfmrc.models import ExtractiveReader
+from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor
+from tfmrc.predictors.folders import check_target, new_folder
+from tfmrc.predictors.manifest import manifest_of, verify_files
+from tfmrc.preprocessing import ExtractiveReaderPreprocessor
+
+__all__ = ["is_hugging_face", "load_hugging_face", "save_hugging_face"]
+
+HUB = "hf://"
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+FILES = (CONFIG, "*.safetensors", "model.safetensors.index.json", "tokenizer*.json", "vocab*",
+         "merges.txt", "special_tokens_map.json")  # fmt: skip
+# The part of class names there: BertForQuestionAnswering, BertTokenizer.
+CLASSES = {
+    "bert": "Bert", "distil_bert": "DistilBert", "electra": "Electra", "roberta": "Roberta",
+    "xlm_roberta": "XLMRoberta", "albert": "Albert", "deberta_v3": "DebertaV2",
+}  # fmt: skip
+HEAD = ("qa_outputs.weight", "qa_outputs.bias")
+WINDOW = 384  # subwords of a window, of which a third is shared by two
+
+
+def is_hugging_face(folder: str | PathLike[str]) -> bool:
+    """Returns True for a folder in Hugging Face's form, or a name of its hub (`hf://`)."""
+    if fspath(folder).startswith(HUB):
+        return True
+    path = Path(folder) / CONFIG
+    try:
+        return "model_type" in read_optional_json(path)
+    except ValueError:
+        return False
+
+
+def load_hugging_face(
+    folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None, **options: Any
+) -> ExtractiveReaderPredictor:
+    """Loads a model for question answering of Hugging Face as a predictor.
+
+    The kinds are `BertForQuestionAnswering`, `DistilBertFor...`, `ElectraFor...` and
+    `RobertaFor...`. Ids, offsets and scores are those of transformers. No code of the folder is
+    run. A folder whose arithmetic or tokenizer differs in any part is refused.
+
+    Args:
+        folder: str or path. A folder with `config.json`, `model.safetensors` and the tokenizer's
+            files; or `hf://owner/name` for the hub, which needs the package huggingface_hub.
+        verify: bool. Whether every file is compared with its digest first, in a folder that
+            `save_hugging_face` wrote. Default: True.
+        dtype: Keras dtype or policy of the model. Default: None.
+        **options: Arguments of `ExtractiveReaderPreprocessor`, such as `window_length`.
+
+    Raises:
+        FileNotFoundError: The folder lacks a file.
+        ValueError: The model is of another kind, or its files are damaged.
+        ImportError: A package is not installed.
+    """
+    if fspath(folder).startswith(HUB):
+        folder = _downloaded(fspath(folder))
+    else:
+        folder = Path(folder)
+        check_links(folder)
+    if verify and manifest_of(folder) is not None:
+        verify_files(folder)
+    config = read_optional_json(folder / CONFIG)
+    if not config:
+        raise FileNotFoundError(f"There is no {CONFIG} in {folder}.")
+    family = family_of_config(config)
+    kind = f"{CLASSES[family]}ForQuestionAnswering"
+    architectures = config.get("architectures") or []
+    if architectures != [kind]:
+        raise ValueError(
+            f"{folder} must hold a {kind}, a reader with a trained head for questions. "
+            f"Received: architectures={architectures!r}"
+        )
+    facts = FAMILIES[family]
+    check_tokenizer(folder, facts)
+    pieces, special = load_pieces(folder, family)
+    weights = read_weights(folder)
+    kernel, bias = _head(weights, folder)
+    layer = load_layer(
+        folder, config, pieces.id_of(facts.pad), weights,
+        dtype=dtype, preset={"name": folder.name},
+    )  # fmt: skip
+    positions = layer.backbone.max_sequence_length
+    stated = read_optional_json(folder / TOKENIZER_CONFIG).get("model_max_length") or positions
+    most = int(min(positions, stated))
+    subwords = build_subwords(facts, pieces, positions, {"length": most}, special)
+    sizes = {"window_length": min(most, WINDOW)}
+    sizes["overlap"] = min(sizes["window_length"] // 2, 128)
+    sizes["question_length"] = min(64, (sizes["window_length"] - sizes["overlap"]) // 2)
+    preprocessor = ExtractiveReaderPreprocessor(
+        encoder=Encoder(layer, subwords), **{**sizes, **options}
+    )
+    model = ExtractiveReader(encoder=layer, dtype=dtype)
+    model.answer_module.scores.kernel.assign(kernel.T)
+    model.answer_module.scores.bias.assign(bias)
+    return ExtractiveReaderPredictor(model, preprocessor)
+
+
+def _head(weights: Mapping[str, np.ndarray], folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    missing = [name for name in HEAD if name not in weights]
+    if missing or weights[HEAD[0]].shape[:1] != (2,) or weights[HEAD[1]].shape != (2,):
+        shapes = {name: weights[name].shape for name in HEAD if name in weights}
+        raise ValueError(
+            f"{folder}: the head must have {HEAD[0]} [2, width] and {HEAD[1]} [2]. "
+            f"Received: {shapes or 'neither'}"
+        )
+    return weights[HEAD[0]], weights[HEAD[1]]
+
+
+def _downloaded(name: str) -> Path:
+    try:
+        import huggingface_hub
+    except ImportError as error:
+        raise ImportError(
+            "A name of the hub needs the package huggingface_hub: pip install huggingface_hub. "
+            f"Received: {name!r}"
+        ) from error
+    folder = Path(
+        huggingface_hub.snapshot_download(name.removeprefix(HUB), allow_patterns=list(FILES))
+    )
+    check_links(folder.parents[1])  # the files of its cache are links to those of all versions
+    return folder
+
+
+def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLike[str]) -> Path:
+    """Writes a reader in Hugging Face's form, which transformers loads with equal scores.
+
+    Args:
+        predictor: `ExtractiveReaderPredictor`. The reader.
+        folder: str or path. The folder; one that was written so before is replaced.
+
+    Returns:
+        The folder.
+
+    Raises:
+        FileExistsError: If there is a file, a link, or a folder that holds something else.
+        ImportError: safetensors is not installed.
+        ValueError: The encoder mixes its layers, which the form does not have.
+    """
+    try:
+        from safetensors.numpy import save_file
+    except ImportError as error:
+        raise ImportError(
+            "Writing this form needs safetensors: pip install tfmrc[encoders]"
+        ) from error
+    model, subwords = predictor.model, predictor.preprocessor.subwords
+    layer = model.encoder
+    if layer.layers != "last":
+        raise ValueError(
+            "Hugging Face's form has the last layer of an encoder only: layers='last'. "
+            f"Received: layers={layer.layers!r}"
+        )
+    name = CLASSES[layer.family]
+    config = {"architectures": [f"{name}ForQuestionAnswering"], **config_of_encoder(layer)}
+    files = {CONFIG: json.dumps(config, indent=2, sort_keys=True) + "\n"}
+    files |= tokenizer_files(subwords, FAMILIES[layer.family], f"{name}Tokenizer")
+    head = model.answer_module.scores
+    arrays = weights_of_encoder(layer) | {
+        HEAD[0]: np.ascontiguousarray(ops.convert_to_numpy(head.kernel).T),
+        HEAD[1]: ops.convert_to_numpy(head.bias),
+    }
+    arrays = {name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()}
+    path = check_target(folder, _is_written)
+    with new_folder(path, sum(array.nbytes for array in arrays.values())) as part:
+        save_file(arrays, part / WEIGHTS, metadata={"format": "pt"})
+        for name, text in files.items():
+            (part / name).write_text(text, encoding="utf-8", newline="\n")
+    return Path(folder)
+
+
+def _is_written(path: Path) -> bool:
+    return is_hugging_face(path) and manifest_of(path) is not None

@@ -1,0 +1,283 @@
+"""Preprocessor of extractive readers."""
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
+from tfmrc.preprocessing.labels import mean_of_counted
+from tfmrc.text.layout import longest, same_batch, strings
+from tfmrc.text.subwords import SubwordTokenizer
+from tfmrc.text.text_pieces import TextPieces
+from tfmrc.text.vocabulary import Vocabulary
+
+MODEL_INPUTS = ("encoder_ids", "segment_ids", "answer_mask")
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
+class ExtractiveReaderPreprocessor(Preprocessor):
+    """Converts strings to the windows of subwords that an extractive reader reads.
+
+    The subwords, their characters and the windows are those of Hugging Face's tokenizers:
+    `[CLS] question [SEP] passage [SEP]`, and for a passage that does not fit, windows of
+    `window_length` subwords that share `overlap` subwords of the passage.
+
+    Args:
+        vocabulary: `tfmrc.text.Vocabulary` or None. Not used, because the words are the encoder's
+            subwords; the first argument of all preprocessors. Default: None.
+        encoder: `tfmrc.encoders.Encoder` or `tfmrc.text.SubwordTokenizer`. The pretrained encoder.
+        window_length: int. Number of subwords of a window, with the question and the special
+            subwords. Default: 384.
+        overlap: int. Number of subwords that consecutive windows share. Default: 128.
+        question_length: int. Largest number of subwords of a question. Default: 64.
+        answer_length: int. Largest number of subwords of an answer. Default: 15.
+        longest_passage: int. Largest number of subwords of a passage. Default: 100000.
+        unanswerable: bool. Whether questions without an answer are trained to have none (`[CLS]`),
+            instead of being left out. Default: False.
+        styles: sequence of str. Answer styles for training. Default: ('span',).
+
+    Raises:
+        ValueError: A size is not positive, or windows have no room for a passage.
+
+    Example:
+        >>> from tfmrc import encoders
+        >>> from tfmrc.preprocessing import ExtractiveReaderPreprocessor
+        >>> encoder = encoders.from_vocabulary(["who", "flew", "an", "owl", "?"])
+        >>> preprocessor = ExtractiveReaderPreprocessor(encoder=encoder)
+        >>> read = preprocessor.source(["Who flew?"], ["An owl."])
+        >>> read["encoder_ids"].numpy().tolist(), read["starts"].numpy().tolist()
+        ([[2, 4, 5, 8, 3, 6, 7, 1, 3]], [[-1, -1, -1, -1, -1, 0, 3, 6, -1]])
+
+    Reference: Devlin et al. 2019; the released `run_squad.py` of BERT.
+    """
+
+    window_length: int
+    overlap: int
+    question_length: int
+    answer_length: int
+    longest_passage: int
+    subwords: SubwordTokenizer
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary | None = None,
+        *,
+        encoder: Any = None,
+        window_length: int = 384,
+        overlap: int = 128,
+        question_length: int = 64,
+        answer_length: int = 15,
+        longest_passage: int = 100_000,
+        unanswerable: bool = False,
+        styles: tuple[str, ...] = ("span",),
+    ):
+        super().__init__(
+            Vocabulary(()) if vocabulary is None else vocabulary,
+            styles=styles,
+            encoder=encoder,
+            window_length=window_length,
+            question_length=question_length,
+            answer_length=answer_length,
+            longest_passage=longest_passage,
+            overlap=overlap,
+        )
+        if self.subwords is None:
+            raise ValueError(
+                "An extractive reader needs the subwords of a pretrained encoder: pass `encoder=`. "
+                "Received: encoder=None"
+            )
+        self.unanswerable = unanswerable
+        self.num_special = 2 + self.subwords.num_separators
+        room = window_length - question_length - self.num_special
+        if room <= overlap:
+            raise ValueError(
+                "A window must have room for the question, the special subwords, and more subwords "
+                "of the passage than windows share. Received: "
+                f"window_length={window_length}, question_length={question_length}, "
+                f"overlap={overlap}"
+            )
+        if window_length > self.subwords.length:
+            raise ValueError(
+                f"The encoder reads {self.subwords.length} subwords at once. "
+                f"Received: window_length={window_length}"
+            )
+
+    @classmethod
+    def from_examples(cls, examples: Any, **arguments: Any) -> "ExtractiveReaderPreprocessor":
+        """Returns a preprocessor; the examples are not read, because no words are counted."""
+        arguments.pop("vocabulary_size", None)
+        return cls(**arguments)
+
+    def model_kwargs(self) -> dict[str, Any]:
+        """Returns no sizes: those of the model are the encoder's."""
+        return {}
+
+    @property
+    def model_inputs(self) -> tuple[str, ...]:
+        """Names of the model's inputs."""
+        return MODEL_INPUTS
+
+    def source(
+        self,
+        question: Any,
+        passage: Any,
+        *,
+        window_length: Any = None,
+        overlap: Any = None,
+        question_length: Any = None,
+    ) -> Tensors:
+        """Returns the windows of questions and passages.
+
+        Args:
+            question: string `[B]`.
+            passage: string `[B]`.
+            window_length, overlap, question_length: int or int32 scalar in place of those of the
+                preprocessor. Default: None.
+
+        Returns:
+            A dict, with W windows of P subwords: the model's inputs `encoder_ids`, `segment_ids`
+            int32 `[W, P]` and `answer_mask` bool `[W, P]`; of each subword of the passage `starts`,
+            `ends` (code points), `words` (number of its word), `word_starts` and `word_ends`
+            (code points of the whole word) int32 `[W, P]`, -1 elsewhere; `row` int32 `[W]`, the
+            example; `first` int32 `[W]`, the first subword of the passage in the window; `lengths`
+            int32 `[W]`, the number of subwords; `truncated` bool `[B]`.
+
+        Raises:
+            tf.errors.InvalidArgumentError: The batch sizes differ, or windows have no room.
+        """
+        with tf.device(DEVICE):
+            question = same_batch(
+                "questions and passages", strings("question", question), strings("passage", passage)
+            )
+            count = tf.shape(question)[0]
+            read = self.subwords.tokenize(tf.concat([question, strings("passage", passage)], 0))
+            asked = TextPieces(*(field[:count] for field in read))
+            given = TextPieces(*(field[count:] for field in read))
+            limit = self.question_length if question_length is None else question_length
+            question_lengths = tf.cast(asked.ids.row_lengths(), tf.int32)
+            passage_lengths = tf.cast(given.ids.row_lengths(), tf.int32)
+            result = self._windows(
+                asked.first(limit),
+                given.first(self.longest_passage),
+                self.window_length if window_length is None else window_length,
+                self.overlap if overlap is None else overlap,
+            )
+            result["truncated"] = (question_lengths > limit) | (
+                passage_lengths > self.longest_passage
+            )
+            return result
+
+    def _windows(self, asked: TextPieces, given: TextPieces, length: Any, overlap: Any) -> Tensors:
+        subwords = self.subwords
+        prefixes = tf.cast(asked.ids.row_lengths(), tf.int32) + 1 + subwords.num_separators
+        lengths = tf.cast(given.ids.row_lengths(), tf.int32)
+        room = length - prefixes - 1
+        step = room - overlap
+        check = tf.debugging.Assert(
+            tf.reduce_all(step > 0),
+            [
+                "A window must have room for the question and more subwords of the passage than "
+                "windows share. Received: window_length=", length, ", overlap=", overlap,
+                ", subwords of the longest question=", tf.reduce_max(prefixes),
+            ],
+        )  # fmt: skip
+        with tf.control_dependencies([] if check is None else [check]):
+            step = tf.maximum(step, 1)
+        counts = 1 + (tf.maximum(lengths - room, 0) + step - 1) // step
+        row = tf.repeat(tf.range(tf.size(counts)), counts)
+        number = tf.range(tf.size(row)) - tf.gather(tf.cumsum(counts) - counts, row)
+        first = number * tf.gather(step, row)
+        prefix = tf.gather(prefixes, row)
+        held = tf.minimum(tf.gather(lengths, row) - first, tf.gather(room, row))
+        limit = length if isinstance(length, int) else self.subwords.length
+        position = tf.range(longest(prefix + held + 1, limit))
+        inner = position - prefix[:, None]
+        in_passage = (inner >= 0) & (inner < held[:, None])
+        in_question = (position > 0) & (inner < -subwords.num_separators)
+        index = tf.where(in_passage, first[:, None] + inner, 0)
+
+        def of_passage(field: tf.RaggedTensor) -> tf.Tensor:
+            values = tf.gather(tf.pad(field.to_tensor(), [[0, 0], [0, 1]]), row)
+            return tf.where(in_passage, tf.gather(values, index, batch_dims=1), -1)
+
+        padded = tf.gather(tf.pad(asked.ids.to_tensor(), [[0, 0], [1, 1]]), row)
+        asked_ids = tf.gather(
+            padded, tf.where(in_question, position[None] + 0 * prefix[:, None], 0), batch_dims=1
+        )
+        real = inner <= held[:, None]
+        ids = tf.where(real, subwords.sep_id, subwords.pad_id)
+        ids = tf.where(in_question, asked_ids, ids)
+        ids = tf.where(position == 0, subwords.cls_id, ids)
+        ids = tf.where(in_passage, of_passage(given.ids), ids)
+        return {
+            "encoder_ids": ids,
+            "segment_ids": tf.cast((inner >= 0) & real & subwords.segments, tf.int32),
+            "answer_mask": in_passage | (position == 0),
+            "starts": of_passage(given.starts),
+            "ends": of_passage(given.ends),
+            "words": of_passage(given.words),
+            **{name: of_passage(field) for name, field in _whole_words(given).items()},
+            "row": row,
+            "first": first,
+            "lengths": prefix + held + 1,
+        }
+
+    def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
+        """Returns one batch for `model.fit`: one window of each example.
+
+        Args:
+            records: dict. `question` string `[B]`, `passages` string `[B, K']`, `span` int32
+                `[B, 3]`: passage, start and end of the target answer in characters, -1 without an
+                answer. The model reads the first window that has the whole answer.
+
+        Returns:
+            `(x, y, sample_weight)`: the model's inputs; `begin` and `end` int32 `[B]`, positions in
+            the window, -1 for an example that is left out; weights of mean 1 over the batch.
+        """
+        passages, span = records["passages"], tf.cast(records["span"], tf.int32)
+        filled = tf.pad(passages, [[0, 0], [0, 1]], constant_values="")
+        number = tf.maximum(span[:, 0], 0)
+        passage = tf.gather(filled, number, batch_dims=1)
+        source = self.source(records["question"], passage)
+        row = source["row"]
+        begin, end = (tf.gather(span[:, column], row)[:, None] for column in (1, 2))
+        within = (source["starts"] < end) & (source["ends"] > begin) & (begin >= 0)
+        within &= source["starts"] >= 0
+        first = tf.argmax(within, axis=1, output_type=tf.int32)
+        size = tf.shape(within)[1]
+        last = size - 1 - tf.argmax(tf.reverse(within, [1]), axis=1, output_type=tf.int32)
+        whole = tf.reduce_any(within, axis=1)
+        whole &= tf.gather(source["starts"], first, batch_dims=1) <= begin[:, 0]
+        whole &= tf.gather(source["ends"], last, batch_dims=1) >= end[:, 0]
+        # The first window with the whole answer; the first one of an example without an answer.
+        count = tf.shape(span)[0]
+        windows = tf.range(tf.size(row))
+        opening = tf.searchsorted(row, tf.range(count))
+        best = tf.math.unsorted_segment_min(
+            tf.where(whole, windows, tf.size(row)), row, num_segments=count
+        )
+        known = best < tf.size(row)
+        window = tf.where(known, best, opening)
+        x = {name: tf.gather(source[name], window) for name in MODEL_INPUTS}
+        none = 0 if self.unanswerable else -1
+        empty = tf.where(span[:, 1] < 0, none, -1)
+        y = {
+            name: tf.where(known, tf.gather(values, window), empty)
+            for name, values in (("begin", first), ("end", last))
+        }
+        weight = mean_of_counted(y["begin"] >= 0)
+        return x, y, {"begin": weight, "end": weight}
+
+
+def _whole_words(given: TextPieces) -> dict[str, tf.RaggedTensor]:
+    """Returns for each subword the first character of its word and the one after its last."""
+    words, row = given.words.values, given.words.value_rowids()
+    begins = (words[1:] != words[:-1]) | (row[1:] != row[:-1])
+    word = tf.cumsum(tf.cast(tf.pad(begins, [[1, 0]])[: tf.size(words)], tf.int32))
+    starts = tf.math.segment_min(given.starts.values, word)
+    ends = tf.math.segment_max(given.ends.values, word)
+    return {
+        "word_starts": given.words.with_values(tf.gather(starts, word)),
+        "word_ends": given.words.with_values(tf.gather(ends, word)),
+    }

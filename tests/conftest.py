@@ -25,6 +25,9 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 
+# A program for a Python that has PyTorch and transformers.
+collect_ignore = ["encoders/hugging_face_models.py"]
+
 # No test fails because the machine is slow, and every run has the same examples.
 settings.register_profile(
     "tfmrc",

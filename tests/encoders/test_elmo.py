@@ -278,6 +278,7 @@ print("same under jax")
 """
 
 
+@pytest.mark.slow
 def test_under_jax(files, tmp_path):
     result = fresh_python.run("-c", PROGRAM, tmp_path, KERAS_BACKEND="jax")
     assert "same under jax" in result

@@ -59,6 +59,7 @@ def check(folder: Path, task: str) -> None:
     assert task in {each.name for each in predictor.tasks}
 
 
+@pytest.mark.slow
 def test_questions(folder: Path, preset: str) -> None:
     report = run(folder, settings(QUESTIONS, preset, model={**ASKING, "word_dim": 4}))
     assert report["systems"]["maxout_pointer_qg_squad"]["scores"]["rouge_l"]["size"] == 4

@@ -65,7 +65,10 @@ def run(predictor, task, request=None):
         return predictor.run(task, request or REQUESTS[task], **OPTIONS)
 
 
-DESIGNS = [("embedding", "joint", False), ("contextual", "separate", True)]
+DESIGNS = [
+    pytest.param("embedding", "joint", False, marks=pytest.mark.slow),
+    ("contextual", "separate", True),
+]
 
 
 @pytest.mark.parametrize("use, reading, fold", DESIGNS)

@@ -61,7 +61,10 @@ def run(predictor, request=REQUEST):
         return predictor.run("serving_default", request, **OPTIONS)
 
 
-DESIGNS = [("embedding", "paragraph", "joint"), ("contextual", "sentence", "separate")]
+DESIGNS = [
+    ("embedding", "paragraph", "joint"),
+    pytest.param("contextual", "sentence", "separate", marks=pytest.mark.slow),
+]
 
 
 @pytest.mark.parametrize("use, context, reading", DESIGNS)

@@ -1,12 +1,29 @@
-"""Files that are written beside their target and renamed, so that they are never half written."""
+"""Files: read with clear errors, written beside their target and renamed, so never half written."""
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-__all__ = ["check_links", "replacing", "restore", "write_text"]
+__all__ = ["check_links", "read_json", "replacing", "restore", "write_text"]
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Reads a JSON object.
+
+    Raises:
+        ValueError: If the file is damaged or holds another value.
+    """
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    if not isinstance(value, dict):
+        raise ValueError(f"{path} must hold a JSON object. Received: {value!r:.200}")
+    return value
 
 
 def check_links(folder: str | os.PathLike[str]) -> None:

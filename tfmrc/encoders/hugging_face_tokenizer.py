@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.encoders.families import Family
+from tfmrc.files import read_json
 from tfmrc.text.byte_pairs import BytePairs
 from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.subwords import SubwordTokenizer
@@ -266,12 +267,4 @@ def read_optional_json(path: Path) -> Json:
     Raises:
         ValueError: The file is damaged or holds another value.
     """
-    if not path.is_file():
-        return {}
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
-    if not isinstance(value, dict):
-        raise ValueError(f"{path} must hold a JSON object. Received: {value!r:.200}")
-    return value
+    return read_json(path) if path.is_file() else {}

@@ -1,7 +1,6 @@
 """Loads the model of a saved predictor: its class, configuration and weights."""
 
 import importlib
-import json
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any, TypeVar
 
 import keras
 
-from tfmrc.files import check_links
+from tfmrc.files import check_links, read_json
 
 __all__ = [
     "CONFIG",
@@ -18,7 +17,6 @@ __all__ = [
     "class_and_config",
     "load_model",
     "optimizer_of",
-    "read_json",
 ]
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
@@ -138,18 +136,3 @@ def build(folder: Path, cls: type, construct: Callable[[], _Built]) -> _Built:
         raise ValueError(
             f"{folder / CONFIG} does not describe a {cls.__name__}: {type(error).__name__}: {error}"
         ) from error
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Reads a JSON object.
-
-    Raises:
-        ValueError: If the file is damaged or holds another value.
-    """
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
-    if not isinstance(value, dict):
-        raise ValueError(f"{path} must hold a JSON object. Received: {value!r:.200}")
-    return value

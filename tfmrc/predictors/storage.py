@@ -13,7 +13,7 @@ import keras
 import tensorflow as tf
 
 import tfmrc
-from tfmrc.files import check_links
+from tfmrc.files import check_links, read_json
 from tfmrc.models.folder import (
     CONFIG,
     WEIGHTS,
@@ -21,7 +21,6 @@ from tfmrc.models.folder import (
     class_and_config,
     load_model,
     optimizer_of,
-    read_json,
 )
 from tfmrc.predictors.folders import check_target, new_folder
 from tfmrc.predictors.manifest import verify_files

@@ -12,6 +12,8 @@ from tfmrc.text.text_pieces import Spelling, TextPieces, Words, assemble, spell,
 
 OTHER, SPACE, PUNCTUATION = 0, 1, 2
 MAX_CHARACTERS = 100  # of a word; a longer one is unknown
+# What a code point is to the order of combining marks.
+REMOVED, ENDS_STRIPPED, ENDS_KEPT, STRIPPED, KEPT = -1, 1, 2, 3, 4
 _HANGUL, _JAMO = 0xAC00, (0x1100, 0x1161, 0x11A7)
 _NUM_VOWELS, _NUM_TAILS, _NUM_HANGUL = 21, 28, 11172
 
@@ -68,7 +70,7 @@ class BertText:
         none = np.zeros(NUM_CODES, bool)
         alone = member(tables()["ideographs"]) if split_ideographs else none
         self._alone = CodePointTable(alone)
-        self._combining = CodePointTable(member(tables()["combining"]))
+        self._marks = CodePointTable(_marks())
         with tf.init_scope():
             self._cutter = tf_text.FastWordpieceTokenizer(
                 vocab=list(vocabulary),
@@ -89,6 +91,8 @@ class BertText:
                 the Unicode version, and accents are removed.
         """
         text = CodePoints.of(texts)
+        if self._strips:
+            text = self._checked(text)
         special = self._special.find(text)
 
         # === Characters: their replacements ===
@@ -110,8 +114,6 @@ class BertText:
         alone |= (kind == PUNCTUATION) | is_special
         inner = (kind != SPACE) | is_special
         with_previous = inner & ~alone
-        if self._strips:
-            source = self._checked(source, points, row, inner)
         joined = with_previous[1:] & with_previous[:-1] & (row[1:] == row[:-1])
         joined = tf.pad(joined, [[1, 1]])[: tf.size(points) + 1]
         begins = tf.where(inner & ~joined[:-1])[:, 0]
@@ -135,22 +137,37 @@ class BertText:
         )
         return pieces, starts, ends
 
-    def _checked(
-        self, source: tf.Tensor, points: tf.Tensor, row: tf.Tensor, inner: tf.Tensor
-    ) -> tf.Tensor:
-        """Refuses texts in which Unicode's normalization would exchange characters."""
-        marks = (self._combining.lookup(points) > 0) & inner
-        pair = marks[1:] & marks[:-1] & (row[1:] == row[:-1])
+    def _checked(self, text: CodePoints) -> CodePoints:
+        """Refuses texts in which Unicode's normalization would exchange a mark that is kept."""
+        marks = self._marks.lookup(text.points)
+        read = tf.where(marks != REMOVED)[:, 0]
+        marks, row = tf.gather(marks, read), tf.gather(text.row, read)
+        before, after = marks[:-1], marks[1:]
+        pair = (before > 0) & (after == KEPT)
+        pair |= ((before == KEPT) | (before == ENDS_KEPT)) & ((after == STRIPPED) | (after == KEPT))
+        pair &= row[1:] == row[:-1]
         check = tf.debugging.Assert(
             ~tf.reduce_any(pair),
             [
-                "Two combining marks in a row, whose order depends on the Unicode version, are not "
-                "supported by this tokenizer. Received: code points ",
-                tf.boolean_mask(points[1:], pair),
+                "Two combining marks in a row, one of which is kept, are not supported by this "
+                "tokenizer: their order depends on the Unicode version. Received: code points ",
+                tf.boolean_mask(tf.gather(text.points, read)[1:], pair),
             ],
         )
         with tf.control_dependencies([] if check is None else [check]):
-            return tf.identity(source)
+            return text._replace(points=tf.identity(text.points))
+
+
+def _marks() -> np.ndarray:
+    """Returns for each code point whether it is a combining mark, or decomposed ends with one."""
+    stripped, kept = member(tables()["marks"]), member(tables()["combining"])
+    result = np.zeros(NUM_CODES, np.int32)
+    for code, decomposed in tables()["decompositions"].items():
+        last = ord(decomposed[-1])
+        result[int(code)] = ENDS_KEPT if kept[last] else ENDS_STRIPPED if stripped[last] else 0
+    result[stripped], result[kept] = STRIPPED, KEPT
+    result[member(tables()["removed"])] = REMOVED
+    return result
 
 
 def _replacements(lowercase: bool, strip_accents: bool) -> tuple[np.ndarray, ...]:

@@ -1,12 +1,14 @@
 """Windows of an extractive reader beside those of the package `tokenizers`; training batches."""
 
 import json
+import time
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from tokenizers import Tokenizer
 
+from tests.growth import growth
 from tfmrc import encoders, preprocessing
 from tfmrc.encoders.families import FAMILIES
 from tfmrc.encoders.hugging_face_tokenizer import tokenizer_files
@@ -79,6 +81,15 @@ def test_long_questions_and_passages_are_cut(encoder):
     assert read["truncated"].numpy().tolist() == [True, True]
     assert read["encoder_ids"].numpy()[0].tolist().count(4) == 8
     assert (read["starts"].numpy()[1] >= 0).sum() == 7
+
+
+def test_a_long_passage_takes_linear_time(encoder):
+    preprocessor = make(encoder)
+
+    def read(passage):
+        return preprocessor.source(["who"], [passage])["ends"].numpy()
+
+    assert growth(read, lambda words: "owl " * words, 20_000, clock=time.process_time) < 5
 
 
 def test_windows_without_room_are_refused(encoder):

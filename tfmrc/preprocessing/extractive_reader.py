@@ -195,11 +195,13 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         inner = position - prefix[:, None]
         in_passage = (inner >= 0) & (inner < held[:, None])
         in_question = (position > 0) & (inner < -subwords.num_separators)
-        index = tf.where(in_passage, first[:, None] + inner, 0)
+        # In the values of all passages: a row per window of its whole passage would be quadratic.
+        begin = tf.cast(tf.gather(given.ids.row_starts(), row), tf.int32) + first
+        index = tf.where(in_passage, begin[:, None] + inner, 0)
 
         def of_passage(field: tf.RaggedTensor) -> tf.Tensor:
-            values = tf.gather(tf.pad(field.to_tensor(), [[0, 0], [0, 1]]), row)
-            return tf.where(in_passage, tf.gather(values, index, batch_dims=1), -1)
+            values = tf.pad(field.values, [[0, 1]])  # one even without any subword
+            return tf.where(in_passage, tf.gather(values, index), -1)
 
         padded = tf.gather(tf.pad(asked.ids.to_tensor(), [[0, 0], [1, 1]]), row)
         asked_ids = tf.gather(

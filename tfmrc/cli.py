@@ -257,10 +257,23 @@ def parser() -> argparse.ArgumentParser:
         "evaluate",
         "score the answers to the test questions",
         "Answer the test questions of a run or grid and score the answers: metrics.json, "
-        "report.md, figures. The data is that of the training unless --data names another.",
+        "report.md, figures. The data is that of the training unless --data names another. With "
+        "--input, a saved predictor or a reader of Hugging Face is scored on the questions of a "
+        "file; --set then gives options of decoding.",
         settings=True,
     )
-    evaluate.add_argument("run", help="a run's folder")
+    evaluate.add_argument(
+        "run", help="a run's folder, a saved predictor, or a reader of Hugging Face"
+    )
+    evaluate.add_argument("--input", metavar="FILE", help="questions with answers")
+    evaluate.add_argument(
+        "--output", metavar="FOLDER", help="for the report, with --input; default: none"
+    )
+    evaluate.add_argument(
+        "--rules",
+        default="plain",
+        help="of scoring, with --input: plain, squad (exact match and F1 alone), narrativeqa, ...",
+    )
     add_data(evaluate)
     add_grid(evaluate)
     predict = add(
@@ -521,8 +534,17 @@ def _train(options: Any) -> None:
 
 def _evaluate(options: Any) -> int:
     from tfmrc import experiments
+    from tfmrc.experiments.loading import override
     from tfmrc.experiments.steps.evaluate import verdict
 
+    if options.input is not None:
+        experiments.evaluate_with(
+            options.run, options.input, options.output,
+            rules=options.rules, options=override({}, options.set),
+        )  # fmt: skip
+        return 0
+    if options.output is not None:
+        raise ValueError(f"--output goes with --input FILE. Received: --output {options.output}")
     experiment = _run(options)
     folders = experiments.evaluate(
         experiment,
@@ -539,14 +561,13 @@ def _evaluate(options: Any) -> int:
 def _predict(options: Any) -> None:
     from tfmrc import experiments
     from tfmrc.experiments import run_folder
+    from tfmrc.experiments.loading import override
 
-    folder = Path(options.run)
-    if (folder / "config.json").is_file() and not run_folder.is_run(folder):
-        if options.set:
-            raise ValueError(f"A saved predictor has no settings. Received: --set {options.set[0]}")
+    if not run_folder.is_run(Path(options.run)):
         experiments.predict_with(
-            options.run, options.input, options.output, task=options.task, form=options.format
-        )
+            options.run, options.input, options.output,
+            task=options.task, form=options.format, options=override({}, options.set),
+        )  # fmt: skip
         return
     experiments.predict(
         _run(options),
@@ -561,6 +582,7 @@ def _predict(options: Any) -> None:
 def _export(options: Any) -> None:
     from tfmrc import experiments
     from tfmrc.experiments import run_folder
+    from tfmrc.experiments.loading import override
 
     folder = Path(options.run)
     if run_folder.is_run(folder):
@@ -568,10 +590,10 @@ def _export(options: Any) -> None:
             _run(options), options.run, options.to, overwrite=options.overwrite
         )
     else:
-        if options.set:
-            raise ValueError(f"A saved predictor has no settings. Received: --set {options.set[0]}")
-        name = folder.resolve().name
-        path = experiments.export_predictor(folder, name, options.to, overwrite=options.overwrite)
+        path = experiments.export_predictor(
+            options.run, folder.resolve().name, options.to,
+            overwrite=options.overwrite, options=override({}, options.set),
+        )  # fmt: skip
     if options.serving_config:
         from tfmrc.serving import write_serving_config
 
@@ -587,25 +609,13 @@ def _serve(options: Any) -> None:
 
 def _loaded(folder: str) -> tuple[Any, dict[str, Any]]:
     """Loads an export, run, saved predictor or client, and the options of a run's settings."""
-    if folder.startswith("hf://"):
-        from tfmrc.loading import load as load_from_hub
-
-        return load_from_hub(folder), {}
-    if "://" in folder:
+    if "://" in folder and not folder.startswith("hf://"):
         from tfmrc.serving import Client
 
         return Client.from_url(folder, api_key=os.environ.get("TFMRC_API_KEY") or None), {}
-    from tfmrc import experiments
-    from tfmrc.experiments import run_folder
-    from tfmrc.experiments.grid import single_run
-    from tfmrc.experiments.predictor import load_run
-    from tfmrc.loading import load
+    from tfmrc.experiments.predictor import load_any
 
-    path = Path(folder)
-    if not run_folder.is_run(path):
-        return load(path), {}
-    experiment = experiments.load(path / run_folder.CONFIG)
-    return load_run(single_run(experiment, path)), experiment.evaluation.options
+    return load_any(folder)
 
 
 def _answer(options: Any) -> None:

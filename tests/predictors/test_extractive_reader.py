@@ -115,6 +115,14 @@ def test_no_answer(predictor, without_graphs):
     np.testing.assert_array_equal(before, head.bias.numpy())
     empty = predictor.answer(question="Who", passages=[])
     assert (empty.text, empty.start, empty.probability) == ("", -1, 0.0)
+    for threshold, text in ((none * 1.01, plain.text), (none * 0.99, "")):
+        answer = predictor.answer(
+            question=question, passages=passages, no_answer_threshold=threshold
+        )
+        assert answer.text == text
+        assert answer.probability == pytest.approx(plain.probability if text else none, abs=1e-6)
+    with pytest.raises(ValueError, match=r"from 0 to 1. Received: no_answer_threshold=1.5"):
+        predictor.answer(question=question, passages=passages, no_answer_threshold=1.5)
 
 
 def test_saved(predictor, tmp_path, without_graphs):
@@ -148,6 +156,8 @@ def test_form_of_hugging_face(predictor, tmp_path):
     first, second = (np.array(each.model.scores(one)) for each in (predictor, again))
     np.testing.assert_allclose(first, second, atol=1e-6)
     assert tfmrc.load(folder).preprocessor.window_length == 64
+    stated = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    assert stated["model_input_names"] == ["input_ids", "token_type_ids", "attention_mask"]
     (folder / "config.json").write_text("{}")
     with pytest.raises(ValueError, match="config.json"):
         load_hugging_face(folder)

@@ -169,21 +169,50 @@ OPTIONS = [
 ]
 
 
+KINDS = ["Bert", "DistilBert", "Electra", "Roberta"]
+
+
+@pytest.fixture(scope="module")
+def readers(tmp_path_factory):
+    """A folder with a small reader of each kind, made and saved by transformers."""
+    folder = tmp_path_factory.mktemp("readers")
+    texts = folder / "texts.json"
+    texts.write_text(json.dumps(real_strings(300)), encoding="utf-8")
+    transformers_process.run(hugging_face_cases.PROGRAM, "make", folder, texts)
+    return folder
+
+
+def answers_of_peer(folder, pairs, options, into):
+    """What transformers' pipeline answers with a folder's reader: a list for each options."""
+    tasks, results = into / "tasks.json", into / "results.json"
+    tasks.write_text(json.dumps({"pairs": pairs, "options": options}), encoding="utf-8")
+    transformers_process.run("-c", PEER, folder, tasks, results)
+    return json.loads(results.read_text(encoding="utf-8"))
+
+
 @pytest.mark.slow
 @pytest.mark.torch
-@pytest.mark.parametrize("kind", ["Bert", "DistilBert", "Electra", "Roberta"])
-def test_answers_of_transformers(kind, tmp_path):
-    texts = tmp_path / "texts.json"
-    texts.write_text(json.dumps(real_strings(300)), encoding="utf-8")
-    transformers_process.run(hugging_face_cases.PROGRAM, "make", tmp_path, texts)
+@pytest.mark.parametrize("kind", KINDS)
+def test_transformers_reads_what_is_saved(kind, readers, tmp_path):
+    examples = list(data.load_small_squad("test"))[::41]
+    pairs = [(example.question, example.passages[0]) for example in examples]
+    saved = tfmrc.load(readers / kind).save_hugging_face(tmp_path / "saved")
+    first, second = (
+        answers_of_peer(folder, pairs, OPTIONS[:1], tmp_path) for folder in (readers / kind, saved)
+    )
+    assert len(first[0]) == len(pairs) == len({each["answer"] for each in first[0]}) > 10
+    for theirs, again in zip(first[0], second[0], strict=True):
+        assert again == {**theirs, "score": pytest.approx(theirs["score"], abs=1e-5)}
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers_of_transformers(kind, readers, tmp_path):
     examples = list(data.load_small_squad("test"))[::13]
     pairs = [(example.question, example.passages[0]) for example in examples]
-    tasks, results = tmp_path / "tasks.json", tmp_path / "results.json"
-    tasks.write_text(json.dumps({"pairs": pairs, "options": OPTIONS}), encoding="utf-8")
-    folder = tmp_path / kind
-    transformers_process.run("-c", PEER, folder, tasks, results)
-    expected = json.loads(results.read_text(encoding="utf-8"))
-    answerer = tfmrc.pipeline("question-answering", folder, legacy=True)
+    expected = answers_of_peer(readers / kind, pairs, OPTIONS, tmp_path)
+    answerer = tfmrc.pipeline("question-answering", readers / kind, legacy=True)
     asked = [{"question": question, "context": context} for question, context in pairs]
     for options, theirs in zip(OPTIONS, expected, strict=True):
         ours = answerer(asked, **options)

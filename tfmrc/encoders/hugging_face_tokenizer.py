@@ -201,6 +201,10 @@ def tokenizer_files(subwords: SubwordTokenizer, facts: Family, cased_name: str) 
     stated: Json = {
         "tokenizer_class": cased_name, "model_max_length": subwords.length,
         "cls_token": facts.cls, "sep_token": facts.sep, "pad_token": facts.pad,
+        # Stated, because not all classes there have segments by default.
+        "model_input_names": [
+            "input_ids", *["token_type_ids"] * facts.segments, "attention_mask"
+        ],
     }  # fmt: skip
     if isinstance(pieces, WordPieces):
         rules = pieces.get_config()

@@ -16,6 +16,7 @@ _HOMES = {
     "Training": "settings",
     "Vocabulary": "settings",
     "evaluate": "steps.evaluate",
+    "evaluate_with": "steps.evaluate_saved",
     "export": "steps.export",
     "export_predictor": "steps.export",
     "find_recipe": "recipes",
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         Vocabulary,
     )
     from tfmrc.experiments.steps.evaluate import evaluate
+    from tfmrc.experiments.steps.evaluate_saved import evaluate_with
     from tfmrc.experiments.steps.export import export, export_predictor
     from tfmrc.experiments.steps.first_look import first_look
     from tfmrc.experiments.steps.init import init
@@ -59,6 +61,7 @@ __all__ = [
     "Training",
     "Vocabulary",
     "evaluate",
+    "evaluate_with",
     "export",
     "export_predictor",
     "find_recipe",

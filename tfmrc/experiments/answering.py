@@ -41,8 +41,15 @@ def model_digest(folder: Path) -> str:
     return hashlib.sha256(manifest.read_bytes()).hexdigest()
 
 
-def folder_digest(folder: Path) -> str:
-    """Returns a digest of all files of a folder, such as a reader of Hugging Face."""
+def folder_digest(folder: str | Path) -> str:
+    """Returns a digest of all files of a folder, such as a reader of Hugging Face.
+
+    Args:
+        folder: str or path. The folder, or a name of the hub (`hf://`).
+    """
+    from tfmrc.predictors.hugging_face import local_folder
+
+    folder = local_folder(folder)
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         with path.open("rb") as file:

@@ -87,12 +87,25 @@ def load_settings(kind: type[Kind], path: str | Path, *overrides: str) -> Kind:
 
 def _overridden(path: str | Path, overrides: Iterable[str]) -> dict[str, Any]:
     """Returns the values of a file with overrides."""
-    values = _read(Path(path))
-    for override in overrides:
-        name, equals, text = override.partition("=")
+    return override(_read(Path(path)), overrides)
+
+
+def override(values: dict[str, Any], texts: Iterable[str]) -> dict[str, Any]:
+    """Sets values by texts such as `training.steps=500` and returns them.
+
+    Raises:
+        ValueError: If a text is not NAME=VALUE, or the value not YAML.
+
+    Example:
+
+    >>> override({}, ["num_beams=4", "max_length=null"])
+    {'num_beams': 4, 'max_length': None}
+    """
+    for text in texts:
+        name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            raise ValueError(f"A setting is NAME=VALUE. Received: {override!r}")
-        set_value(values, name.strip(), parse(text))
+            raise ValueError(f"A setting is NAME=VALUE. Received: {text!r}")
+        set_value(values, name.strip(), parse(value))
     return values
 
 

@@ -1,15 +1,18 @@
 """The predictor of a trained run, with the tagger and ranker of its settings."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tfmrc.arguments import check_arguments
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.building import import_modules
-from tfmrc.experiments.grid import Member
+from tfmrc.experiments.grid import Member, single_run
+from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.tags import Tags
 
-__all__ = ["load_run"]
+__all__ = ["load_any", "load_run", "load_saved"]
 
 
 def load_run(member: Member) -> Any:
@@ -39,6 +42,55 @@ def load_run(member: Member) -> Any:
             )
         predictor.ranker = _ranker(ranker, member.experiment, member.folder)
     return predictor
+
+
+def load_any(folder: str | Path) -> tuple[Any, dict[str, Any]]:
+    """Loads whatever `tfmrc.load` loads, a run with its tagger and ranker.
+
+    Args:
+        folder: str or path. A run, a saved predictor, an export or a reader of Hugging Face.
+
+    Returns:
+        The predictor, and the options of a run's settings (none for others).
+
+    Raises:
+        FileNotFoundError: If the folder is none of these.
+    """
+    from tfmrc.loading import load
+
+    path = Path(folder)
+    if not folders.is_run(path):
+        return load(folder), {}
+    experiment = load_settings(path / folders.CONFIG)
+    return load_run(single_run(experiment, path)), experiment.evaluation.options
+
+
+def load_saved(
+    folder: str | Path, options: Mapping[str, Any] | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """Does the same for all but exports, whose options are fixed.
+
+    Args:
+        folder: str or path. A run, a saved predictor or a reader of Hugging Face.
+        options: dict or None. Options that are added to those of a run's settings. Default: None.
+
+    Raises:
+        FileNotFoundError: If the folder is none of these.
+        ValueError: If it is an export, or an option does not exist.
+    """
+    from tfmrc.predictors import Predictor
+
+    predictor, chosen = load_any(folder)
+    if not isinstance(predictor, Predictor):
+        raise ValueError(
+            "Give the folder of a run, a saved predictor or a reader of Hugging Face, not of an "
+            f"export. Received: {folder}"
+        )
+    try:
+        check_arguments(predictor.options_class, options or {}, type(predictor).__name__)
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+    return predictor, {**chosen, **(options or {})}
 
 
 def _ranker(name: str, experiment: Experiment, folder: Path) -> Any:

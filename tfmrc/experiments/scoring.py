@@ -194,6 +194,19 @@ def score_parts(
     return results
 
 
+def score_abstention(written: Written) -> list[tuple[str, Scores]]:
+    """Computes SQuAD 2.0's scores of answers, if some questions have none and the model says how
+    probable an answer is."""
+    labels, chances = answerability(written.examples, written.predictions)
+    if not labels or not by_squad(written.source, written.references):
+        return []
+    answers = {key: written.references.get(key, []) for key in labels}
+    texts = {key: text for key, text in written.texts.items() if key in labels}
+    silence = {key: 1.0 - chance for key, chance in chances.items()}
+    scores = evaluation.score_squad(texts, answers, version="2.0", no_answer=silence)
+    return [("_".join(filter(None, (written.prefix, "squad_2"))), scores)]
+
+
 def answerability(
     examples: Sequence[Example], predictions: Mapping[str, Prediction]
 ) -> tuple[dict[str, bool], dict[str, float]]:

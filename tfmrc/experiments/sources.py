@@ -2,7 +2,7 @@
 
 import heapq
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -281,6 +281,19 @@ def _spread(number: int, stream: Iterable[Any], length: int) -> Iterator[tuple[f
     """Yields the items of a stream with positions between 0 and 1, and the stream's number."""
     for index, item in enumerate(stream):
         yield (index + 0.5) / length, number, item
+
+
+def read_questions(path: str | Path, columns: Mapping[str, Any] | None = None) -> list[Example]:
+    """Returns the examples of a file of any format of `tfmrc.data.read_file`.
+
+    Args:
+        path: str or path. The file.
+        columns: dict or None. Columns of a table. Default: None.
+
+    Raises:
+        ValueError: If two examples have the same id, or a line is broken.
+    """
+    return list(unique(data.read_file(path, columns=columns), str(path)))
 
 
 def unique(examples: Iterable[Example], where: str) -> Iterator[Example]:

@@ -99,7 +99,8 @@ def extractive_reader_signature(model: Any, preprocessor: Any, options: ReaderOp
 
     - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `probability`
       float32 `[B]`: the best span; `""`, -1 and the probability of "no answer" where this is the
-      answer (`options.handle_impossible_answer`), or passages have no words;
+      answer (`options.handle_impossible_answer`, `options.no_answer_threshold`), or passages have
+      no words;
     - `answers`, `starts`, `ends`, `probabilities`, `answer_passages` (index of the passage)
       `[B, K]`: the K best spans;
     - `answerable_probability` float32 `[B]`, `truncated` bool `[B]`.
@@ -121,15 +122,17 @@ def extractive_reader_signature(model: Any, preprocessor: Any, options: ReaderOp
             align=options.align_to_words,
         )
         missing = outputs["starts"][:, 0] < 0
-        if options.handle_impossible_answer:
-            none = 1.0 - outputs["answerable_probability"]
+        none = 1.0 - outputs["answerable_probability"]
+        if options.no_answer_threshold is not None:
+            missing |= none > options.no_answer_threshold
+        elif options.handle_impossible_answer:
             missing |= none > outputs["probabilities"][:, 0]
         empty = {"answer": "", "start": -1, "end": -1}
         for name, values in (("answer", "answers"), ("start", "starts"), ("end", "ends")):
             outputs[name] = tf.where(missing, empty[name], outputs[values][:, 0])
         best = outputs["probabilities"][:, 0]
-        if options.handle_impossible_answer:
-            best = tf.where(missing, 1.0 - outputs["answerable_probability"], best)
+        if options.handle_impossible_answer or options.no_answer_threshold is not None:
+            best = tf.where(missing, none, best)
         return outputs | {"probability": best}
 
     return tf.function(answer, input_signature=TEXTS, autograph=False)

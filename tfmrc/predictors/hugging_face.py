@@ -28,7 +28,7 @@ from tfmrc.predictors.folders import check_target, new_folder
 from tfmrc.predictors.manifest import manifest_of, verify_files
 from tfmrc.preprocessing import ExtractiveReaderPreprocessor
 
-__all__ = ["is_hugging_face", "load_hugging_face", "save_hugging_face"]
+__all__ = ["is_hugging_face", "load_hugging_face", "local_folder", "save_hugging_face"]
 
 HUB = "hf://"
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
@@ -76,11 +76,10 @@ def load_hugging_face(
         ValueError: The model is of another kind, or its files are damaged.
         ImportError: A package is not installed.
     """
-    if fspath(folder).startswith(HUB):
-        folder = _downloaded(fspath(folder))
-    else:
-        folder = Path(folder)
-        check_links(folder)
+    hub = fspath(folder).startswith(HUB)
+    folder = local_folder(folder)
+    # In the hub's cache the files of a version are links to those of all versions.
+    check_links(folder.parents[1] if hub else folder)
     if verify and manifest_of(folder) is not None:
         verify_files(folder)
     config = read_optional_json(folder / CONFIG)
@@ -130,7 +129,15 @@ def _head(weights: Mapping[str, np.ndarray], folder: Path) -> tuple[np.ndarray, 
     return weights[HEAD[0]], weights[HEAD[1]]
 
 
-def _downloaded(name: str) -> Path:
+def local_folder(folder: str | PathLike[str]) -> Path:
+    """Returns the folder itself, or that of a name of the hub (`hf://`), which is downloaded.
+
+    Raises:
+        ImportError: If the package huggingface_hub is missing, which a name of the hub needs.
+    """
+    name = fspath(folder)
+    if not name.startswith(HUB):
+        return Path(folder)
     try:
         import huggingface_hub
     except ImportError as error:
@@ -138,11 +145,9 @@ def _downloaded(name: str) -> Path:
             "A name of the hub needs the package huggingface_hub: pip install huggingface_hub. "
             f"Received: {name!r}"
         ) from error
-    folder = Path(
+    return Path(
         huggingface_hub.snapshot_download(name.removeprefix(HUB), allow_patterns=list(FILES))
     )
-    check_links(folder.parents[1])  # the files of its cache are links to those of all versions
-    return folder
 
 
 def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLike[str]) -> Path:

@@ -138,18 +138,28 @@ class ReaderOptions:
         align_to_words: bool. Whether an answer consists of whole words. Default: True.
         handle_impossible_answer: bool. Whether the answer is `""` if "no answer" is more probable
             than every span. Default: False.
+        no_answer_threshold: float or None. The answer is `""` if "no answer" is more probable than
+            this, whatever the spans' probabilities; `tfmrc evaluate` finds the best value on
+            held-out questions. Default: None.
 
     Raises:
-        ValueError: If a number is below 1.
+        ValueError: If a number is below 1, or the threshold is not from 0 to 1.
     """
 
     num_return_sequences: int = 1
     max_length: int | None = None
     align_to_words: bool = True
     handle_impossible_answer: bool = False
+    no_answer_threshold: float | None = None
 
     def __post_init__(self) -> None:
         check_positive(self, "num_return_sequences", "max_length")
+        threshold = self.no_answer_threshold
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise ValueError(
+                "`no_answer_threshold` is a probability, from 0 to 1. "
+                f"Received: no_answer_threshold={threshold!r}"
+            )
 
 
 def check_positive(options: Any, *names: str) -> None:

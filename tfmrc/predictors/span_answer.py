@@ -86,5 +86,11 @@ class SpanAnswer(Result):
         others = tuple(span for span in spans[1:] if span.start >= 0)
         best = spans[0]
         if int(column.get("start", best.start)) < 0:  # no answer, or a passage without words
-            best, others = replace(best, text="", start=-1, end=-1), ()
+            none = float(column.get("probability", best.probability))
+            log = math.log(none) if none > 0 else None
+            best = replace(
+                best, text="", start=-1, end=-1,
+                probability=none, log_probability=log, score=none,
+            )  # fmt: skip
+            others = ()
         return replace(best, alternatives=others)

@@ -22,6 +22,7 @@ from tfmrc.experiments.scoring import (
     prefix_of,
     references,
     score,
+    score_abstention,
     score_parts,
 )
 from tfmrc.experiments.settings import Experiment
@@ -200,12 +201,12 @@ def evaluate_run(
         target = member.folder / folders.EVALUATION / each.folder
         target.mkdir(parents=True, exist_ok=True)
         system = system_name(experiment, member.variant)
-        scores = _score_source(member.experiment, predictor, digest, each, target, system)
+        scores = score_source(member.experiment, predictor, digest, each, target, system)
         results[each.number] = scores
-        report = _report(member.experiment, each, [training], scores.systems, member.seed)
+        report = report_of(member.experiment, each, [training], scores.systems, member.seed)
         if _writes(predictor):
-            _add_baselines(report, experiment, each, scores.main)
-        _compare_with_baselines(report, [system], scores.systems, scores.written)
+            add_baselines(report, experiment, each, scores.main)
+        compare_with_baselines(report, [system], scores.systems, scores.written)
         pictures.draw_run(member, predictor, each.examples, scores.main, target, report.title)
         report.write(target)
         print(report.markdown())
@@ -223,7 +224,7 @@ def _digest(member: Member) -> str:
     return digest if ranker is None else f"{digest} {ranker}"
 
 
-def _score_source(
+def score_source(
     experiment: Experiment,
     predictor: Any,
     digest: str,
@@ -270,6 +271,7 @@ def _score_source(
                     result.systems.setdefault(other, []).append(("", scores))
                 else:
                     named.append(("", scores))
+            named += score_abstention(result.main[-1])
         if named:
             result.systems[name] = named
     return result
@@ -287,7 +289,7 @@ def known_of(tested: Tested, target: str, style: str | None) -> dict[str, list[s
     return {e.id: known[e.id] for e in tested.examples if e.id in known}
 
 
-def _add_baselines(
+def add_baselines(
     report: Report, experiment: Experiment, tested: Tested, written_texts: Iterable[Written]
 ) -> None:
     """Adds baselines without a model, repetition in human questions and the bound of spans."""
@@ -311,7 +313,7 @@ def _add_baselines(
             report.add(name, repeated, prefix=written.prefix, samples=samples)
 
 
-def _compare_with_baselines(
+def compare_with_baselines(
     report: Report, systems: Iterable[str], scored: Iterable[str], written: Iterable[str]
 ) -> None:
     """Tests the scores of systems against those of each baseline without a model."""
@@ -337,7 +339,7 @@ def _add_texts(
         report.add(name, scores, prefix=prefix)
 
 
-def _report(
+def report_of(
     experiment: Experiment,
     tested: Tested,
     facts: Sequence[Mapping[str, Any]],
@@ -390,7 +392,7 @@ def _evaluate_ensembles(
             target = root / folders.EVALUATION / each.folder / f"ensemble-{variant}".rstrip("-")
             target.mkdir(parents=True, exist_ok=True)
             name = system_name(experiment, variant, "ensemble")
-            scores = _score_source(ensemble[0].experiment, predictor, digest, each, target, name)
+            scores = score_source(ensemble[0].experiment, predictor, digest, each, target, name)
             scores_of.setdefault(f"{variant}\tensemble", {})[each.number] = [scores]
 
 
@@ -418,9 +420,9 @@ def _write_table(
     seeds = {member.seed for member in runs}
     seed = next(iter(seeds)) if len(seeds) == 1 else None
     title = f"{experiment.title or experiment.name}: {len(runs)} runs"
-    report = _report(experiment, tested, facts, means, seed, title)
-    _add_baselines(report, experiment, tested, [each for of in written.values() for each in of])
-    _compare_with_baselines(report, written, means, written)
+    report = report_of(experiment, tested, facts, means, seed, title)
+    add_baselines(report, experiment, tested, [each for of in written.values() for each in of])
+    compare_with_baselines(report, written, means, written)
     pictures.draw_table(experiment, runs, means, written, tested, target, report)
     report.write(target)
     print(report.markdown())

@@ -1,11 +1,12 @@
 """Exports a trained run, or any saved predictor, as a SavedModel on plain strings."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.grid import single_run
-from tfmrc.experiments.predictor import load_run
+from tfmrc.experiments.predictor import load_run, load_saved
 from tfmrc.experiments.settings import Experiment
 
 __all__ = ["export", "export_predictor"]
@@ -53,7 +54,12 @@ def export(
 
 
 def export_predictor(
-    folder: str | Path, name: str, to: str | Path | None = None, *, overwrite: bool = False
+    folder: str | Path,
+    name: str,
+    to: str | Path | None = None,
+    *,
+    overwrite: bool = False,
+    options: Mapping[str, Any] | None = None,
 ) -> Path:
     """Writes any saved predictor, or a reader of Hugging Face, as a SavedModel on plain strings.
 
@@ -64,6 +70,7 @@ def export_predictor(
         to: str, path or None. `FOLDER/NAME/VERSION`. Default: the next version below
             `savedmodels/NAME`.
         overwrite: bool. Whether an existing version is replaced. Default: False.
+        options: dict or None. Options of the predictor, fixed in the export. Default: None.
 
     Returns:
         The folder of the version.
@@ -72,16 +79,9 @@ def export_predictor(
         FileNotFoundError: If the folder is not a saved predictor.
         FileExistsError: If the version exists.
     """
-    import tfmrc
-    from tfmrc.predictors.hugging_face import is_hugging_face
-
-    inner = Path(folder) / folders.PREDICTOR
-    if is_hugging_face(folder):
-        predictor: Any = tfmrc.load(folder)
-    else:
-        predictor = tfmrc.Predictor.load(inner if inner.is_dir() else folder)
+    predictor, chosen = load_saved(folder, options)
     path = Path(to) if to is not None else _next_version(Path("savedmodels", name))
-    path = predictor.export(path, overwrite=overwrite)
+    path = predictor.export(path, overwrite=overwrite, **chosen)
     print(f"Exported {path}")
     return path
 

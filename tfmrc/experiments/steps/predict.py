@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from tfmrc import data
 from tfmrc.evaluation import Prediction
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import (
@@ -16,9 +15,9 @@ from tfmrc.experiments.answering import (
     prediction_of,
 )
 from tfmrc.experiments.grid import single_run
-from tfmrc.experiments.predictor import load_run
+from tfmrc.experiments.predictor import load_run, load_saved
 from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import unique
+from tfmrc.experiments.sources import read_questions
 
 Form = Literal["answers", "full", "squad"]
 FORMS: tuple[Form, ...] = ("answers", "full", "squad")
@@ -81,29 +80,31 @@ def predict_with(
     *,
     task: str | None = None,
     form: Form | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> None:
     """Predicts the examples of a file with a saved predictor or a reader of Hugging Face.
 
     Args:
         folder: str or path. What `tfmrc.load` loads as a `tfmrc.Predictor`.
         questions, output, task, form: As in `predict`.
+        options: dict or None. Options of the predictor, such as `num_beams`. Default: None.
 
     Raises:
         FileNotFoundError: If the folder is none of these.
         ValueError: As `predict`.
     """
-    import tfmrc
-
     examples = _read(questions, output, None)
-    predictor = tfmrc.load(folder)
-    if not isinstance(predictor, tfmrc.Predictor):
-        raise ValueError(
-            "Give the folder of a run, a saved predictor or a reader of Hugging Face, not of an "
-            f"export. Received: {folder}"
-        )
-    model = "" if output is None else folder_digest(Path(folder))
-    name = predictor.task(task).name
-    _predict(predictor, examples, output, name, form, options={}, batch_size=32, model=model)
+    predictor, chosen = load_saved(folder, options)
+    _predict(
+        predictor,
+        examples,
+        output,
+        predictor.task(task).name,
+        form,
+        options=chosen,
+        batch_size=32,
+        model="" if output is None else folder_digest(folder),
+    )
 
 
 def _read(
@@ -111,7 +112,7 @@ def _read(
 ) -> list[Any]:
     if output is not None:
         _check_output(Path(output), Path(questions))
-    return list(unique(data.read_file(questions, columns=columns), str(questions)))
+    return read_questions(questions, columns)
 
 
 def _predict(

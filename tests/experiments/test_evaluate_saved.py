@@ -1,0 +1,115 @@
+"""Scores of a saved predictor and of a reader of Hugging Face on a file."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+
+from tfmrc import Predictor, cli, encoders, evaluation, models, preprocessing
+from tfmrc.experiments import evaluate_with, predict_with
+
+PIECES = "who named the owl mill a hill where is it ? . on".split()
+PASSAGE = "The owl named the mill. It is on a hill."
+QUESTIONS = {
+    "a": ("Who named the mill?", "The owl"),
+    "b": ("Where is it?", "on a hill"),
+    "c": ("Who is on the mill?", None),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A reader with clear probabilities, in Hugging Face's form."""
+    encoder = encoders.from_vocabulary(PIECES, length=32)
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
+        encoder=encoder, window_length=24, overlap=6, question_length=8
+    )
+    model = models.ExtractiveReader(encoder=encoder, dropout=0.0)
+    random = np.random.default_rng(1)
+    for weight in model.trainable_weights:
+        weight.assign(random.normal(scale=0.5, size=weight.shape))
+    path = tmp_path_factory.mktemp("readers") / "reader"
+    yield Predictor(model, preprocessor).save_hugging_face(path)
+    keras.utils.clear_session()
+
+
+@pytest.fixture
+def questions(tmp_path):
+    """A file of SQuAD 2.0 with a question that has no answer."""
+    asked = [
+        {
+            "id": key,
+            "question": question,
+            "is_impossible": text is None,
+            "answers": [{"text": text, "answer_start": PASSAGE.index(text)}] if text else [],
+        }
+        for key, (question, text) in QUESTIONS.items()
+    ]
+    article = {"title": "Owls", "paragraphs": [{"context": PASSAGE, "qas": asked}]}
+    path = tmp_path / "dev.json"
+    path.write_text(json.dumps({"version": "v2.0", "data": [article]}), encoding="utf-8")
+    return path
+
+
+def test_scores_of_squad_2_and_the_baselines(folder, questions, tmp_path, without_graphs):
+    out = tmp_path / "report"
+    report = evaluate_with(folder, questions, out)
+    given = evaluation.read_predictions(out / "predictions-answer.jsonl")
+    assert set(given) == set(QUESTIONS)
+    texts = {key: prediction.answer for key, prediction in given.items()}
+    silence = {key: 1 - p.scores["answerable_probability"] for key, p in given.items()}
+    known = {key: [text] if text else [] for key, (_, text) in QUESTIONS.items()}
+    expected = evaluation.score_squad(texts, known, version="2.0", no_answer=silence)
+    scores = report.systems["reader"]
+    for row in expected.rows:
+        assert scores[f"squad_2_{row.name}"].value == row.value
+        assert scores[f"squad_2_{row.name}"].note == row.note
+    answered = {key: texts[key] for key in "ab"}
+    plain = evaluation.score_squad(answered, {key: known[key] for key in "ab"})
+    assert scores["f1"].value == plain["f1"].value
+    assert {"reader", "first sentence", "most similar sentence"} <= set(report.systems)
+    written = evaluation.read_metrics(out / "metrics.json")
+    assert written["systems"]["reader"]["scores"]["f1"]["value"] == plain["f1"].value
+    before = (out / "predictions-answer.jsonl").read_bytes()
+    evaluate_with(folder, questions, out)
+    assert (out / "predictions-answer.jsonl").read_bytes() == before
+
+
+def test_the_command_and_its_options(folder, questions, tmp_path, capsys, without_graphs):
+    command = ["evaluate", str(folder), "--input", str(questions)]
+    silent = ["--set", "no_answer_threshold=0.0", "--output", str(tmp_path / "out")]
+    assert cli.main([*command, "--rules", "squad", *silent]) == 0
+    assert "| reader |" in capsys.readouterr().out
+    scores = evaluation.read_metrics(tmp_path / "out" / "metrics.json")["systems"]["reader"]
+    values = {name: score["value"] for name, score in scores["scores"].items()}
+    assert (values["squad_2_no_answer_accuracy"], values["squad_2_has_answer_f1"]) == (1.0, 0.0)
+    assert "rouge_l" not in values and values["f1"] == 0.0
+    predict = ["predict", str(folder), "--input", str(questions), "--format", "squad"]
+    assert cli.main([*predict, "--set", "no_answer_threshold=0.0"]) == 0
+    assert set(json.loads(capsys.readouterr().out).values()) == {""}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rules", "squads"], "rules='squads'"),
+        (["--set", "no_answer_treshold=0.1"], "no_answer_threshold"),
+        (["--set", "no_answer_threshold"], "NAME=VALUE"),
+    ],
+)
+def test_wrong_arguments(arguments, message, folder, questions, capsys, without_graphs):
+    assert cli.main(["evaluate", str(folder), "--input", str(questions), *arguments]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_what_cannot_be_scored(folder, tmp_path, capsys, without_graphs):
+    unanswered = tmp_path / "asked.csv"
+    unanswered.write_text("question,passage\nWho?,The owl.\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"need answers. Received: none in .*asked.csv"):
+        evaluate_with(folder, unanswered)
+    with pytest.raises(FileNotFoundError, match="no saved predictor"):
+        predict_with(tmp_path, unanswered)
+    assert cli.main(["evaluate", str(folder), "--output", str(tmp_path / "out")]) == 1
+    assert "--output goes with --input" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

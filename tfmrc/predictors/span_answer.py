@@ -86,7 +86,8 @@ class SpanAnswer(Result):
         others = tuple(span for span in spans[1:] if span.start >= 0)
         best = spans[0]
         if int(column.get("start", best.start)) < 0:  # no answer, or a passage without words
-            none = float(column.get("probability", best.probability))
+            chance = column.get("probability", best.probability)
+            none = 0.0 if chance is None else float(chance)
             log = math.log(none) if none > 0 else None
             best = replace(
                 best, text="", start=-1, end=-1,

@@ -190,7 +190,8 @@ def test_passages_that_the_model_does_not_read_are_counted_and_said(
     said = " ".join(capsys.readouterr().out.split())
     assert (
         "examples, test: 4 of 6 examples have more than 2 passages; the last 8 are not read, "
-        "examples that lose every relevant one: 1 (preprocessor.num_passages)." in said
+        "examples that lose every relevant one and train no answer: 1 (preprocessor.num_passages)."
+        in said
     )
 
 

@@ -55,6 +55,19 @@ def test_the_mean_of_weighted_losses_is_the_mean_over_what_counts(records):
         assert counted.sum() == {"decoder": 3, "ranker": 5, "classifier": 4}[name]
 
 
+def test_without_a_relevant_passage_among_those_that_are_read_no_answer_is_trained(records):
+    # The third passage is cut. It was the only relevant one of the first, fourth and last question;
+    # the last has no answer in any passage.
+    cut = [[0, 0, 1], [0, -1, 1], [1, 1, 0], [-1, 0, 1], [0, 0, 1]]
+    passages = tf.concat([records["passages"], tf.fill([5, 1], "the king")], axis=1)
+    records |= {"relevance": tf.constant(cut), "passages": passages}
+    _, y, weight = preprocessor().batch(records)
+    assert weight["decoder"].numpy().astype(bool).tolist() == [False, False, True, False, False]
+    assert weight["classifier"].numpy().astype(bool).tolist() == [False, True, False, False, True]
+    assert y["classifier"].numpy().tolist() == [0, 0, 0, 0, 0]
+    assert not y["ranker"].numpy()[[0, 1, 3, 4]].any()
+
+
 def test_nothing_counts(records):
     records |= {"answer": tf.fill([5], "")}
     del records["answerable"], records["relevance"]

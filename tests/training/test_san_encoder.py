@@ -40,4 +40,6 @@ def test_without_an_encoder_nothing_changes():
     plain = models.SAN(vocabulary_size=9, word_dim=4, units=2, align_dim=2, num_exact_match=0)
     optimizer = training.san(model=plain, steps=100)["optimizer"]
     assert isinstance(optimizer, keras.optimizers.Adamax)
-    assert float(optimizer.learning_rate) == pytest.approx(0.002)
+    assert float(optimizer.learning_rate) == pytest.approx(0.002) and not optimizer.use_ema
+    averaged = training.san(model=plain, steps=100, ema=0.9)["optimizer"]
+    assert (averaged.use_ema, averaged.ema_momentum) == (True, 0.9)

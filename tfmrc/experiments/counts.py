@@ -121,6 +121,10 @@ def lines_of(facts: Mapping[str, Any]) -> Iterator[str]:
             yield (
                 f"{where}: {cut['examples']:,} of {counts['examples']:,} examples have more than "
                 f"{cut['max_passages']} passages; the last {cut['passages']:,} are not read"
-                + (f", examples that lose every relevant one: {lost:,}" if lost else "")
+                + (
+                    f", examples that lose every relevant one and train no answer: {lost:,}"
+                    if lost
+                    else ""
+                )
                 + " (preprocessor.num_passages)."
             )

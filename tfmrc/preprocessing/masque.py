@@ -237,7 +237,9 @@ class MasquePreprocessor(Preprocessor):
             sample_weight, float32: `decoder [B]`, `ranker [B, K]`, `classifier [B]`. Each has the
             mean 1 over the batch and is 0 where an example does not count: unanswerable examples
             and empty answers for the decoder; missing passages and unknown relevance for the
-            ranker; unknown answerability for the classifier. If nothing counts, all are 0.
+            ranker; unknown answerability for the classifier. An answerable example whose relevant
+            passages all lie beyond the K that are read counts for neither decoder nor classifier.
+            If nothing counts, all are 0.
 
         Reference: "masque-23", "masque-24", "masque-25" (which examples each loss averages over).
         """
@@ -245,12 +247,17 @@ class MasquePreprocessor(Preprocessor):
         target = self.target(records["answer"], source)
         passages = exactly(records["passages"], self.num_passages)
         relevance = records.get("relevance", tf.fill(tf.shape(passages), UNKNOWN))
+        some = tf.reduce_any(relevance == 1, axis=1)
         relevance = exactly(tf.cast(relevance, tf.int32), self.num_passages, UNKNOWN)
+        # Whether the other passages hold the answer is unknown, and it should not be invented.
+        lost = some & ~tf.reduce_any(relevance == 1, axis=1)
+        answerable = records.get("answerable", tf.fill(tf.shape(passages)[:1], UNKNOWN))
+        answerable = tf.cast(answerable, tf.int32)
         labels, weights = masque_labels(
             present=passages != "",
-            has_answer=target["target_ids"][:, 0] != EOS,
+            has_answer=(target["target_ids"][:, 0] != EOS) & ~lost,
             relevance=relevance,
-            answerable=records.get("answerable", tf.fill(tf.shape(passages)[:1], UNKNOWN)),
+            answerable=tf.where(lost & (answerable == 1), UNKNOWN, answerable),
         )
         x = {name: source[name] for name in self.model_inputs} | target
         self.randomize_oov_buckets(x, records, ("question_ids", "passage_ids", "answer_ids"))

@@ -24,6 +24,7 @@ def san(
     steps_per_epoch: int | None = None,
     learning_rate: float | None = None,
     epochs_per_halving: float = 10,
+    ema: float = 0.0,
     encoder_learning_rate: float = 1e-4,
     layer_decay: float = 1.0,
     warmup_share: float = 0.1,
@@ -50,6 +51,8 @@ def san(
         learning_rate: float. The first learning rate; with an encoder, the highest rate of all
             other weights. Default: 0.002; with an encoder 0.001.
         epochs_per_halving: float. Epochs until it is halved; not used with an encoder. Default: 10.
+        ema: float. Decay of an exponential moving average of the weights. Default: 0, none, as in
+            the paper.
         encoder_learning_rate: float. The highest rate of the encoder's top layer. Default: 1e-4.
         layer_decay: float. Factor of the rate from each layer of the encoder to the one below.
             Default: 1.
@@ -86,6 +89,7 @@ def san(
             warmup_share=warmup_share,
             weight_decay=weight_decay,
             clip_norm=clip_norm,
+            ema=ema,
         )
         return arguments_of(model, optimizer, losses)
     decay_steps = round(epoch_length(steps, steps_per_epoch, EPOCHS) * epochs_per_halving)
@@ -97,4 +101,5 @@ def san(
     schedule = keras.optimizers.schedules.ExponentialDecay(
         0.002 if learning_rate is None else learning_rate, decay_steps, 0.5, staircase=True
     )
-    return arguments_of(model, keras.optimizers.Adamax(schedule), losses)
+    optimizer = keras.optimizers.Adamax(schedule, use_ema=ema > 0, ema_momentum=ema or 0.99)
+    return arguments_of(model, optimizer, losses)

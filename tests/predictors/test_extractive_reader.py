@@ -1,7 +1,9 @@
 """Extractive readers: spans against plain Python, saving, export, Hugging Face's form."""
 
 import json
+import sys
 
+import huggingface_hub
 import keras
 import numpy as np
 import pytest
@@ -161,6 +163,41 @@ def test_form_of_hugging_face(predictor, tmp_path):
     (folder / "config.json").write_text("{}")
     with pytest.raises(ValueError, match="config.json"):
         load_hugging_face(folder)
+
+
+def test_a_name_of_the_hub(predictor, tmp_path, monkeypatch, capsys, without_graphs):
+    """The hub's cache: the files of a version are links to those of all versions."""
+    written = predictor.save_hugging_face(tmp_path / "reader")
+    cache = tmp_path / "models--owner--name"
+    version = cache / "snapshots" / "0123"
+    version.mkdir(parents=True)
+    (cache / "blobs").mkdir()
+    for number, path in enumerate(sorted(written.iterdir())):
+        if path.name != "manifest.json":
+            path.rename(cache / "blobs" / str(number))
+            (version / path.name).symlink_to(f"../../blobs/{number}")
+    asked = []
+
+    def snapshot_download(name, **options):
+        asked.append((name, options["revision"], "*.safetensors" in options["allow_patterns"]))
+        return str(version)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    one = {"encoder_ids": np.array([[2, 5, 3, 7, 3]]), "segment_ids": np.zeros((1, 5), "int32")}
+    scores = [np.array(each.model.scores(one)) for each in (predictor, tfmrc.load("hf://a/b@v2"))]
+    np.testing.assert_allclose(*scores, atol=1e-6)
+    assert asked == [("a/b", "v2", True)]
+    question = ["--question", "Who named it?", "--passage", "The owl named it."]
+    assert cli.main(["answer", "hf://a/b", *question]) == 0
+    assert capsys.readouterr().out.split("\n")[0] in "The owl named it."
+    assert asked[1:] == [("a/b", None, True)]
+    (version / "vocab.txt").unlink()
+    (version / "vocab.txt").symlink_to(written / "manifest.json")
+    with pytest.raises(ValueError, match="leads out of the folder"):
+        tfmrc.load("hf://a/b")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(ImportError, match=r"pip install huggingface_hub. Received: 'hf://a/b'"):
+        tfmrc.load("hf://a/b")
 
 
 def test_commands_take_the_folder(predictor, tmp_path, capsys, without_graphs):

@@ -65,7 +65,8 @@ def load_hugging_face(
 
     Args:
         folder: str or path. A folder with `config.json`, `model.safetensors` and the tokenizer's
-            files; or `hf://owner/name` for the hub, which needs the package huggingface_hub.
+            files; or `hf://owner/name` for the hub, which needs the package huggingface_hub, with
+            `@revision` behind it for a branch, tag or commit.
         verify: bool. Whether every file is compared with its digest first, in a folder that
             `save_hugging_face` wrote. Default: True.
         dtype: Keras dtype or policy of the model. Default: None.
@@ -145,8 +146,11 @@ def local_folder(folder: str | PathLike[str]) -> Path:
             "A name of the hub needs the package huggingface_hub: pip install huggingface_hub. "
             f"Received: {name!r}"
         ) from error
+    name, _, revision = name.removeprefix(HUB).partition("@")
     return Path(
-        huggingface_hub.snapshot_download(name.removeprefix(HUB), allow_patterns=list(FILES))
+        huggingface_hub.snapshot_download(
+            name, revision=revision or None, allow_patterns=list(FILES)
+        )
     )
 
 

@@ -70,7 +70,9 @@ def _main(words: Sequence[str]) -> int:
         return 130
     except BrokenPipeError:
         raise
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
+        if isinstance(error, ImportError) and "pip install" not in str(error):
+            raise  # not an extra that is missing, but a broken installation
         print(f"tfmrc {options.command}: {error}", file=sys.stderr)
         return 1
 

@@ -198,6 +198,8 @@ def test_a_name_of_the_hub(predictor, tmp_path, monkeypatch, capsys, without_gra
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(ImportError, match=r"pip install huggingface_hub. Received: 'hf://a/b'"):
         tfmrc.load("hf://a/b")
+    assert cli.main(["answer", "hf://a/b", *question]) == 1
+    assert capsys.readouterr().err.startswith("tfmrc answer: A name of the hub needs")
 
 
 def test_commands_take_the_folder(predictor, tmp_path, capsys, without_graphs):

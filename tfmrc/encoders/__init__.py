@@ -11,6 +11,7 @@ _HOMES = {
     "ELMo": "elmo",
     "Encoder": "presets",
     "HubELMo": "hub",
+    "StateCache": "state_cache",
     "WordPooling": "word_pooling",
     "WordVectors": "word_vectors",
     "elmo_character_ids": "elmo_characters",

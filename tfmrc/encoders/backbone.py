@@ -104,6 +104,7 @@ class BackboneEncoder(keras.layers.Layer):
         self._skips = skip_empty_windows and keras.backend.backend() == "tensorflow"
         self.supports_jit = not self._skips
         self.preset = dict(preset or {})
+        self.state_cache = None  # set by `StateCache`
         # Variable names begin with the name of this layer, which selects their learning rates.
         with keras.name_scope(self.name):
             self.backbone = hub.build_backbone(family, backbone, self.dtype_policy)
@@ -169,7 +170,10 @@ class BackboneEncoder(keras.layers.Layer):
             (present,) = ops.nonzero(ops.any(mask, axis=1))
             ids, mask = ops.take(ids, present, axis=0), ops.take(mask, present, axis=0)
             segments = None if segments is None else ops.take(segments, present, axis=0)
-        outputs = self._read(ids, segments, mask, bool(training))
+        if self.state_cache is None:
+            outputs = self.compute(ids, segments, mask, bool(training))
+        else:
+            outputs = self.state_cache.read(ids, segments)
         if self.layers == "last":
             states = outputs[-1]
         else:
@@ -181,8 +185,18 @@ class BackboneEncoder(keras.layers.Layer):
         states = ops.reshape(states, (rows, windows * length, self.dim))
         return self.restore_context(states, training=training)
 
-    def _read(self, ids, segments, mask, training):
-        """Returns the embeddings and all layer outputs; without a mix, only the last output."""
+    def compute(self, ids, segments, mask, training):
+        """Returns the embeddings and all layer outputs; without a mix, only the last output.
+
+        Args:
+            ids: int `[R, P]`. Windows of subwords.
+            segments: int `[R, P]`, or None for zeros.
+            mask: boolean `[R, P]`, False at padding.
+            training: bool. Whether to apply dropout to the layers that are trained.
+
+        Returns:
+            A list of `[R, P, dim]`.
+        """
         layers = hub.transformer_layers(self.backbone)
         tuned = self.num_trainable_layers if self.trainable else 0
         embeddings_tuned = self.trainable and self.trainable_layers == "all"

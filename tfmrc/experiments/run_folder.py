@@ -27,10 +27,11 @@ LOG = "log.csv"
 TRAINING = "training.json"
 PREDICTOR = "predictor"
 EVALUATION = "evaluation"
+ENCODER_STATES = "encoder_states"
 
 _OURS = frozenset(
     (MARKER, LOCK, CONFIG, INPUTS, DATA, VOCABULARY, TAGS, SPANS, IDS, LOG, TRAINING, PREDICTOR)
-    + (EVALUATION, "best.weights.h5", "checkpoints", "tensorboard", VOCABULARY_IDS)
+    + (EVALUATION, ENCODER_STATES, "best.weights.h5", "checkpoints", "tensorboard", VOCABULARY_IDS)
     + ("learning_curves.png", "learning_curves.svg")
 )
 _UNFINISHED = (".tmp", ".part", ".old", ".lock", ".tmp.weights.h5")  # of a process that was killed

@@ -140,6 +140,8 @@ class Training:
         dtype: float32, mixed_bfloat16 or mixed_float16.
         stream: reads the training files in every pass instead of keeping examples in memory.
         frozen: layers that are not trained, by name; `outer/inner` for a layer inside another.
+        cache_encoder: keeps what a frozen encoder gives for each text in `encoder_states/` of the
+            run's folder, so that later passes need not compute it.
     """
 
     steps: int | None = None
@@ -155,6 +157,7 @@ class Training:
     dtype: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
     stream: bool = False
     frozen: tuple[str, ...] = ()
+    cache_encoder: bool = False
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,9 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         flush=True,
     )
     terminal = sys.stdout.isatty()
-    with training.SaveOnInterrupt(callbacks.checkpoint) as interrupt:
+    with encoder_cache(experiment, model, folder), training.SaveOnInterrupt(
+        callbacks.checkpoint
+    ) as interrupt:
         model.fit(
             batches,
             epochs=steps // per_epoch,
@@ -311,6 +313,25 @@ def _strategy(batch_size: int) -> Any:
 
 def _scope(strategy: Any) -> Any:
     return nullcontext() if strategy is None else strategy.scope()
+
+
+def encoder_cache(experiment: Experiment, model: Any, folder: Path) -> Any:
+    """Returns the cache of the encoder's states that the runs of a grid share, if it is wanted.
+
+    Args:
+        experiment: `Experiment`. The experiment.
+        model: `keras.Model`. The run's model.
+        folder: Path. The run's folder.
+
+    Raises:
+        ValueError: If it is wanted and the model reads no encoder.
+    """
+    if not experiment.training.cache_encoder:
+        return nullcontext()
+    if getattr(model, "encoder", None) is None:
+        raise ValueError("This model reads no encoder. Received: training.cache_encoder=true")
+    root = folder.parent if folders.is_run(folder.parent) else folder
+    return encoders.StateCache(model.encoder, root / folders.ENCODER_STATES)
 
 
 def _has_averages(model: keras.Model) -> bool:

@@ -98,8 +98,16 @@ def seeds() -> None:
     np.random.seed(0)
 
 
-def pytest_collection_finish() -> None:
-    """Takes what the imports made out of the garbage collector, which then has little to walk."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Takes what the imports made out of the garbage collector, which then has little to walk.
+
+    In the default tests TensorFlow does not optimise its graphs: that takes longer than they run.
+    The slow tests, and exports in processes of their own, run as a user's programs do.
+    """
+    if session.config.option.markexpr == "not slow":
+        import tensorflow as tf
+
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)  # graphs are many objects, of which few are garbage

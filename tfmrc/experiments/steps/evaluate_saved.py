@@ -22,7 +22,7 @@ from tfmrc.experiments.steps.evaluate import (
 
 __all__ = ["evaluate_with"]
 
-RULE_NAMES = ("squad", *RULES)
+RULE_NAMES = ("squad", "adversarial", *RULES)
 
 
 def evaluate_with(
@@ -47,7 +47,7 @@ def evaluate_with(
         output: str, path or None. Folder for `metrics.json`, `report.md` and the predictions, which
             an interrupted command continues. Default: None, nothing is written.
         rules: str. Rules of scoring: a name of `tfmrc.evaluation.RULES`, or `squad` for exact match
-            and F1 alone. Default: "plain".
+            and F1 alone, or `adversarial`. Default: "plain".
         options: dict or None. Options of the predictor, such as `num_beams`. Default: None, those
             of a run's settings.
         batch_size: int. Questions per batch. Default: 32.

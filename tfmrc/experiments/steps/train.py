@@ -231,9 +231,10 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         flush=True,
     )
     terminal = sys.stdout.isatty()
-    with encoder_cache(experiment, model, folder), training.SaveOnInterrupt(
-        callbacks.checkpoint
-    ) as interrupt:
+    with (
+        encoder_cache(experiment, model, folder),
+        training.SaveOnInterrupt(callbacks.checkpoint) as interrupt,
+    ):
         model.fit(
             batches,
             epochs=steps // per_epoch,

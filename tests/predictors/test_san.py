@@ -261,7 +261,7 @@ def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp
     assert found == [(SANPredictor, {"f1": 0.5}, tmp_path / name) for name in names]
     assert [overwrite for *_, overwrite in exports] == [False, False, True]
     assert cli.main(["export", str(tmp_path)]) == 1
-    assert "is not a saved predictor: config.json is missing" in capsys.readouterr().err
+    assert "There is no saved predictor, run or export in" in capsys.readouterr().err
 
     def export_empty(self, path, *, overwrite):
         path.mkdir(parents=True)

@@ -68,11 +68,14 @@ def load_any(folder: str | Path) -> tuple[Any, dict[str, Any]]:
 def load_saved(
     folder: str | Path, options: Mapping[str, Any] | None = None
 ) -> tuple[Any, dict[str, Any]]:
-    """Does the same for all but exports, whose options are fixed.
+    """Loads a predictor whose options of decoding can be chosen: anything but an export.
 
     Args:
         folder: str or path. A run, a saved predictor or a reader of Hugging Face.
         options: dict or None. Options that are added to those of a run's settings. Default: None.
+
+    Returns:
+        The predictor, and all its options.
 
     Raises:
         FileNotFoundError: If the folder is none of these.

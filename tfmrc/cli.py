@@ -273,8 +273,8 @@ def parser() -> argparse.ArgumentParser:
     )
     evaluate.add_argument(
         "--rules",
-        default="plain",
-        help="of scoring, with --input: plain, squad (exact match and F1 alone), narrativeqa, ...",
+        help="of scoring, with --input: plain (the default), squad (exact match and F1 alone), "
+        "narrativeqa, ...",
     )
     add_data(evaluate)
     add_grid(evaluate)
@@ -539,14 +539,17 @@ def _evaluate(options: Any) -> int:
     from tfmrc.experiments.loading import override
     from tfmrc.experiments.steps.evaluate import verdict
 
+    wrong = ("output", "rules") if options.input is None else ("data", "variants", "seeds")
+    for name in wrong:
+        if getattr(options, name) is not None:
+            goes = "goes with" if options.input is None else "does not go with"
+            raise ValueError(f"--{name} {goes} --input FILE. Received: {getattr(options, name)}")
     if options.input is not None:
         experiments.evaluate_with(
             options.run, options.input, options.output,
-            rules=options.rules, options=override({}, options.set),
+            rules=options.rules or "plain", options=override({}, options.set),
         )  # fmt: skip
         return 0
-    if options.output is not None:
-        raise ValueError(f"--output goes with --input FILE. Received: --output {options.output}")
     experiment = _run(options)
     folders = experiments.evaluate(
         experiment,

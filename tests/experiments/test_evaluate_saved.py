@@ -1,6 +1,7 @@
 """Scores of a saved predictor and of a reader of Hugging Face on a file."""
 
 import json
+import shutil
 
 import keras
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from tfmrc import Predictor, cli, encoders, evaluation, models, preprocessing
 from tfmrc.experiments import evaluate_with, predict_with
+from tfmrc.experiments.answering import folder_digest
 
 PIECES = "who named the owl mill a hill where is it ? . on".split()
 PASSAGE = "The owl named the mill. It is on a hill."
@@ -76,6 +78,20 @@ def test_scores_of_squad_2_and_the_baselines(folder, questions, tmp_path, withou
     assert (out / "predictions-answer.jsonl").read_bytes() == before
 
 
+def test_a_report_inside_the_folder_keeps_its_predictions(folder, tmp_path):
+    """Also for a reader that tfmrc did not write, which has no digests."""
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    for remove in ((), ("manifest.json",)):
+        for name in remove:
+            (copy / name).unlink()
+        before = folder_digest(copy)
+        (copy / "report").mkdir(exist_ok=True)
+        (copy / "report" / "report.md").write_text("a report", encoding="utf-8")
+        assert folder_digest(copy) == before
+    (copy / "config.json").write_text("{}", encoding="utf-8")
+    assert folder_digest(copy) != before
+
+
 def test_the_command_and_its_options(folder, questions, tmp_path, capsys, without_graphs):
     command = ["evaluate", str(folder), "--input", str(questions)]
     silent = ["--set", "no_answer_threshold=0.0", "--output", str(tmp_path / "out")]
@@ -96,6 +112,8 @@ def test_the_command_and_its_options(folder, questions, tmp_path, capsys, withou
         (["--rules", "squads"], "rules='squads'"),
         (["--set", "no_answer_treshold=0.1"], "no_answer_threshold"),
         (["--set", "no_answer_threshold"], "NAME=VALUE"),
+        (["--seeds", "1"], "--seeds does not go with --input"),
+        (["--data", "x"], "--data does not go with --input"),
     ],
 )
 def test_wrong_arguments(arguments, message, folder, questions, capsys, without_graphs):
@@ -110,6 +128,7 @@ def test_what_cannot_be_scored(folder, tmp_path, capsys, without_graphs):
         evaluate_with(folder, unanswered)
     with pytest.raises(FileNotFoundError, match="no saved predictor"):
         predict_with(tmp_path, unanswered)
-    assert cli.main(["evaluate", str(folder), "--output", str(tmp_path / "out")]) == 1
-    assert "--output goes with --input" in capsys.readouterr().err
+    for flag in ("--output", "--rules"):
+        assert cli.main(["evaluate", str(folder), flag, str(tmp_path / "out")]) == 1
+        assert f"{flag} goes with --input" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -9,6 +9,7 @@ from typing import Any
 
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
+from tfmrc.experiments import run_folder as folders
 from tfmrc.files import replacing
 
 __all__ = ["answer_all", "digest_of", "folder_digest", "model_digest", "prediction_of"]
@@ -42,19 +43,28 @@ def model_digest(folder: Path) -> str:
 
 
 def folder_digest(folder: str | Path) -> str:
-    """Returns a digest of all files of a folder, such as a reader of Hugging Face.
+    """Returns a digest of a model's folder, whatever else a report beside it adds.
+
+    That of a run covers its predictor and its settings, which name tagger and ranker; without
+    digests of tfmrc's own, as in a reader of Hugging Face, it covers the folder's files.
 
     Args:
-        folder: str or path. The folder, or a name of the hub (`hf://`).
+        folder: str or path. A run, a saved predictor, a reader, or a name of the hub (`hf://`).
     """
     from tfmrc.predictors.hugging_face import local_folder
+    from tfmrc.predictors.manifest import manifest_of
 
     folder = local_folder(folder)
+    if folders.is_run(folder):
+        paths = [folder / folders.CONFIG, manifest_of(folder / folders.PREDICTOR)]
+    else:
+        paths = [manifest_of(folder)]
+    known = [path for path in paths if path is not None]
     digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for path in known or sorted(path for path in folder.iterdir() if path.is_file()):
         with path.open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
-        digest.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
+        digest.update(f"{path.name} {content}\n".encode())
     return digest.hexdigest()
 
 

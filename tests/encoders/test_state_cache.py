@@ -122,6 +122,15 @@ def test_what_is_damaged_is_computed_again(tmp_path):
     assert layer.state_cache is None
 
 
+def test_what_a_killed_process_kept_is_found(tmp_path):
+    first, second = make().layer, make().layer
+    with StateCache(first, tmp_path):  # not closed before the other one reads
+        expected = np.array(first(IDS, SEGMENTS))
+        with StateCache(second, tmp_path) as cache:
+            np.testing.assert_array_equal(second(IDS, SEGMENTS), expected)
+        assert (cache.computed, cache.found) == (0, 3)
+
+
 def test_a_full_disk_stops_the_keeping_and_nothing_else(tmp_path, capsys):
     layer = make(hidden_dim=512).layer
     expected = np.array(layer(IDS, SEGMENTS))

@@ -71,6 +71,7 @@ def test_scores_of_squad_2_and_the_baselines(folder, questions, tmp_path, withou
     plain = evaluation.score_squad(answered, {key: known[key] for key in "ab"})
     assert scores["f1"].value == plain["f1"].value
     assert {"reader", "first sentence", "most similar sentence"} <= set(report.systems)
+    assert report.title == "reader on dev.json"
     written = evaluation.read_metrics(out / "metrics.json")
     assert written["systems"]["reader"]["scores"]["f1"]["value"] == plain["f1"].value
     before = (out / "predictions-answer.jsonl").read_bytes()

@@ -72,7 +72,8 @@ def evaluate_with(
         raise ValueError(f"Scores need answers. Received: none in {questions}")
     settings = Evaluation(options=chosen, meteor=False, batch_size=batch_size)
     name = Path(folder).resolve().name
-    experiment = Experiment(name, (source,), {}, evaluation=settings)
+    title = f"{name} on {questions.name}"
+    experiment = Experiment(name, (source,), {}, title=title, evaluation=settings)
     tested = Tested(0, Splits(source, test=examples), examples, examples)
     with TemporaryDirectory() as temporary:
         target = Path(temporary if output is None else output)

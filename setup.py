@@ -39,6 +39,15 @@ MINILM = [
 SPACY = [
     "spacy>=3.8",
 ]
+# A reader as a model of MLflow: the part of MLflow that saves, loads and logs models.
+MLFLOW = [
+    "mlflow-skinny>=3",
+    "pandas>=2.2",
+]
+# A reader as a component of Haystack's pipelines.
+HAYSTACK = [
+    "haystack-ai>=2.10",
+]
 # Tables in Parquet form; other tables need nothing.
 PARQUET = [
     "pyarrow>=17",
@@ -101,7 +110,9 @@ setup(
     install_requires=RUNTIME,
     extras_require={
         "encoders": ENCODERS,
+        "haystack": HAYSTACK,
         "minilm": MINILM,
+        "mlflow": MLFLOW,
         "parquet": PARQUET,
         "serve": SERVE,
         "spacy": SPACY,

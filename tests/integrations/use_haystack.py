@@ -1,0 +1,74 @@
+"""A program for the environment of `test_packages.py`: a reader behind a retriever of Haystack."""
+
+import sys
+from pathlib import Path
+
+from haystack import Document, Pipeline, version
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+import tfmrc
+from tfmrc import encoders, models, preprocessing
+from tfmrc.integrations.haystack import Reader
+
+folder = Path(sys.argv[1]) / "reader"
+QUESTION = "Who flew, an owl?"
+encoder = encoders.from_vocabulary("who what flew slept an a owl cat ? .".split())
+predictor = tfmrc.Predictor(
+    models.ExtractiveReader(encoder=encoder),
+    preprocessing.ExtractiveReaderPreprocessor(encoder=encoder),
+)
+predictor.save(folder)
+
+store = InMemoryDocumentStore()
+texts = ("An owl flew.", "A cat slept.", "Nobody.", "")
+store.write_documents([Document(content=text) for text in texts])
+pipeline = Pipeline()
+pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=4))
+pipeline.add_component("reader", Reader(str(folder), top_k=3))
+pipeline.connect("retriever.documents", "reader.documents")
+
+found = pipeline.run(
+    {"retriever": {"query": QUESTION}, "reader": {"query": QUESTION}},
+    include_outputs_from={"retriever"},
+)
+answers = found["reader"]["answers"]
+passages = [d.content for d in found["retriever"]["documents"] if d.content]
+best = predictor.answer(question=QUESTION, passages=passages, num_return_sequences=3)
+for answer, span in zip(answers, (best, *best.alternatives), strict=True):
+    assert (answer.query, answer.data) == (QUESTION, span.text)
+    assert answer.document.content == passages[span.passage]
+    offset = answer.document_offset
+    assert answer.document.content[offset.start : offset.end] == answer.data
+    assert abs(answer.score - span.probability) < 1e-6
+
+# A pipeline is written as YAML and read again.
+module = "tfmrc.integrations.haystack"
+again = Pipeline.loads(pipeline.dumps(), allowed_modules=["haystack", "haystack.*", module])
+copy = again.get_component("reader")
+assert (copy.model, copy.top_k, copy.options) == (str(folder), 3, {})
+
+reader = Reader(str(folder))
+document = Document(content="An owl flew.")
+assert reader.run(query=QUESTION, documents=[]) == {"answers": []}
+assert reader.run(query=QUESTION, documents=[Document(content=None)]) == {"answers": []}
+assert len(reader.run(query=QUESTION, documents=[document], top_k=2)["answers"]) == 2
+sure = {"handle_impossible_answer": True, "no_answer_threshold": 0.0}
+[none] = Reader(str(folder), options=sure).run(query=QUESTION, documents=[document])["answers"]
+assert none.data is None and none.document is None and 0 < none.score < 1
+
+for make, said in (
+    (lambda: Reader(str(folder), top_k=0), "top_k=0"),
+    (lambda: Reader(str(folder / "none")).warm_up(), "none"),
+    (
+        lambda: Reader(str(folder), options={"num_beams": 2}).run(QUESTION, [document]),
+        "num_beams",
+    ),
+):
+    try:
+        make()
+    except (ValueError, TypeError, FileNotFoundError) as error:
+        assert said in str(error), error
+    else:
+        raise AssertionError(f"{said}: no error")
+print("done", version.__version__)

@@ -1,0 +1,59 @@
+"""A program for the environment of `test_packages.py`: a reader in MLflow's form."""
+
+import os
+import sys
+from pathlib import Path
+
+import mlflow
+import pandas as pd
+
+import tfmrc
+from tfmrc import encoders, models, preprocessing
+from tfmrc.integrations import mlflow as ours
+
+place = Path(sys.argv[1])
+encoder = encoders.from_vocabulary("who what flew slept an a owl cat ? .".split())
+predictor = tfmrc.Predictor(
+    models.ExtractiveReader(encoder=encoder),
+    preprocessing.ExtractiveReaderPreprocessor(encoder=encoder),
+)
+frame = pd.DataFrame(
+    {"question": ["Who flew?", "What slept?"], "context": ["An owl flew.", "A cat slept."]},
+    index=[7, 3],
+)
+expected = tfmrc.pipeline("question-answering", predictor)(
+    question=frame["question"].tolist(), context=frame["context"].tolist()
+)
+
+ours.save_model(predictor, place / "saved")
+assert not [path for path in (place / "saved").rglob("*") if path.suffix in (".pkl", ".pickle")]
+loaded = mlflow.pyfunc.load_model(str(place / "saved"))
+for params in ({}, {"batch_size": 1}):
+    found = loaded.predict(frame, params=params)
+    assert found.index.tolist() == [7, 3]
+    for row, answer in zip(found.to_dict("records"), expected, strict=True):
+        assert abs(row.pop("score") - answer["score"]) < 1e-6
+        assert row == {name: answer[name] for name in ("answer", "start", "end")}
+named = [column.name for column in loaded.metadata.get_input_schema()]
+assert named == ["question", "context"]
+
+for wrong, said in (
+    (frame[["question"]], "context"),
+    (frame.assign(question=["", "What slept?"]), "`question` must be a text"),
+):
+    try:
+        loaded.predict(wrong)
+    except Exception as error:
+        assert said in str(error), error
+    else:
+        raise AssertionError(f"{said}: no error")
+
+# From a folder, into a run of the tracking; its store of files needs no database.
+os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
+predictor.save(place / "folder")
+mlflow.set_tracking_uri((place / "tracking").as_uri())
+with mlflow.start_run():
+    info = ours.log_model(place / "folder", "reader")
+again = mlflow.pyfunc.load_model(info.model_uri).predict(frame)
+assert again["answer"].tolist() == [answer["answer"] for answer in expected]
+print("done", mlflow.__version__)

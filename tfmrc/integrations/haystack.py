@@ -1,0 +1,108 @@
+"""Haystack: a reader as a component of a pipeline, behind a retriever.
+
+Needs `pip install tfmrc[haystack]`.
+"""
+
+from typing import Any
+
+import haystack
+from haystack import Document, ExtractedAnswer, component
+
+import tfmrc
+from tfmrc.predictors import SpanAnswer
+
+__all__ = ["Reader"]
+
+
+@component
+class Reader:
+    """Finds the answer to a query in the documents that a retriever returns.
+
+    All documents are read under one distribution, so the scores of answers from different documents
+    can be compared. Documents without text are left out.
+
+    Args:
+        model: str. What `tfmrc.load` loads: a saved predictor, a run, an export, a folder of
+            Hugging Face or `hf://owner/name`, of a model whose answers are spans.
+        top_k: int. Greatest number of answers. Default: 1.
+        options: dict or None. Further options of the predictor, such as
+            `{"handle_impossible_answer": True}` of an extractive reader. Default: None.
+
+    Example:
+
+        from haystack import Document
+        from tfmrc.integrations.haystack import Reader
+
+        reader = Reader("runs/san_squad_quick")
+        reader.run(query="Who flew?", documents=[Document(content="An owl flew.")])["answers"]
+    """
+
+    def __init__(self, model: str, top_k: int = 1, options: dict[str, Any] | None = None):
+        if top_k < 1:
+            raise ValueError(f"`top_k` must be at least 1. Received: top_k={top_k}")
+        self.model, self.top_k, self.options = str(model), top_k, dict(options or {})
+        self._predictor: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the component as a dict for the YAML of a pipeline."""
+        return dict(
+            haystack.default_to_dict(self, model=self.model, top_k=self.top_k, options=self.options)
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Reader":
+        """Returns the component that `to_dict` described."""
+        built: Reader = haystack.default_from_dict(cls, data)
+        return built
+
+    def warm_up(self) -> None:
+        """Loads the model; a pipeline calls it before its first run."""
+        if self._predictor is None:
+            self._predictor = tfmrc.load(self.model)
+
+    @component.output_types(answers=list[ExtractedAnswer])
+    def run(
+        self, query: str, documents: list[Document], top_k: int | None = None
+    ) -> dict[str, list[ExtractedAnswer]]:
+        """Answers a query.
+
+        Args:
+            query: str. The question.
+            documents: list of `Document`. The documents.
+            top_k: int or None. Greatest number of answers; None for that of the component.
+                Default: None.
+
+        Returns:
+            `{"answers": [...]}`, the most probable first. An answer without a document (`data` is
+            None) is the reader's "no answer".
+
+        Raises:
+            TypeError: The model's answers are no spans.
+        """
+        self.warm_up()
+        held = [document for document in documents if document.content and document.content.strip()]
+        if not held:
+            return {"answers": []}
+        best = self._predictor.answer(
+            question=query,
+            passages=[document.content for document in held],
+            **{**self.options, "num_return_sequences": top_k or self.top_k},
+        )
+        if not isinstance(best, SpanAnswer):
+            raise TypeError(
+                "A reader gives spans of the documents. "
+                f"Received: a model that gives {type(best).__name__}"
+            )
+        return {"answers": [_extracted(query, each, held) for each in (best, *best.alternatives)]}
+
+
+def _extracted(query: str, answer: SpanAnswer, documents: list[Document]) -> ExtractedAnswer:
+    if answer.start < 0:
+        return ExtractedAnswer(query=query, score=answer.probability)
+    return ExtractedAnswer(
+        query=query,
+        score=answer.probability,
+        data=answer.text,
+        document=documents[answer.passage],
+        document_offset=ExtractedAnswer.Span(answer.start, answer.end),
+    )

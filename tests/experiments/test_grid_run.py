@@ -246,6 +246,41 @@ def test_tags_and_vectors(place: Path) -> None:
     assert predictor.model.word_embedding.words.numpy()[row].shape == (4,)
 
 
+def test_questions_made_from_passages_then_real_ones(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second stage has the tags and words of the first, whose questions are in no file."""
+    people = [f"{first}{last}" for first in NAMES for last in ("a", "ra", "na", "la")]
+    (place / "squad" / "people.json").write_text(json.dumps(squad(people)))
+    pipeline = spacy.blank("en")
+    ruler = pipeline.add_pipe("entity_ruler")
+    ruler.add_patterns([{"label": "PERSON", "pattern": name} for name in people])  # type: ignore[attr-defined]
+    pipeline.to_disk(place / "names")
+    [source] = SETTINGS["sources"]
+    own = {**SETTINGS, "grid": {}, "tagger": str(place / "names")}
+    (place / "after.yaml").write_text(yaml.safe_dump(own))
+    own["sources"] = [{**source, "train": "squad/people.json", "spans": "cloze"}]
+    (place / "cloze.yaml").write_text(yaml.safe_dump(own))
+    (place / "untagged.yaml").write_text(yaml.safe_dump({**own, "tagger": None}))
+    assert train(place, name="untagged.yaml", run="untagged") == 1
+    assert "need a `tagger`" in capsys.readouterr().err
+    with eagerly():
+        assert train(place, name="cloze.yaml", run="cloze") == 0
+    made = list(data.read_examples(place / "cloze" / "spans.jsonl.gz"))
+    assert {e.answers["span"][0] for e in made} <= set(people) and len(made) > len(people) / 2
+    assert all("who" in e.question.split() for e in made)
+    facts = json.loads((place / "cloze" / "data.json").read_text())["sources"][0]
+    assert facts["spans"] == {"made": len(made)}
+    assert facts["train"]["examples"] + facts["validation"]["examples"] == len(made)
+    assert facts["test"]["examples"] == 6  # of the file, as they are
+    with eagerly():
+        assert train(place, "--from", str(place / "cloze"), name="after.yaml", run="after") == 0
+    second = Predictor.load(place / "after" / "predictor")
+    first = Predictor.load(place / "cloze" / "predictor")
+    assert second.preprocessor.get_config() == first.preprocessor.get_config()
+    assert second.preprocessor.get_config()["ner_tags"] == ["PERSON"]
+
+
 def test_an_answer_without_a_span_is_counted_and_left_out(place: Path) -> None:
     examples = list(data.read_squad(place / "squad" / "train.json"))
     free = [data.Example(f"free{n}", "Who?", ("An owl.",), {"span": ("nobody",)}) for n in range(3)]

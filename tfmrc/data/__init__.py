@@ -16,6 +16,7 @@ _HOMES = {
     "TagCache": "transforms.tagging",
     "TrainingExample": "batching.training_example",
     "best_span": "transforms.answer_spans",
+    "cloze_questions": "transforms.cloze",
     "load_corpus": "corpus",
     "load_small_squad": "small_squad",
     "make_dataset": "batching.dataset",
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from tfmrc.data.small_squad import load_small_squad
     from tfmrc.data.stream import ExampleStream, RecordError, Report
     from tfmrc.data.transforms.answer_spans import best_span, with_best_spans
+    from tfmrc.data.transforms.cloze import cloze_questions
     from tfmrc.data.transforms.exact_spans import with_exact_spans
     from tfmrc.data.transforms.splits import split_by_group
     from tfmrc.data.transforms.squad_masque import squad_for_masque
@@ -77,6 +79,7 @@ __all__ = [
     "TagCache",
     "TrainingExample",
     "best_span",
+    "cloze_questions",
     "load_corpus",
     "load_small_squad",
     "make_dataset",

@@ -38,7 +38,8 @@ class Source:
         test_share: share of the groups used for the report.
         answerable_only: leaves out questions without an answer.
         spans: finds free answers in the passages: `exact` keeps the examples whose answer a passage
-            contains, `best` trains on the nearest span of each answer.
+            contains, `best` trains on the nearest span of each answer. `cloze` trains on questions
+            made from the passages, whose answers are entities and noun phrases (needs a `tagger`).
         sequence: rewrites every example for a sequence-to-sequence model that writes the `answer`
             or the `question`: the input and the passages become one text.
         title: name of the data in reports.
@@ -59,7 +60,7 @@ class Source:
     train_share: float = 1.0
     test_share: float = 1.0
     answerable_only: bool = False
-    spans: Literal["exact", "best"] | None = None
+    spans: Literal["exact", "best", "cloze"] | None = None
     sequence: Literal["answer", "question"] | None = None
     title: str = ""
     rules: str = "plain"

@@ -14,7 +14,7 @@ from tfmrc.data.transforms.splits import group_number
 from tfmrc.experiments.formats import check_source, files_of, formats, read
 from tfmrc.experiments.run_folder import start_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
-from tfmrc.experiments.spans import with_spans
+from tfmrc.experiments.spans import WRITTEN, with_spans
 
 PARTS = ("train", "validation", "test")
 
@@ -76,6 +76,11 @@ def check_sources(experiment: Experiment) -> None:
                 "A source is rewritten as sequences or has its answers found as spans, not both. "
                 f"Received: sources.{number}.sequence={source.sequence}, spans={source.spans}"
             )
+        if source.spans == "cloze" and experiment.tagger is None:
+            raise ValueError(
+                "Questions are made from entities and parts of speech, so they need a `tagger`. "
+                f"Received: sources.{number}.spans=cloze, tagger=null"
+            )
     if all(source.train is None for source in experiment.sources):
         raise ValueError("At least one source has a training file. Received: none with `train`")
 
@@ -126,7 +131,7 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
     built = Splits(source)
     train: Iterable[Example] = ()
     if source.train is not None:
-        if source.spans == "best" and spans is not None and spans.is_file():
+        if source.spans in WRITTEN and spans is not None and spans.is_file():
             train = data.read_examples(spans)
         else:
             train = _part(source, source.train, folder, source.train_options, source.train_share)

@@ -26,7 +26,7 @@ from tfmrc.experiments.sources import (
     unique,
     validation_examples,
 )
-from tfmrc.experiments.spans import MAX_LENGTH, write_spans
+from tfmrc.experiments.spans import MAX_LENGTH, WRITTEN, write_cloze, write_spans
 from tfmrc.experiments.tags import Tags
 from tfmrc.files import write_text
 
@@ -67,8 +67,12 @@ class Prepared:
 
     def tags(self) -> Tags | None:
         """Opens the cached tags; None for an experiment without a tagger."""
-        tagger = self.experiment.tagger
-        return None if tagger is None else Tags.open(tagger, self.folder / folders.TAGS)
+        return _tags(self.experiment, self.folder)
+
+
+def _tags(experiment: Experiment, folder: Path) -> Tags | None:
+    tagger = experiment.tagger
+    return None if tagger is None else Tags.open(tagger, folder / folders.TAGS)
 
 
 def prepare(
@@ -195,16 +199,22 @@ def _find_spans(experiment: Experiment, data: Path, folder: Path) -> dict[int, d
     """Writes the spans of the sources that need them; returns facts by index of the source."""
     facts: dict[int, dict[str, Any]] = {}
     for number, source in enumerate(experiment.sources):
-        if source.spans == "best" and source.train is not None:
+        if source.spans in WRITTEN and source.train is not None:
             if facts:
                 raise ValueError(
-                    f"One source can have `spans: best`. Received: sources.{number}.spans=best"
+                    "One source can have `spans: best` or `spans: cloze`. "
+                    f"Received: sources.{number}.spans={source.spans}"
                 )
             examples = read(source, source.train, data, source.train_options)
             if source.answerable_only:
                 examples = Filtered(examples, lambda example: bool(example.answers))
-            longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
-            facts[number] = write_spans(folder / folders.SPANS, examples, source.styles[0], longest)
+            path, style = folder / folders.SPANS, source.styles[0]
+            tags = _tags(experiment, folder)
+            if source.spans == "cloze" and tags is not None:
+                facts[number] = write_cloze(path, examples, style, tags)
+            else:
+                longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
+                facts[number] = write_spans(path, examples, style, longest)
     return facts
 
 
@@ -336,6 +346,9 @@ def _show(content: dict[str, Any]) -> None:
             console.print(line)
         if "spans" in facts:
             spans = facts["spans"]
+            if "made" in spans:
+                console.print(f"{spans['made']:,} questions made from the training passages")
+                continue
             console.print(
                 f"{spans['with_a_span']:,} of {spans['answers']:,} training answers share a word "
                 f"with a passage; their nearest spans have ROUGE-L "

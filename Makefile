@@ -14,12 +14,13 @@ unexport PYTHONDONTWRITEBYTECODE
 export MALLOC_ARENA_MAX ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help environment environment-dev demo demo-masque test slow fuzz attacks lint format equations lock audit clean
+.PHONY: help environment environment-dev demo demo-masque test coverage slow fuzz attacks lint format equations lock audit clean
 
 help:
 	@echo "make demo         train a reader on a part of SQuAD, score it, export it, answer questions"
 	@echo "make demo-masque  train Masque on a made-up corpus, score it, export it, answer in two styles"
 	@echo "make test         lint, then all tests but the slow ones (WORKERS=2; TESTS=tests/ops: a part)"
+	@echo "make coverage     the tests again, with the share of lines and branches that they run"
 	@echo "make slow         the slow tests (minutes; one of them makes a second environment)"
 	@echo "make fuzz         odd texts and mutated files, 10,000 files and 100,000 texts"
 	@echo "make attacks      kills, full disks, flipped bits, odd texts into exports, threads (hours)"
@@ -52,7 +53,8 @@ demo-masque: environment
 
 # Files in the order of their names: by default xdist hands out the files with the fewest tests last,
 # and those are the longest. The linters run beside the tests.
-PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p tests.forked
+TESTING := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p tests.forked
+PYTEST := $(PY) -m $(TESTING)
 
 test: environment-dev
 ifneq ($(TESTS),)
@@ -65,6 +67,13 @@ else
 	cat "$$said"; rm -f "$$said"; \
 	exit $$failed
 endif
+
+coverage: environment-dev
+	rm -rf .coverage && mkdir .coverage
+	$(PY) -m coverage run -m $(TESTING)
+	$(PY) -m coverage combine -q
+	$(PY) -m coverage json -q -o .coverage/report.json
+	$(PY) -m tests.coverage_of_rooms .coverage/report.json
 
 slow: environment-dev
 	$(PY) -m pytest -m slow --timeout 7200 $(TESTS)
@@ -98,5 +107,5 @@ audit: environment
 	.venv-audit/bin/pip-audit --strict --disable-pip --no-deps -r requirements.lock
 
 clean:
-	rm -rf .venv .venv-audit .venv.lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-audit .venv.lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

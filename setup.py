@@ -66,6 +66,7 @@ TEST = [
     *SPACY,
     *MINILM,
     *PARQUET,
+    "coverage>=7.10.3",
     "hypothesis>=6.100",
     "import-linter>=2.1",
     "jax>=0.5",

@@ -72,6 +72,14 @@ def test_training_starts_from_the_weights_and_words_of_the_folder(first):
     assert Path(facts["started_from"]) == first / "one"
 
 
+def test_settings_that_are_not_those_of_the_folder_are_named(first, capsys):
+    train(first, "two", "model.units=6", "model.align_dim=4", run="other", start=first / "one")
+    [line] = [x for x in capsys.readouterr().out.splitlines() if "its own settings" in x]
+    assert "model.units 4, not 6" in line and "align_dim" not in line
+    assert "model.word_dim 8, not " in line  # of the preset
+    assert tfmrc.load(first / "other").model.get_config()["units"] == 4
+
+
 def test_a_predictor_is_trained_further_in_python(first, tmp_path):
     predictor = tfmrc.load(first / "one")
     model, preprocessor = predictor.model, predictor.preprocessor

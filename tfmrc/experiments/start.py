@@ -3,8 +3,9 @@
 from typing import Any
 
 from tfmrc.experiments import run_folder
-from tfmrc.experiments.building import classes_of, find_model_class
+from tfmrc.experiments.building import RESERVED, classes_of, find_model_class
 from tfmrc.experiments.settings import Experiment
+from tfmrc.models.configuration import serialized
 from tfmrc.models.folder import CONFIG
 
 __all__ = ["check_start", "freeze", "load_start"]
@@ -72,7 +73,31 @@ def load_start(experiment: Experiment, tagger: str | None) -> Any:
     check(tagger == theirs, "tagger", tagger, theirs)
     dtype = model.dtype_policy.name
     check(experiment.training.dtype == dtype, "training.dtype", experiment.training.dtype, dtype)
+    unused = _unused_settings(experiment, predictor)
+    if unused:
+        print(
+            f"The model in {folder} has its own settings, which stay: {'; '.join(unused)}.",
+            flush=True,
+        )
     return predictor
+
+
+def _unused_settings(experiment: Experiment, predictor: Any) -> list[str]:
+    """Returns the settings of the experiment that differ from those of the model in the folder."""
+    model = dict(experiment.model)
+    preset = type(predictor.model).PRESETS.get(str(model.pop("preset", None)))
+    arguments = {} if preset is None else preset.arguments
+    wanted = {
+        "model": {**arguments, **{k: v for k, v in model.items() if k not in RESERVED}},
+        "preprocessor": experiment.preprocessor,
+    }
+    lines = []
+    for room, part in (("model", predictor.model), ("preprocessor", predictor.preprocessor)):
+        kept = part.get_config()
+        for name, value in wanted[room].items():
+            if name in kept and kept[name] != serialized(value):
+                lines.append(f"{room}.{name} {kept[name]!r}, not {value!r}")
+    return lines
 
 
 def freeze(experiment: Experiment, model: Any) -> None:

@@ -25,7 +25,7 @@ def test_help_groups_all_commands_on_one_screen(capsys: pytest.CaptureFixture[st
     assert status == 0
     assert re.findall(r"^  (\w+) [A-Z]* ", text, re.MULTILINE) == [
         "init", "prepare", "train", "evaluate", "predict", "reproduction",
-        "answer", "ask", "export", "serve", "verify",
+        "answer", "ask", "export", "serve", "verify", "profile",
     ]  # fmt: skip
     assert sorted(cli._COMMANDS) == sorted(re.findall(r"^  (\w+) [A-Z]* ", text, re.MULTILINE))
     assert re.findall(r"^\w+$", text, re.MULTILINE) == ["Train", "Evaluate", "Use"]

@@ -30,6 +30,7 @@ Use
   export RUN          write a SavedModel for TensorFlow Serving
   serve FOLDER        serve all exports of a folder: REST, gRPC, a page
   verify FOLDER       compare files with their digests
+  profile EXPORT      show where the time of an answer goes
 
 RECIPE is a YAML file or a recipe of tfmrc (san_squad), RUN the folder that `train`
 writes (runs/NAME), MODEL an export, a run or the address of a served model.
@@ -364,6 +365,26 @@ def parser() -> argparse.ArgumentParser:
     verify.add_argument(
         "folder", nargs="+", help="a predictor, a run, an export or a folder of them"
     )
+    profile = add(
+        "profile",
+        "show where the time of an answer goes",
+        "Run an export as TensorFlow Serving does, and show the executed operations, the time by "
+        "part of the model, the loops with their steps, and the memory of the process.",
+    )
+    profile.add_argument("export", help="an export, such as savedmodels/masque/1")
+    profile.add_argument(
+        "--request",
+        metavar="FILE",
+        help='JSON such as {"inputs": {"question": ["Who?"], "passages": [["An owl."]]}}; default: '
+        "the export's own warm-up request",
+    )
+    profile.add_argument("--signature", default="serving_default", help="(serving_default)")
+    profile.add_argument(
+        "--batch-size", type=int, help="rows, those of the request again and again"
+    )
+    profile.add_argument("--depth", type=int, default=2, help="layers in a part's name (2)")
+    profile.add_argument("--repeats", type=int, default=5, help="requests for the time (5)")
+    profile.add_argument("--json", action="store_true", help="print all parts as JSON")
     rows = add(
         "reproduction",
         "list the papers' tables and figures with their state",
@@ -686,6 +707,26 @@ def _verify(options: Any) -> None:
             print(verified)
 
 
+def _profile(options: Any) -> None:
+    import json
+    from dataclasses import asdict
+
+    from tfmrc.serving.profiling import profile, read_request
+
+    found = profile(
+        options.export,
+        None if options.request is None else read_request(options.request),
+        signature=options.signature,
+        batch_size=options.batch_size,
+        depth=options.depth,
+        repeats=options.repeats,
+    )
+    if options.json:
+        print(json.dumps({**asdict(found), "path": str(found.path)}, indent=2))
+    else:
+        print(found)
+
+
 def _reproduction(options: Any) -> None:
     from tfmrc.experiments.reproduction.command import reproduction
 
@@ -710,6 +751,7 @@ _COMMANDS: dict[str, Callable[[Any], int | None]] = {
     "answer": _answer,
     "ask": _ask,
     "verify": _verify,
+    "profile": _profile,
 }
 
 if __name__ == "__main__":

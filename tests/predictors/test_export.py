@@ -19,10 +19,18 @@ from tests.serving.predictors import (
 )
 from tfmrc.predictors.export import operations, python_operations
 from tfmrc.predictors.warmup import read_warmup_requests, write_warmup_requests
-from tfmrc.serving import BatchingOptions, write_serving_config
+from tfmrc.serving import BatchingOptions, profile, write_serving_config
 from tfmrc.serving.model_config import read_model_config
 
 pytestmark = pytest.mark.usefixtures("exports_once")
+
+
+def test_a_profile_has_the_parts_of_the_model_and_the_steps_of_the_search(exported):
+    found = profile(exported, repeats=1)
+    assert 1 <= max(loop.steps for loop in found.loops) <= EXPORT_OPTIONS["max_length"]
+    names = {part.name.split("/")[0] for part in found.parts}
+    assert {"shared_encoder_1", "dual_attention", "pointer_generator", "word_embedding"} <= names
+    assert found.operations > 1000
 
 
 def test_no_operation_of_the_export_calls_python(exported):

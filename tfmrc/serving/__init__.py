@@ -11,9 +11,11 @@ _HOMES = {
     "ExportedPredictor": "saved_model",
     "Limits": "limits",
     "ModelConfig": "model_config",
+    "Profile": "profiling",
     "RequestError": "errors",
     "SavedModel": "signature",
     "Server": "server",
+    "profile": "profiling",
     "write_serving_config": "tf_serving",
 }
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from tfmrc.serving.errors import RequestError
     from tfmrc.serving.limits import Limits
     from tfmrc.serving.model_config import ModelConfig
+    from tfmrc.serving.profiling import Profile, profile
     from tfmrc.serving.saved_model import ExportedPredictor
     from tfmrc.serving.server import Server
     from tfmrc.serving.signature import SavedModel
@@ -35,9 +38,11 @@ __all__ = [
     "ExportedPredictor",
     "Limits",
     "ModelConfig",
+    "Profile",
     "RequestError",
     "SavedModel",
     "Server",
+    "profile",
     "write_serving_config",
 ]
 

@@ -121,7 +121,8 @@ def splits(experiment: Experiment, folder: Path, spans: Path | None = None) -> l
         An entry for every source, in their order.
 
     Raises:
-        ValueError: If a file does not exist, or a list of ids names an unknown example.
+        ValueError: If a file does not exist, that of made questions included, or a list of ids
+            names an unknown example.
     """
     return [_splits_of(source, experiment, folder, spans) for source in experiment.sources]
 
@@ -133,6 +134,11 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
     if source.train is not None:
         if source.spans in WRITTEN and spans is not None and spans.is_file():
             train = data.read_examples(spans)
+        elif source.spans == "cloze":
+            raise ValueError(
+                "The questions made from the passages are written by `tfmrc prepare`. "
+                f"Received: spans=cloze, and no file {spans or ''}"
+            )
         else:
             train = _part(source, source.train, folder, source.train_options, source.train_share)
     if source.test is not None:

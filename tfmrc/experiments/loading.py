@@ -1,6 +1,7 @@
 """Settings from YAML files and `--set`, with errors that name the nearest key."""
 
 import dataclasses
+import inspect
 import re
 import types
 from collections.abc import Iterable, Mapping
@@ -269,8 +270,9 @@ def _meanings(kind: type) -> dict[str, str]:
     """Returns the meanings of a dataclass's fields, from the `Args:` of its docstring."""
     meanings: dict[str, str] = {}
     name = ""
-    for line in (kind.__doc__ or "").partition("Args:\n")[2].splitlines():
-        begun = re.match(r"^        (\w+): (.*)$", line)
+    # From Python 3.13 on, the compiler takes the common indent off a docstring: `getdoc` always.
+    for line in (inspect.getdoc(kind) or "").partition("Args:\n")[2].splitlines():
+        begun = re.match(r"^ {4}(\w+): (.*)$", line)
         if begun:
             name = begun[1]
             meanings[name] = begun[2]

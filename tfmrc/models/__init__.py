@@ -8,6 +8,7 @@ from tfmrc.models.masque import Masque
 from tfmrc.models.masque_decoder import MasqueDecoder
 from tfmrc.models.masque_reader import MasqueReader
 from tfmrc.models.maxout_pointer_qg import MaxoutPointerQG
+from tfmrc.models.reader_ensemble import ReaderEnsemble
 from tfmrc.models.san import SAN
 from tfmrc.models.span_ensemble import SpanEnsemble
 
@@ -21,5 +22,6 @@ __all__ = [
     "MasqueReader",
     "MaxoutPointerQG",
     "Model",
+    "ReaderEnsemble",
     "SpanEnsemble",
 ]

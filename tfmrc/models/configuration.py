@@ -68,3 +68,10 @@ def check_contextual(encoder: Any, contextual_embedding: Any) -> None:
             "An encoder and a contextual embedding exclude each other. Received: "
             f"encoder={encoder!r:.80}, contextual_embedding={contextual_embedding!r:.80}"
         )
+
+
+def renamed_copy(model: Any, name: str) -> Any:
+    """Returns a model's copy with its weights, under another name for a place in a larger model."""
+    copy = type(model).from_config({**model.get_config(), "name": name})
+    copy.set_weights(model.get_weights())
+    return copy

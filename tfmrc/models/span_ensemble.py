@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from tfmrc.models.base import Model
+from tfmrc.models.configuration import renamed_copy
 from tfmrc.models.san import SAN
 from tfmrc.ops.spans import best_spans
 
@@ -54,7 +55,7 @@ class SpanEnsemble(Model):
         dtype: Any = None,
     ):
         given = list(members)
-        self.members = [_rebuilt(member, number) for number, member in enumerate(given, 1)]
+        self.members = [rebuilt(member, number, SAN) for number, member in enumerate(given, 1)]
         if not self.members:
             raise ValueError("An ensemble needs members. Received: members=[]")
         first = self.members[0]
@@ -78,6 +79,11 @@ class SpanEnsemble(Model):
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.dtype_policy = keras.dtype_policies.get(dtype or first.dtype_policy)
 
+    @property
+    def encoder(self):
+        """The first member's encoder, or None."""
+        return getattr(self.members[0], "encoder", None)
+
     def find(self, inputs, num_steps=None, return_steps=False):
         """Computes the outputs of `tfmrc.models.SAN.find`; the members' steps are concatenated."""
         results = [
@@ -96,13 +102,18 @@ class SpanEnsemble(Model):
         return best_spans(outputs["begin"], outputs["end"], max_length, num_spans)
 
 
-def _rebuilt(member, number):
-    """Returns a copy of a member under a name of its own, with its weights if it has any."""
+def rebuilt(member: Any, number: int, model_class: type[Model]) -> Any:
+    """Returns a member's copy under a name of its own.
+
+    Args:
+        member: A model, or the configuration of a `model_class`.
+        number: int. The number of the member, for its name.
+        model_class: class. The class of a configuration.
+    """
+    name = f"member_{number}"
     if isinstance(member, Mapping):
-        return SAN.from_config({**member, "name": f"member_{number}"})
-    rebuilt = type(member).from_config({**member.get_config(), "name": f"member_{number}"})
-    rebuilt.set_weights(member.get_weights())
-    return rebuilt
+        return model_class.from_config({**member, "name": name})
+    return renamed_copy(member, name)
 
 
 def _mean(distributions):

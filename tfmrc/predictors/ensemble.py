@@ -1,27 +1,34 @@
-"""Ensemble of trained SAN predictors."""
+"""Ensembles of trained predictors of spans."""
 
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
-from tfmrc.models import SpanEnsemble
+from tfmrc.models import ReaderEnsemble, SpanEnsemble
+from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor
 from tfmrc.predictors.san import SANPredictor
 
-__all__ = ["ensemble_predictor"]
+__all__ = ["check_same_words", "ensemble_predictor"]
 
 
-def ensemble_predictor(predictors: Sequence[SANPredictor]) -> SANPredictor:
-    """Returns a predictor that averages the distributions of several, such as of several seeds.
+def ensemble_predictor(
+    predictors: Sequence[SANPredictor | ExtractiveReaderPredictor],
+) -> SANPredictor | ExtractiveReaderPredictor:
+    """Returns a predictor that averages several, such as of several seeds.
 
     It is saved and exported like any other predictor.
 
     Args:
-        predictors: list of `SANPredictor`. Predictors with the same preprocessor and words; the
-            first one's tagger and ranker are used.
+        predictors: list of `SANPredictor`, or of `ExtractiveReaderPredictor`. Predictors with the
+            same preprocessor and words; the first one's tagger and ranker are used.
 
     Returns:
-        A `SANPredictor` of a `tfmrc.models.SpanEnsemble`.
+        A `SANPredictor` of a `tfmrc.models.SpanEnsemble`, or an `ExtractiveReaderPredictor` of a
+        `tfmrc.models.ReaderEnsemble`.
 
     Raises:
-        ValueError: If there is no predictor, or their preprocessors or words differ.
+        ValueError: If there is no predictor, or their kinds, preprocessors or words differ.
 
     Example:
 
@@ -43,14 +50,38 @@ def ensemble_predictor(predictors: Sequence[SANPredictor]) -> SANPredictor:
         raise ValueError("An ensemble needs predictors. Received: predictors=[]")
     first = predictors[0]
     for predictor in predictors[1:]:
-        for name, of_first, other in (
-            ("preprocessor", first.preprocessor.get_config(), predictor.preprocessor.get_config()),
-            ("words", first.preprocessor.vocabulary.words, predictor.preprocessor.vocabulary.words),
-        ):
-            if of_first != other:
-                raise ValueError(
-                    f"The predictors of an ensemble must have the same {name}. Received: {first!r} "
-                    f"and {predictor!r} with others"
-                )
-    model = SpanEnsemble([predictor.model for predictor in predictors])
-    return SANPredictor(model, first.preprocessor, first.tagger, first.ranker)
+        _check_same_inputs(first, predictor)
+    members = [predictor.model for predictor in predictors]
+    if isinstance(first, ExtractiveReaderPredictor):
+        return ExtractiveReaderPredictor(ReaderEnsemble(members), first.preprocessor)
+    return SANPredictor(SpanEnsemble(members), first.preprocessor, first.tagger, first.ranker)
+
+
+def _check_same_inputs(first: Any, other: Any) -> None:
+    """Raises a ValueError unless the models of two predictors read the same inputs for a text."""
+    if first.preprocessor.get_config() != other.preprocessor.get_config():
+        raise ValueError(
+            "The predictors of an ensemble must have the same preprocessor. "
+            f"Received: {first!r} and {other!r} with others"
+        )
+    check_same_words(first.preprocessor, other.preprocessor)
+
+
+def check_same_words(first: Any, other: Any) -> None:
+    """Raises a ValueError unless two preprocessors give words and subwords the same ids."""
+    if _assets(first) != _assets(other):
+        raise ValueError(
+            "Models that work together must read the same words, with the same ids. "
+            f"Received: {first!r} and {other!r}"
+        )
+
+
+def _assets(preprocessor: Any) -> dict[str, bytes]:
+    """Returns the files of a preprocessor's words and of its encoder's subwords."""
+    with tempfile.TemporaryDirectory() as folder:
+        preprocessor.save_assets(folder)
+        return {
+            str(path.relative_to(folder)): path.read_bytes()
+            for path in Path(folder).rglob("*")
+            if path.is_file()
+        }

@@ -73,7 +73,7 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         styles: tuple[str, ...] = ("span",),
     ):
         super().__init__(
-            Vocabulary(()) if vocabulary is None else vocabulary,
+            Vocabulary(()),
             styles=styles,
             encoder=encoder,
             window_length=window_length,

@@ -1,4 +1,4 @@
-"""Training: the papers' settings, optimizers, callbacks, distribution and ensembles."""
+"""Training: the papers' settings, optimizers, callbacks, distribution, teachers, ensembles."""
 
 from tfmrc.training.base import compile_arguments, only_outputs, register_training
 from tfmrc.training.callbacks.best_checkpoint import BestCheckpoint
@@ -11,6 +11,7 @@ from tfmrc.training.callbacks.save_on_interrupt import SaveOnInterrupt, Training
 from tfmrc.training.callbacks.standard import callbacks
 from tfmrc.training.callbacks.time_limit import TimeLimit
 from tfmrc.training.daanet import daanet
+from tfmrc.training.distillation import Distillation
 from tfmrc.training.distribution import replicas
 from tfmrc.training.distribution.strategies import check_batch_size, mirrored
 from tfmrc.training.ensemble import vote, vote_all
@@ -28,6 +29,7 @@ __all__ = [
     "BestCheckpoint",
     "Checkpoint",
     "CsvLog",
+    "Distillation",
     "EMAWeights",
     "LogWarmup",
     "LossScale",

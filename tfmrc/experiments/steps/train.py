@@ -28,6 +28,7 @@ from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import Mixed, data_folder, validation_examples
 from tfmrc.experiments.start import check_start, freeze, load_start
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in
+from tfmrc.experiments.teacher import check_teacher_exists, with_teacher
 from tfmrc.ops.ids import NUM_SPECIAL
 
 # Copies of the weights that a run may have on the disk at a time: three checkpoints with moments
@@ -78,6 +79,7 @@ def train(
         check_experiment(member.experiment)
         check_steps(member.experiment)
         check_start(member.experiment)
+        check_teacher_exists(member.experiment)
     source_folder = data_folder(data, experiment)
     if not is_grid(experiment) and not seeds:
         with folders.open_run(experiment, folder, fresh):
@@ -180,13 +182,14 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
             model = start.model
             facts["started_from"] = str(experiment.start_from)
         freeze(experiment, model)
-        model.compile(**compile_arguments(experiment, model, steps, per_epoch))
+        fitted = with_teacher(experiment, model, preprocessor)
+        fitted.compile(**compile_arguments(experiment, model, steps, per_epoch))
     if last_step is not None:
         steps = per_epoch = min(last_step, steps)
-    folders.check_room(folder, COPIES * 4 * model.count_params(), "training")
+    folders.check_room(folder, COPIES * 4 * fitted.count_params(), "training")
     callbacks = training.callbacks(
         folder,
-        ema_weights=_has_averages(model),
+        ema_weights=_has_averages(fitted),
         patience=settings.patience,
         among=settings.best_of,
         every_steps=settings.checkpoint_every_steps,
@@ -235,7 +238,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         encoder_cache(experiment, model, folder),
         training.SaveOnInterrupt(callbacks.checkpoint) as interrupt,
     ):
-        model.fit(
+        fitted.fit(
             batches,
             epochs=steps // per_epoch,
             steps_per_epoch=per_epoch,

@@ -1,0 +1,83 @@
+"""An extractive reader from its YAML file: trained with a teacher, its seeds as one ensemble."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tfmrc
+from tests.experiments.test_run import example
+from tests.running import eagerly
+from tfmrc import Predictor, cli, data, encoders, models, preprocessing
+
+WORDS = "who ran home ? . slept all day it rained ann bob cleo dan eve finn gus hal".split()
+CONFIG = """
+name: small_reader
+sources:
+- {format: examples, styles: [short], train: train.jsonl, test: test.jsonl, spans: exact}
+encoder: {preset: ENCODER, random: true, length: 24, overlap: 4, keep_layers: [1]}
+split: {validation_share: 0.3}
+preprocessor: {window_length: 24, overlap: 4, question_length: 8}
+model: {name: ExtractiveReader}
+training: {steps: 2, batch_size: 4, eval_every_steps: 2, temperature: 2.0}
+evaluation: {limit: 4, batch_size: 4, ensemble: true, meteor: false}
+grid: {seeds: [1, 2]}
+"""
+ENCODER = {
+    "model_type": "bert", "vocab_size": 4 + len(WORDS), "hidden_size": 8, "num_hidden_layers": 2,
+    "num_attention_heads": 2, "intermediate_size": 8, "max_position_embeddings": 32,
+    "type_vocab_size": 2, "hidden_dropout_prob": 0.0, "layer_norm_eps": 1e-12, "hidden_act": "gelu",
+}  # fmt: skip
+
+
+def predictor_of(encoder):
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
+        encoder=encoder, window_length=20, overlap=4, question_length=8
+    )
+    return Predictor(models.ExtractiveReader(encoder=encoder), preprocessor)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("reader")
+    data.write_examples(made / "train.jsonl", [example(n) for n in range(24)])
+    data.write_examples(made / "test.jsonl", [example(n) for n in range(100, 104)])
+    encoder = made / "encoder"
+    encoder.mkdir()
+    (encoder / "config.json").write_text(json.dumps(ENCODER))
+    (encoder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS]))
+    (made / "config.yaml").write_text(CONFIG.replace("ENCODER", str(encoder)), encoding="utf-8")
+    teacher = encoders.from_preset(encoder, random=True, length=24, overlap=4)
+    predictor_of(teacher).save(made / "teacher")
+    predictor_of(encoders.from_vocabulary(WORDS[1:], length=24, overlap=4)).save(made / "other")
+    return made
+
+
+@pytest.mark.slow  # the parts: test_distillation, test_extractive_reader, test_grid_run
+def test_trained_with_a_teacher_and_evaluated_as_an_ensemble(folder, capsys):
+    command = ["train", str(folder / "config.yaml"), "--data", str(folder)]
+    run = folder / "run"
+    with eagerly():
+        teacher = ["--set", f"training.teacher={folder / 'teacher'}"]
+        assert cli.main([*command, "--run", str(run), *teacher]) == 0
+        assert cli.main(["evaluate", str(run)]) == 0
+    members = [tfmrc.load(run / f"seed-{seed}") for seed in (1, 2)]
+    assert [type(member.model) for member in members] == [models.ExtractiveReader] * 2
+    assert members[0].model.encoder.num_layers == 1
+    assert members[0].preprocessor.window_length == 24
+    (table,) = (run / "evaluation").glob("*/metrics.json")
+    assert "small_reader_ensemble" in table.read_text(encoding="utf-8")
+
+
+def test_teachers_that_cannot_teach(folder, capsys):
+    command = ["train", str(folder / "config.yaml"), "--data", str(folder), "--seeds", "1"]
+
+    def refusal(teacher):
+        run = ["--run", str(folder / f"run-{Path(teacher).name}")]
+        with eagerly():
+            assert cli.main([*command, *run, "--set", f"training.teacher={teacher}"]) == 1
+        return capsys.readouterr().err
+
+    assert "is the folder of a trained run" in refusal("nowhere")
+    assert "same words, with the same ids" in refusal(folder / "other")
+    assert "There is no saved predictor" in refusal(folder)

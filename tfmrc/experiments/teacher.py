@@ -1,0 +1,50 @@
+"""Training with a teacher."""
+
+from pathlib import Path
+from typing import Any
+
+from tfmrc.experiments.settings import Experiment
+from tfmrc.predictors.hugging_face import HUB
+
+__all__ = ["check_teacher_exists", "with_teacher"]
+
+
+def check_teacher_exists(experiment: Experiment) -> None:
+    """Raises a ValueError, before any data is read, if the teacher's folder does not exist."""
+    teacher = experiment.training.teacher
+    if teacher is not None and not teacher.startswith(HUB) and not Path(teacher).is_dir():
+        raise ValueError(
+            "`training.teacher` is the folder of a trained run, of a saved predictor or of a "
+            f"reader of Hugging Face. Received: training.teacher={teacher!r}"
+        )
+
+
+def with_teacher(experiment: Experiment, model: Any, preprocessor: Any) -> Any:
+    """Returns the model to fit: with a teacher, one that shares the weights of `model`.
+
+    Args:
+        experiment: `Experiment`. The experiment.
+        model: `keras.Model`. The model to train.
+        preprocessor: Its preprocessor.
+
+    Raises:
+        ValueError: The teacher cannot be loaded, finds no spans, or reads other ids for a text.
+    """
+    settings = experiment.training
+    if settings.teacher is None:
+        return model
+    import tfmrc
+    from tfmrc import training
+    from tfmrc.predictors.ensemble import check_same_words
+
+    try:
+        teacher = tfmrc.load(settings.teacher)
+        check_same_words(preprocessor, teacher.preprocessor)
+        return training.Distillation(
+            student=model,
+            teacher=teacher.model,
+            weight=settings.teacher_weight,
+            temperature=settings.temperature,
+        )
+    except (ValueError, AttributeError, FileNotFoundError) as error:
+        raise ValueError(f"training.teacher={settings.teacher!r}: {error}") from error

@@ -13,7 +13,7 @@ from tests.predictors.reader_reference import best_answers
 from tfmrc import Predictor, cli, encoders, models, preprocessing, training
 from tfmrc.predictors import ensemble_predictor
 from tfmrc.predictors.hugging_face import load_hugging_face
-from tfmrc.serving import ExportedPredictor
+from tfmrc.serving import Client, ExportedPredictor, Server
 
 PIECES = "the . ? how high is hill who named it mill a ##s ##l mi ##n m t 1 , ' owl".split()
 LONG = "The hills. Who named a mill? It is 1,111 m high, the owl's mill. " * 3
@@ -188,6 +188,23 @@ def test_exported(predictor, tmp_path):
     question, passages = REQUEST["question"][0], REQUEST["passages"][0]
     answer = exported.answer(question=question, passages=passages)
     assert answer.text == passages[answer.passage][answer.start : answer.end] != ""
+    with Server({"reader": tmp_path / "reader"}, port=0) as server:
+        client = Client("reader", server.url, timeout=3600)
+        served = client.answer(question=question, passages=passages)
+        assert served.probability == pytest.approx(answer.probability, abs=1e-6)
+        assert (served.text, served.passage, served.start, served.end) == (
+            answer.text, answer.passage, answer.start, answer.end
+        )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_an_exported_ensemble(predictor, tmp_path, without_graphs):
+    together = ensemble_predictor([predictor, make(seed=2)])
+    outputs = together.run("serving_default", REQUEST)
+    exported = ExportedPredictor(together.export(tmp_path / "reader" / "1"))
+    found = exported.run("serving_default", REQUEST)
+    assert found["answer"].tolist() == outputs["answer"].tolist()
+    np.testing.assert_allclose(found["probability"], outputs["probability"], atol=1e-6)
 
 
 def test_form_of_hugging_face(predictor, tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from recipes.dataset_sizes import main as dataset_sizes
 from recipes.masque_ensemble import main as masque_ensemble
 from recipes.round_trip import main as round_trip
-from tfmrc import cli, text
+from tfmrc import cli, encoders, text
 from tfmrc.data.formats import squad_writer
 from tfmrc.experiments import building, find_recipe, load
 from tfmrc.experiments.grid import members
@@ -93,8 +93,13 @@ def _build(model: str, preprocessor: str, styles: tuple[str, ...]) -> int:
     source = Source("examples", styles)
     experiment = Experiment("x", (source,), values, preprocessor=dict(eval(preprocessor)))
     vocabulary = text.Vocabulary(["who", "met", "ada"], num_oov_buckets=2)
-    made = building.build_preprocessor(experiment, vocabulary)
-    size: int = building.build_model(replace(experiment), made).count_params()
+    # The only model that has nothing but an encoder.
+    needs = values["name"] == "ExtractiveReader"
+    encoder = encoders.from_vocabulary(["who", "met", "ada"]) if needs else None
+    made = building.build_preprocessor(
+        experiment, vocabulary, {"encoder": encoder} if needs else {}
+    )
+    size: int = building.build_model(replace(experiment), made, encoder=encoder).count_params()
     return size
 
 

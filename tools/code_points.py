@@ -7,6 +7,7 @@ rules cannot be derived from Python's `unicodedata`. Run it with the release to 
 """
 
 import json
+import struct
 import sys
 from collections.abc import Callable, Iterable
 
@@ -16,6 +17,7 @@ from tokenizers import normalizers, pre_tokenizers
 CODES = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 HANGUL = range(0xAC00, 0xD7A4)  # decomposed by arithmetic
 YPOGEGRAMMENI = "\u0345"  # has the highest combining class
+ACUTE = "\u0301"
 
 
 def bert(**rules: bool) -> Callable[[str], str]:
@@ -40,6 +42,26 @@ def changed(function: Callable[[str], str], codes: Iterable[int]) -> dict[str, s
     return {str(code): function(chr(code)) for code in codes if function(chr(code)) != chr(code)}
 
 
+def replaces(key: str) -> Callable[[str], str]:
+    """Returns a precompiled normalizer with one rule, from `key` to "!".
+
+    Its rules hold for whole grapheme clusters of less than six bytes. The bytes are those of a
+    double-array trie (Darts), with one block of 256 units per byte of the key.
+    """
+    encoded = key.encode()
+    units = [0] * (256 * (len(encoded) + 2))
+    position, block = 0, 256
+    for number, byte in enumerate(encoded, 1):
+        units[position] |= (position ^ block) << 10
+        position = block ^ byte
+        units[position] = byte | (number == len(encoded)) << 8
+        block += 256
+    units[position] |= (position ^ block) << 10
+    trie = struct.pack(f"<{len(units)}I", *units)
+    rules = struct.pack("<I", len(trie)) + trie + b"!\0"
+    return normalizers.Precompiled(rules).normalize_str
+
+
 def measure() -> dict[str, object]:
     """Returns all tables."""
     clean, ideographs = bert(clean_text=True), bert(handle_chinese_chars=True)
@@ -57,6 +79,7 @@ def measure() -> dict[str, object]:
     def combines(character: str) -> bool:
         return decompose(YPOGEGRAMMENI + character)[0] != YPOGEGRAMMENI
 
+    plain, short = replaces("a"), [code for code in CODES if 0 < code < 0x10000]
     marks = [code for code in CODES if strip(chr(code)) == ""]
     return {
         "tokenizers": tokenizers.__version__,
@@ -70,6 +93,14 @@ def measure() -> dict[str, object]:
         "lowercase": changed(lower, CODES),
         "letters": ranges(code for code in CODES if is_one("a", chr(code))),
         "numbers": ranges(code for code in CODES if is_one("1", chr(code))),
+        "accents": ranges(
+            c for c in CODES if normalizers.StripAccents().normalize_str(chr(c)) == ""
+        ),
+        "nfc": changed(normalizers.NFC().normalize_str, CODES),
+        "nfkd": changed(normalizers.NFKD().normalize_str, (c for c in CODES if c not in HANGUL)),
+        "extenders": ranges(c for c in CODES if c and plain(f"a{chr(c)}") == "!"),
+        "controls": ranges(c for c in short if replaces(chr(c))(chr(c) + ACUTE) != "!"),
+        "prefixes": ranges(c for c in short if replaces(chr(c))(f"{chr(c)}a") == "!"),
     }
 
 

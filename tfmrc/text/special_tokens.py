@@ -35,7 +35,9 @@ class SpecialTokens:
     include the white space before it (`lstrip`, as RoBERTa's `<mask>`).
 
     Args:
-        tokens: iterable of dict. `content` (str), `id` (int) and `lstrip` (bool, False if missing).
+        tokens: iterable of dict. `content` (str), `id` (int), `lstrip` and `normalized` (bool,
+            False if missing). A normalized token is found after normalization, which only
+            `tfmrc.text.unigram_text.UnigramText` does.
 
     Raises:
         ValueError: Two tokens can overlap in a text.
@@ -51,6 +53,7 @@ class SpecialTokens:
     def __init__(self, tokens: Iterable[Mapping[str, Any]]):
         self._tokens = [
             {"content": each["content"], "id": each["id"], "lstrip": bool(each.get("lstrip"))}
+            | ({"normalized": True} if each.get("normalized") else {})
             for each in tokens
         ]
         contents = [each["content"] for each in self._tokens]

@@ -80,6 +80,7 @@ def assemble(
     pieces: tf.RaggedTensor,
     begins: tf.RaggedTensor,
     ends: tf.RaggedTensor,
+    special: tf.Tensor | None = None,
 ) -> TextPieces:
     """Joins the subwords of words to those of texts.
 
@@ -90,6 +91,8 @@ def assemble(
         spelling: `Spelling` of the words.
         pieces: int32 ragged `[U, ..]`, the subwords of each distinct string.
         begins, ends: int ragged `[U, ..]`, their bytes within the string.
+        special: int32 `[V]`, the id of a word that is a special token, which must have one
+            subword; -1 for others. Default: None, no word is one.
     """
     counts = tf.gather(tf.cast(pieces.row_lengths(), tf.int32), spelling.index)
     word = tf.repeat(tf.range(tf.size(words.first)), counts)
@@ -108,6 +111,8 @@ def assemble(
     first_word = tf.searchsorted(row_of_word, tf.range(text.num_rows))
     number = word - tf.gather(first_word, row)
     ids = tf.gather(pieces, spelling.index).values
+    if special is not None:
+        ids = tf.where(tf.gather(special, word) >= 0, tf.gather(special, word), ids)
     starts, stops = tf.gather(text.index, first), tf.gather(text.index, last) + 1
     return TextPieces(
         *(

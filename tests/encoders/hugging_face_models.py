@@ -34,7 +34,7 @@ KINDS = {
 
 
 def tokenizer_of(kind, folder, texts):
-    """A tokenizer whose vocabulary comes from the texts; None for SentencePiece."""
+    """A tokenizer whose vocabulary comes from the texts."""
     import tokenizers
 
     folder = folder / "vocabulary"
@@ -50,14 +50,65 @@ def tokenizer_of(kind, folder, texts):
         trained.train_from_iterator(texts, vocab_size=900, special_tokens=special)
         trained.save_model(str(folder))
         return transformers.RobertaTokenizer.from_pretrained(folder, model_max_length=512)
-    return None
+    return unigram(kind, texts)
+
+
+def unigram(kind, texts):
+    """A tokenizer with the components of the released models.
+
+    Not of transformers 5's classes, which ignore the components of a folder's `tokenizer.json`.
+    """
+    import sentencepiece
+    from tokenizers import AddedToken, Regex, Tokenizer, models, processors, trainers
+    from tokenizers import normalizers as n
+    from tokenizers import pre_tokenizers as p
+
+    data = Path(sentencepiece.__file__).parent / "package_data"
+    precompiled = n.Precompiled((data / "nmt_nfkc.bin").read_bytes())
+    spaces, split = n.Replace(Regex(" {2,}"), " "), p.Sequence([p.WhitespaceSplit(), p.Metaspace()])
+    quotes = [n.Replace("``", '"'), n.Replace("''", '"')]
+    plain = [n.NFKD(), n.StripAccents(), n.Lowercase()]
+    special, normalizer, words = {
+        "XLMRoberta": (["<s>", "<pad>", "</s>", "<unk>"], [precompiled], split),
+        "DebertaV2": (["[PAD]", "[CLS]", "[SEP]", "[UNK]"], [n.Strip(), precompiled, spaces],
+                      p.Sequence([p.Metaspace()])),
+        "Albert": (["<pad>", "<unk>", "[CLS]", "[SEP]"], [*quotes, *plain, precompiled, spaces],
+                   split),
+    }[kind]  # fmt: skip
+    xlm, deberta = kind == "XLMRoberta", kind == "DebertaV2"
+    unknown = "[UNK]" if deberta else "<unk>"
+    cls, sep = ("<s>", "</s>") if xlm else ("[CLS]", "[SEP]")
+    pad = "[PAD]" if deberta else "<pad>"
+    result = Tokenizer(models.Unigram())
+    result.normalizer, result.pre_tokenizer = n.Sequence(normalizer), words
+    trainer = trainers.UnigramTrainer(
+        vocab_size=900, special_tokens=special, unk_token=unknown, show_progress=False
+    )
+    result.train_from_iterator(texts, trainer)
+    if deberta:
+        # As in the released files, it is found in the normalized text.
+        result.add_special_tokens([AddedToken("[UNK]", normalized=True, special=True)])
+    mask = AddedToken("<mask>" if xlm else "[MASK]", lstrip=not deberta, special=True)
+    result.add_special_tokens([mask])
+    ids = [(name, result.token_to_id(name)) for name in (cls, sep)]
+    middle = " ".join([sep] * (2 if xlm else 1))
+    second = 0 if xlm else 1
+    result.post_processor = processors.TemplateProcessing(
+        single=f"{cls} $A {sep}", pair=f"{cls} $A {middle} $B:{second} {sep}:{second}",
+        special_tokens=ids,
+    )  # fmt: skip
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=result, cls_token=cls, sep_token=sep, pad_token=pad, unk_token=unknown,
+        mask_token=mask, model_max_length=512,
+        model_input_names=["input_ids", *["token_type_ids"] * (kind == "Albert"), "attention_mask"],
+    )  # fmt: skip
 
 
 def make(folder, texts):
     torch.manual_seed(0)
     for kind, sizes in KINDS.items():
         tokenizer = tokenizer_of(kind, folder / kind, texts)
-        size = 900 if tokenizer is None else len(tokenizer)
+        size = len(tokenizer)
         config = getattr(transformers, f"{kind}Config")(vocab_size=size, **sizes)
         model = getattr(transformers, f"{kind}ForQuestionAnswering")(config).eval()
         for name, parameter in model.named_parameters():
@@ -65,8 +116,7 @@ def make(folder, texts):
             scale = "norm" in name.lower() and name.endswith("weight")
             torch.nn.init.normal_(parameter, mean=float(scale), std=deviation)
         model.save_pretrained(folder / kind)
-        if tokenizer is not None:
-            tokenizer.save_pretrained(folder / kind)
+        tokenizer.save_pretrained(folder / kind)
 
 
 def scores(folder, source, target):

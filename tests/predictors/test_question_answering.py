@@ -169,7 +169,7 @@ OPTIONS = [
 ]
 
 
-KINDS = ["Bert", "DistilBert", "Electra", "Roberta"]
+KINDS = ["Bert", "DistilBert", "Electra", "Roberta", "XLMRoberta", "DebertaV2", "Albert"]
 
 
 @pytest.fixture(scope="module")

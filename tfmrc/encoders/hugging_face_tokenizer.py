@@ -9,10 +9,18 @@ from tfmrc.encoders.families import Family
 from tfmrc.files import read_json
 from tfmrc.text.byte_pairs import BytePairs
 from tfmrc.text.sentence_pieces import SentencePieces
-from tfmrc.text.subwords import SubwordTokenizer
+from tfmrc.text.subwords import Pieces, SubwordTokenizer
+from tfmrc.text.unigram_pieces import UnigramPieces
 from tfmrc.text.word_pieces import WordPieces, read_lines
 
-__all__ = ["TOKENIZER", "check_tokenizer", "pieces_of", "special_tokens_of", "tokenizer_files"]
+__all__ = [
+    "TOKENIZER",
+    "check_tokenizer",
+    "pieces_of",
+    "special_tokens_of",
+    "tokenizer_files",
+    "with_separators",
+]
 
 TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
 Json = dict[str, Any]
@@ -25,10 +33,11 @@ _BPE = {
 _WORD_PIECE = {
     "type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
 }  # fmt: skip
+_UNIGRAM = {"type": "Unigram", "byte_fallback": False}
 _ADDED = {"single_word": False, "rstrip": False, "special": True}
 
 
-def pieces_of(folder: Path, facts: Family) -> WordPieces | BytePairs | SentencePieces:
+def pieces_of(folder: Path, facts: Family) -> Pieces:
     """Loads the subword pieces from a folder in the format of Hugging Face."""
     stated = read_optional_json(folder / TOKENIZER_CONFIG)
     tokenizer = read_optional_json(folder / TOKENIZER)
@@ -59,6 +68,9 @@ def pieces_of(folder: Path, facts: Family) -> WordPieces | BytePairs | SentenceP
         raise ValueError(
             f"There are neither vocab.json and merges.txt nor tokenizer.json in {folder}"
         )
+    if whole.get("type") == "Unigram":
+        parts = {name: tokenizer.get(name) for name in ("normalizer", "pre_tokenizer")}
+        return UnigramPieces(whole["vocab"], whole["unk_id"], **parts)
     for name in ("spiece.model", "spm.model", "sentencepiece.bpe.model"):
         if (folder / name).is_file():
             albert = facts.model_type == "albert"
@@ -68,7 +80,7 @@ def pieces_of(folder: Path, facts: Family) -> WordPieces | BytePairs | SentenceP
                 strip_accents=albert and not stated.get("keep_accents", False),
                 fairseq_ids=facts.model_type == "xlm-roberta",
             )
-    raise ValueError(f"There is no SentencePiece model in {folder}")
+    raise ValueError(f"There is neither tokenizer.json nor a SentencePiece model in {folder}")
 
 
 def special_tokens_of(folder: Path, facts: Family, pieces: Any) -> list[Json]:
@@ -79,7 +91,8 @@ def special_tokens_of(folder: Path, facts: Family, pieces: Any) -> list[Json]:
     added = read_optional_json(folder / TOKENIZER).get("added_tokens")
     if added is None:
         return default_special_tokens(facts, pieces)
-    return [{name: each.get(name) for name in ("content", "id", "lstrip")} for each in added]
+    names = ("content", "id", "lstrip", "normalized")
+    return [{name: each.get(name) for name in names} for each in added]
 
 
 def default_special_tokens(facts: Family, pieces: Any) -> list[Json]:
@@ -108,14 +121,13 @@ def check_tokenizer(folder: Path, facts: Family) -> None:
         facts: `Family`. The encoder's family.
     """
     path = folder / TOKENIZER
-    if facts.pieces == SentencePieces.kind:
+    whole = read_optional_json(path)
+    if facts.pieces == SentencePieces.kind and not whole:
         raise ValueError(
-            "Readers with SentencePiece (XLM-RoBERTa, ALBERT, DeBERTa) are not supported, because "
-            "their ids and offsets are not computed exactly here. Readers with WordPiece (BERT, "
-            "DistilBERT, ELECTRA) and byte pairs (RoBERTa) are. "
+            "A reader of XLM-RoBERTa, ALBERT or DeBERTa needs tokenizer.json: a SentencePiece "
+            "model alone does not say how texts are divided. "
             f"Received: {facts.model_type!r} in {folder}"
         )
-    whole = read_optional_json(path)
     if not whole:
         return
     stated = read_optional_json(folder / TOKENIZER_CONFIG)
@@ -127,6 +139,8 @@ def check_tokenizer(folder: Path, facts: Family) -> None:
         _check(path, "normalizer", rules, {"lowercase": lowercase})
         _check(path, "pre_tokenizer", whole.get("pre_tokenizer"), {"type": "BertPreTokenizer"})
         _check(path, "model", whole.get("model"), _WORD_PIECE)
+    elif facts.pieces == SentencePieces.kind:
+        _check(path, "model", whole.get("model"), _UNIGRAM)
     else:
         if whole.get("normalizer") is not None:
             _check(path, "normalizer", whole["normalizer"], {"type": None})
@@ -134,9 +148,23 @@ def check_tokenizer(folder: Path, facts: Family) -> None:
         _check(path, "model", whole.get("model"), _BPE)
     for token in whole.get("added_tokens") or ():
         _check(path, "added_tokens", token, _ADDED)
-        if whole.get("normalizer") is not None:
+        if whole.get("normalizer") is not None and facts.pieces != SentencePieces.kind:
             _check(path, "added_tokens", token, {"normalized": False})
     _check_pair(path, whole.get("post_processor") or {}, facts)
+
+
+def with_separators(folder: Path, facts: Family) -> Family:
+    """Returns the family with the number of separators in the template of the folder.
+
+    Readers of XLM-RoBERTa that transformers 5 made have one, those of transformers 4 two.
+    """
+    template = (read_optional_json(folder / TOKENIZER).get("post_processor") or {}).get("pair")
+    if facts.pieces != SentencePieces.kind or not isinstance(template, list):
+        return facts
+    names = [_part(part)[0] for part in template]
+    if "A" not in names or "B" not in names:
+        return facts
+    return facts._replace(num_separators=names.index("B") - names.index("A") - 1)
 
 
 def _check(path: Path, part: str, received: Any, expected: Mapping[str, Any]) -> None:
@@ -183,7 +211,7 @@ def tokenizer_files(subwords: SubwordTokenizer, facts: Family, cased_name: str) 
     """Returns the files of a tokenizer in Hugging Face's form, by name.
 
     Args:
-        subwords: `SubwordTokenizer` of WordPiece or byte pairs.
+        subwords: `SubwordTokenizer` of WordPiece, byte pairs or Unigram.
         facts: `Family`. The encoder's family.
         cased_name: str. The tokenizer's class name there, such as `BertTokenizer`.
 
@@ -194,7 +222,7 @@ def tokenizer_files(subwords: SubwordTokenizer, facts: Family, cased_name: str) 
     special = subwords.special_tokens or default_special_tokens(facts, pieces)
     added = [
         {"id": t["id"], "content": t["content"], "lstrip": bool(t.get("lstrip")), "rstrip": False,
-         "normalized": False, "single_word": False, "special": True}
+         "normalized": bool(t.get("normalized")), "single_word": False, "special": True}
         for t in sorted(special, key=lambda token: token["id"])
     ]  # fmt: skip
     whole: Json = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added}
@@ -229,6 +257,23 @@ def tokenizer_files(subwords: SubwordTokenizer, facts: Family, cased_name: str) 
             "mask_token": "[MASK]",
         }  # fmt: skip
         others = {"vocab.txt": "".join(f"{word}\n" for word in vocabulary)}
+    elif isinstance(pieces, UnigramPieces):
+        parts = pieces.components()
+        whole |= {
+            "normalizer": parts["normalizer"], "pre_tokenizer": parts["pre_tokenizer"],
+            "post_processor": _template(subwords, facts),
+            "decoder": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},
+            "model": {
+                **_UNIGRAM, "unk_id": parts["unknown_id"], "vocab": parts["vocabulary"],
+            },
+        }  # fmt: skip
+        unknown = parts["vocabulary"][parts["unknown_id"]][0]
+        # The classes of transformers 5 for these families ignore the components of the file.
+        stated |= {
+            "bos_token": facts.cls, "eos_token": facts.sep, "unk_token": unknown,
+            "tokenizer_class": "PreTrainedTokenizerFast",
+        }  # fmt: skip
+        others = {}
     elif isinstance(pieces, BytePairs):
         level = {**_BYTE_LEVEL, "trim_offsets": True}
         whole |= {
@@ -255,13 +300,35 @@ def tokenizer_files(subwords: SubwordTokenizer, facts: Family, cased_name: str) 
         }
     else:
         raise ValueError(
-            "Tokenizers of WordPiece and byte pairs can be written. "
+            "Tokenizers of WordPiece, byte pairs and Unigram can be written. "
             f"Received: {type(pieces).__name__}"
         )
     dumped = {TOKENIZER: whole, TOKENIZER_CONFIG: stated}
     return others | {
         name: json.dumps(value, ensure_ascii=False, indent=2) + "\n"
         for name, value in dumped.items()
+    }
+
+
+def _template(subwords: SubwordTokenizer, facts: Family) -> Json:
+    """Returns the post-processor that builds sequences of one text and of a pair."""
+    pair = [facts.cls, "A", *[facts.sep] * subwords.num_separators, "B", facts.sep]
+    middle = len(pair) - 2
+
+    def part(name: str, segment: int) -> Json:
+        kind = "Sequence" if name in ("A", "B") else "SpecialToken"
+        return {kind: {"id": name, "type_id": segment}}
+
+    ids = {facts.cls: subwords.cls_id, facts.sep: subwords.sep_id}
+    return {
+        "type": "TemplateProcessing",
+        "single": [part(name, 0) for name in (facts.cls, "A", facts.sep)],
+        "pair": [
+            part(name, int(facts.segments and index >= middle)) for index, name in enumerate(pair)
+        ],
+        "special_tokens": {
+            name: {"id": name, "ids": [index], "tokens": [name]} for name, index in ids.items()
+        },
     }
 
 

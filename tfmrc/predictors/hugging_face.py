@@ -18,6 +18,7 @@ from tfmrc.encoders.hugging_face_tokenizer import (
     check_tokenizer,
     read_optional_json,
     tokenizer_files,
+    with_separators,
 )
 from tfmrc.encoders.hugging_face_weights import weights_of_encoder
 from tfmrc.encoders.presets import build_subwords
@@ -59,9 +60,10 @@ def load_hugging_face(
 ) -> ExtractiveReaderPredictor:
     """Loads a model for question answering of Hugging Face as a predictor.
 
-    The kinds are `BertForQuestionAnswering`, `DistilBertFor...`, `ElectraFor...` and
-    `RobertaFor...`. Ids, offsets and scores are those of transformers. No code of the folder is
-    run. A folder whose arithmetic or tokenizer differs in any part is refused.
+    The kinds are `BertForQuestionAnswering`, `DistilBertFor...`, `ElectraFor...`,
+    `RobertaFor...`, `XLMRobertaFor...`, `DebertaV2For...` and `AlbertFor...`. Ids, offsets and
+    scores are those of transformers with the components in `tokenizer.json`. No code of the folder
+    is run. A folder whose arithmetic or tokenizer differs in any part is refused.
 
     Args:
         folder: str or path. A folder with `config.json`, `model.safetensors` and the tokenizer's
@@ -94,7 +96,7 @@ def load_hugging_face(
             f"{folder} must hold a {kind}, a reader with a trained head for questions. "
             f"Received: architectures={architectures!r}"
         )
-    facts = FAMILIES[family]
+    facts = with_separators(folder, FAMILIES[family])
     check_tokenizer(folder, facts)
     pieces, special = load_pieces(folder, family)
     weights = read_weights(folder)

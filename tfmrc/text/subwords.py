@@ -12,10 +12,12 @@ from tfmrc.text.layout import has_static_shapes, longest
 from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.special_tokens import SpecialTokens
 from tfmrc.text.text_pieces import TextPieces
+from tfmrc.text.unigram_pieces import UnigramPieces
 from tfmrc.text.word_pieces import WordPieces
 
 CONFIG_FILE = "subwords.json"
-_KINDS = {kind.kind: kind for kind in (WordPieces, BytePairs, SentencePieces)}
+_KINDS = {kind.kind: kind for kind in (WordPieces, BytePairs, SentencePieces, UnigramPieces)}
+Pieces = WordPieces | BytePairs | SentencePieces | UnigramPieces
 Tensors = dict[str, tf.Tensor]
 
 
@@ -68,7 +70,7 @@ class SubwordTokenizer(tf.Module):
     passage in every window, is truncated to half of the positions, and belongs to the first window.
 
     Args:
-        pieces: `WordPieces`, `BytePairs` or `SentencePieces`.
+        pieces: `WordPieces`, `BytePairs`, `SentencePieces` or `UnigramPieces`.
         cls_id: int. Id of the first subword of a sequence.
         sep_id: int. Id of the subword that ends a text.
         pad_id: int. Id of padding.
@@ -100,7 +102,7 @@ class SubwordTokenizer(tf.Module):
 
     def __init__(
         self,
-        pieces: WordPieces | BytePairs | SentencePieces,
+        pieces: Pieces,
         cls_id: int,
         sep_id: int,
         pad_id: int,
@@ -142,14 +144,16 @@ class SubwordTokenizer(tf.Module):
             `tfmrc.text.text_pieces.TextPieces`.
 
         Raises:
-            ValueError: The pieces are those of SentencePiece.
+            ValueError: The pieces are those of a SentencePiece model without `tokenizer.json`.
             tf.errors.InvalidArgumentError: A text cannot be followed exactly (see
-                `tfmrc.text.bert_text.BertText.tokenize`).
+                `tfmrc.text.bert_text.BertText.tokenize` and
+                `tfmrc.text.unigram_text.UnigramText.tokenize`).
         """
         if isinstance(self.pieces, SentencePieces):
             raise ValueError(
-                "Whole texts are split into WordPiece or byte pairs; the offsets of SentencePiece "
-                f"are not computed here. Received: {self!r}"
+                "Whole texts are split into WordPiece, byte pairs or the Unigram model of a "
+                "tokenizer.json; a SentencePiece model alone does not say how texts are divided. "
+                f"Received: {self!r}"
             )
         if self._text_tokenizer is None:
             self._text_tokenizer = self.pieces.text_tokenizer(self._special)

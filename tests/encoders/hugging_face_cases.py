@@ -1,8 +1,15 @@
-"""Small configurations in Hugging Face's form."""
+"""Small configurations in Hugging Face's form, and models that transformers makes."""
 
+import json
 from pathlib import Path
 
+import sentencepiece
+
+from tests.encoders import transformers_process
+
 PROGRAM = Path(__file__).with_name("hugging_face_models.py")
+CHARSMAP = Path(sentencepiece.__file__).parent / "package_data" / "nmt_nfkc.bin"
+"""The character map of most SentencePiece models."""
 _SIZES = {
     "vocab_size": 30, "num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 8,
     "intermediate_size": 12, "hidden_dropout_prob": 0.0, "max_position_embeddings": 10,
@@ -28,3 +35,11 @@ CONFIGS = {
         "pos_att_type": ["p2c", "c2p"], "type_vocab_size": 0,
     },
 }  # fmt: skip
+
+
+def make_readers(folder, texts):
+    """Writes a small reader of each kind of `tests.encoders.hugging_face_models.KINDS`."""
+    source = folder / "texts.json"
+    source.write_text(json.dumps(texts), encoding="utf-8")
+    transformers_process.run(PROGRAM, "make", folder, source, CHARSMAP)
+    return folder

@@ -1,6 +1,6 @@
 """Makes small models for question answering with transformers; run by a Python that has it.
 
-python hugging_face_models.py make FOLDER TEXTS        writes FOLDER/KIND
+python hugging_face_models.py make FOLDER TEXTS MAP    writes FOLDER/KIND
 python hugging_face_models.py scores FOLDER IN OUT     the scores of a folder's model
 """
 
@@ -33,7 +33,7 @@ KINDS = {
 }
 
 
-def tokenizer_of(kind, folder, texts):
+def tokenizer_of(kind, folder, texts, charsmap):
     """A tokenizer whose vocabulary comes from the texts."""
     import tokenizers
 
@@ -50,64 +50,32 @@ def tokenizer_of(kind, folder, texts):
         trained.train_from_iterator(texts, vocab_size=900, special_tokens=special)
         trained.save_model(str(folder))
         return transformers.RobertaTokenizer.from_pretrained(folder, model_max_length=512)
-    return unigram(kind, texts)
+    return unigram(kind, texts, charsmap)
 
 
-def unigram(kind, texts):
+def unigram(kind, texts, charsmap):
     """A tokenizer with the components of the released models.
 
     Not of transformers 5's classes, which ignore the components of a folder's `tokenizer.json`.
     """
-    import sentencepiece
-    from tokenizers import AddedToken, Regex, Tokenizer, models, processors, trainers
-    from tokenizers import normalizers as n
-    from tokenizers import pre_tokenizers as p
+    import unigram_tokenizers
 
-    data = Path(sentencepiece.__file__).parent / "package_data"
-    precompiled = n.Precompiled((data / "nmt_nfkc.bin").read_bytes())
-    spaces, split = n.Replace(Regex(" {2,}"), " "), p.Sequence([p.WhitespaceSplit(), p.Metaspace()])
-    quotes = [n.Replace("``", '"'), n.Replace("''", '"')]
-    plain = [n.NFKD(), n.StripAccents(), n.Lowercase()]
-    special, normalizer, words = {
-        "XLMRoberta": (["<s>", "<pad>", "</s>", "<unk>"], [precompiled], split),
-        "DebertaV2": (["[PAD]", "[CLS]", "[SEP]", "[UNK]"], [n.Strip(), precompiled, spaces],
-                      p.Sequence([p.Metaspace()])),
-        "Albert": (["<pad>", "<unk>", "[CLS]", "[SEP]"], [*quotes, *plain, precompiled, spaces],
-                   split),
-    }[kind]  # fmt: skip
-    xlm, deberta = kind == "XLMRoberta", kind == "DebertaV2"
-    unknown = "[UNK]" if deberta else "<unk>"
-    cls, sep = ("<s>", "</s>") if xlm else ("[CLS]", "[SEP]")
-    pad = "[PAD]" if deberta else "<pad>"
-    result = Tokenizer(models.Unigram())
-    result.normalizer, result.pre_tokenizer = n.Sequence(normalizer), words
-    trainer = trainers.UnigramTrainer(
-        vocab_size=900, special_tokens=special, unk_token=unknown, show_progress=False
-    )
-    result.train_from_iterator(texts, trainer)
-    if deberta:
-        # As in the released files, it is found in the normalized text.
-        result.add_special_tokens([AddedToken("[UNK]", normalized=True, special=True)])
-    mask = AddedToken("<mask>" if xlm else "[MASK]", lstrip=not deberta, special=True)
-    result.add_special_tokens([mask])
-    ids = [(name, result.token_to_id(name)) for name in (cls, sep)]
-    middle = " ".join([sep] * (2 if xlm else 1))
-    second = 0 if xlm else 1
-    result.post_processor = processors.TemplateProcessing(
-        single=f"{cls} $A {sep}", pair=f"{cls} $A {middle} $B:{second} {sep}:{second}",
-        special_tokens=ids,
-    )  # fmt: skip
+    deberta = kind == "DebertaV2"
+    cls, sep, pad = ("[CLS]", "[SEP]", "[PAD]" if deberta else "<pad>")
+    if kind == "XLMRoberta":
+        cls, sep = "<s>", "</s>"
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=result, cls_token=cls, sep_token=sep, pad_token=pad, unk_token=unknown,
-        mask_token=mask, model_max_length=512,
+        tokenizer_object=unigram_tokenizers.tokenizer(kind, texts, charsmap),
+        cls_token=cls, sep_token=sep, pad_token=pad, unk_token=unigram_tokenizers.unknown(kind),
+        mask_token="<mask>" if cls == "<s>" else "[MASK]", model_max_length=512,
         model_input_names=["input_ids", *["token_type_ids"] * (kind == "Albert"), "attention_mask"],
     )  # fmt: skip
 
 
-def make(folder, texts):
+def make(folder, texts, charsmap):
     torch.manual_seed(0)
     for kind, sizes in KINDS.items():
-        tokenizer = tokenizer_of(kind, folder / kind, texts)
+        tokenizer = tokenizer_of(kind, folder / kind, texts, charsmap)
         size = len(tokenizer)
         config = getattr(transformers, f"{kind}Config")(vocab_size=size, **sizes)
         model = getattr(transformers, f"{kind}ForQuestionAnswering")(config).eval()
@@ -133,6 +101,7 @@ def scores(folder, source, target):
 if __name__ == "__main__":
     command, folder, *rest = sys.argv[1:]
     if command == "make":
-        make(Path(folder), json.loads(Path(rest[0]).read_text(encoding="utf-8")))
+        texts = json.loads(Path(rest[0]).read_text(encoding="utf-8"))
+        make(Path(folder), texts, Path(rest[1]).read_bytes())
     else:
         scores(folder, *rest)

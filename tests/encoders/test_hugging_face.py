@@ -118,10 +118,8 @@ def test_a_config_without_sizes_is_refused(tmp_path):
 @pytest.mark.torch
 def test_scores_of_transformers(tmp_path):
     """States of seven kinds, with the head of each, on sequences up to 500 subwords."""
-    texts = real_strings(300)
-    (tmp_path / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
+    hugging_face_cases.make_readers(tmp_path, real_strings(300))
     program = hugging_face_cases.PROGRAM
-    transformers_process.run(program, "make", tmp_path, tmp_path / "texts.json")
     generator = np.random.default_rng(0)
     for kind in ("Bert", "DistilBert", "Electra", "Roberta", "XLMRoberta", "Albert", "DebertaV2"):
         folder = tmp_path / kind

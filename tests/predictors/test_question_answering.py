@@ -175,11 +175,7 @@ KINDS = ["Bert", "DistilBert", "Electra", "Roberta", "XLMRoberta", "DebertaV2", 
 @pytest.fixture(scope="module")
 def readers(tmp_path_factory):
     """A folder with a small reader of each kind, made and saved by transformers."""
-    folder = tmp_path_factory.mktemp("readers")
-    texts = folder / "texts.json"
-    texts.write_text(json.dumps(real_strings(300)), encoding="utf-8")
-    transformers_process.run(hugging_face_cases.PROGRAM, "make", folder, texts)
-    return folder
+    return hugging_face_cases.make_readers(tmp_path_factory.mktemp("readers"), real_strings(300))
 
 
 def answers_of_peer(folder, pairs, options, into):

@@ -79,29 +79,26 @@ class Unigram:
         ids = tf.where(ids >= 0, ids, self._unknown_id)
         sizes = self._best(scores, words.row_starts(), lengths)
 
-        # === Back from the ends of words ===
-        starts = tf.range(tf.size(codes)) - sizes + 1
-        last = tf.cast(words.row_limits(), tf.int32) - 1
-        on_path = tf.scatter_nd(
-            last[lengths > 0][:, None], tf.ones_like(last[lengths > 0]), tf.shape(codes)
-        )
+        # === Back from the ends of words: after n rounds, over 2^n - 1 pieces ===
         first = tf.cast(words.row_starts(), tf.int32)
-        position, begin = last[lengths > 0], first[lengths > 0]
-
-        def step(position, begin, on_path):
-            position = tf.gather(starts, position) - 1
-            inner = position >= begin
-            position, begin = position[inner], begin[inner]
-            marks = tf.ones_like(position)
-            return position, begin, tf.tensor_scatter_nd_max(on_path, position[:, None], marks)
-
-        vector = tf.TensorShape([None])
-        _, _, on_path = tf.while_loop(
-            lambda position, *_: tf.size(position) > 0,
-            step,
-            (position, begin, on_path),
-            shape_invariants=(vector, vector, vector),
+        starts = tf.range(tf.size(codes)) - sizes + 1
+        is_first = starts == tf.gather(first, row)
+        nowhere = tf.size(codes)
+        before = tf.concat([tf.where(is_first, nowhere, starts - 1), [nowhere]], axis=0)
+        on_path = tf.scatter_nd(
+            (first + lengths - 1)[lengths > 0][:, None],
+            tf.ones_like(lengths[lengths > 0]),
+            tf.shape(before),
         )
+
+        def step(before, on_path):
+            on_path = tf.tensor_scatter_nd_max(on_path, before[:, None], on_path)
+            return tf.gather(before, before), on_path
+
+        _, on_path = tf.while_loop(
+            lambda before, _: tf.reduce_any(before < nowhere), step, (before, on_path)
+        )
+        on_path = on_path[:-1]
         ends = tf.cast(tf.where(on_path > 0)[:, 0], tf.int32)
         column = tf.shape(ids)[1] - tf.gather(sizes, ends)
         ids = tf.gather(tf.gather(ids, ends), column, batch_dims=1)
@@ -168,21 +165,28 @@ class Unigram:
 
         def step(number, before, sizes):
             count = longer[number]
-            position = first[:count] + number
-            sums = before[:count] + tf.gather(scores, position)
+            sums = before[:count] + tf.gather(scores, first[:count] + number)
             best = tf.argmax(sums, axis=1, output_type=tf.int32)
             score = tf.gather(sums, best, batch_dims=1)
-            sizes = tf.tensor_scatter_nd_update(sizes, position[:, None], width - best)
-            return number + 1, tf.concat([before[:count, 1:], score[:, None]], axis=1), sizes
+            before = tf.concat([before[:count, 1:], score[:, None]], axis=1)
+            return number + 1, before, sizes.write(number + 1, width - best)
 
+        # The sizes are put in place once: an update of all of them per step would be quadratic.
+        # The first element is empty, because no elements cannot be joined.
+        steps = tf.size(longer)
+        sizes = tf.TensorArray(tf.int32, steps + 1, infer_shape=False, element_shape=[None])
+        sizes = sizes.write(0, tf.zeros([0], tf.int32))
         _, _, sizes = tf.while_loop(
-            lambda number, *_: number < tf.size(longer),
+            lambda number, *_: number < steps,
             step,
-            (0, before, tf.ones(tf.shape(scores)[:1], tf.int32)),
+            (0, before, sizes),
             shape_invariants=(
                 tf.TensorShape([]),
                 tf.TensorShape([None, None]),
-                tf.TensorShape([None]),
+                tf.TensorShape(None),
             ),
         )
-        return sizes
+        number = tf.repeat(tf.range(steps), longer)
+        word = tf.range(tf.size(number)) - tf.gather(tf.cumsum(longer) - longer, number)
+        position = tf.gather(first, word) + number
+        return tf.scatter_nd(position[:, None], sizes.concat(), tf.shape(scores)[:1])

@@ -46,16 +46,14 @@ class UnigramPieces(tf.Module):
         pre_tokenizer: Mapping[str, Any] | None = None,
     ):
         super().__init__(name=self.kind)
-        self._rules: dict[str, Any] = {
-            "normalizer": normalizer,
-            "pre_tokenizer": pre_tokenizer or {"type": "Metaspace", "replacement": "▁"},
-        }
         self._model = Unigram(vocabulary, unknown_id)
+        # As text, because a module would wrap its dicts and lists.
         self._json = json.dumps(
             {
                 "unknown_id": unknown_id,
-                "vocabulary": [[*each] for each in vocabulary],
-                **self._rules,
+                "normalizer": normalizer,
+                "pre_tokenizer": pre_tokenizer or {"type": "Metaspace", "replacement": "▁"},
+                "vocabulary": [*map(list, vocabulary)],
             },
             ensure_ascii=False,
         )
@@ -77,7 +75,10 @@ class UnigramPieces(tf.Module):
 
     def text_tokenizer(self, special_tokens: SpecialTokens) -> UnigramText:
         """Returns the tokenizer of whole texts with these pieces."""
-        return UnigramText(self._model, **self._rules, special_tokens=special_tokens)
+        components = self.components()
+        return UnigramText(
+            self._model, components["normalizer"], components["pre_tokenizer"], special_tokens
+        )
 
     def id_of(self, piece: str) -> int:
         """Returns the id of a piece. Raises KeyError if there is none."""

@@ -1,0 +1,184 @@
+"""Unigram subwords of whole texts beside the package `tokenizers`: ids, characters and words."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tokenizers import Regex, Tokenizer, models
+from tokenizers import normalizers as n
+from tokenizers import pre_tokenizers as p
+
+from tests.encoders import unigram_tokenizers
+from tests.encoders.hugging_face_cases import CHARSMAP
+from tests.text.odd_strings import odd_strings
+from tests.text.test_whole_texts import differences, real_strings
+from tfmrc.text import SubwordTokenizer
+from tfmrc.text.normalizers import normalizers_of
+from tfmrc.text.precompiled import Precompiled, read_rules
+from tfmrc.text.special_tokens import SpecialTokens
+from tfmrc.text.unigram import Unigram
+from tfmrc.text.unigram_pieces import UnigramPieces
+from tfmrc.text.unigram_text import UnigramText
+
+ODD = [
+    "Hello world", " the  game ", "the\n\ngame\t.", "ａ①ﬁ the½", "``the'' game", "the</s>game",
+    "e\u0301 the", "\r\nthe", "", "  ", "▁the ▁ game", "the\u200bgame\u00adx", "a''''b```c",
+    "aaaaaaaaaaaaaaaaaaaaaaaaa", "☃☃the☃", "the [UNK][MASK] game", "각한국어 Σσς İ", "½ﷺ®™",
+]  # fmt: skip
+METASPACE = {"type": "Metaspace", "replacement": "▁"}
+PIECES = [("<s>", 0.0), ("<unk>", 0.0), ("▁", -3.0), ("▁a", -2.0), ("a", -2.5), ("b", -2.5)]
+
+
+@pytest.fixture(scope="module")
+def charsmap():
+    return CHARSMAP.read_bytes()
+
+
+def ours(expected):
+    """The tokenizer under test, from what the reference would write to `tokenizer.json`."""
+    written = json.loads(expected.to_str())
+    model = written["model"]
+    pieces = UnigramPieces(
+        model["vocab"], model["unk_id"], written["normalizer"], written["pre_tokenizer"]
+    )
+    return pieces.text_tokenizer(SpecialTokens(written["added_tokens"]))
+
+
+def with_components(normalizer, words):
+    result = Tokenizer(models.Unigram(PIECES, unk_id=1))
+    result.normalizer, result.pre_tokenizer = normalizer, words
+    result.add_special_tokens(["<s>"])
+    return result
+
+
+@pytest.mark.parametrize("kind", unigram_tokenizers.KINDS)
+def test_components_of_released_models(kind, charsmap):
+    texts = real_strings(30) + odd_strings(150, seed=3) + ODD
+    expected = unigram_tokenizers.tokenizer(kind, texts, charsmap, size=700)
+    wrong, refused = differences(ours(expected), expected, texts)
+    assert not wrong and len(refused) < 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", unigram_tokenizers.KINDS)
+def test_real_and_odd_texts(kind, charsmap):
+    real, odd = real_strings(2000), odd_strings(2000)
+    expected = unigram_tokenizers.tokenizer(kind, real + odd[:500], charsmap, size=3000)
+    wrong, refused = differences(ours(expected), expected, real + odd + ODD)
+    assert not wrong and not set(refused) & set(real)
+    assert len(refused) < 100
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "words"),
+    [
+        (None, p.Metaspace()),
+        (n.Sequence([n.Strip(left=False, right=True)]), p.Metaspace(prepend_scheme="never")),
+        (n.Sequence([n.NFC(), n.Lowercase()]), unigram_tokenizers.SPLIT),
+        (n.StripAccents(), p.Metaspace()),
+        (n.Replace(Regex(r"\s{2,}|[\n\r\t]"), " "), p.Metaspace()),
+        (n.Replace("aab", "b"), unigram_tokenizers.SPLIT),
+        (n.Replace("aa", "b"), unigram_tokenizers.SPLIT),
+    ],
+)
+def test_other_components(normalizer, words):
+    expected = with_components(normalizer, words)
+    texts = ["a b", " aab  aa aaa aaaab\n\nb\tA ", "é Áb", "<s> a<s>b ", "", "▁a a▁"]
+    texts += [each for each in odd_strings(40, seed=5) if "\u0300" > max(each, default="")]
+    assert len(texts) > 8
+    assert differences(ours(expected), expected, texts) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "normalizer",
+    [
+        {"type": "NFKC"},
+        {"type": "NFKD"},
+        {"type": "Prepend", "prepend": "▁"},
+        {"type": "Replace", "pattern": {"Regex": "a+"}, "content": " "},
+        {"type": "Replace", "pattern": {"String": "aba"}, "content": " "},
+        {"type": "Replace", "pattern": {"String": "a"}, "content": " "},
+        {"type": "Replace", "pattern": {"String": "ab"}, "content": ""},
+    ],
+)
+def test_other_normalizers_are_refused(normalizer):
+    with pytest.raises(ValueError, match=f"A normalizer must be .*{normalizer['type']}"):
+        normalizers_of({"type": "Sequence", "normalizers": [normalizer]})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"type": "Whitespace"},
+        {"type": "Metaspace", "replacement": "_"},
+        {"type": "Metaspace", "replacement": "▁", "split": False},
+        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"},
+    ],
+)
+def test_other_pre_tokenizers_are_refused(words):
+    with pytest.raises(ValueError, match="A pre_tokenizer must be Metaspace"):
+        UnigramPieces(PIECES, 1, None, words)
+
+
+def test_marks_that_nfc_would_compose_are_refused():
+    text = UnigramText(Unigram(PIECES, 1), {"type": "NFC"}, METASPACE, SpecialTokens([]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="texts must be in NFC"):
+        text.tokenize(["fine", "e\u0301"])
+
+
+def test_a_damaged_character_map_is_refused(charsmap):
+    for damaged in (b"", charsmap[:1000], charsmap[:-2000]):
+        with pytest.raises(ValueError, match="precompiled_charsmap is damaged"):
+            read_rules(base64.b64encode(damaged).decode())
+    for rule in ("©", "abc"):
+        with pytest.raises(ValueError, match="are not supported"):
+            Precompiled({rule: "x"})
+
+
+def test_the_best_pieces_are_those_of_all_splits():
+    generator = np.random.default_rng(0)
+    pieces = ["?", *"abc", "ab", "bc", "abc", "ca", "aab"]
+    scores = generator.normal(size=len(pieces)) - 4
+    model = Unigram(list(zip(pieces, scores, strict=True)), 0)
+
+    def splits(word):
+        yield from ([[word]] if word in pieces[1:] else [])
+        for size in range(1, len(word)):
+            if word[:size] in pieces[1:]:
+                yield from ([word[:size], *rest] for rest in splits(word[size:]))
+
+    words = ["".join(generator.choice([*"abc"], size)) for size in (1, 3, 5, 8, 10)]
+    ids, starts, ends = model.split(tf.ragged.constant([[ord(c) for c in w] for w in words]))
+    for row, word in enumerate(words):
+        best = max(splits(word), key=lambda parts: sum(scores[pieces.index(x)] for x in parts))
+        assert [pieces[index] for index in ids[row].numpy()] == best
+        spans = zip(starts[row].numpy(), ends[row].numpy(), strict=True)
+        assert [word[start:end] for start, end in spans] == best
+
+
+def test_words_and_saved_pieces(tmp_path):
+    pieces = UnigramPieces(PIECES, 1, {"type": "Lowercase"})
+    tokenizer = SubwordTokenizer(pieces, cls_id=0, sep_id=0, pad_id=0, length=8)
+    tokenizer.save_assets(tmp_path)
+    again = SubwordTokenizer.from_assets(tmp_path).pieces
+    for each in (pieces, again):
+        assert each.cut(["A", "A", "xx"], [True, False, False]).to_list() == [[3], [4], [1]]
+        assert each.components() == pieces.components()
+        assert each.id_of("▁a") == 3 and len(each) == 6
+
+
+def test_empty_batches_and_texts(charsmap):
+    rules = {"precompiled_charsmap": base64.b64encode(charsmap).decode(), "type": "Precompiled"}
+    pieces = UnigramPieces(PIECES, 1, rules)
+    text = pieces.text_tokenizer(SpecialTokens([]))
+    assert text.tokenize(tf.constant([], tf.string)).ids.to_list() == []
+    assert text.tokenize(["", "a", " "]).starts.to_list() == [[], [0], [0]]
+
+
+def test_one_endless_word():
+    text = UnigramPieces(PIECES, 1).text_tokenizer(SpecialTokens([]))
+    pieces = tf.function(text.tokenize)(["a" * 20_000 + "☃" * 20_000])
+    assert pieces.ids.to_list() == [[3, *[4] * 19_999, 1]]
+    assert pieces.ends.to_list()[0][-2:] == [20_000, 40_000]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tfmrc
+from tests.encoders import hugging_face_cases, unigram_tokenizers
 from tests.predictors.reader_reference import best_answers
 from tfmrc import Predictor, cli, encoders, models, preprocessing, training
 from tfmrc.predictors import ensemble_predictor
@@ -220,6 +221,42 @@ def test_form_of_hugging_face(predictor, tmp_path):
     (folder / "config.json").write_text("{}")
     with pytest.raises(ValueError, match="config.json"):
         load_hugging_face(folder)
+
+
+def test_a_reader_with_a_unigram_tokenizer(tmp_path, without_graphs):
+    """Of a folder with `tokenizer.json`, saved, loaded and exported; its windows cut long texts."""
+    config = {**hugging_face_cases.CONFIGS["xlm-roberta"], "vocab_size": 200}
+    config |= {"max_position_embeddings": 66, "hidden_size": 16}
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    charsmap = hugging_face_cases.CHARSMAP.read_bytes()
+    reference = unigram_tokenizers.tokenizer("XLMRoberta", [LONG, *PIECES], charsmap, size=100)
+    reference.save(str(tmp_path / "tokenizer.json"))
+    keras.utils.set_random_seed(1)
+    encoder = encoders.from_preset(tmp_path, random=True)
+    sizes = {"window_length": 48, "overlap": 12, "question_length": 16}
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(encoder=encoder, **sizes)
+    first = Predictor(models.ExtractiveReader(encoder=encoder), preprocessor)
+    read = preprocessor.source(["Ｗho <s>?"], ["ﬁne owls  high"])
+    expected = reference.encode("Ｗho <s>?", "ﬁne owls  high")
+    assert read["encoder_ids"].numpy().tolist() == [expected.ids]
+    inside = [
+        offsets
+        for offsets, part in zip(expected.offsets, expected.sequence_ids, strict=True)
+        if part == 1
+    ]
+    assert [*zip(*(read[n].numpy()[0, -1 - len(inside) : -1].tolist() for n in ("starts", "ends")),
+                 strict=True)] == inside  # fmt: skip
+    saved = first.save_hugging_face(tmp_path / "reader")
+    again = load_hugging_face(saved, **sizes)
+    exported = ExportedPredictor(again.export(tmp_path / "export" / "1"))
+    outputs = [predictor.run("serving_default", REQUEST) for predictor in (first, again, exported)]
+    for other in outputs[1:]:
+        assert other["answer"].tolist() == outputs[0]["answer"].tolist()
+        np.testing.assert_allclose(other["probability"], outputs[0]["probability"], atol=1e-6)
+    for name in ("tokenizer.json", "manifest.json"):
+        (saved / name).unlink()
+    with pytest.raises(ValueError, match=r"needs tokenizer.json: .*'xlm-roberta'"):
+        load_hugging_face(saved)
 
 
 def test_a_name_of_the_hub(predictor, tmp_path, monkeypatch, capsys, without_graphs):

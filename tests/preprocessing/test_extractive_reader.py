@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from tests.growth import growth
 from tfmrc import encoders, preprocessing
 from tfmrc.encoders.families import FAMILIES
-from tfmrc.encoders.hugging_face_tokenizer import tokenizer_files
+from tfmrc.encoders.hugging_face_tokenizer_files import tokenizer_files
 
 PIECES = ["who", "flew", "the", "owl", "##s", "a", "hill", ".", "?", "'", "mill", "##er"]
 QUESTIONS = ["Who flew?", "", "The owls' mill?"]

@@ -122,6 +122,24 @@ def test_other_pre_tokenizers_are_refused(words):
         UnigramPieces(PIECES, 1, None, words)
 
 
+@pytest.mark.parametrize(
+    ("vocabulary", "unknown_id", "normalizer", "message"),
+    [
+        ([], 0, None, "unk_id must be an id of the 0 pieces"),
+        (PIECES, None, None, "Received: None"),
+        (PIECES, 6, None, "Received: 6"),
+        ([("a", float("nan"))], 0, None, r"vocabulary\[0\]=\('a', nan\)"),
+        ([("a", 0.0), "ab"], 0, None, r"vocabulary\[1\]=ab"),
+        (PIECES, 1, {"type": "Strip"}, "A normalizer is damaged: KeyError"),
+        (PIECES, 1, {"type": "Sequence", "normalizers": ["NFC"]}, "A normalizer is damaged"),
+        (PIECES, 1, {"type": "Replace", "pattern": "a", "content": "b"}, "is damaged"),
+    ],
+)
+def test_damaged_parts_are_refused(vocabulary, unknown_id, normalizer, message):
+    with pytest.raises(ValueError, match=message):
+        UnigramPieces(vocabulary, unknown_id, normalizer)
+
+
 def test_marks_that_nfc_would_compose_are_refused():
     text = UnigramText(Unigram(PIECES, 1), {"type": "NFC"}, METASPACE, SpecialTokens([]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="texts must be in NFC"):

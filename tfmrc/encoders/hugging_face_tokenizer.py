@@ -1,6 +1,5 @@
-"""Subwords of encoders in Hugging Face's files, to and from tfmrc's."""
+"""Subwords of encoders in Hugging Face's files: loading, and what is not followed."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,31 +8,36 @@ from tfmrc.encoders.families import Family
 from tfmrc.files import read_json
 from tfmrc.text.byte_pairs import BytePairs
 from tfmrc.text.sentence_pieces import SentencePieces
-from tfmrc.text.subwords import Pieces, SubwordTokenizer
+from tfmrc.text.subwords import Pieces
 from tfmrc.text.unigram_pieces import UnigramPieces
 from tfmrc.text.word_pieces import WordPieces, read_lines
 
 __all__ = [
+    "BPE",
+    "BYTE_LEVEL",
     "TOKENIZER",
+    "TOKENIZER_CONFIG",
+    "UNIGRAM",
+    "WORD_PIECE",
     "check_tokenizer",
+    "default_special_tokens",
     "pieces_of",
     "special_tokens_of",
-    "tokenizer_files",
     "with_separators",
 ]
 
 TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
 Json = dict[str, Any]
 # Values of a component that differ from these are refused; None and "" mean the same there.
-_BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
-_BPE = {
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True}
+BPE = {
     "type": "BPE", "dropout": None, "continuing_subword_prefix": "", "end_of_word_suffix": "",
     "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
 }  # fmt: skip
-_WORD_PIECE = {
+WORD_PIECE = {
     "type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
 }  # fmt: skip
-_UNIGRAM = {"type": "Unigram", "byte_fallback": False}
+UNIGRAM = {"type": "Unigram", "byte_fallback": False}
 _ADDED = {"single_word": False, "rstrip": False, "special": True}
 
 
@@ -70,7 +74,7 @@ def pieces_of(folder: Path, facts: Family) -> Pieces:
         )
     if whole.get("type") == "Unigram":
         parts = {name: tokenizer.get(name) for name in ("normalizer", "pre_tokenizer")}
-        return UnigramPieces(whole["vocab"], whole["unk_id"], **parts)
+        return UnigramPieces(whole.get("vocab") or (), whole.get("unk_id", -1), **parts)
     for name in ("spiece.model", "spm.model", "sentencepiece.bpe.model"):
         if (folder / name).is_file():
             albert = facts.model_type == "albert"
@@ -138,14 +142,14 @@ def check_tokenizer(folder: Path, facts: Family) -> None:
         lowercase = stated.get("do_lower_case", rules.get("lowercase"))
         _check(path, "normalizer", rules, {"lowercase": lowercase})
         _check(path, "pre_tokenizer", whole.get("pre_tokenizer"), {"type": "BertPreTokenizer"})
-        _check(path, "model", whole.get("model"), _WORD_PIECE)
+        _check(path, "model", whole.get("model"), WORD_PIECE)
     elif facts.pieces == SentencePieces.kind:
-        _check(path, "model", whole.get("model"), _UNIGRAM)
+        _check(path, "model", whole.get("model"), UNIGRAM)
     else:
         if whole.get("normalizer") is not None:
             _check(path, "normalizer", whole["normalizer"], {"type": None})
-        _check(path, "pre_tokenizer", whole.get("pre_tokenizer"), _BYTE_LEVEL)
-        _check(path, "model", whole.get("model"), _BPE)
+        _check(path, "pre_tokenizer", whole.get("pre_tokenizer"), BYTE_LEVEL)
+        _check(path, "model", whole.get("model"), BPE)
     for token in whole.get("added_tokens") or ():
         _check(path, "added_tokens", token, _ADDED)
         if whole.get("normalizer") is not None and facts.pieces != SentencePieces.kind:
@@ -205,131 +209,6 @@ def _check_pair(path: Path, processor: Json, facts: Family) -> None:
 def _part(part: Json) -> tuple[str, int]:
     (value,) = part.values()
     return value["id"], value["type_id"]
-
-
-def tokenizer_files(subwords: SubwordTokenizer, facts: Family, cased_name: str) -> dict[str, str]:
-    """Returns the files of a tokenizer in Hugging Face's form, by name.
-
-    Args:
-        subwords: `SubwordTokenizer` of WordPiece, byte pairs or Unigram.
-        facts: `Family`. The encoder's family.
-        cased_name: str. The tokenizer's class name there, such as `BertTokenizer`.
-
-    Raises:
-        ValueError: The subwords are of another kind.
-    """
-    pieces = subwords.pieces
-    special = subwords.special_tokens or default_special_tokens(facts, pieces)
-    added = [
-        {"id": t["id"], "content": t["content"], "lstrip": bool(t.get("lstrip")), "rstrip": False,
-         "normalized": bool(t.get("normalized")), "single_word": False, "special": True}
-        for t in sorted(special, key=lambda token: token["id"])
-    ]  # fmt: skip
-    whole: Json = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added}
-    stated: Json = {
-        "tokenizer_class": cased_name, "model_max_length": subwords.length,
-        "cls_token": facts.cls, "sep_token": facts.sep, "pad_token": facts.pad,
-        # Stated, because not all classes there have segments by default.
-        "model_input_names": [
-            "input_ids", *["token_type_ids"] * facts.segments, "attention_mask"
-        ],
-    }  # fmt: skip
-    if isinstance(pieces, WordPieces):
-        rules = pieces.get_config()
-        vocabulary = {word: index for index, word in enumerate(pieces.vocabulary)}
-        whole |= {
-            "normalizer": {
-                "type": "BertNormalizer", "clean_text": True,
-                "handle_chinese_chars": rules["split_ideographs"],
-                "strip_accents": rules["strip_accents"], "lowercase": rules["lowercase"],
-            },
-            "pre_tokenizer": {"type": "BertPreTokenizer"},
-            "post_processor": {
-                "type": "BertProcessing", "sep": [facts.sep, subwords.sep_id],
-                "cls": [facts.cls, subwords.cls_id],
-            },
-            "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
-            "model": {**_WORD_PIECE, "unk_token": rules["unknown"], "vocab": vocabulary},
-        }  # fmt: skip
-        stated |= {
-            "do_lower_case": rules["lowercase"], "strip_accents": rules["strip_accents"],
-            "tokenize_chinese_chars": rules["split_ideographs"], "unk_token": rules["unknown"],
-            "mask_token": "[MASK]",
-        }  # fmt: skip
-        others = {"vocab.txt": "".join(f"{word}\n" for word in vocabulary)}
-    elif isinstance(pieces, UnigramPieces):
-        parts = pieces.components()
-        whole |= {
-            "normalizer": parts["normalizer"], "pre_tokenizer": parts["pre_tokenizer"],
-            "post_processor": _template(subwords, facts),
-            "decoder": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},
-            "model": {
-                **_UNIGRAM, "unk_id": parts["unknown_id"], "vocab": parts["vocabulary"],
-            },
-        }  # fmt: skip
-        unknown = parts["vocabulary"][parts["unknown_id"]][0]
-        # The classes of transformers 5 for these families ignore the components of the file.
-        stated |= {
-            "bos_token": facts.cls, "eos_token": facts.sep, "unk_token": unknown,
-            "tokenizer_class": "PreTrainedTokenizerFast",
-        }  # fmt: skip
-        others = {}
-    elif isinstance(pieces, BytePairs):
-        level = {**_BYTE_LEVEL, "trim_offsets": True}
-        whole |= {
-            "normalizer": None,
-            "pre_tokenizer": level,
-            "post_processor": {
-                "type": "RobertaProcessing", "sep": [facts.sep, subwords.sep_id],
-                "cls": [facts.cls, subwords.cls_id], "trim_offsets": True,
-                "add_prefix_space": False,
-            },
-            "decoder": {**level, "add_prefix_space": True},
-            "model": {
-                **_BPE, "unk_token": None, "vocab": pieces.vocabulary,
-                "merges": list(pieces.merges),
-            },
-        }  # fmt: skip
-        stated |= {
-            "add_prefix_space": False, "bos_token": facts.cls, "eos_token": facts.sep,
-            "unk_token": "<unk>", "mask_token": "<mask>", "trim_offsets": True,
-        }  # fmt: skip
-        others = {
-            "vocab.json": json.dumps(pieces.vocabulary, ensure_ascii=False),
-            "merges.txt": "#version: 0.2\n" + "".join(f"{merge}\n" for merge in pieces.merges),
-        }
-    else:
-        raise ValueError(
-            "Tokenizers of WordPiece, byte pairs and Unigram can be written. "
-            f"Received: {type(pieces).__name__}"
-        )
-    dumped = {TOKENIZER: whole, TOKENIZER_CONFIG: stated}
-    return others | {
-        name: json.dumps(value, ensure_ascii=False, indent=2) + "\n"
-        for name, value in dumped.items()
-    }
-
-
-def _template(subwords: SubwordTokenizer, facts: Family) -> Json:
-    """Returns the post-processor that builds sequences of one text and of a pair."""
-    pair = [facts.cls, "A", *[facts.sep] * subwords.num_separators, "B", facts.sep]
-    middle = len(pair) - 2
-
-    def part(name: str, segment: int) -> Json:
-        kind = "Sequence" if name in ("A", "B") else "SpecialToken"
-        return {kind: {"id": name, "type_id": segment}}
-
-    ids = {facts.cls: subwords.cls_id, facts.sep: subwords.sep_id}
-    return {
-        "type": "TemplateProcessing",
-        "single": [part(name, 0) for name in (facts.cls, "A", facts.sep)],
-        "pair": [
-            part(name, int(facts.segments and index >= middle)) for index, name in enumerate(pair)
-        ],
-        "special_tokens": {
-            name: {"id": name, "ids": [index], "tokens": [name]} for name, index in ids.items()
-        },
-    }
 
 
 def read_optional_json(path: Path) -> Json:

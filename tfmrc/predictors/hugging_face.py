@@ -17,9 +17,9 @@ from tfmrc.encoders.hugging_face_tokenizer import (
     TOKENIZER_CONFIG,
     check_tokenizer,
     read_optional_json,
-    tokenizer_files,
     with_separators,
 )
+from tfmrc.encoders.hugging_face_tokenizer_files import tokenizer_files
 from tfmrc.encoders.hugging_face_weights import weights_of_encoder
 from tfmrc.encoders.presets import build_subwords
 from tfmrc.files import check_links

@@ -34,7 +34,22 @@ def normalizers_of(config: Mapping[str, Any] | None) -> list[Step]:
         >>> len(normalizers_of({"type": "Sequence", "normalizers": [{"type": "Lowercase"}]}))
         1
     """
-    parts = _flat(config)
+    try:
+        return _steps(_flat(config))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"A normalizer is damaged: {error!r}. Received: {str(config)[:200]}"
+        ) from error
+
+
+def white_space() -> np.ndarray:
+    """Returns which code points are white space, bool `[0x110000]`."""
+    result = member(tables()["spaces"])
+    result[[32, *WHITE_SPACE]] = True
+    return result
+
+
+def _steps(parts: list[Mapping[str, Any]]) -> list[Step]:
     # NFKD alone would reorder marks; without them it replaces single characters.
     types = [part.get("type") for part in parts]
     steps: list[Step] = []
@@ -64,13 +79,6 @@ def normalizers_of(config: Mapping[str, Any] | None) -> list[Step]:
         else:
             _refuse(part)
     return steps
-
-
-def white_space() -> np.ndarray:
-    """Returns which code points are white space, bool `[0x110000]`."""
-    result = member(tables()["spaces"])
-    result[[32, *WHITE_SPACE]] = True
-    return result
 
 
 def _flat(config: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:

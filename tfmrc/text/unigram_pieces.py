@@ -1,6 +1,7 @@
 """Pieces of a Unigram model in `tokenizer.json`, by graph operations."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ class UnigramPieces(tf.Module):
         pre_tokenizer: dict. The value in `tokenizer.json`. Default: None, `Metaspace`.
 
     Raises:
-        ValueError: A component is not followed here.
+        ValueError: A component is damaged or not followed here.
 
     Example:
         >>> from tfmrc.text.unigram_pieces import UnigramPieces
@@ -46,6 +47,7 @@ class UnigramPieces(tf.Module):
         pre_tokenizer: Mapping[str, Any] | None = None,
     ):
         super().__init__(name=self.kind)
+        _check(vocabulary, unknown_id)
         self._model = Unigram(vocabulary, unknown_id)
         # As text, because a module would wrap its dicts and lists.
         self._json = json.dumps(
@@ -106,3 +108,22 @@ class UnigramPieces(tf.Module):
         """Loads the pieces from a folder of `save_assets`."""
         text = (Path(folder) / FILE_NAME).read_text(encoding="utf-8")
         return cls(**json.loads(text), **config)
+
+
+def _check(vocabulary: Any, unknown_id: Any) -> None:
+    for index, entry in enumerate(vocabulary):
+        if not (
+            isinstance(entry, Sequence)
+            and len(entry) == 2
+            and isinstance(entry[0], str)
+            and isinstance(entry[1], (int, float))
+            and math.isfinite(entry[1])
+        ):
+            raise ValueError(
+                "A piece of a Unigram model must be a string and a finite score. "
+                f"Received: vocabulary[{index}]={str(entry)[:80]}"
+            )
+    if not isinstance(unknown_id, int) or not 0 <= unknown_id < len(vocabulary):
+        raise ValueError(
+            f"unk_id must be an id of the {len(vocabulary)} pieces. Received: {unknown_id!r}"
+        )

@@ -151,7 +151,7 @@ class UnigramText:
 def _rules(pre_tokenizer: Json) -> tuple[bool, bool]:
     """Returns whether white space splits texts, and whether parts begin with `▁`."""
     rules = pre_tokenizer or {}
-    parts = rules["pretokenizers"] if rules.get("type") == "Sequence" else [rules]
+    parts = rules.get("pretokenizers") or [{}] if rules.get("type") == "Sequence" else [rules]
     types = [part.get("type") for part in parts]
     last = parts[-1] if parts else {}
     scheme = "always" if last.get("add_prefix_space", True) else "never"

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import struct
 
 import numpy as np
 import pytest
@@ -150,6 +151,10 @@ def test_a_damaged_character_map_is_refused(charsmap):
     for damaged in (b"", charsmap[:1000], charsmap[:-2000]):
         with pytest.raises(ValueError, match="precompiled_charsmap is damaged"):
             read_rules(base64.b64encode(damaged).decode())
+    cycle = np.arange(256, dtype="<u4")
+    cycle |= cycle << 10  # the children of each node are those of the root
+    with pytest.raises(ValueError, match="has a cycle"):
+        read_rules(base64.b64encode(struct.pack("<I", 1024) + cycle.tobytes()).decode())
     for rule in ("©", "abc"):
         with pytest.raises(ValueError, match="are not supported"):
             Precompiled({rule: "x"})

@@ -37,7 +37,11 @@ def read_rules(charsmap: str) -> dict[str, str]:
         units = np.frombuffer(data, "<u4", size // 4, 4).astype(np.int64)
         replacements = data[4 + size :]
         nodes = [(b"", _children(0, int(units[0])))]
+        num_nodes = 0
         while nodes:
+            num_nodes += 1
+            if num_nodes > len(units):
+                raise ValueError("its trie has a cycle")
             key, base = nodes.pop()
             positions = base ^ labels
             inside = positions < len(units)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tfmrc.arguments import nearest
+from tfmrc.memory import keep_freed_memory
 from tfmrc.pipes import run_piped
 
 GUIDE = """Machine reading with Keras: train a model, score it, export it, ask it.
@@ -470,6 +471,7 @@ def _import_tensorflow() -> None:
     """
     if "tensorflow" in sys.modules:
         return
+    keep_freed_memory()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     sys.stderr.flush()
     with tempfile.TemporaryFile() as lines:

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tfmrc.data.batching.sampler import WINDOW, BatchSampler
 from tfmrc.data.batching.training_example import Source, TrainingExample
+from tfmrc.memory import reuse_freed_memory
 from tfmrc.text import layout
 
 UNKNOWN = -1
@@ -143,6 +144,7 @@ def make_dataset(
         signature |= {name: tf.TensorSpec([None], tf.string) for name in annotate([])}
 
     def generate() -> Iterator[dict[str, Any]]:
+        reuse_freed_memory()  # in each pass, since each makes the operation anew
         number = 0 if repeat else next(passes)
         result = batches.forever(start_step) if repeat else batches.of_pass(number)
         for step, batch in enumerate(result, start_step):

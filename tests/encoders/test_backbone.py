@@ -65,20 +65,46 @@ def weighted(states):
     return tf.reduce_sum(tf.cast(states, tf.float32) * weights.astype("float32"))
 
 
+def of_keras_hub(layer):
+    """KerasHub's own backbone with the weights of the layer, and its states of IDS."""
+    backbone = hub.build_backbone(layer.family, hub.sizes_of(layer.backbone))
+    backbone.set_weights(layer.backbone.get_weights())
+    flat = IDS.reshape(-1, 6)
+    inputs = {"token_ids": flat, "padding_mask": (flat != 0).astype("int32")}
+    if "segment_ids" in backbone.input:
+        inputs["segment_ids"] = SEGMENTS.reshape(-1, 6)
+
+    def states():
+        result = backbone(inputs)
+        if isinstance(result, dict):
+            result = result["sequence_output"]
+        return result * (flat != 0)[..., None]
+
+    return backbone, states
+
+
 @pytest.mark.parametrize("family", SIZES)
 def test_states_are_keras_hubs(family) -> None:
     layer = make(family)
-    flat = IDS.reshape(-1, 6)
-    inputs = {"token_ids": flat, "padding_mask": (flat != 0).astype("int32")}
-    if "segment_ids" in layer.backbone.input:
-        inputs["segment_ids"] = SEGMENTS.reshape(-1, 6)
-    expected = layer.backbone(inputs)
-    if isinstance(expected, dict):
-        expected = expected["sequence_output"]
-    expected = np.array(expected) * (flat != 0)[..., None]
+    _, states = of_keras_hub(layer)
     result = np.array(layer(IDS, SEGMENTS)).reshape(-1, 6, 8)
-    np.testing.assert_allclose(result, expected, atol=2e-6)
+    np.testing.assert_allclose(result, states(), atol=2e-6)
     assert not result[3].any()
+
+
+def test_gradients_are_keras_hubs() -> None:
+    layer = make("bert", activation="gelu")
+    backbone, states = of_keras_hub(layer)
+    hub.set_activation(backbone, "gelu")
+    found = []
+    for function, owner in ((lambda: layer(IDS, SEGMENTS), layer.backbone), (states, backbone)):
+        with tf.GradientTape() as tape:
+            value = weighted(tf.reshape(function(), [2, 12, 8]))
+        variables = [v.value for v in owner.trainable_variables if "pooled" not in v.path]
+        found.append(tape.gradient(value, variables))
+    for ours, theirs in zip(*found, strict=True):
+        ours, theirs = tf.convert_to_tensor(ours), tf.convert_to_tensor(theirs)
+        np.testing.assert_allclose(ours, theirs, atol=2e-5)
 
 
 @pytest.mark.parametrize("family", SIZES)

@@ -111,6 +111,7 @@ class BackboneEncoder(keras.layers.Layer):
             if layers == "mix":
                 self._add_mix()
         self.built = True
+        hub.set_attention(self.backbone)
         if activation is not None:
             hub.set_activation(self.backbone, activation)
         if epsilon is not None:

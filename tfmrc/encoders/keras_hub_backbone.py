@@ -1,6 +1,7 @@
 """KerasHub's backbones layer by layer; uses their private names, as `hugging_face_weights`."""
 
 import contextlib
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -122,7 +123,8 @@ def _approximate_gelu(x):
 
 
 def _exact_gelu(x):
-    return keras.activations.gelu(x, approximate=False)
+    # By `erf`, as in PyTorch: fewer passes than by Keras' `erfc`.
+    return 0.5 * x * (1.0 + ops.erf(x * 2.0**-0.5))
 
 
 _ACTIVATIONS = {
@@ -133,6 +135,32 @@ _ACTIVATIONS = {
     "relu": "relu",
 }
 ACTIVATIONS = tuple(_ACTIVATIONS)
+
+
+def set_attention(backbone: Any) -> None:
+    """Computes the attention of the transformer layers with fewer passes over its weights.
+
+    Keras' layer transposes the scores of all pairs of positions and selects twice by the mask. Here
+    the heads are the second axis from the start and the mask is added once, with equal results at
+    real positions. DeBERTa's attention, which has another form, stays as it is.
+    """
+    for layer in transformer_layers(backbone):
+        attention = getattr(layer, "_self_attention_layer", None)
+        if isinstance(attention, keras.layers.MultiHeadAttention):
+            attention._compute_attention = functools.partial(_attend, attention)
+
+
+def _attend(layer, query, key, value, attention_mask=None, training=None, *unused):
+    """Returns outputs `[B, m, H, d / H]` and weights `[B, H, m, n]`."""
+    query = ops.transpose(query * layer._inverse_sqrt_key_dim, (0, 2, 1, 3))
+    scores = ops.matmul(query, ops.transpose(key, (0, 2, 3, 1)))
+    if attention_mask is not None:  # [B, 1, n]
+        lowest = -3e4 if keras.backend.standardize_dtype(scores.dtype) == "float16" else -1e9
+        bias = ops.where(ops.cast(attention_mask, "bool"), 0.0, lowest)
+        scores += ops.expand_dims(ops.cast(bias, scores.dtype), 1)
+    weights = layer._dropout_layer(ops.softmax(scores), training=training)
+    outputs = ops.matmul(weights, ops.transpose(value, (0, 2, 1, 3)))
+    return ops.transpose(outputs, (0, 2, 1, 3)), weights
 
 
 def set_epsilon(backbone: Any, epsilon: float) -> None:

@@ -18,8 +18,8 @@ def keep_freed_memory() -> bool:
 
     By default glibc asks the system for each block above 32 MiB, or above 64 MiB in threads other
     than the first, and returns it at once. The system fills every page with zeros at its first use,
-    which can take a quarter of the time of a training step. After this call the process has one
-    arena, and its memory does not shrink below its peak.
+    which takes much of the time of a training step. After this call the process has one arena, and
+    its memory does not shrink below its peak.
 
     The commands of `tfmrc` call it. A program of your own calls it before it imports TensorFlow,
     since threads that exist already keep their arenas. The environment variable
@@ -27,10 +27,6 @@ def keep_freed_memory() -> bool:
 
     Returns:
         Whether it had an effect: only with glibc, and unless switched off.
-
-    Example:
-        >>> keep_freed_memory() in (True, False)
-        True
     """
     global _kept
     done = [

@@ -1,5 +1,7 @@
 """The encoder's layer: what KerasHub computes, layer by layer, with parts of it trained."""
 
+import math
+
 import keras
 import numpy as np
 import pytest
@@ -105,6 +107,63 @@ def test_gradients_are_keras_hubs() -> None:
     for ours, theirs in zip(*found, strict=True):
         ours, theirs = tf.convert_to_tensor(ours), tf.convert_to_tensor(theirs)
         np.testing.assert_allclose(ours, theirs, atol=2e-5)
+
+
+def softmax_attention(query, key, value, mask):
+    """Attention of each head in float64, by its definition; real keys only."""
+    result = np.zeros_like(query)
+    for row, head in np.ndindex(query.shape[0], query.shape[2]):
+        real = mask[row]
+        if real.any():
+            scores = query[row, :, head] @ key[row, real, head].T / query.shape[-1] ** 0.5
+            weights = np.exp(scores - scores.max(-1, keepdims=True))
+            result[row, :, head] = weights / weights.sum(-1, keepdims=True) @ value[row, real, head]
+    return result
+
+
+def test_attention_and_its_gradient_against_numpy() -> None:
+    """With padding and a row that is all padding, whose output is finite and is not used."""
+    attention = keras.layers.MultiHeadAttention(2, 4)
+    attention.build((3, 5, 8), (3, 5, 8))
+    draw = np.random.default_rng(0)
+    query, key, value, weights = draw.normal(size=(4, 3, 5, 2, 4))
+    mask = np.array([[True] * 5, [True, False, True, True, False], [False] * 5])
+    real = mask.any(1)[:, None, None, None]
+    tensors = [tf.constant(each, tf.float32) for each in (query, key, value)]
+    with tf.GradientTape() as tape:
+        tape.watch(tensors)
+        result, _ = hub._attend(attention, *tensors, mask[:, None])
+        total = tf.reduce_sum(result * (weights * real).astype("float32"))
+    np.testing.assert_allclose(
+        result.numpy() * real, softmax_attention(query, key, value, mask), atol=1e-6
+    )
+    assert np.isfinite(result).all()
+    for given, gradient in enumerate(tape.gradient(total, tensors)):
+        for cell in ((0, 1, 0, 2), (1, 2, 1, 3), (1, 1, 0, 0), (2, 0, 1, 1)):
+            ends = []
+            for step in (1e-5, -1e-5):
+                moved = [each.copy() for each in (query, key, value)]
+                moved[given][cell] += step
+                ends.append((softmax_attention(*moved, mask) * weights).sum())
+            assert float(gradient[cell]) == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=2e-6)
+
+
+def test_half_precision_keeps_masked_positions_out() -> None:
+    attention = keras.layers.MultiHeadAttention(2, 4, dtype="float16")
+    attention.build((1, 3, 8), (1, 3, 8))
+    draw = np.random.default_rng(0)
+    query, key, value = draw.normal(size=(3, 1, 3, 2, 4)).astype("float16")
+    mask = np.array([[True, True, False]])
+    result, _ = hub._attend(attention, *map(tf.constant, (query, key, value)), mask[:, None])
+    expected = softmax_attention(*(x.astype("float64") for x in (query, key, value)), mask)
+    np.testing.assert_allclose(result.numpy(), expected, atol=3e-3)
+
+
+def test_exact_gelu_against_its_definition() -> None:
+    x = np.linspace(-9, 9, 73)
+    expected = [0.5 * each * (1 + math.erf(each / math.sqrt(2))) for each in x]
+    result = hub._exact_gelu(tf.constant(x, tf.float32))
+    np.testing.assert_allclose(result, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("family", SIZES)

@@ -8,8 +8,8 @@ import tensorflow as tf
 from tfmrc.ops.masking import LOG_ZERO
 
 Tensors = dict[str, tf.Tensor]
-# Windows that the model reads at once, which bounds the memory of one request. Faster on two cores
-# than 16, whose attention does not fit into the cache.
+# Windows that the model reads at once, which bounds the memory of one request. 16 are slower on two
+# cores, in batches and for long passages.
 CHUNK = 4
 CANDIDATES = 256  # pairs of begin and end per window that can be part of an answer
 

@@ -4,13 +4,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import spacy
 import yaml
 
+from tests.encoders import torch_files
+from tests.encoders.test_cove import tensors, weights
 from tests.recipes.small_squad import NAMES, squad
 from tests.running import eagerly
 from tfmrc import Predictor, cli, data, experiments
+from tfmrc.encoders import load_cove
 from tfmrc.evaluation import read_predictions
 from tfmrc.experiments import find_recipe
 from tfmrc.experiments.answering import digest_of, model_digest
@@ -222,6 +226,8 @@ def test_tags_and_vectors(place: Path) -> None:
     pipeline.to_disk(place / "pipeline")
     tagged = {**SETTINGS, "tagger": str(place / "pipeline"), "grid": {"seeds": [1]}}
     tagged["vocabulary"] = {**SETTINGS["vocabulary"], "vectors": "vectors.txt"}
+    tagged["contextual"] = {"cove": "cove.pth"}
+    torch_files.write(place / "cove.pth", tensors(weights(dim=4)))
     (place / "vectors.txt").write_text("owl 1 2 3 4\nyak 5 6 7 8\n")
     (place / "tags.yaml").write_text(yaml.safe_dump(tagged))
     run = str(place / "tagged")
@@ -242,8 +248,12 @@ def test_tags_and_vectors(place: Path) -> None:
     assert 0 < facts["words_with_a_vector"] < 1
     report = (place / "tagged" / "evaluation" / "1-dev-span" / "report.md").read_text()
     assert "Word vectors: vectors.txt, for " in report
+    assert "Contextual embedding: cove (cove.pth)." in report
     row = predictor.preprocessor.vocabulary.words.index("owl") - NUM_SPECIAL
     assert predictor.model.word_embedding.words.numpy()[row].shape == (4,)
+    cove = predictor.model.contextual_embedding
+    for ours, file in zip(cove.weights, load_cove(place / "cove.pth").weights, strict=True):
+        assert np.array_equal(ours.numpy(), file.numpy())  # fixed, and saved with the predictor
 
 
 def test_questions_made_from_passages_then_real_ones(

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from keras import ops
 
+from tests.layers.weights import randomise
 from tests.models.contextual import OneWay
+from tfmrc.encoders import CoVe, ELMo
 from tfmrc.losses import SpanPositionNLL
 from tfmrc.models import SAN
 from tfmrc.testing import run_model_test
@@ -103,6 +105,42 @@ def test_a_contextual_embedding_is_read_by_both_layers_and_survives_the_config()
     twin = SAN.from_config(model.get_config())
     twin.set_weights(model.get_weights())
     np.testing.assert_allclose(model(batch())["end"], twin(batch())["end"], rtol=1e-5)
+
+
+def test_cove_reads_the_word_vectors_and_stays_fixed(tmp_path):
+    cove = CoVe(units=3, input_dim=6, name="cove")
+    randomise(cove, seed=3, scale=0.5)
+    model = SAN(**SMALL, contextual_embedding=cove)
+    x = batch()
+    heard = []
+    encoding, call = model.contextual_encoding, model.contextual_encoding.call
+
+    def listen(*args, **kwargs):
+        heard.append(np.array(kwargs["contextual"]))
+        return call(*args, **kwargs)
+
+    encoding.call = listen
+    model.find(x)
+    for ids, vectors in zip((x["question_ids"], x["passage_ids"]), heard, strict=True):
+        right = cove(model.word_embedding(ids), ids != 0)
+        np.testing.assert_allclose(vectors, right, rtol=1e-5, atol=1e-6)
+        assert np.abs(vectors).max() > 0.1 and not vectors[ids == 0].any()
+    encoding.call = call
+    fixed = {variable.path for variable in cove.variables}
+    assert fixed and not fixed & {variable.path for variable in model.trainable_variables}
+    model.save(tmp_path / "san.keras")
+    again = keras.saving.load_model(tmp_path / "san.keras")
+    np.testing.assert_allclose(model(x)["end"], again(x)["end"], rtol=1e-5)
+
+
+def test_a_contextual_embedding_that_cannot_be_fed_is_refused():
+    elmo = ELMo(filters=[[1, 4]], projection_dim=3, lstm_dim=5, character_dim=4)
+    with pytest.raises(ValueError, match="ids or vectors, and ELMo reads characters"):
+        SAN(**SMALL, contextual_embedding=elmo)
+    with pytest.raises(ValueError, match="word vectors of width 5. Received: word_dim=6"):
+        SAN(**SMALL, contextual_embedding=CoVe(units=3, input_dim=5))
+    with pytest.raises(ValueError, match="exclude each other"):
+        SAN(**SMALL, contextual_embedding=CoVe(units=3, input_dim=6), encoder=elmo)
 
 
 @keras.saving.register_keras_serializable(package="tests")

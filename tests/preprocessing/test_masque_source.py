@@ -200,6 +200,7 @@ def test_config_and_assets(tmp_path):
         "question_length": 100,
         "answer_length": 100,
         "generation_vocabulary_size": 5000,
+        "characters": False,
         "gold_relevance": True,
         "num_oov_buckets": 3,
     }

@@ -53,6 +53,8 @@ class CoVe(keras.layers.Layer):
     Reference: McCann et al. 2017, "Learned in Translation: Contextualized Word Vectors".
     """
 
+    reads = "vectors"  # what a model gives to it, see `tfmrc.models.SAN`
+
     def __init__(self, units=300, input_dim=300, num_layers=2, encoder_trainable=False, **kwargs):
         super().__init__(**kwargs)
         sizes = {"units": units, "input_dim": input_dim, "num_layers": num_layers}
@@ -60,6 +62,7 @@ class CoVe(keras.layers.Layer):
             if size < 1:
                 raise ValueError(f"`{name}` must be at least 1. Received: {name}={size}")
         self._config = sizes | {"encoder_trainable": encoder_trainable}
+        self.input_dim = input_dim
         self.output_dim = 2 * units
         self.lstms = []
         for layer in range(num_layers):

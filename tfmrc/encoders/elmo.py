@@ -89,6 +89,8 @@ class ELMo(keras.layers.Layer):
     section 3.4.
     """
 
+    reads = "characters"
+
     def __init__(
         self,
         filters,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from tfmrc.encoders.elmo import (
@@ -81,5 +82,5 @@ def elmo_generable_characters(words: Sequence[str]) -> tf.Tensor:
     special = [""] * NUM_SPECIAL
     special[UNK] = UNKNOWN
     ids = elmo_character_ids([*special, *words[NUM_SPECIAL:]])
-    rows = [boundary(SENTENCE_BEGIN), boundary(SENTENCE_END)]
+    rows = np.stack([boundary(SENTENCE_BEGIN), boundary(SENTENCE_END)])
     return tf.tensor_scatter_nd_update(ids, [[BOS], [EOS]], rows)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tfmrc.arguments import check_arguments, nearest, unknown_argument
 from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import check_sources
+from tfmrc.experiments.sources import check_sources, contextual_files
 
 RESERVED = ("name", "preset")  # settings of `model` that are no arguments
 KERAS = ("dtype", "trainable")  # arguments that every Keras model takes
@@ -39,6 +39,11 @@ def classes_of(experiment: Experiment) -> Classes:
     model_class = find_model_class(str(experiment.model.get("name", "")))
     predictor = find_predictor_class(model_class)
     return Classes(model_class, predictor.preprocessor_class, predictor)
+
+
+def reads_tags(classes: Classes) -> bool:
+    """Whether the model reads tags: its preprocessor has an argument `lemmas`."""
+    return "lemmas" in inspect.signature(classes.preprocessor).parameters
 
 
 def import_modules(experiment: Experiment) -> None:
@@ -120,6 +125,14 @@ def check_experiment(experiment: Experiment) -> Classes:
         )
     if experiment.encoder:
         _check_encoder(experiment, classes)
+    if experiment.contextual:
+        _check_contextual(experiment, classes)
+    makes_questions = any(source.spans == "cloze" for source in experiment.sources)
+    if experiment.tagger is not None and not makes_questions and not reads_tags(classes):
+        raise ValueError(
+            f"{classes.preprocessor.__name__} reads no tags, and no source has `spans: cloze`. "
+            f"Received: tagger={experiment.tagger!r}"
+        )
     chosen = experiment.vocabulary
     if chosen.rows_from_encoder and (chosen.vectors is not None or not experiment.encoder):
         raise ValueError(
@@ -177,6 +190,35 @@ def build_encoder(experiment: Experiment) -> Any:
         raise ValueError(f"encoder: {error}") from error
 
 
+def build_contextual(experiment: Experiment, data: Path) -> Any:
+    """Loads the contextual embedding of an experiment; None without one.
+
+    Args:
+        experiment: `Experiment`. The experiment.
+        data: Path. The data folder.
+
+    Raises:
+        ValueError: If its file cannot be read.
+    """
+    if not experiment.contextual:
+        return None
+    from tfmrc.encoders import load_cove, load_elmo
+
+    paths = [data / name for name in contextual_files(experiment)]
+    [(name, _)] = experiment.contextual.items()
+    load = {"cove": load_cove, "elmo": load_elmo}[name]
+    return load(*paths, name=name, dtype=experiment.training.dtype)
+
+
+def _check_contextual(experiment: Experiment, classes: Classes) -> None:
+    contextual_files(experiment)
+    if "contextual_embedding" not in inspect.signature(classes.model).parameters:
+        raise ValueError(
+            f"{classes.model.__name__} takes no contextual embedding. "
+            f"Received: contextual={experiment.contextual}"
+        )
+
+
 def _check_model(model_class: Any, given: Mapping[str, Any]) -> None:
     """Raises a TypeError if a model has no such argument, even if it accepts `**kwargs`."""
     parameters = inspect.signature(model_class).parameters.values()
@@ -213,7 +255,11 @@ def build_preprocessor(
 
 
 def build_model(
-    experiment: Experiment, preprocessor: Any, tagger: str | None = None, encoder: Any = None
+    experiment: Experiment,
+    preprocessor: Any,
+    tagger: str | None = None,
+    encoder: Any = None,
+    contextual: Any = None,
 ) -> Any:
     """Builds the model of an experiment with the preprocessor's sizes.
 
@@ -223,6 +269,7 @@ def build_model(
         tagger: str or None. Name and version of the tagger whose tags the model reads.
             Default: None.
         encoder: A pretrained encoder, or None. Default: None.
+        contextual: A contextual embedding, or None. Default: None.
 
     Raises:
         ValueError: If an argument does not exist, is determined by the preprocessor, or has an
@@ -245,6 +292,8 @@ def build_model(
         arguments["tagger"] = tagger
     if encoder is not None:
         arguments["encoder"] = encoder
+    if contextual is not None:
+        arguments["contextual_embedding"] = contextual
     preset = experiment.model.get("preset")
     try:
         if preset is not None:

@@ -9,6 +9,7 @@ from tfmrc.experiments.environment import summary
 from tfmrc.experiments.recipes import recipes_folder
 from tfmrc.experiments.reproduction import Row, read_rows
 from tfmrc.experiments.settings import Experiment, Source
+from tfmrc.experiments.sources import contextual_files
 
 __all__ = ["details_of", "paper_figures", "split_of"]
 
@@ -39,6 +40,9 @@ def details_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> di
         ),
         "Search": ", ".join(f"{k} {v}" for k, v in experiment.evaluation.options.items()),
         "Word vectors": _vectors(experiment, facts[0]),
+        "Contextual embedding": ", ".join(
+            f"{name} ({', '.join(contextual_files(experiment))})" for name in experiment.contextual
+        ),
         "Training answers that are whole words, hold a part of one, come after the words that are "
         "read, have no span": _counts(facts[0].get("alignment")),
         "Machine": "; ".join(sorted({summary(f["machine"]) for f in facts})),

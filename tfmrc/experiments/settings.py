@@ -227,9 +227,12 @@ class Experiment:
         imports: modules to import first, which register a user's own classes.
         split: choice of the validation examples.
         vocabulary: words with a row of their own.
-        tagger: spaCy pipeline whose tags the model reads; null: no tags.
+        tagger: spaCy pipeline whose tags the model reads, or which finds the answers of made
+            questions; null: no tags.
         encoder: `preset` of a pretrained encoder and options of `tfmrc.encoders.from_preset`, such
             as `trainable_layers`; for models that take an encoder.
+        contextual: `cove: FILE` for SAN, or `elmo: {options: FILE, weights: FILE}` for Masque: the
+            authors' files of a contextual embedding, below the data folder.
         preprocessor: arguments of the model's preprocessor.
         training: settings of training.
         evaluation: settings of prediction and scoring.
@@ -247,6 +250,7 @@ class Experiment:
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     tagger: str | None = None
     encoder: dict[str, Any] = field(default_factory=dict)
+    contextual: dict[str, Any] = field(default_factory=dict)
     preprocessor: dict[str, Any] = field(default_factory=dict)
     training: Training = field(default_factory=Training)
     evaluation: Evaluation = field(default_factory=Evaluation)

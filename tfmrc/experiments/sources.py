@@ -85,6 +85,27 @@ def check_sources(experiment: Experiment) -> None:
         raise ValueError("At least one source has a training file. Received: none with `train`")
 
 
+def contextual_files(experiment: Experiment) -> list[str]:
+    """Returns the files of the contextual embedding, below the data folder; none without one.
+
+    Raises:
+        ValueError: If the setting has another form.
+    """
+    match experiment.contextual:
+        case {"cove": str(weights), **others} if not others:
+            return [weights]
+        case {"elmo": {"options": str(options), "weights": str(weights), **more}, **others} if (
+            not more and not others
+        ):
+            return [options, weights]
+    if not experiment.contextual:
+        return []
+    raise ValueError(
+        "`contextual` is `{cove: FILE}` or `{elmo: {options: FILE, weights: FILE}}`. "
+        f"Received: contextual={experiment.contextual}"
+    )
+
+
 def input_files(experiment: Experiment, folder: Path) -> list[Path]:
     """Returns the files that a run is trained on, each once.
 
@@ -103,6 +124,12 @@ def input_files(experiment: Experiment, folder: Path) -> list[Path]:
         if not vectors.is_file():
             raise ValueError(f"The file of word vectors does not exist. Received: {vectors}")
         files.append(vectors)
+    for name in contextual_files(experiment):
+        if not (folder / name).is_file():
+            raise ValueError(
+                f"The file of the contextual embedding does not exist. Received: {folder / name}"
+            )
+        files.append(folder / name)
     start = start_folder(experiment)
     if start is not None:
         files += sorted(path for path in start.iterdir() if path.is_file())

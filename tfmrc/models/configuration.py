@@ -1,13 +1,20 @@
 """Conversion of constructor arguments to JSON values and back."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import keras
 
 from tfmrc import encoders
 
-__all__ = ["check_choice", "check_contextual", "deserialized", "holds_layers", "serialized"]
+__all__ = [
+    "check_choice",
+    "check_contextual",
+    "contextual_reads",
+    "deserialized",
+    "holds_layers",
+    "serialized",
+]
 
 
 def serialized(value: Any) -> Any:
@@ -61,12 +68,47 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
         raise ValueError(f"`{name}` is one of {list(choices)}. Received: {name}={value!r}")
 
 
-def check_contextual(encoder: Any, contextual_embedding: Any) -> None:
-    """Raises a ValueError if a model is given both an encoder and a contextual embedding."""
-    if encoder is not None and contextual_embedding is not None:
+def contextual_reads(contextual_embedding: Any) -> str:
+    """Returns what a contextual embedding reads: word "ids", or "vectors" or "characters"."""
+    return getattr(contextual_embedding, "reads", "ids")
+
+
+def check_contextual(
+    encoder: Any,
+    contextual_embedding: Any,
+    reads: Sequence[str] = ("ids",),
+    word_dim: int | None = None,
+) -> None:
+    """Checks a contextual embedding.
+
+    Args:
+        encoder: A model's encoder, or None.
+        contextual_embedding: `keras.layers.Layer` or None.
+        reads: sequence of str. What the model can give to it, see `contextual_reads`.
+        word_dim: int or None. Width of the model's word vectors. Default: None.
+
+    Raises:
+        ValueError: If there is an encoder too, or the model cannot give it what it reads.
+    """
+    if contextual_embedding is None:
+        return
+    if encoder is not None:
         raise ValueError(
             "An encoder and a contextual embedding exclude each other. Received: "
             f"encoder={encoder!r:.80}, contextual_embedding={contextual_embedding!r:.80}"
+        )
+    theirs = contextual_reads(contextual_embedding)
+    if theirs not in reads:
+        raise ValueError(
+            f"This model gives its contextual embedding {' or '.join(reads)}, and "
+            f"{type(contextual_embedding).__name__} reads {theirs}. "
+            f"Received: contextual_embedding={contextual_embedding!r:.80}"
+        )
+    width = getattr(contextual_embedding, "input_dim", None)
+    if theirs == "vectors" and width != word_dim:
+        raise ValueError(
+            f"{type(contextual_embedding).__name__} reads word vectors of width {width}. "
+            f"Received: word_dim={word_dim}"
         )
 
 

@@ -2,7 +2,7 @@
 
 from keras import ops
 
-from tfmrc.models.generation import GenerationMixin, input_ids
+from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
 from tfmrc.ops.ids import BOS, PAD
 
 GIVEN = {"answer": "question", "ask": "answer"}  # input of a task besides the passage
@@ -74,7 +74,7 @@ class Direction(GenerationMixin):
         """
         first = ops.equal(t, 0)
         words = ops.where(first, BOS, input_ids(memory, ids, self.num_generable))
-        characters = ops.where(first, 0, self._spelled(memory, ids))
+        characters = ops.where(first, 0, input_characters(memory, ids, self.num_generable))
         embedded = self.model.embed(words, characters)  # [B, W, d]
         written, cache = self.model.writer(self.task).decode_step(embedded, cache, t)
         parts = self.model.distribute(self.task, memory, written)
@@ -94,7 +94,7 @@ class Direction(GenerationMixin):
         """
         previous = input_ids(memory, target_ids, self.num_generable)[:, :-1]
         ids = ops.pad(previous, [[0, 0], [1, 0]], constant_values=BOS)
-        spelled = self._spelled(memory, target_ids)[:, :-1]
+        spelled = input_characters(memory, target_ids, self.num_generable)[:, :-1]
         characters = ops.pad(spelled, [[0, 0], [1, 0], [0, 0]])
         embedded = self.model.embed(ids, characters)
         written = self.model.writer(self.task)(embedded, padding_mask=ops.not_equal(ids, PAD))
@@ -105,12 +105,3 @@ class Direction(GenerationMixin):
             "log_parts": parts["log_parts"],
             "passage_attention": ops.exp(parts["log_attentions"][0]),
         }
-
-    def _spelled(self, memory, extended_ids):
-        """Returns the characters `[B, n, c]` of words by their extended ids `[B, n]`."""
-        characters = memory["source_characters"]
-        index = ops.clip(extended_ids - self.num_generable, 0, ops.shape(characters)[1] - 1)
-        copied = ops.take_along_axis(characters, index[..., None], axis=1)
-        row = ops.clip(extended_ids, 0, self.num_generable - 1)
-        generated = ops.take(memory["generable_characters"], row, axis=0)
-        return ops.where((extended_ids < self.num_generable)[..., None], generated, copied)

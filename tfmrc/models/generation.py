@@ -136,3 +136,20 @@ def input_ids(memory, extended_ids, num_generable):
     index = ops.clip(extended_ids - num_generable, 0, ops.shape(source_ids)[1] - 1)
     copied = ops.take_along_axis(source_ids, index, axis=1)
     return ops.where(extended_ids < num_generable, extended_ids, copied)
+
+
+def input_characters(memory, extended_ids, num_generable):
+    """Returns the characters `[B, n, c]` of words by their extended ids `[B, n]`.
+
+    Args:
+        memory: dict. `source_characters` `[B, S, c]` of the words that can be copied, and
+            `generable_characters` `[G, c]`.
+        extended_ids: int `[B, n]`. Extended ids, as in `input_ids`.
+        num_generable: int. The number of words that can be generated.
+    """
+    characters = memory["source_characters"]
+    index = ops.clip(extended_ids - num_generable, 0, ops.shape(characters)[1] - 1)
+    copied = ops.take_along_axis(characters, index[..., None], axis=1)
+    row = ops.clip(extended_ids, 0, num_generable - 1)
+    generated = ops.take(memory["generable_characters"], row, axis=0)
+    return ops.where((extended_ids < num_generable)[..., None], generated, copied)

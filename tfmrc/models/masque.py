@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
+from tfmrc.encoders.elmo import MAX_CHARACTERS
 from tfmrc.layers import (
     AnswerPossibility,
     DualAttention,
@@ -24,8 +25,8 @@ from tfmrc.layers import (
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.models import presets
 from tfmrc.models.base import Model
-from tfmrc.models.configuration import check_choice, check_contextual
-from tfmrc.models.generation import GenerationMixin, input_ids
+from tfmrc.models.configuration import check_choice, check_contextual, contextual_reads
+from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
 from tfmrc.models.masque_decoder import MasqueDecoder
 from tfmrc.models.masque_reader import MasqueReader
 from tfmrc.models.parts import check_output
@@ -57,7 +58,10 @@ class Masque(GenerationMixin, Model):
     `hidden_dim`. A contextual embedding is a Keras layer with `forward_dim`, `layer(ids, mask)`
     `[..., n, dim]`, `layer.forward(ids)` `[B, T, forward_dim]` (which must not look ahead),
     `layer.init_cache(batch_size, num_beams)` and `layer.decode_step(ids, cache)` for one word per
-    beam.
+    beam. With the attribute `reads = "characters"`, as ELMo (`tfmrc.encoders.load_elmo`), it is
+    given character ids `[..., 50]` in place of ids, which `MasquePreprocessor(characters=True)`
+    makes from the spelling of each text. A generated word is spelled as in the vocabulary, and a
+    copied one as in its source.
 
     With a pretrained encoder (`tfmrc.encoders`) the reader has three designs, selected by
     `encoder_use`:
@@ -133,6 +137,9 @@ class Masque(GenerationMixin, Model):
         question_encoder_ids: int `[B, V, Q]`, windows of subwords, with an encoder.
         encoder_ids, segment_ids: int `[B, K W, P]`, W windows of each passage, with an encoder
             that reads jointly; with one that does not `passage_encoder_ids` instead.
+        question_characters, passage_characters, answer_characters: int `[B, J, 50]`,
+            `[B, K, L, 50]`, `[B, T, 50]`, with a contextual embedding that reads characters;
+            `encode` takes `generable_characters` `[G, 50]` in place of the last.
         question_pieces, passage_pieces: int `[B, J, 2]`, `[B, K, L, 2]`, the subwords of each
             word, with an encoder.
         Every variant takes the same inputs, so that one dataset trains them all.
@@ -230,7 +237,7 @@ class Masque(GenerationMixin, Model):
             )
         check_choice("encoder_use", encoder_use, ENCODER_USES)
         check_choice("reading", reading, ENCODER_INPUTS)
-        check_contextual(encoder, contextual_embedding)
+        check_contextual(encoder, contextual_embedding, reads=("ids", "characters"))
         self.num_passages = num_passages
         self.num_styles = num_styles
         # Extended ids begin after the generable words; a table cannot generate more than it has.
@@ -238,6 +245,7 @@ class Masque(GenerationMixin, Model):
         self.has_decoder = decoder
         self.gold_ranker = ranker == "gold"
         self.contextual_embedding = contextual_embedding
+        self.reads_characters = contextual_reads(contextual_embedding) == "characters"
         self.encoder = getattr(encoder, "layer", encoder)
         self.encoder_use = None if encoder is None else encoder_use
         self.reading = reading
@@ -353,6 +361,13 @@ class Masque(GenerationMixin, Model):
             inputs["relevance_gold"] = keras.Input(
                 (num_passages,), dtype="float32", name="relevance_gold"
             )
+        if self.reads_characters:
+            spelled = {"question_characters": (None,), "passage_characters": (num_passages, None)}
+            if decoder:
+                spelled["answer_characters"] = (None,)
+            for part, words in spelled.items():
+                shape = (*words, MAX_CHARACTERS)
+                inputs[part] = keras.Input(shape, dtype="int32", name=part)
         if self.encoder is not None:
             for part in ENCODER_INPUTS[reading]:
                 inputs[part] = keras.Input((None, None), dtype="int32", name=part)
@@ -366,7 +381,12 @@ class Masque(GenerationMixin, Model):
         memory = self.reader.call(inputs)
         outputs = {part: memory[part] for part in ("ranker", "classifier") if part in memory}
         if self.decoder is not None:
-            parts = self.decoder.call(memory, inputs["answer_ids"], inputs["target_ids"])
+            parts = self.decoder.call(
+                memory,
+                inputs["answer_ids"],
+                inputs["target_ids"],
+                inputs.get("answer_characters"),
+            )
             outputs["decoder"] = parts["log_probability"]
             check_output(self, "build_pointer_generator", outputs["decoder"], None)
         if self.passage_ranker is not None:
@@ -478,11 +498,23 @@ class Masque(GenerationMixin, Model):
             inputs: dict. The model's inputs but for `answer_ids` and `target_ids`.
 
         Returns:
-            A dict, the memory, whose tensors have the batch first, but for `output_rows`;
+            A dict, the memory, whose tensors have the batch first, but for `output_rows` and
+            `generable_characters`;
             `ranker` and `classifier` among them.
         """
         memory = self.reader.call(inputs)
-        return memory if self.decoder is None else self.decoder.project(memory)
+        if self.decoder is None:
+            return memory
+        if self.reads_characters:
+            passages = inputs["passage_characters"]  # [B, K, L, 50]
+            passages = ops.reshape(passages, (ops.shape(passages)[0], -1, MAX_CHARACTERS))
+            memory |= {
+                "source_characters": ops.concatenate(
+                    [inputs["question_characters"], passages], axis=1
+                ),
+                "generable_characters": inputs["generable_characters"],
+            }
+        return self.decoder.project(memory)
 
     def init_cache(self, memory, num_beams, max_length):
         """Returns an empty cache for `max_length` steps of `num_beams` beams: `[B, W, ...]`."""
@@ -518,7 +550,12 @@ class Masque(GenerationMixin, Model):
         """
         previous = input_ids(memory, target_ids, self.num_generable)[:, :-1]
         answer_ids = ops.pad(previous, [[0, 0], [1, 0]], constant_values=BOS)
-        parts = self.decoder.call(memory, answer_ids, target_ids)
+        characters = None
+        if self.reads_characters:
+            spelled = input_characters(memory, target_ids[:, :-1], self.num_generable)
+            begin = ops.zeros_like(spelled[:, :1]) + memory["generable_characters"][BOS]
+            characters = ops.concatenate([begin, spelled], axis=1)
+        parts = self.decoder.call(memory, answer_ids, target_ids, characters)
         question_attention, passage_attention = map(ops.exp, parts["log_attentions"])
         return {
             "log_probability": parts["log_probability"],

@@ -4,7 +4,8 @@ import keras
 from keras import ops
 
 from tfmrc.models.composite import Composite
-from tfmrc.models.generation import input_ids
+from tfmrc.models.configuration import contextual_reads
+from tfmrc.models.generation import input_characters, input_ids
 from tfmrc.ops.ids import BOS
 
 
@@ -35,6 +36,8 @@ class MasqueDecoder(Composite):
         memory: dict. What the reader returned.
         answer_ids: int `[B, T]`. Input ids of the words before each target.
         target_ids: int `[B, T]`. Extended ids of the targets.
+        answer_characters: int `[B, T, c]`. Characters of the words before each target, for a
+            contextual embedding that reads characters.
 
     Returns:
         A dict: `log_probability` `[B, T]` of the targets and the other parts of
@@ -65,6 +68,7 @@ class MasqueDecoder(Composite):
         super().__init__(**options)
         self.word_embedding = word_embedding
         self.contextual_embedding = contextual_embedding
+        self.reads_characters = contextual_reads(contextual_embedding) == "characters"
         self.style_embedding = style_embedding
         self.highway = highway
         self.projection = projection
@@ -78,10 +82,11 @@ class MasqueDecoder(Composite):
         self.hidden_dim = hidden_dim
         self.combined_attention = combined_attention
 
-    def call(self, memory, answer_ids, target_ids):
+    def call(self, memory, answer_ids, target_ids, answer_characters=None):
         words = self.word_embedding(answer_ids)
         if self.contextual_embedding is not None:
-            words = ops.concatenate([words, self.contextual_embedding.forward(answer_ids)], axis=-1)
+            previous = answer_characters if self.reads_characters else answer_ids
+            words = ops.concatenate([words, self.contextual_embedding.forward(previous)], axis=-1)
         style = self.style_embedding(memory["style_ids"])[:, None]
         words = ops.concatenate([style, words[:, 1:]], axis=1)  # the style is the first word
         x = self.projection(self.highway(words))
@@ -155,14 +160,21 @@ class MasqueDecoder(Composite):
     def decode_step(self, memory, cache, ids, t):
         """Computes one step of decoding, see `tfmrc.models.Masque.decode_step`."""
         cache = dict(cache)
-        ids = ops.where(ops.equal(t, 0), BOS, input_ids(memory, ids, self.num_generable))
+        first = ops.equal(t, 0)
+        previous = ids
+        ids = ops.where(first, BOS, input_ids(memory, ids, self.num_generable))
         words = self.word_embedding(ids)  # [B, W, word_dim]
         if self.contextual_embedding is not None:
             contextual = self.contextual_embedding
-            forward, cache["contextual"] = contextual.decode_step(ids, cache["contextual"])
+            if self.reads_characters:
+                spelled = input_characters(memory, previous, self.num_generable)
+                previous = ops.where(first, memory["generable_characters"][BOS], spelled)
+            else:
+                previous = ids
+            forward, cache["contextual"] = contextual.decode_step(previous, cache["contextual"])
             words = ops.concatenate([words, forward], axis=-1)
         style = self.style_embedding(memory["style_ids"])[:, None]
-        words = ops.where(ops.equal(t, 0), style, words)
+        words = ops.where(first, style, words)
         x = self.projection(self.highway(words))
         x = x if self.positions is None else self.positions(x, position=t)
         masks = [memory["question_mask"], memory["passage_mask"]]

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from tfmrc.models.composite import Composite
+from tfmrc.models.configuration import contextual_reads
 from tfmrc.ops.ids import PAD
 
 # The true relevance of a passage that does not matter, in place of 0: a reference word that only
@@ -21,7 +22,8 @@ class MasqueReader(Composite):
 
     Args:
         word_embedding: Layer. Ids to `[..., word_dim]`.
-        contextual_embedding: Layer or None. `layer(ids, mask)` to `[..., n, dim]`.
+        contextual_embedding: Layer or None. `layer(ids, mask)` to `[..., n, dim]`, or
+            `layer(characters, mask)`, see `tfmrc.models.Masque`.
         highway: Layer on the embedded words; None for none.
         projection: Layer to `hidden_dim`.
         positions: Layer or None. Adds positions after the projection.
@@ -91,6 +93,7 @@ class MasqueReader(Composite):
         super().__init__(**options)
         self.word_embedding = word_embedding
         self.contextual_embedding = contextual_embedding
+        self.reads_characters = contextual_reads(contextual_embedding) == "characters"
         self.highway = highway
         self.projection = projection
         self.positions = positions
@@ -118,8 +121,13 @@ class MasqueReader(Composite):
         question_mask = ops.not_equal(question_ids, PAD)  # [B, J]
         passage_mask = ops.not_equal(passage_ids, PAD)  # [B, K, L]
         question_words, passage_words = self.words(inputs)
-        question = self.embed(question_words, question_ids, question_mask)  # [B, J, d]
-        passages = self.embed(passage_words, passage_ids, passage_mask)  # [B, K, L, d]
+        spelled = "characters" if self.reads_characters else "ids"
+        question = self.embed(  # [B, J, d]
+            question_words, inputs[f"question_{spelled}"], question_mask
+        )
+        passages = self.embed(  # [B, K, L, d]
+            passage_words, inputs[f"passage_{spelled}"], passage_mask
+        )
         for block in self.shared_encoder:  # masque-01
             question = block(question, padding_mask=question_mask)
             passages = block(passages, padding_mask=passage_mask)
@@ -185,9 +193,9 @@ class MasqueReader(Composite):
         passages = encoder.words(states, self.join_pieces(inputs["passage_pieces"]))
         return encoder.words(asked, inputs["question_pieces"]), self.split_passages(passages)
 
-    def embed(self, words, ids, mask):
-        """Word vectors `[..., n, word_dim]` and ids `[..., n]` to `[..., n, d]`."""
+    def embed(self, words, spelled, mask):
+        """Word vectors `[..., n, word_dim]` and ids or characters of the words to `[..., n, d]`."""
         if self.contextual_embedding is not None:
-            words = ops.concatenate([words, self.contextual_embedding(ids, mask)], axis=-1)
+            words = ops.concatenate([words, self.contextual_embedding(spelled, mask)], axis=-1)
         x = self.projection(words if self.highway is None else self.highway(words))
         return x if self.positions is None else self.positions(x)

@@ -19,7 +19,7 @@ from tfmrc.layers import (
 )
 from tfmrc.models import presets
 from tfmrc.models.base import Model
-from tfmrc.models.configuration import check_choice, check_contextual
+from tfmrc.models.configuration import check_choice, check_contextual, contextual_reads
 from tfmrc.models.parts import check_output
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.spans import best_spans
@@ -48,8 +48,10 @@ class SAN(Model):
     attention, self-attention, LSTM) and the answer module. It is a functional Keras model that is
     trained with `compile` and `fit`.
 
-    A contextual embedding (CoVe in the paper) is a Keras layer `layer(ids, mask)` `[B, n, dim]`;
-    both layers of the contextual encoding read it.
+    A contextual embedding (CoVe in the paper, `tfmrc.encoders.load_cove`) is a Keras layer
+    `layer(ids, mask)` `[B, n, dim]`, or `layer(word_vectors, mask)` if it has the attribute
+    `reads = "vectors"`; both layers of the contextual encoding read it. CoVe's authors give zeros
+    to words without a vector; here such words have their rows of the word embedding.
 
     With a pretrained encoder (`tfmrc.encoders`), `encoder_use` selects one of three designs:
 
@@ -164,7 +166,7 @@ class SAN(Model):
             )
         check_choice("encoder_use", encoder_use, ENCODER_USES)
         check_choice("reading", reading, ENCODER_INPUTS)
-        check_contextual(encoder, contextual_embedding)
+        check_contextual(encoder, contextual_embedding, reads=("ids", "vectors"), word_dim=word_dim)
         self.num_exact_match = num_exact_match
         self.num_pos = num_pos
         self.num_ner = num_ner
@@ -274,8 +276,13 @@ class SAN(Model):
             **{name: inputs[name] for name in ("exact_match", "pos_ids", "ner_ids")
                if name in inputs},
         )  # fmt: skip
-        question = self._encode(question, question_ids, question_mask, read.get("question"))
-        passage = self._encode(passage, passage_ids, passage_mask, read.get("passage"))
+        if self.contextual_embedding is not None:
+            read = {
+                "question": self._contextual(question_words, question_ids, question_mask),
+                "passage": self._contextual(passage_words, passage_ids, passage_mask),
+            }
+        question = self._encode(question, question_mask, read.get("question"))
+        passage = self._encode(passage, passage_mask, read.get("passage"))
         memory = self.memory_generation(
             passage, question, passage_mask=passage_mask, question_mask=question_mask
         )
@@ -293,9 +300,11 @@ class SAN(Model):
             }
         return {text: self.encoder.words(states[text], inputs[f"{text}_pieces"]) for text in states}
 
-    def _encode(self, x, ids, mask, contextual):
-        if contextual is None and self.contextual_embedding is not None:
-            contextual = self.contextual_embedding(ids, mask)
+    def _contextual(self, words, ids, mask):
+        layer: Any = self.contextual_embedding
+        return layer(words if contextual_reads(layer) == "vectors" else ids, mask)
+
+    def _encode(self, x, mask, contextual):
         if contextual is None:
             return self.contextual_encoding(x, padding_mask=mask)
         return self.contextual_encoding(x, padding_mask=mask, contextual=contextual)

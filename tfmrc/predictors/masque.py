@@ -39,7 +39,8 @@ class MasquePredictor(Predictor[Answer]):
         preprocessor: The `tfmrc.preprocessing.MasquePreprocessor` that it was trained with.
 
     Raises:
-        ValueError: If model and preprocessor disagree on passages, styles or vocabulary.
+        ValueError: If model and preprocessor disagree on passages, styles, vocabulary or
+            characters.
 
     Example:
 
@@ -111,6 +112,17 @@ class MasquePredictor(Predictor[Answer]):
             Answer.from_outputs(outputs, row, num_passages=len(query.passages))
             for row, query in enumerate(queries)
         ]
+
+    def check_agreement(self) -> None:
+        """Raises a ValueError if sizes differ, or only one of the two has words' characters."""
+        super().check_agreement()
+        reads, has = self.model.reads_characters, self.preprocessor.characters
+        if reads != has:
+            raise ValueError(
+                "A model with a contextual embedding that reads characters needs a preprocessor "
+                "with `characters=True`, and no other model does. "
+                f"Received: characters in the model: {reads}, in the preprocessor: {has}"
+            )
 
     def check_exportable(self) -> None:
         """Raises a ValueError if the model needs the true relevance of the passages."""

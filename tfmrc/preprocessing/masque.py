@@ -5,6 +5,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tfmrc.encoders.elmo import SENTENCE_BEGIN, boundary
+from tfmrc.encoders.elmo_characters import elmo_character_ids, elmo_generable_characters
 from tfmrc.ops.ids import BOS, EOS
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.encoder_inputs import (
@@ -21,6 +23,7 @@ from tfmrc.text.subwords import SubwordTokenizer
 from tfmrc.text.vocabulary import Vocabulary
 
 MODEL_INPUTS = ("question_ids", "passage_ids", "extended_ids", "style_ids")
+CHARACTER_INPUTS = ("question_characters", "passage_characters", "generable_characters")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -49,6 +52,8 @@ class MasquePreprocessor(Preprocessor):
             model then reads beside the words; None for none.
         reading: what the encoder reads: "joint", each passage as one sequence with the question,
             or "separate".
+        characters: adds the words' character ids (`tfmrc.encoders.elmo_character_ids`), which a
+            model with ELMo reads.
 
     Raises:
         ValueError: a size is not positive, styles are empty or repeated.
@@ -91,6 +96,7 @@ class MasquePreprocessor(Preprocessor):
         gold_relevance: bool = False,
         encoder: Any = None,
         reading: str = "joint",
+        characters: bool = False,
     ):
         super().__init__(
             vocabulary,
@@ -104,6 +110,7 @@ class MasquePreprocessor(Preprocessor):
             answer_length=answer_length,
         )
         self.gold_relevance = gold_relevance
+        self.characters = characters
 
     def model_kwargs(self) -> dict[str, Any]:
         """The sizes that a `tfmrc.models.Masque` must have."""
@@ -116,7 +123,8 @@ class MasquePreprocessor(Preprocessor):
     def model_inputs(self) -> tuple[str, ...]:
         """Names of the model's inputs that `source` makes."""
         read = () if self.subwords is None else READINGS_OF_PASSAGES[self.reading]
-        return (*MODEL_INPUTS, *read)
+        spelled = CHARACTER_INPUTS if self.characters else ()
+        return (*MODEL_INPUTS, *read, *spelled)
 
     def source(self, question: Any, passages: Any, style: Any) -> Tensors:
         """The model's inputs, and what leads from source positions back to the strings.
@@ -129,7 +137,9 @@ class MasquePreprocessor(Preprocessor):
         Returns:
             A dict. The model's inputs, int32: `question_ids [B, J]`, `passage_ids [B, K, L]`,
             `extended_ids [B, S]` (0 at padding and `BOS`: not to be copied), `style_ids [B]`, and
-            with an encoder what `encoder_inputs_of_passages` describes. Beside them, `[B, S]`:
+            with an encoder what `encoder_inputs_of_passages` describes; with `characters`
+            `question_characters [B, J, 50]`, `passage_characters [B, K, L, 50]` and
+            `generable_characters [G, 50]`. Beside them, `[B, S]`:
             `words` (surfaces, "" where no word is), `compared` (the form that words are compared
             by), `starts` and `ends` (int32 code points of the question or passage); and
             `truncated` bool `[B]`: words or passages were cut.
@@ -161,6 +171,8 @@ class MasquePreprocessor(Preprocessor):
             begins = tf.cast(source.present, tf.int32)[:, :, None] * begins
             dropped = tf.reduce_any(passages[:, self.num_passages :] != "", axis=1)
             read = {} if self.subwords is None else self._encoder_inputs(self.subwords, source)
+            if self.characters:
+                read |= self._characters(source)
             return {
                 **read,
                 "question_ids": source.question_part(ids),
@@ -192,6 +204,17 @@ class MasquePreprocessor(Preprocessor):
             source.present,
         )
 
+    def _characters(self, source: Source) -> Tensors:
+        words = source.spread(source.tokens.surface)
+        begins = source.present[:, :, None] & (tf.range(source.passage_size) == 0)
+        passages = elmo_character_ids(source.passage_part(words))
+        generable = self.vocabulary.words[: self.generation_vocabulary_size]
+        return {
+            "question_characters": elmo_character_ids(source.question_part(words)),
+            "passage_characters": tf.where(begins[..., None], boundary(SENTENCE_BEGIN), passages),
+            "generable_characters": elmo_generable_characters(generable),
+        }
+
     def target(self, answer: Any, source: Tensors) -> Tensors:
         """Decoder inputs and targets.
 
@@ -203,9 +226,10 @@ class MasquePreprocessor(Preprocessor):
             `answer_ids` int32 `[B, T]`: `BOS`, then the input ids of the words; `target_ids` int32
             `[B, T]`: the extended ids of the words (`UNK` for a word that can be neither generated
             nor copied), then `EOS`; `PAD` after that in both. T is that of the batch's longest.
+            With `characters` also `answer_characters` int32 `[B, T, 50]`, those of `answer_ids`.
         """
         with tf.device(DEVICE):
-            return decoder_targets(
+            target = decoder_targets(
                 self.tokenizer,
                 self.vocabulary,
                 answer,
@@ -214,6 +238,12 @@ class MasquePreprocessor(Preprocessor):
                 self.answer_length,
                 self.generation_vocabulary_size,
             )
+            words = target.pop("answer_words")
+            if self.characters:
+                begins = tf.range(tf.shape(words)[1])[:, None] == 0
+                spelled = elmo_character_ids(words)
+                target["answer_characters"] = tf.where(begins, boundary(SENTENCE_BEGIN), spelled)
+            return target
 
     def batch(self, records: Tensors) -> tuple[Tensors, Tensors, Tensors]:
         """One batch for `model.fit`.
@@ -260,6 +290,7 @@ class MasquePreprocessor(Preprocessor):
             answerable=tf.where(lost & (answerable == 1), UNKNOWN, answerable),
         )
         x = {name: source[name] for name in self.model_inputs} | target
+        x.pop("generable_characters", None)  # a training batch has the answers' own
         self.randomize_oov_buckets(x, records, ("question_ids", "passage_ids", "answer_ids"))
         if self.gold_relevance:
             x["relevance_gold"] = self.relevance_gold(passages, relevance)

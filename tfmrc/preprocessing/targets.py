@@ -32,7 +32,8 @@ def decoder_targets(
         generation_vocabulary_size: int. G.
 
     Returns:
-        `answer_ids` and `target_ids`, int32 `[B, T]`; see `MasquePreprocessor.target`.
+        `answer_ids` and `target_ids`, int32 `[B, T]`; see `MasquePreprocessor.target`. And
+        `answer_words` string `[B, T]`, the surfaces of `answer_ids`, "" where no word is.
     """
     result = tokenizer.tokenize(text)
     tokens = cut_rows(result, tf.fill([result.starts.nrows(tf.int32)], length))
@@ -50,6 +51,7 @@ def decoder_targets(
     begins = tf.one_hot(tf.zeros_like(rows), shape[1], dtype=tf.int32) * BOS
     ends = tf.one_hot(tokens.lengths, shape[1], dtype=tf.int32) * EOS
     return {
+        "answer_words": spread(tokens.surface, tokens.row, tokens.position + 1, shape),
         "answer_ids": spread(input_ids, tokens.row, tokens.position + 1, shape) + begins,
         "target_ids": spread(extended_ids, tokens.row, tokens.position, shape) + ends,
     }

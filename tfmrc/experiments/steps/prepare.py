@@ -12,7 +12,7 @@ from tfmrc.data.example import Example
 from tfmrc.data.stream import ExampleStream
 from tfmrc.experiments import inputs
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.building import check_experiment, classes_of
+from tfmrc.experiments.building import check_experiment, classes_of, reads_tags
 from tfmrc.experiments.counts import PARTS, Count, check_enough, lines_of, max_passages
 from tfmrc.experiments.formats import formats, read
 from tfmrc.experiments.settings import Experiment, Source
@@ -66,7 +66,9 @@ class Prepared:
         return text.Vocabulary.load(self.folder / folders.VOCABULARY, settings.num_oov_buckets)
 
     def tags(self) -> Tags | None:
-        """Opens the cached tags; None for an experiment without a tagger."""
+        """Opens the cached tags; None for an experiment whose model reads none."""
+        if not reads_tags(classes_of(self.experiment)):
+            return None
         return _tags(self.experiment, self.folder)
 
 

@@ -15,6 +15,7 @@ from tfmrc.data import TrainingExample, make_dataset, padding_share, records
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.alignment import align_answers
 from tfmrc.experiments.building import (
+    build_contextual,
     build_encoder,
     build_model,
     build_preprocessor,
@@ -149,8 +150,11 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     with _scope(strategy):
         start = load_start(experiment, tagger)
         encoder = build_encoder(experiment) if start is None else None
+        contextual = build_contextual(experiment, prepared.data) if start is None else None
     if encoder is not None:
         more["encoder"] = encoder
+    if getattr(contextual, "reads", None) == "characters":
+        more["characters"] = True
     vocabulary = prepared.vocabulary()
     if start is None:
         preprocessor = build_preprocessor(experiment, vocabulary, more)
@@ -168,7 +172,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     )
     with _scope(strategy):
         if start is None:
-            model = build_model(experiment, preprocessor, tagger, encoder)
+            model = build_model(experiment, preprocessor, tagger, encoder, contextual)
             vectors = _vectors(experiment, prepared, vocabulary, encoder)
             if vectors is not None:
                 if getattr(model, "word_embedding", None) is None:

@@ -1,23 +1,18 @@
 """Masque with ELMo, as in the paper: characters from the texts to the decoder's cached steps."""
 
-import keras
 import numpy as np
 import pytest
 from keras import ops
 
 import tfmrc
-from tests.layers.weights import randomise
-from tests.running import eagerly
+from tests.models.papers import masque_with_elmo
 from tfmrc.data import Example
-from tfmrc.encoders import ELMo, elmo_character_ids
+from tfmrc.encoders import elmo_character_ids
 from tfmrc.encoders.elmo import SENTENCE_BEGIN, boundary
-from tfmrc.models import Masque
 from tfmrc.ops.ids import BOS, NUM_SPECIAL, UNK
 from tfmrc.preprocessing import MasquePreprocessor
 from tfmrc.testing import gradients
-from tfmrc.text import Vocabulary
 
-WORDS = "who met the king queen and it was".split()
 EXAMPLES = [
     Example(
         "1", "Who met the king?", ("Ada Lee met the king.", "It was Bob"), {"qa": ("Ada Lee",)}
@@ -26,29 +21,9 @@ EXAMPLES = [
 ]
 
 
-def elmo():
-    layer = ELMo(
-        filters=[[1, 4], [2, 4]], projection_dim=3, lstm_dim=5, character_dim=4, name="elmo"
-    )
-    randomise(layer, seed=4, scale=0.5)
-    return layer
-
-
 @pytest.fixture(scope="module")
 def made():
-    preprocessor = MasquePreprocessor(
-        Vocabulary(WORDS, num_oov_buckets=2), num_passages=2, characters=True,
-        generation_vocabulary_size=8,
-    )  # fmt: skip
-    model = Masque(
-        **preprocessor.model_kwargs(), word_dim=6, hidden_dim=8, num_heads=2, intermediate_dim=8,
-        num_shared_blocks=1, num_question_blocks=1, num_passage_blocks=1, num_decoder_blocks=1,
-        contextual_embedding=elmo(), dropout=0.0,
-    )  # fmt: skip
-    for layer in model.layers:
-        if layer is not model.contextual_embedding:
-            randomise(layer, seed=5, scale=0.3)
-    return model, preprocessor
+    return masque_with_elmo()
 
 
 def batch(preprocessor, examples=EXAMPLES):
@@ -130,29 +105,10 @@ def test_the_spelling_matters_and_only_the_mix_is_trained(made):
             assert gradient is not None and np.abs(gradient).max() > 1e-6
 
 
-def test_a_predictor_a_folder_and_an_export_give_the_same_answer(made, tmp_path):
-    model, preprocessor = made
-    predictor = tfmrc.Predictor(model, preprocessor)
-    question = {"question": EXAMPLES[0].question, "passages": list(EXAMPLES[0].passages)}
-    with eagerly():
-        answer = predictor.answer(**question, max_length=4, num_beams=2)
-        predictor.save(tmp_path / "folder")
-        again = tfmrc.load(tmp_path / "folder").answer(**question, max_length=4, num_beams=2)
-    predictor.export(tmp_path / "king" / "1", max_length=4, num_beams=2)
-    served = tfmrc.load(tmp_path / "king" / "1").answer(**question)
-    for other in (again, served):
-        assert other.text == answer.text
-        assert other.log_probability == pytest.approx(answer.log_probability, abs=1e-4)
-    model.save(tmp_path / "model.keras")
-    (x, _, _), _ = batch(preprocessor)
-    loaded = keras.saving.load_model(tmp_path / "model.keras")
-    np.testing.assert_allclose(loaded(x)["decoder"], model(x)["decoder"], atol=1e-5)
-
-
 def test_a_preprocessor_without_characters_does_not_fit(made):
-    model, _ = made
+    model, preprocessor = made
     plain = MasquePreprocessor(
-        Vocabulary(WORDS, num_oov_buckets=2), num_passages=2, generation_vocabulary_size=8
+        preprocessor.vocabulary, num_passages=2, generation_vocabulary_size=8
     )
     with pytest.raises(ValueError, match="characters=True"):
         tfmrc.Predictor(model, plain)

@@ -69,7 +69,6 @@ FUNCTIONS = {
     "TF_TensorByteSize": "ZP",
     "TF_StringInit": "VP",
     "TF_StringCopy": "VPSZ",
-    "TF_StringDealloc": "VP",
     "TF_StringGetDataPointer": "PP",
     "TF_StringGetSize": "ZP",
     "TF_SessionRun": "VPPPPIPPIPIPP",
@@ -235,12 +234,11 @@ class SavedModel:
         size = library.TF_TensorByteSize(tensor)
         leaves: list[Any]
         if kind == STRING:
-            leaves = []
+            leaves = []  # two outputs may share their strings, so none is freed here
             for at in range(start, start + size, TSTRING_SIZE) if size else ():
                 data = library.TF_StringGetDataPointer(at)
                 raw = ctypes.string_at(data, library.TF_StringGetSize(at))
                 leaves.append(raw.decode("utf-8", "surrogateescape"))
-                library.TF_StringDealloc(at)
         elif kind in PACKING:
             letter = PACKING[kind]
             raw = ctypes.string_at(start, size) if size else b""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from keras import ops
 
 import tfmrc
@@ -31,7 +32,7 @@ def batch(preprocessor, examples=EXAMPLES):
     passages = [list(e.passages) + [""] * (2 - len(e.passages)) for e in examples]
     records = {
         "question": [e.question for e in examples],
-        "passages": ops.convert_to_tensor(np.array(passages, object), "string"),
+        "passages": tf.constant(passages),
         "style": ["qa"] * len(examples),
         "answer": [e.answers["qa"][0] for e in examples],
     }

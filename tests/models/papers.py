@@ -18,7 +18,7 @@ def elmo():
     return layer
 
 
-def masque_with_elmo():
+def masque_with_elmo(**changes):
     """A small Masque that reads ELMo, with its preprocessor."""
     preprocessor = MasquePreprocessor(
         Vocabulary(WORDS, num_oov_buckets=2), num_passages=2, characters=True,
@@ -27,7 +27,7 @@ def masque_with_elmo():
     model = Masque(
         **preprocessor.model_kwargs(), word_dim=6, hidden_dim=8, num_heads=2, intermediate_dim=8,
         num_shared_blocks=1, num_question_blocks=1, num_passage_blocks=1, num_decoder_blocks=1,
-        contextual_embedding=elmo(), dropout=0.0,
+        contextual_embedding=elmo(), dropout=0.0, **changes,
     )  # fmt: skip
     return _random(model), preprocessor
 

@@ -113,3 +113,13 @@ def test_a_preprocessor_without_characters_does_not_fit(made):
     )
     with pytest.raises(ValueError, match="characters=True"):
         tfmrc.Predictor(model, plain)
+
+
+def test_a_ranker_alone_reads_the_same_batches(made):
+    _, preprocessor = made
+    model, _ = masque_with_elmo(decoder=False)
+    (x, _, _), source = batch(preprocessor)
+    outputs = model(x)
+    assert set(outputs) == {"ranker", "classifier"}
+    memory = model.encode({name: source[name] for name in preprocessor.model_inputs})
+    np.testing.assert_allclose(memory["ranker"], outputs["ranker"], atol=1e-5)

@@ -362,12 +362,11 @@ class Masque(GenerationMixin, Model):
                 (num_passages,), dtype="float32", name="relevance_gold"
             )
         if self.reads_characters:
-            spelled = {"question_characters": (None,), "passage_characters": (num_passages, None)}
-            if decoder:
-                spelled["answer_characters"] = (None,)
-            for part, words in spelled.items():
-                shape = (*words, MAX_CHARACTERS)
-                inputs[part] = keras.Input(shape, dtype="int32", name=part)
+            for text in ("question", "passage", "answer"):
+                ids = inputs[f"{text}_ids"]
+                inputs[f"{text}_characters"] = keras.Input(
+                    (*ids.shape[1:], MAX_CHARACTERS), dtype="int32", name=f"{text}_characters"
+                )
         if self.encoder is not None:
             for part in ENCODER_INPUTS[reading]:
                 inputs[part] = keras.Input((None, None), dtype="int32", name=part)

@@ -123,3 +123,22 @@ def test_a_ranker_alone_reads_the_same_batches(made):
     assert set(outputs) == {"ranker", "classifier"}
     memory = model.encode({name: source[name] for name in preprocessor.model_inputs})
     np.testing.assert_allclose(memory["ranker"], outputs["ranker"], atol=1e-5)
+
+
+def test_an_example_alone_equals_the_same_in_a_padded_batch(made):
+    """Its texts are shorter than the batch's, and one passage is missing."""
+    model, preprocessor = made
+    (together, _, _), _ = batch(preprocessor)
+    for row, example in enumerate(EXAMPLES):
+        (alone, _, _), _ = batch(preprocessor, [example])
+        right, found = model(together), model(alone)
+        length = alone["target_ids"].shape[1]
+        words = np.array(alone["target_ids"][0]) != UNK  # impossible words have no probability
+        np.testing.assert_allclose(
+            np.array(found["decoder"])[0][words],
+            np.array(right["decoder"])[row, :length][words],
+            rtol=1e-4,
+            atol=1e-5,
+        )
+        for part in ("ranker", "classifier"):
+            np.testing.assert_allclose(found[part][0], right[part][row], atol=1e-5)

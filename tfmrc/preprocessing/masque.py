@@ -170,24 +170,28 @@ class MasquePreprocessor(Preprocessor):
             begins = tf.one_hot(0, source.passage_size, dtype=tf.int32) * BOS
             begins = tf.cast(source.present, tf.int32)[:, :, None] * begins
             dropped = tf.reduce_any(passages[:, self.num_passages :] != "", axis=1)
-            read = {} if self.subwords is None else self._encoder_inputs(self.subwords, source)
+            surfaces = source.spread(source.tokens.surface)
+            read: Tensors = {}
+            if self.subwords is not None:
+                read |= self._encoder_inputs(self.subwords, source, surfaces)
             if self.characters:
-                read |= self._characters(source)
+                read |= self._characters(source, surfaces)
             return {
                 **read,
                 "question_ids": source.question_part(ids),
                 "passage_ids": source.passage_part(ids) + begins,
                 "extended_ids": source.spread(extended_ids),
                 "style_ids": style_ids,
-                "words": source.spread(source.tokens.surface),
+                "words": surfaces,
                 "compared": source.spread(words),
                 "starts": source.spread(source.tokens.starts),
                 "ends": source.spread(source.tokens.ends),
                 "truncated": source.truncated | dropped,
             }
 
-    def _encoder_inputs(self, subwords: SubwordTokenizer, source: Source) -> Tensors:
-        words = source.spread(source.tokens.surface)
+    def _encoder_inputs(
+        self, subwords: SubwordTokenizer, source: Source, words: tf.Tensor
+    ) -> Tensors:
         spaces = source.spread(tf.cast(spaced(source.tokens), tf.int32)) > 0
         rows = source.num_examples * self.num_passages
 
@@ -204,8 +208,7 @@ class MasquePreprocessor(Preprocessor):
             source.present,
         )
 
-    def _characters(self, source: Source) -> Tensors:
-        words = source.spread(source.tokens.surface)
+    def _characters(self, source: Source, words: tf.Tensor) -> Tensors:
         begins = source.present[:, :, None] & (tf.range(source.passage_size) == 0)
         passages = elmo_character_ids(source.passage_part(words))
         generable = self.vocabulary.words[: self.generation_vocabulary_size]

@@ -15,6 +15,7 @@ from tfmrc.decoding.constraints import (
 from tfmrc.decoding.groups import best_of_groups
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses, length_penalised
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
+from tfmrc.sizes import sizes
 
 __all__ = ["beam_search"]
 
@@ -140,7 +141,7 @@ def beam_search(
             paid = ops.where(finished, paid, ops.cast(cost(cache), "float32"))
         log_p = without_repeated_ngrams(log_p, ids, t, no_repeat_ngram_size)
         log_p = allowed_words(log_p, t, min_length, eos_id, forbidden_ids)
-        vocabulary_size = ops.shape(log_p)[-1]
+        vocabulary_size = sizes(log_p)[-1]
         word = ops.arange(vocabulary_size, dtype="int32")
         gain = ops.where(finished[..., None], ops.where(word == PAD, 0.0, _NEVER), log_p)
         candidates = total[..., None] + gain
@@ -197,5 +198,5 @@ def _settled(total, paid, lengths, finished, num_return_sequences, max_length, l
 
 def _reordered(x: keras.KerasTensor, row: keras.KerasTensor) -> keras.KerasTensor:
     """Reorders the beams of `x` `[B, W, ...]` by the flat indices `row` `[B, W]`."""
-    batch_size, num_beams, *rest = ops.shape(x)
+    batch_size, num_beams, *rest = sizes(x)
     return ops.take(ops.reshape(x, (batch_size * num_beams, *rest)), row, axis=0)

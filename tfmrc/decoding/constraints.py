@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from tfmrc.ops.masking import LOG_ZERO
+from tfmrc.sizes import sizes
 
 __all__ = ["Step", "allowed_words", "check_arguments", "without_repeated_ngrams"]
 
@@ -39,7 +40,7 @@ def allowed_words(
         float32 `[B, W, V]`.
     """
     log_p = ops.cast(log_p, "float32")
-    word = ops.arange(ops.shape(log_p)[-1], dtype="int32")
+    word = ops.arange(sizes(log_p)[-1], dtype="int32")
     end = word == eos_id
     forbidden = end & (t < min_length)
     for identifier in forbidden_ids:
@@ -76,7 +77,7 @@ def without_repeated_ngrams(
     length = ids.shape[-1]
     if not size or size > length:
         return log_p
-    batch, beams, vocabulary_size = ops.shape(log_p)
+    batch, beams, vocabulary_size = sizes(log_p)
     t = ops.convert_to_tensor(t, dtype="int32")
     # Compares the last n - 1 words with those at each earlier position.
     begins = length - size + 1
@@ -93,7 +94,7 @@ def without_repeated_ngrams(
         ops.reshape(row[:, None] + words, (-1,)),
         num_segments=batch * beams * vocabulary_size,
     )
-    return ops.where(ops.reshape(marks, ops.shape(log_p)) > 0, -float("inf"), log_p)
+    return ops.where(ops.reshape(marks, sizes(log_p)) > 0, -float("inf"), log_p)
 
 
 def check_arguments(

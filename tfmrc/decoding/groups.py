@@ -2,6 +2,8 @@
 
 from keras import ops
 
+from tfmrc.sizes import sizes
+
 
 def best_of_groups(scores, finished, num_beam_groups, group_size, diversity_penalty):
     """Returns the best candidates of each group, with a penalty on words of earlier groups.
@@ -27,7 +29,7 @@ def best_of_groups(scores, finished, num_beam_groups, group_size, diversity_pena
 
     Reference: Vijayakumar et al. 2018 (diverse beam search, Hamming diversity).
     """
-    vocabulary_size = ops.shape(scores)[-1]
+    vocabulary_size = sizes(scores)[-1]
     selected, taken = [], 0.0
     for group in range(num_beam_groups):
         start = group * group_size

@@ -14,6 +14,7 @@ from tfmrc.decoding.constraints import (
 )
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
+from tfmrc.sizes import sizes
 
 __all__ = ["sample"]
 
@@ -134,7 +135,7 @@ def sample(
 
 def _drawn(log_p, numbers, temperature, top_k, top_p):
     """Returns the words `[B, W]` drawn by the numbers `[W]`, and their log-probabilities."""
-    size = ops.shape(log_p)[-1]
+    size = sizes(log_p)[-1]
     count = size if not top_k else ops.minimum(top_k, size)
     if isinstance(size, int):
         count = min(top_k or size, size)

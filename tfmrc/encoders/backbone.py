@@ -6,6 +6,7 @@ from keras import ops
 from tfmrc import keras_private
 from tfmrc.encoders import keras_hub_backbone as hub
 from tfmrc.encoders.word_pooling import WordPooling
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -162,7 +163,7 @@ class BackboneEncoder(keras.layers.Layer):
         self.mix_gamma = self.add_weight(shape=(), initializer="ones", name="mix_gamma", **options)
 
     def call(self, encoder_ids, segment_ids=None, training=False):
-        rows, windows, length = (ops.shape(encoder_ids)[axis] for axis in range(3))
+        rows, windows, length = (sizes(encoder_ids)[axis] for axis in range(3))
         ids = ops.reshape(encoder_ids, (-1, length))
         segments = None if segment_ids is None else ops.reshape(segment_ids, (-1, length))
         mask = ops.not_equal(ids, self.pad_id)

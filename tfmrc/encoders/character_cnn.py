@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from tfmrc.sizes import sizes
+
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class CharacterCNN(keras.layers.Layer):
@@ -105,7 +107,7 @@ class CharacterCNN(keras.layers.Layer):
 
     def call(self, characters):
         dtype = self.compute_dtype
-        shape = ops.shape(characters)
+        shape = sizes(characters)
         ids = ops.reshape(characters, (-1, shape[-1]))
         rows = ops.take(ops.cast(self.characters, dtype), ops.maximum(ids - 1, 0), axis=0)
         x = ops.where((ids > 0)[..., None], rows, 0.0)  # [N, c, d]

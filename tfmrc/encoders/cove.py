@@ -10,6 +10,7 @@ from keras import ops
 from tfmrc.encoders.projected_lstm import ProjectedLSTM
 from tfmrc.encoders.torch_state_dict import read_state_dict
 from tfmrc.ops.shapes import flatten_leading
+from tfmrc.sizes import sizes
 
 FIRST = "weight_ih_l0"
 
@@ -92,7 +93,7 @@ class CoVe(keras.layers.Layer):
         outputs = []
         for pair in self.lstms:
             y = ops.concatenate([lstm(y, padding_mask=mask)[0] for lstm in pair], axis=-1)
-            outputs.append(ops.reshape(y, (*ops.shape(x)[:-1], self.output_dim)))
+            outputs.append(ops.reshape(y, (*sizes(x)[:-1], self.output_dim)))
         return outputs
 
     def compute_output_spec(self, x, padding_mask=None):

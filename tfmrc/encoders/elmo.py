@@ -7,6 +7,7 @@ from keras import ops
 from tfmrc.encoders.character_cnn import CharacterCNN
 from tfmrc.encoders.projected_lstm import ProjectedLSTM
 from tfmrc.ops.shapes import flatten_leading
+from tfmrc.sizes import sizes
 
 MAX_CHARACTERS = 50  # per word: begin, at most 48 bytes, end, padding
 # Character ids: 0 is masked, 1 to 256 are bytes, then these; all are the authors' ids plus 1.
@@ -241,7 +242,7 @@ class ELMo(keras.layers.Layer):
         )
         ids = ops.where(begun[..., None], ops.pad(rows, [[0, 0], [0, 2], [0, 0]]), with_begin)
         end = length + ops.where(begun, 0, 1)  # [N, 1]: index of the last boundary
-        position = ops.arange(ops.shape(ids)[1])[None]
+        position = ops.arange(sizes(ids)[1])[None]
         ids = ops.where(ops.equal(position, end)[..., None], boundary(SENTENCE_END), ids)
         real = ops.logical_and(position <= end, length > 0)
 
@@ -262,7 +263,7 @@ class ELMo(keras.layers.Layer):
         def words_only(y):
             y = ops.where(begun[..., None], y[:, :-2], y[:, 1:-1])
             y = ops.where(mask[..., None], y, 0.0)
-            return ops.reshape(y, (*ops.shape(character_ids)[:-1], self.output_dim))
+            return ops.reshape(y, (*sizes(character_ids)[:-1], self.output_dim))
 
         return [words_only(y) for y in layers], tuple(states)
 
@@ -276,7 +277,7 @@ class ELMo(keras.layers.Layer):
             layers.append(x)
             states.append(state)
         outputs = ops.where(mask[..., None], self._mixed(layers), 0.0)
-        shape = (*ops.shape(character_ids)[:-1], self.forward_dim)
+        shape = (*sizes(character_ids)[:-1], self.forward_dim)
         return ops.reshape(outputs, shape), (tuple(states),)
 
     def _rows(self, character_ids, mask):

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from tfmrc.sizes import sizes
+
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class ProjectedLSTM(keras.layers.Layer):
@@ -96,7 +98,7 @@ class ProjectedLSTM(keras.layers.Layer):
 
     def call(self, x, padding_mask=None, initial_state=None):
         if initial_state is None:
-            initial_state = self.zero_state(ops.shape(x)[0])
+            initial_state = self.zero_state(sizes(x)[0])
         gates = ops.transpose(self._project(x), (1, 0, 2))  # [n, B, 4u]
         recurrent_kernel, projection = self._recurrent_weights()
         # Concatenated, because Keras' scan over several tensors requires a static length.

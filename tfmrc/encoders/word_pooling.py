@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from tfmrc.sizes import sizes
+
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class WordPooling(keras.layers.Layer):
@@ -51,8 +53,8 @@ class WordPooling(keras.layers.Layer):
         if self.pooling == "first":
             words = ops.take_along_axis(states, ops.expand_dims(first, -1), axis=1)
             return ops.where(present, words, ops.zeros_like(words))
-        rows, length = ops.shape(states)[0], ops.shape(states)[1]
-        num_words, dim = ops.shape(pieces)[1], states.shape[-1]
+        rows, length = sizes(states)[0], sizes(states)[1]
+        num_words, dim = sizes(pieces)[1], states.shape[-1]
         exists = ops.cast(count > 0, "int32")
 
         def marks(positions, size):

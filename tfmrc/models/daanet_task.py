@@ -4,6 +4,7 @@ from keras import ops
 
 from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
 from tfmrc.ops.ids import BOS, PAD
+from tfmrc.sizes import sizes
 
 GIVEN = {"answer": "question", "ask": "answer"}  # input of a task besides the passage
 TARGET = {"answer": "answer", "ask": "question"}  # output of a task
@@ -56,7 +57,7 @@ class Direction(GenerationMixin):
 
     def init_cache(self, memory, num_beams, max_length):
         """Returns an empty cache for `max_length` steps of `num_beams` beams: `[B, W, ...]`."""
-        batch_size = ops.shape(memory["extended_ids"])[0]
+        batch_size = sizes(memory["extended_ids"])[0]
         writer = self.model.writer(self.task)
         return writer.init_cache(batch_size, num_beams, max_length)
 

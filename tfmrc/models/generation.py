@@ -7,6 +7,7 @@ from keras import ops, tree
 
 from tfmrc import decoding
 from tfmrc.ops.coverage import attended_again
+from tfmrc.sizes import sizes
 
 
 class GenerationMixin:
@@ -62,7 +63,7 @@ class GenerationMixin:
                 "Penalties do not apply to sampling. Received: "
                 f"length_penalty={length_penalty}, coverage_penalty={coverage_penalty}"
             )
-        batch_size = ops.shape(memory["extended_ids"])[0]
+        batch_size = sizes(memory["extended_ids"])[0]
         cache = self.init_cache(memory, num_beams, max_length)
         lengths = {"max_length": max_length, "min_length": min_length}
 
@@ -115,7 +116,7 @@ class GenerationMixin:
             return coverage_penalty * attended_again(cache["coverage"])
 
         zeros = ops.zeros_like(memory["extended_ids"], dtype="float32")
-        beams = ops.shape(tree.flatten(cache)[0])[1]
+        beams = sizes(tree.flatten(cache)[0])[1]
         coverage = ops.repeat(zeros[:, None], beams, axis=1)
         return step, {"model": cache, "coverage": coverage}, cost
 
@@ -133,7 +134,7 @@ def input_ids(memory, extended_ids, num_generable):
         int `[B, n]`.
     """
     source_ids = memory["source_ids"]
-    index = ops.clip(extended_ids - num_generable, 0, ops.shape(source_ids)[1] - 1)
+    index = ops.clip(extended_ids - num_generable, 0, sizes(source_ids)[1] - 1)
     copied = ops.take_along_axis(source_ids, index, axis=1)
     return ops.where(extended_ids < num_generable, extended_ids, copied)
 
@@ -148,7 +149,7 @@ def input_characters(memory, extended_ids, num_generable):
         num_generable: int. The number of words that can be generated.
     """
     characters = memory["source_characters"]
-    index = ops.clip(extended_ids - num_generable, 0, ops.shape(characters)[1] - 1)
+    index = ops.clip(extended_ids - num_generable, 0, sizes(characters)[1] - 1)
     copied = ops.take_along_axis(characters, index[..., None], axis=1)
     row = ops.clip(extended_ids, 0, num_generable - 1)
     generated = ops.take(memory["generable_characters"], row, axis=0)

@@ -31,6 +31,7 @@ from tfmrc.models.masque_decoder import MasqueDecoder
 from tfmrc.models.masque_reader import MasqueReader
 from tfmrc.models.parts import check_output
 from tfmrc.ops.ids import BOS
+from tfmrc.sizes import sizes
 
 BLOCKS = {
     "transformer": (TransformerEncoderBlock, TransformerDecoderBlock),
@@ -506,7 +507,7 @@ class Masque(GenerationMixin, Model):
             return memory
         if self.reads_characters:
             passages = inputs["passage_characters"]  # [B, K, L, 50]
-            passages = ops.reshape(passages, (ops.shape(passages)[0], -1, MAX_CHARACTERS))
+            passages = ops.reshape(passages, (sizes(passages)[0], -1, MAX_CHARACTERS))
             memory |= {
                 "source_characters": ops.concatenate(
                     [inputs["question_characters"], passages], axis=1

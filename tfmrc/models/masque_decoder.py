@@ -7,6 +7,7 @@ from tfmrc.models.composite import Composite
 from tfmrc.models.configuration import contextual_reads
 from tfmrc.models.generation import input_characters, input_ids
 from tfmrc.ops.ids import BOS
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -146,7 +147,7 @@ class MasqueDecoder(Composite):
 
     def init_cache(self, memory, num_beams, max_length):
         """Returns an empty cache for `max_length` steps of `num_beams` beams."""
-        batch_size = ops.shape(memory["style_ids"])[0]
+        batch_size = sizes(memory["style_ids"])[0]
         cache = {
             "blocks": [
                 block.init_cache(batch_size, num_beams, max_length, self.hidden_dim)

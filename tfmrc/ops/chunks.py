@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from tfmrc.sizes import sizes
+
 __all__ = ["map_chunks"]
 
 
@@ -32,15 +34,15 @@ def map_chunks(function, x, size):
     length = x.shape[1]
     if length is not None and length <= size:
         return function(x)
-    length = ops.shape(x)[1]
+    length = sizes(x)[1]
     missing = -length % size
     x = ops.pad(x, [[0, 0], [0, missing], *([0, 0] for _ in x.shape[2:])])
-    parts = ops.reshape(x, (ops.shape(x)[0], -1, size, *x.shape[2:]))
+    parts = ops.reshape(x, (sizes(x)[0], -1, size, *x.shape[2:]))
     results = ops.map(function, ops.moveaxis(parts, 1, 0))  # [n, B, size, ...]
 
     def joined(result):
         result = ops.moveaxis(result, 0, 1)
-        shape = ops.shape(result)
+        shape = sizes(result)
         return ops.reshape(result, (shape[0], shape[1] * size, *shape[3:]))[:, :length]
 
     return keras.tree.map_structure(joined, results)

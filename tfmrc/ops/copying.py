@@ -8,6 +8,7 @@ from keras import ops
 
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import masked_logsumexp
+from tfmrc.sizes import sizes
 
 
 def copy_log_probability(log_attention, source_ids, target_ids):
@@ -59,7 +60,7 @@ def scatter_copies(attention, source_ids, size):
         >>> print(np.array(scatter_copies(attention, np.array([[1, 3, 1]]), 4)))
         [[[0.  0.8 0.  0.2]]]
     """
-    batch, width, length = ops.shape(attention)
+    batch, width, length = sizes(attention)
     attention = ops.where(ops.not_equal(source_ids, PAD)[:, None, :], attention, 0.0)
     rows = ops.arange(batch, dtype="int32")[:, None] * size + ops.cast(source_ids, "int32")
     positions = ops.reshape(ops.transpose(attention, (0, 2, 1)), (batch * length, width))

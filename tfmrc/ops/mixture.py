@@ -10,6 +10,7 @@ from keras import ops
 from tfmrc.ops.copying import copy_log_probability, scatter_copies
 from tfmrc.ops.ids import BOS, PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_logsumexp
+from tfmrc.sizes import sizes
 
 
 def generation_parts(common_logits, source_logits=None, source_generable=None):
@@ -89,8 +90,8 @@ def joined_distribution(parts, source_ids):
     logits = parts["common_logits"]
     source_logits = parts.get("source_logits")
     if source_logits is None:
-        batch, width, _ = ops.shape(logits)
-        source_logits = ops.full((batch, width, ops.shape(source_ids)[1]), LOG_ZERO, "float32")
+        batch, width, _ = sizes(logits)
+        source_logits = ops.full((batch, width, sizes(source_ids)[1]), LOG_ZERO, "float32")
     logits = ops.concatenate([logits, source_logits], axis=-1)
     mixture = ops.exp(parts["log_mixture"])
     total = mixture[..., :1] * ops.exp(logits - parts["log_normalizer"][..., None])
@@ -102,11 +103,11 @@ def joined_distribution(parts, source_ids):
         ],
         axis=-1,
     )
-    total = total + scatter_copies(attention, source_ids, ops.shape(logits)[-1])
+    total = total + scatter_copies(attention, source_ids, sizes(logits)[-1])
     return ops.where(total > 0, ops.log(ops.where(total > 0, total, 1.0)), LOG_ZERO)
 
 
 def _gather(values, positions):
     """Returns `values[b, t, positions[b, t]]`; positions are clipped to the valid range."""
-    positions = ops.clip(positions, 0, ops.shape(values)[-1] - 1)
+    positions = ops.clip(positions, 0, sizes(values)[-1] - 1)
     return ops.take_along_axis(values, positions[..., None], axis=-1)[..., 0]

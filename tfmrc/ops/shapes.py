@@ -2,6 +2,8 @@
 
 from keras import ops
 
+from tfmrc.sizes import sizes
+
 
 def reshape_size(x):
     """Returns the shape of `x` as `ops.reshape` takes it, with -1 for its only unknown size.
@@ -18,7 +20,7 @@ def reshape_size(x):
     shape = tuple(x.shape)
     if shape.count(None) == 1 and 0 not in shape:  # nothing is inferred from no elements
         return tuple(-1 if size is None else size for size in shape)
-    return tuple(ops.shape(x))
+    return sizes(x)
 
 
 def flatten_leading(x, keep):
@@ -33,7 +35,7 @@ def flatten_leading(x, keep):
     shape = tuple(x.shape)
     kept = shape[len(shape) - keep :]
     if None in kept or 0 in shape:
-        kept = ops.shape(x)[len(shape) - keep :]
+        kept = sizes(x)[len(shape) - keep :]
     return ops.reshape(x, (-1, *kept))
 
 
@@ -58,7 +60,7 @@ def join_passages(x):
         >>> tuple(join_passages(np.zeros((2, 3, 4, 5))).shape)
         (2, 12, 5)
     """
-    shape = ops.shape(x)
+    shape = sizes(x)
     return ops.reshape(x, (shape[0], shape[1] * shape[2], *shape[3:]))
 
 

@@ -3,6 +3,7 @@
 from keras import ops
 
 from tfmrc.ops.masking import LOG_ZERO
+from tfmrc.sizes import sizes
 
 
 def best_spans(log_begin, log_end, max_length, num_spans=1):
@@ -39,7 +40,7 @@ def best_spans(log_begin, log_end, max_length, num_spans=1):
             raise ValueError(f"`{name}` must be at least 1. Received: {name}={size}")
     log_begin = ops.cast(log_begin, "float32")
     log_end = ops.cast(log_end, "float32")
-    length = ops.shape(log_end)[1]
+    length = sizes(log_end)[1]
     # Padding covers passages shorter than `max_length` or with fewer than `num_spans` spans.
     padded = ops.pad(log_end, [[0, 0], [0, max_length - 1]], constant_values=LOG_ZERO)
     scores = ops.stack(

@@ -8,6 +8,7 @@ from keras import ops
 
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_max
+from tfmrc.sizes import sizes
 
 
 def first_positions(source_ids):
@@ -44,7 +45,7 @@ def is_first(source_ids, positions=None):
         [[ True  True False False False]]
     """
     positions = first_positions(source_ids) if positions is None else positions
-    first = ops.equal(positions, ops.arange(ops.shape(source_ids)[1], dtype="int32"))
+    first = ops.equal(positions, ops.arange(sizes(source_ids)[1], dtype="int32"))
     return ops.logical_and(first, ops.not_equal(source_ids, PAD))
 
 
@@ -72,7 +73,7 @@ def scores_of_words(scores, source_ids, combine, positions=None):
 
     Reference: Zhao et al. 2018 (maxout pointer), qg-13 and qg-14.
     """
-    batch, steps, length = ops.shape(scores)
+    batch, steps, length = sizes(scores)
     positions = first_positions(source_ids) if positions is None else positions
     rows = ops.arange(batch, dtype="int32")[:, None] * length + positions
     by_position = ops.reshape(ops.transpose(scores, (0, 2, 1)), (batch * length, steps))

@@ -1,5 +1,7 @@
 """Rules for token boundaries, applied to all characters of a batch at once."""
 
+from typing import Any
+
 import tensorflow as tf
 
 from tfmrc.text import characters as ch
@@ -34,10 +36,11 @@ def joined_to_previous(points: tf.Tensor, classes: tf.Tensor, after_joiner: tf.T
     joined = text.words & text.before(text.words)
     joined |= _inside_words(text)
     joined |= _runs(text)
-    joined |= _leading_marks(text)
+    clitics = _clitics(text)
+    joined |= _leading_marks(text, clitics)
     joined |= _single_letter_abbreviations(text)
-    joined |= after_joiner & (classes == ch.SYMBOL) & text.before(classes == ch.SYMBOL)
-    joined &= ~_contractions(text)
+    joined |= after_joiner & (classes == ch.SYMBOL) & text.class_before(ch.SYMBOL)
+    joined &= ~_contractions(text, clitics)
     joined = _join_flags(classes, joined)
     joined = _join_abbreviations(text, joined)
     return _join_addresses(text, joined)
@@ -56,20 +59,39 @@ class _Neighbourhood:
         self.digits = classes == ch.DIGIT
         self.letters = self.upper | (classes == ch.LETTER)
         self.words = self.letters | self.digits
+        self.outside = ~self.words
         self.periods = classes == ch.PERIOD
         self.apostrophes = classes == ch.APOSTROPHE
         capital = (points >= ord("A")) & (points <= ord("Z"))
         self.lowered = tf.where(capital, points + (ord("a") - ord("A")), points)
 
-    @staticmethod
-    def before(values: tf.Tensor, positions: int = 1) -> tf.Tensor:
-        """Returns the value `positions` characters earlier."""
-        return tf.pad(values, [[positions, 0]])[:-positions]
+        self._shifted: dict[Any, tf.Tensor] = {}
 
-    @staticmethod
-    def after(values: tf.Tensor, positions: int = 1) -> tf.Tensor:
-        """Returns the value `positions` characters later."""
-        return tf.pad(values, [[0, positions]])[positions:]
+    def before(self, values: tf.Tensor, positions: int = 1) -> tf.Tensor:
+        """Returns the value `positions` characters earlier; it is computed once."""
+        key = values.ref(), -positions
+        if key not in self._shifted:
+            self._shifted[key] = tf.pad(values, [[positions, 0]])[:-positions]
+        return self._shifted[key]
+
+    def after(self, values: tf.Tensor, positions: int = 1) -> tf.Tensor:
+        """Returns the value `positions` characters later; it is computed once."""
+        key = values.ref(), positions
+        if key not in self._shifted:
+            self._shifted[key] = tf.pad(values, [[0, positions]])[positions:]
+        return self._shifted[key]
+
+    def class_before(self, kind: int, positions: int = 1) -> tf.Tensor:
+        """Returns True where the character `positions` earlier has a class, which is not SPACE."""
+        return self.before(self.classes, positions) == kind
+
+    def point_before(self, point: str) -> tf.Tensor:
+        """Returns True where the previous character is `point`."""
+        return self.before(self.points) == ord(point)
+
+    def letter_after(self, letter: str, positions: int = 1) -> tf.Tensor:
+        """Returns True where the character `positions` later is a letter in lower or upper case."""
+        return self.after(self.lowered, positions) == ord(letter)
 
 
 def _inside_words(text: _Neighbourhood) -> tf.Tensor:
@@ -97,26 +119,27 @@ def _runs(text: _Neighbourhood) -> tf.Tensor:
     straight = text.points == ord("'")
     pair = same & (grave | straight)
     pair &= ~text.before(pair)
-    plus = (text.classes == ch.PLUS) & text.before(text.letters | (text.classes == ch.PLUS))
+    plus = text.before(text.letters) | text.class_before(ch.PLUS)
+    plus &= text.classes == ch.PLUS
     return (same & (text.periods | (text.classes == ch.HYPHEN))) | pair | plus
 
 
-def _leading_marks(text: _Neighbourhood) -> tf.Tensor:
+def _leading_marks(text: _Neighbourhood, clitics: tf.Tensor) -> tf.Tensor:
     """Finds marks that begin a token: .5, -5, @name, and 's after a space."""
     classes, before, after = text.classes, text.before, text.after
-    fresh = text.after_space | before(text.points == ord("(")) | before(text.points == ord("["))
-    fresh |= before(text.classes == ch.SYMBOL) & ~before(text.words, 2)
+    fresh = text.after_space | text.point_before("(") | text.point_before("[")
+    fresh |= text.class_before(ch.SYMBOL) & ~before(text.words, 2)
     point = text.periods & ~before(text.words) & ~before(text.periods) & after(text.digits)
     minus = (classes == ch.HYPHEN) & fresh & after(text.digits)
     name = (classes == ch.AT) & fresh & after(text.words)
-    return before(point | minus | name | (text.after_space & _clitics(text)))
+    return before(point | minus | name | (text.after_space & clitics))
 
 
 def _single_letter_abbreviations(text: _Neighbourhood) -> tf.Tensor:
     """Finds periods of initials and abbreviations: J. R. R., U.S., e.g., (r. 1435)."""
     before = text.before
-    after_word_mark = before(text.words, 2) | before(text.classes == ch.CONNECTOR, 2)
-    after_word_mark |= before(text.classes == ch.AT, 2) | before(text.apostrophes, 2)
+    after_word_mark = before(text.words, 2) | text.class_before(ch.CONNECTOR, 2)
+    after_word_mark |= text.class_before(ch.AT, 2) | before(text.apostrophes, 2)
     after = text.after
     single = before(text.letters) & ~after_word_mark
     # "I" ends a sentence (World War I.) more often than it is an initial.
@@ -126,21 +149,21 @@ def _single_letter_abbreviations(text: _Neighbourhood) -> tf.Tensor:
     return text.periods & (initial | before_number | dotted) & ~after(text.periods)
 
 
-def _contractions(text: _Neighbourhood) -> tf.Tensor:
+def _contractions(text: _Neighbourhood, clitics: tf.Tensor) -> tf.Tensor:
     """Finds the first character of n't, 's, 're and other clitics."""
-    before, after, points = text.before, text.after, text.lowered
-    negation = (points == ord("n")) & before(text.letters) & after(text.apostrophes)
-    negation &= after(points == ord("t"), 2) & after(~text.words, 3)
-    return negation | (before(text.words) & _clitics(text))
+    before, after = text.before, text.after
+    negation = (text.lowered == ord("n")) & before(text.letters) & after(text.apostrophes)
+    negation &= text.letter_after("t", 2) & after(text.outside, 3)
+    return negation | (before(text.words) & clitics)
 
 
 def _clitics(text: _Neighbourhood) -> tf.Tensor:
     """Finds apostrophes that begin a clitic such as 's or 're."""
     result = tf.zeros_like(text.spaces)
     for ending in CLITICS:
-        follows = text.after(~text.words, len(ending) + 1)
+        follows = text.after(text.outside, len(ending) + 1)
         for index, letter in enumerate(ending, 1):
-            follows &= text.after(text.lowered == ord(letter), index)
+            follows &= text.letter_after(letter, index)
         result |= follows
     return text.apostrophes & result
 
@@ -190,9 +213,9 @@ def _join_addresses(text: _Neighbourhood, joined: tf.Tensor) -> tf.Tensor:
     """Joins web addresses, from http:// or www. to the last word character or slash."""
     after, points = text.after, text.lowered
     scheme = (points == ord(":")) & text.before(text.letters)
-    scheme &= after(points == ord("/"), 1) & after(points == ord("/"), 2)
+    scheme &= text.letter_after("/", 1) & text.letter_after("/", 2)
     web = (points == ord("w")) & ~text.before(text.words) & after(text.periods, 3)
-    web &= after(points == ord("w"), 1) & after(points == ord("w"), 2)
+    web &= text.letter_after("w", 1) & text.letter_after("w", 2)
     result = tf.where(scheme | web)[:, 0]
     # All addresses between two spaces end at the same character, so the first one covers the
     # others. The ranges do not overlap, and their total length is at most that of the text.

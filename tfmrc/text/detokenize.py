@@ -88,7 +88,8 @@ def join_words(words: Any) -> tf.Tensor:
         opens, closes = _quotation(word == quote, row, rows)
         opening |= opens | (closes & first)
         closing |= closes
-    inner = before(match(_WORD)) & after(match(_WORD)) & ~first & ~after(first)
+    spelled = match(_WORD)
+    inner = before(spelled) & after(spelled) & ~first & ~after(first)
     link = match(_LINK) & inner
     degrees = before(word == "°") & match(_UNIT_OF_DEGREE)
     closing &= ~after(degrees)

@@ -7,6 +7,7 @@ from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_softmax
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -94,7 +95,7 @@ class MemoryGeneration(keras.layers.Layer):
         weights = masked_softmax(scores, question_mask[:, None])  # [B, n, m], san-05
         attended = ops.matmul(self.question_dropout(weights, training=training), question)
         aware = ops.concatenate([passage, attended], axis=-1)  # [B, n, 2h], san-06
-        position = ops.arange(ops.shape(passage)[1])
+        position = ops.arange(sizes(passage)[1])
         others = ops.not_equal(position[:, None], position)
         others = ops.logical_and(others, passage_mask[:, None])
         weights = masked_softmax(_products(aware, aware), others)  # [B, n, n], san-07

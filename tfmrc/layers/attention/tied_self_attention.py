@@ -7,6 +7,7 @@ from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_softmax
 from tfmrc.ops.shapes import reshape_size, split_heads
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -78,7 +79,7 @@ class TiedSelfAttention(keras.layers.Layer):
         keys = split_heads(self.projection(x), self.num_heads)  # [B, H, n, d / H]
         mask = None if padding_mask is None else padding_mask[:, None, None, :]
         if self.causal:
-            position = ops.arange(ops.shape(x)[1])
+            position = ops.arange(sizes(x)[1])
             past = position[None, :] <= position[:, None]
             mask = past if mask is None else ops.logical_and(mask, past)
         values = split_heads(x, self.num_heads)

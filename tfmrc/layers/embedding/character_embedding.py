@@ -5,6 +5,7 @@ from keras import ops
 
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.masking import masked_max
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -74,7 +75,7 @@ class CharacterEmbedding(keras.layers.Layer):
         rows = ops.arange(self.num_characters)[:, None]
         table = ops.where(ops.equal(rows, 0), 0.0, ops.cast(self.table, self.compute_dtype))
         looked_up = ops.matmul(table, ops.cast(self.kernel, self.compute_dtype))  # [w, C, out]
-        width, side = ops.shape(characters)[-1], self.kernel_width // 2
+        width, side = sizes(characters)[-1], self.kernel_width // 2
         paddings = [[0, 0]] * (len(characters.shape) - 1) + [[side, side]]
         shifted = ops.pad(characters, paddings)
         sums = ops.cast(self.bias, self.compute_dtype)

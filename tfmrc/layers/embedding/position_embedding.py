@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.ops.positions import sinusoid
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -51,7 +52,7 @@ class PositionEmbedding(keras.layers.Layer):
         )
 
     def call(self, x, position=None):
-        positions = ops.arange(ops.shape(x)[-2]) if position is None else position
+        positions = ops.arange(sizes(x)[-2]) if position is None else position
         angles = ops.cast(sinusoid(positions, x.shape[-1]), self.compute_dtype)
         return self.normalization(x) + ops.cast(self.weight, self.compute_dtype) * angles
 

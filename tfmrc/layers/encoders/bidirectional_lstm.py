@@ -9,6 +9,7 @@ from tfmrc.ops import portable
 from tfmrc.ops.checks import check_shape
 from tfmrc.ops.recurrence import lstm, project_gates
 from tfmrc.ops.shapes import flatten_leading, restore_leading
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -123,7 +124,7 @@ class BidirectionalLSTM(keras.layers.Layer):
         rows = flatten_leading(x, keep=2)
         mask = None if padding_mask is None else flatten_leading(padding_mask, keep=1)
         if initial_state is None:
-            zeros = ops.zeros((ops.shape(rows)[0], self.units), rows.dtype)
+            zeros = ops.zeros((sizes(rows)[0], self.units), rows.dtype)
             initial_state = zeros, zeros
         initial_state = [flatten_leading(state, keep=1) for state in initial_state]
         if self.use_cudnn and portable.has_gpu() and not portable.is_portable():
@@ -162,11 +163,11 @@ class BidirectionalLSTM(keras.layers.Layer):
     def by_keras(self, x, mask, initial_state):
         """Returns the same by `keras.layers.LSTM`, with reversed words for the second direction."""
         if mask is None:
-            back = ops.flip(ops.arange(ops.shape(x)[1]))[None, :, None]
+            back = ops.flip(ops.arange(sizes(x)[1]))[None, :, None]
         else:
             # cuDNN rejects a row of padding: its first position is treated as a word, and the
             # result is corrected below.
-            position = ops.arange(ops.shape(x)[1])
+            position = ops.arange(sizes(x)[1])
             length = ops.sum(ops.cast(mask, position.dtype), axis=1, keepdims=True)
             back = ops.where(position < length, length - 1 - position, position)[:, :, None]
         readable = None

@@ -7,6 +7,7 @@ from tfmrc.layers.attention.multi_head_attention import MultiHeadAttention
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.feed_forward import FeedForward
 from tfmrc.layers.encoders.residual import Residual
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -116,7 +117,7 @@ class TransformerDecoderBlock(keras.layers.Layer):
         return layer
 
     def run_past(self, x, training):
-        positions = ops.arange(ops.shape(x)[1])
+        positions = ops.arange(sizes(x)[1])
         causal = positions[None, None, :] <= positions[None, :, None]  # [1, T, T]
         return self.past(x, x, attention_mask=causal, training=training)
 
@@ -177,7 +178,7 @@ class RecurrentDecoderBlock(TransformerDecoderBlock):
         }
 
     def step_past(self, x, cache, t):
-        shape = ops.shape(x)
+        shape = sizes(x)
         flat = [ops.reshape(v, (-1, shape[-1])) for v in (x, cache["hidden"], cache["cell"])]
         _, states = self.past.directions[0].cell(flat[0], flat[1:])
         hidden, cell = (ops.reshape(state, shape) for state in states)

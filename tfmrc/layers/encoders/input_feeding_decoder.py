@@ -4,6 +4,7 @@ from keras import ops
 from tfmrc.layers.attention.luong_attention import LuongAttention
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.shapes import product
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -88,7 +89,7 @@ class InputFeedingDecoder(keras.layers.Layer):
     def call(self, words, state, memory=None, memory_mask=None, keys=None, training=False):
         if self.has_attention and keys is None:
             keys = self.project(memory)
-        batch, length = ops.shape(words)[:2]
+        batch, length = sizes(words)[:2]
         steps = self._by_time(self._words_part(words))[:, :, None]
         dropping = training and self.dropout and self.num_layers > 1
         if dropping:

@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.encoders.linear import linear
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -51,7 +52,7 @@ class LocalConvolution(keras.layers.Layer):
         self.mixing.build((*x_shape[:-1], self.width * x_shape[-1]))
 
     def call(self, x, padding_mask):
-        radius, length = self.width // 2, ops.shape(x)[-2]
+        radius, length = self.width // 2, sizes(x)[-2]
         words = ops.where(padding_mask[..., None], x, 0.0)
         paddings = [[0, 0]] * (len(x.shape) - 2) + [[radius, radius], [0, 0]]
         words = ops.pad(words, paddings)

@@ -5,6 +5,7 @@ from tfmrc.ops.copying import scatter_copies
 from tfmrc.ops.ids import BOS, PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_logsumexp
 from tfmrc.ops.words import first_positions, is_first, scores_of_targets, scores_of_words
+from tfmrc.sizes import sizes
 
 COMBINE = ("max", "sum")
 
@@ -114,10 +115,10 @@ class MaxoutPointer(keras.layers.Layer):
         Returns:
             `[B, W, G + M]`, `LOG_ZERO` where a word is impossible.
         """
-        size = ops.shape(parts["logits"])[-1] + ops.shape(source_ids)[1]
+        size = sizes(parts["logits"])[-1] + sizes(source_ids)[1]
         log_normalizer = parts["log_normalizer"][..., None]
         total = ops.exp(parts["logits"] - log_normalizer)
-        total = ops.pad(total, [[0, 0], [0, 0], [0, ops.shape(source_ids)[1]]])
+        total = ops.pad(total, [[0, 0], [0, 0], [0, sizes(source_ids)[1]]])
         if self.combine is not None:
             copied = ops.exp(parts["copy_scores"] - log_normalizer)
             first = ops.where(is_first(source_ids, positions), source_ids, PAD)

@@ -6,6 +6,7 @@ from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax
 from tfmrc.ops.mixture import generation_parts, joined_distribution, target_parts
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -157,7 +158,7 @@ class PointerGenerator(keras.layers.Layer):
         """Splits `[B, S]` to a list of `[B, S_i]`."""
         ids, start = [], 0
         for memory in memories:
-            length = ops.shape(memory)[1]
+            length = sizes(memory)[1]
             ids.append(source_ids[:, start : start + length])
             start = start + length
         return ids

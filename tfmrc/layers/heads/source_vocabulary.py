@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.ops.ids import NUM_SPECIAL
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -46,7 +47,7 @@ class SourceVocabulary(keras.layers.Layer):
 
     def call(self, hidden, source_words, source_ids, extended_ids):
         scores = ops.matmul(hidden, ops.swapaxes(source_words, 1, 2))  # masque-13
-        position = ops.arange(ops.shape(extended_ids)[1], dtype=extended_ids.dtype)
+        position = ops.arange(sizes(extended_ids)[1], dtype=extended_ids.dtype)
         first = ops.equal(extended_ids, self.num_common + position)
         known = ops.logical_and(source_ids >= NUM_SPECIAL, source_ids < self.num_known)
         return scores, ops.logical_and(first, known)

@@ -7,6 +7,7 @@ from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.heads.answer_module import AnswerModule
 from tfmrc.layers.regularization.dropout import ReplicaSeedGenerator
 from tfmrc.ops.masking import LOG_ZERO
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -27,7 +28,7 @@ class OneStepAnswer(AnswerModule):
             raise ValueError(f"`num_steps` must be 1. Received: num_steps={num_steps}")
 
     def log_weights(self, states, training):
-        return _twice(ops.zeros(ops.shape(states)[:2], "float32"))
+        return _twice(ops.zeros(sizes(states)[:2], "float32"))
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -43,7 +44,7 @@ class LastStepAnswer(AnswerModule):
     """
 
     def log_weights(self, states, training):
-        size = ops.shape(states)[1]
+        size = sizes(states)[1]
         return _twice(_only(ops.full_like(states[:, 0, 0], size - 1, dtype="int32"), size))
 
 
@@ -62,7 +63,7 @@ class AveragedAnswer(AnswerModule):
     """
 
     def log_weights(self, states, training):
-        return _twice(_mean_of(ops.ones(ops.shape(states)[:2], "bool")))
+        return _twice(_mean_of(ops.ones(sizes(states)[:2], "bool")))
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -109,7 +110,7 @@ class StochasticAnswer(AveragedAnswer):
     def log_weights(self, states, training):
         if not training or not self.prediction_dropout:
             return super().log_weights(states, training)
-        shape = ops.shape(states)[:2]
+        shape = sizes(states)[:2]
         return tuple(_mean_of(self.kept_steps(shape)) for _ in ("begin", "end"))
 
     def kept_steps(self, shape):
@@ -154,7 +155,7 @@ class ReasoNetAnswer(AnswerModule):
         log_probability = reached + stop
         if training:
             return _twice(log_probability)
-        return _twice(_only(ops.argmax(log_probability, axis=1), ops.shape(gate)[1]))
+        return _twice(_only(ops.argmax(log_probability, axis=1), sizes(gate)[1]))
 
 
 def _twice(weights):

@@ -23,9 +23,11 @@ BOUND = 1_000_000
 SIZES = (1_100_000, 2_600_000)
 
 
+WORDS = [f"{'bdfgklmnprst'[n % 12]}{'aeiou'[n % 5]}{n}" for n in range(300)]
+
+
 def sentences(rng, count):
-    words = [f"{rng.choice('bdfgklmnprst')}{rng.choice('aeiou')}{n}" for n in range(300)]
-    return " ".join(" ".join(rng.choices(words, k=12)).capitalize() + "." for _ in range(count))
+    return " ".join(" ".join(rng.choices(WORDS, k=12)).capitalize() + "." for _ in range(count))
 
 
 def marco_record(number, rng):

@@ -3,24 +3,39 @@
 from functools import cache
 
 import numpy as np
+import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.text.helpers import WORDS, preprocessor, text_of, tokens
+from tests.text import helpers
+from tests.text.helpers import WORDS, preprocessor, text_of
 
 G, PASSAGES, QUESTION_LENGTH, PASSAGE_LENGTH, ANSWER_LENGTH = 7, 3, 4, 3, 3
 
 
 @cache
-def built():
-    return preprocessor(
+def computed():
+    """Source, target and text of a batch, as a graph: sooner than one operation at a time."""
+    built = preprocessor(
         num_passages=PASSAGES,
         question_length=QUESTION_LENGTH,
         passage_length=PASSAGE_LENGTH,
         answer_length=ANSWER_LENGTH,
     )
 
+    @tf.function(
+        input_signature=[tf.TensorSpec(size, tf.string) for size in ([None], [None, None], [None])],
+        autograph=False,
+    )
+    def compute(question, passages, answer):
+        source = built.source(question, passages, tf.fill(tf.shape(question), "qa"))
+        target = built.target(answer, source)
+        return source, target, built.detokenize(target["target_ids"], source)[0]
 
+    return compute
+
+
+tokens = cache(helpers.tokens)
 WORD = st.sampled_from([*WORDS, "K2", "k2", "x9", "don't", "Queen", "😀", ".", " "])
 TEXT = st.lists(WORD, max_size=6).map(" ".join)
 RECORD = st.tuples(TEXT, st.lists(TEXT, min_size=2, max_size=2), TEXT)
@@ -68,10 +83,8 @@ def plain(question, passages, answer, wide):
 @given(st.lists(RECORD, min_size=1, max_size=3))
 def test_like_the_plain_definition(records):
     question, passages, answer = (list(column) for column in zip(*records, strict=True))
-    source = built().source(question, passages, ["qa"] * len(records))
-    target = built().target(answer, source)
+    source, target, back = computed()(question, passages, answer)
     wide = source["question_ids"].shape[1], source["passage_ids"].shape[2]
-    back, _ = built().detokenize(target["target_ids"], source)
     assert back.shape == (len(records),)
     for row, record in enumerate(records):
         ids, extended, words, targets, cut = plain(*record, wide)

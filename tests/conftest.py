@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import memory
-from tests.running import without_graphs  # noqa: F401
+from tests import memory, running
 from tests.trained import (  # noqa: F401
     answer_arrays,
     exported,
@@ -56,7 +55,8 @@ def torch_python() -> str | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(memory, "tests.memory")  # for the doctests of tfmrc too
+    for plugin in (memory, running):  # for the doctests of tfmrc too
+        config.pluginmanager.register(plugin, plugin.__name__)
     gc.disable()  # while the tests are collected: what they import stays
 
 

@@ -1,5 +1,6 @@
 """How tests run what is too small to be worth a graph."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,6 +17,16 @@ def eagerly() -> Iterator[None]:
         yield
     finally:
         tf.config.run_functions_eagerly(False)
+
+
+@pytest.fixture(autouse=True)
+def examples_without_graphs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Runs the examples of docstrings eagerly: each calls a model or predictor once or twice."""
+    if not isinstance(request.node, pytest.DoctestItem) or "tensorflow" not in sys.modules:
+        yield
+        return
+    with eagerly():
+        yield
 
 
 @pytest.fixture

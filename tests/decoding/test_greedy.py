@@ -53,7 +53,7 @@ def test_the_loop_stops_when_all_have_ended():
 def test_in_a_graph_with_a_dynamic_batch():
     model = RecurrentWords(batch_size=4, vocabulary_size=9, seed=2)
 
-    @tf.function(input_signature=[tf.TensorSpec([None, 9])])
+    @tf.function(input_signature=[tf.TensorSpec([None, 9])], autograph=False)
     def search(bias):
         batch_size = ops.shape(bias)[0]
         cache = {"state": ops.zeros((batch_size, 1, 5)), "fixed": [bias[:, None]]}

@@ -74,7 +74,7 @@ def test_samples_say_their_own_probability_whatever_is_beside_them():
 def test_in_a_graph_with_a_dynamic_batch_and_vocabulary():
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
 
-    @tf.function(input_signature=[tf.TensorSpec([None, None])])
+    @tf.function(input_signature=[tf.TensorSpec([None, None])], autograph=False)
     def draw(bias):
         batch_size = ops.shape(bias)[0]
         fixed = ops.repeat(bias[:, None], 4, axis=1)

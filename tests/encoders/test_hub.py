@@ -41,7 +41,8 @@ def tf2_module(tmp_path):
             input_signature=[
                 tf.TensorSpec([None, None], tf.string, "tokens"),
                 tf.TensorSpec([None], tf.int32, "sequence_len"),
-            ]
+            ],
+            autograph=False,
         )
         def tokens(self, tokens, sequence_len):
             result = vectors(tokens, sequence_len, self.scale)
@@ -106,7 +107,9 @@ def test_exports_carry_the_module(form, request, tmp_path):
     export = tf.Module()
     export.elmo = elmo
     export.run = tf.function(
-        lambda words: elmo(words), input_signature=[tf.TensorSpec([None, None], tf.string)]
+        lambda words: elmo(words),
+        input_signature=[tf.TensorSpec([None, None], tf.string)],
+        autograph=False,
     )
     tf.saved_model.save(export, str(tmp_path / "export"), signatures={"serve": export.run})
     again = tf.saved_model.load(str(tmp_path / "export"))
@@ -126,7 +129,9 @@ def test_what_is_no_module(tmp_path, tf2_module):
     with pytest.raises(ValueError, match="SavedModel cannot be loaded"):
         HubELMo(tmp_path)
     module = tf.Module()
-    module.f = tf.function(lambda x: x, input_signature=[tf.TensorSpec([None], tf.string, "text")])
+    module.f = tf.function(
+        lambda x: x, input_signature=[tf.TensorSpec([None], tf.string, "text")], autograph=False
+    )
     for name, message in (
         ("serve", r"signature `tokens`.* with the signatures \['serve'\]"),
         ("tokens", r"must be tokens and sequence_len. Received: \['text'\]"),

@@ -45,11 +45,11 @@ def test_no_operation_of_the_export_calls_python(exported):
 
 
 def test_a_graph_that_calls_python_is_found():
-    @tf.function(input_signature=[tf.TensorSpec([], tf.string)])
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string)], autograph=False)
     def inner(x):
         return tf.py_function(lambda x: x, [x], tf.string)
 
-    @tf.function(input_signature=[tf.TensorSpec([], tf.string)])
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string)], autograph=False)
     def outer(x):
         return inner(x)
 

@@ -10,7 +10,7 @@ from tfmrc.preprocessing.styles import Styles
 @pytest.mark.parametrize("graph", [False, True])
 def test_an_unknown_style_is_one_sentence_without_brackets(graph):
     lookup = Styles(("qa", "nlg")).lookup
-    lookup = tf.function(lookup) if graph else lookup
+    lookup = tf.function(lookup, autograph=False) if graph else lookup
     with pytest.raises(tf.errors.InvalidArgumentError) as raised:
         lookup(tf.constant(["ode"]))
     assert status_message(raised.value) == (

@@ -55,7 +55,9 @@ def test_an_answer_that_does_not_stand_there_is_an_error_and_no_guess(answer, st
 
 def test_an_answer_that_is_not_utf8_is_refused_with_a_readable_message():
     with pytest.raises(tf.errors.InvalidArgumentError, match="Received: .*\ufffdAda"):
-        tf.function(built().source)(tf.constant([PASSAGE]), tf.constant([b"\xefAda"]))
+        tf.function(built().source, autograph=False)(
+            tf.constant([PASSAGE]), tf.constant([b"\xefAda"])
+        )
 
 
 def test_batch_sizes_must_agree():
@@ -182,6 +184,7 @@ def test_one_graph_for_strings_of_any_number_without_python():
     source = tf.function(
         preprocessor.source,
         input_signature=[tf.TensorSpec([None], tf.string)] * 2 + [tf.TensorSpec([None], tf.int32)],
+        autograph=False,
     )
     graph = source.get_concrete_function()
     assert python_operations(graph.graph.as_graph_def()) == []

@@ -15,7 +15,7 @@ class Echo(tf.Module):
         super().__init__()
         self.version = tf.Variable(version, dtype=tf.int32)
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")], autograph=False)
     def __call__(self, text):
         tf.debugging.assert_none_equal(text, "bad", message="The text is bad.")
         return {

@@ -26,7 +26,7 @@ class Words(tf.Module):
         self.tokenizer = tf_text.UnicodeScriptTokenizer()
         self.scale = tf.Variable(2.0)
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")], autograph=False)
     def __call__(self, text):
         words, starts, _ = self.tokenizer.tokenize_with_offsets(text)
         words, starts = words.to_tensor(), starts.to_tensor(-1)

@@ -22,7 +22,7 @@ class Looped(tf.Module):
         with tf.name_scope("decoder"), tf.name_scope("block"):
             self.kernel = tf.Variable(tf.eye(3), name="kernel")
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "question")])
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "question")], autograph=False)
     def serve(self, question: tf.Tensor) -> dict[str, tf.Tensor]:
         values = tf.repeat(tf.strings.to_number(question)[:, None], 3, axis=1)
 

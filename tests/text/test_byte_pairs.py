@@ -64,6 +64,7 @@ def test_saved_and_loaded_in_a_saved_model(
     module.cut = tf.function(
         lambda words: again.cut(words, tf.ones_like(words, tf.bool)).to_tensor(-1),
         input_signature=[tf.TensorSpec([None], tf.string)],
+        autograph=False,
     )
     tf.saved_model.save(module, str(tmp_path / "saved"))
     loaded = tf.saved_model.load(str(tmp_path / "saved"))

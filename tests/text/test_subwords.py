@@ -191,7 +191,9 @@ def test_in_a_saved_model(tmp_path: Path) -> None:
     module.own = own
     spec = tf.TensorSpec([None, None], tf.string)
     module.read = tf.function(
-        lambda q, p: own.joint(own.cut(q), own.cut(p)), input_signature=[spec, spec]
+        lambda q, p: own.joint(own.cut(q), own.cut(p)),
+        input_signature=[spec, spec],
+        autograph=False,
     )
     tf.saved_model.save(module, str(tmp_path / "saved"))
     question, passage = [["Owl", "bc"]], [["a", "acd", "!"] * 5]

@@ -72,7 +72,9 @@ def byte_level(texts, lstrip):
 
 def differences(tokenizer, expected, texts, batch=100):
     """The texts whose pieces, characters or words differ, and those that are refused."""
-    split = tf.function(tokenizer.tokenize, input_signature=[tf.TensorSpec([None], tf.string)])
+    split = tf.function(
+        tokenizer.tokenize, input_signature=[tf.TensorSpec([None], tf.string)], autograph=False
+    )
     wrong, refused = [], []
 
     def check(part):

@@ -120,7 +120,7 @@ def test_steps_give_what_the_whole_sequence_gives(kind, compiled):
     if compiled:
         import tensorflow as tf
 
-        step = tf.function(step)
+        step = tf.function(step, autograph=False)
     for t in range(4):
         y, cache = step(ops.convert_to_tensor(beams[:, :, t]), cache, ops.convert_to_tensor(t))
         assert keras.tree.map_structure(lambda leaf: tuple(leaf.shape), cache) == shapes

@@ -55,7 +55,8 @@ def test_a_saved_folder_an_export_and_keras_files_give_the_same_answer(case, tmp
 
 def test_a_process_without_tfmrc_gives_the_same_answers(case):
     name, predictor, options, export = case
-    outputs = predictor.run("serving_default", REQUESTS[name], **options)
+    with eagerly():
+        outputs = predictor.run("serving_default", REQUESTS[name], **options)
     alone = {key: values[:1] for key, values in REQUESTS[name].items()}
     together, single = run_loader("c_api_loader.py", export, [REQUESTS[name], alone])
     assert_same_outputs(together["outputs"], outputs)
@@ -65,7 +66,8 @@ def test_a_process_without_tfmrc_gives_the_same_answers(case):
 @pytest.mark.slow
 def test_the_same_under_tensorflow_2_20(case, older_python):
     name, predictor, options, export = case
-    outputs = predictor.run("serving_default", REQUESTS[name], **options)
+    with eagerly():
+        outputs = predictor.run("serving_default", REQUESTS[name], **options)
     for loader in ("tf_loader.py", "c_api_loader.py"):
         (found,) = run_loader(loader, export, [REQUESTS[name]], older_python)
         assert_same_outputs(found["outputs"], outputs)

@@ -12,6 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.running import eagerly
+
+_EXPORTS = "exports_of_the_run"
+_stays: dict[Any, Any] = {}
+
 
 def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Any) -> Path:
     """Returns a file or folder that one process of the run makes and all others read.
@@ -52,7 +57,7 @@ def exported(predictor, tmp_path_factory):
         metrics = {"rouge_l": 0.5, "by_style": {"qa": 0.25}}
         predictor.export(folder / "hills" / "7", metrics=metrics, **EXPORT_OPTIONS)
 
-    path = tmp_path_factory.mktemp("savedmodels") / "hills"  # its own: a test may change it
+    path = tmp_path_factory.mktemp(_EXPORTS) / "hills"  # its own: a test may change it
     shutil.copytree(made_once(tmp_path_factory, "exported", export) / "hills", path)
     return path / "7"
 
@@ -62,7 +67,8 @@ def answer_arrays(predictor):
     """The arrays that the Keras model itself gives for `tests.serving.predictors.REQUEST`."""
     from tests.serving.predictors import EXPORT_OPTIONS, REQUEST
 
-    outputs = predictor.run("serving_default", REQUEST, **EXPORT_OPTIONS)
+    with eagerly():
+        outputs = predictor.run("serving_default", REQUEST, **EXPORT_OPTIONS)
     assert len(set(outputs["answer"].tolist())) == 4
     assert set(outputs["sources"].ravel().tolist()) >= {b"vocabulary", b"question", b"passage"}
     assert np.all(outputs["score"] > -4)
@@ -73,17 +79,20 @@ def answer_arrays(predictor):
 def exports_once() -> Iterator[None]:
     """Every export is loaded once per module, whoever asks for it: servers, `tfmrc.load`, commands.
 
-    A loaded export prepares its graphs at its first request, which takes seconds.
+    A loaded export prepares its graphs at its first request, which takes seconds. The one of
+    `exported` stays for the modules that follow.
     """
     import tensorflow as tf
 
     load = tf.saved_model.load
-    loaded: dict[Any, Any] = {}
+    loaded = dict(_stays)
 
     def once(folder: Any) -> Any:
         key = Path(folder).resolve(), Path(folder, "saved_model.pb").stat().st_mtime_ns
         if key not in loaded:
             loaded[key] = load(str(folder))
+            if key[0].parent.parent.name.startswith(_EXPORTS):
+                _stays[key] = loaded[key]
         return loaded[key]
 
     with pytest.MonkeyPatch.context() as patch:

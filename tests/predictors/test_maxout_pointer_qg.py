@@ -106,6 +106,7 @@ def test_an_answer_that_does_not_occur_is_a_value_error(predictor):
         predictor.ask(passage="The hill is high.", answer="valley")
 
 
+@pytest.mark.usefixtures("without_graphs")
 def test_signatures_with_a_place_and_with_a_passage_alone(exported, predictor):
     signatures = tf.saved_model.load(str(exported)).signatures
     assert set(signatures) == {"serving_default", "at", "generate_from_passage"}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tfmrc import Predictor, losses, models, preprocessing, text
+from tfmrc import Predictor, losses, models, preprocessing, text, training
 
 WORDS = "the . ? how high is hill valley metres who named it and river of , in mill".split()
 STYLES = ("qa", "nlg")
@@ -83,7 +83,7 @@ def train(predictor: Predictor, steps: int = 110) -> Predictor:
     weights.pop("known_relevance", None)
     batches = tf.data.Dataset.from_tensors((x, y, weights)).repeat(steps)
     predictor.model.compile(
-        optimizer=keras.optimizers.Adam(5e-3, clipnorm=1.0),
+        optimizer=training.AdamW(5e-3, weight_decay=None, use_ema=False),
         loss={
             "decoder": losses.SequenceNLL(),
             "ranker": losses.SmoothedBinaryCrossentropy(),

@@ -60,8 +60,8 @@ def trained(encoder, cache):
         vocabulary, passage_length=12, question_length=8, encoder=encoder
     )
     model = models.SAN(
-        **preprocessor.model_kwargs(), word_dim=4, units=4, encoder=encoder, dropout=0.0,
-        prediction_dropout=0.0, seed=3,
+        **preprocessor.model_kwargs(), word_dim=4, units=4, align_dim=4, num_layers=1,
+        num_steps=2, encoder=encoder, dropout=0.0, prediction_dropout=0.0, seed=3,
     )  # fmt: skip
     model.compile(**training.san(model=model, steps=6))
     records = {

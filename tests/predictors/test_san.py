@@ -41,7 +41,8 @@ def make_predictor(seed=1, tagger=None, model=None, **options):
         "word_dim": 8,
         "units": 4,
         "align_dim": 4,
-        "num_steps": 3,
+        "num_layers": 1,
+        "num_steps": 2,
         "tagger": "rules 1" if preprocessor.annotations else None,
     }
     made = models.SAN(**(arguments | (model or {})))

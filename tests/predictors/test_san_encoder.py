@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tests.predictors.test_san import run
 from tests.serving.predictors import LOADERS, assert_same_outputs, run_loader
-from tfmrc import Predictor, encoders, models, preprocessing, text
+from tfmrc import Predictor, encoders, models, preprocessing, text, training
 from tfmrc.losses import SpanPositionNLL
 
 WORDS = "the . ? how high is hill who named it mill a".split()
@@ -155,7 +155,7 @@ def test_it_learns_by_heart():
     x, y, weights = predictor.preprocessor.batch(records)
     model = predictor.model
     model.compile(
-        optimizer=keras.optimizers.Adam(3e-3),
+        optimizer=training.AdamW(3e-3, weight_decay=None, clip_norm=None, use_ema=False),
         loss={"begin": SpanPositionNLL(), "end": SpanPositionNLL()},
     )
     data = tf.data.Dataset.from_tensors((x, y, weights)).repeat(120)

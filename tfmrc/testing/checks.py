@@ -128,15 +128,19 @@ def bounded_square(y_true: Any, y_pred: Any) -> Any:
 def fit(model: keras.Model, x: Any, y: Any = None, weight: Any = None, **compile_with: Any) -> None:
     """Checks that a step of `fit` gives finite numbers and changes at least one weight.
 
-    In float16, steps may be skipped until the loss scale is small enough, so more are run.
+    In float16, steps may be skipped until the loss scale is small enough, so more are run. A step
+    without a graph takes the arrays as they are: a dataset would take longer than the step.
     """
     before = weights(model)
     model.compile(**compile_with)
     size = len(keras.tree.flatten(x)[0])
     scaled = isinstance(model.optimizer, keras.optimizers.LossScaleOptimizer)
     for _ in range(8 if scaled else 1):
-        history = model.fit(x, y, sample_weight=weight, batch_size=size, verbose=0)
-        losses = {name: np.array(values) for name, values in history.history.items()}
+        if model.run_eagerly:
+            logs = model.train_on_batch(x, y, sample_weight=weight, return_dict=True)
+        else:
+            logs = model.fit(x, y, sample_weight=weight, batch_size=size, verbose=0).history
+        losses = {name: np.array(values) for name, values in logs.items()}
         after = weights(model)
         finite("A step of fit", {**losses, **after})
         if not before or any(np.any(after[path] != before[path]) for path in before):

@@ -121,20 +121,20 @@ def run_layer_test(
     if axes is not None:
         _alone_and_padded(model, inputs, expected, axes, output_axes, padded, tolerance)
 
-    # Training, in every precision.
-    for policy in ("float32", *precisions):
+    # Training, in every precision. Tracing takes longest, so the graph is trained in float32 only.
+    targets = [np.zeros(shape, "float32") for shape in _float_shapes(eager_outputs)]
+    training: dict[str, Any] = {"optimizer": "sgd", "loss": checks.bounded_square}
+    weights = [np.array(w) for w in layer.get_weights()]
+    if layer.trainable_variables:
+        checks.fit(_trainable(model), inputs, targets, **training, run_eagerly=False)
+        layer.set_weights(weights)
+    for policy in precisions:
         other = layer_class(**{**init_kwargs, "dtype": policy})
         call(other, inputs)
-        other.set_weights([np.array(w) for w in layer.get_weights()])
-        if policy != "float32":
-            _precise(other, checks.numbers(call(other, inputs)), expected, policy)
+        other.set_weights(weights)
+        _precise(other, checks.numbers(call(other, inputs)), expected, policy)
         if other.trainable_variables:
-            trained = _trainable(wrapped(other))
-            targets = [np.zeros(shape, "float32") for shape in _float_shapes(eager_outputs)]
-            # Tracing takes longest, so the graph is trained in float32 only.
-            eager = policy != "float32"
-            loss = checks.bounded_square
-            checks.fit(trained, inputs, targets, optimizer="sgd", loss=loss, run_eagerly=eager)
+            checks.fit(_trainable(wrapped(other)), inputs, targets, **training, run_eagerly=True)
     return layer
 
 

@@ -53,7 +53,7 @@ demo-masque: environment
 
 # Files in the order of their names: by default xdist hands out the files with the fewest tests last,
 # and those are the longest. The linters run beside the tests.
-TESTING := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p tests.forked
+TESTING := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p tests.forked -p tests.own_stack
 PYTEST := $(PY) -m $(TESTING)
 
 test: environment-dev

@@ -67,6 +67,7 @@ TEST = [
     *MINILM,
     *PARQUET,
     "coverage>=7.10.3",
+    "greenlet>=3",
     "hypothesis>=6.100",
     "import-linter>=2.1",
     "jax>=0.5",

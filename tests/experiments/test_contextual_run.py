@@ -18,7 +18,7 @@ SMALL = (
     "model.preset=null", "model.word_dim=6", "model.hidden_dim=8", "model.num_heads=2",
     "model.intermediate_dim=8", "model.num_shared_blocks=1", "model.num_question_blocks=1",
     "model.num_passage_blocks=1", "model.num_decoder_blocks=1", "training.epochs=1",
-    "training.steps=4", "training.batch_size=2", "training.eval_every_steps=4",
+    "training.steps=2", "training.batch_size=2", "training.eval_every_steps=2",
     "training.optimizer.warmup_steps=1", "split.validation_share=0.3",
 )  # fmt: skip
 ELMO = "contextual={elmo: {options: options.json, weights: weights.hdf5}}"

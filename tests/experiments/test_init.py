@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.running import eagerly
 from tfmrc import cli, experiments
 from tfmrc.data import RecordError
 from tfmrc.experiments import building
@@ -69,10 +70,11 @@ def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
     command = ["init", "mine", "--model", "san", "--data", str(table), "--test", str(table)]
     assert cli.main([*command, "--columns", "group=document", "question=Frage"]) == 0
     small = [*SMALL["san"].split(), "training.epochs=1", "training.batch_size=8"]
-    assert cli.main(["train", "mine.yaml", "--set", *small]) == 0
-    assert cli.main(["evaluate", "runs/mine"]) == 0
-    capsys.readouterr()
-    assert cli.main(["predict", "runs/mine", "--input", str(table), "--format", "squad"]) == 0
+    with eagerly():
+        assert cli.main(["train", "mine.yaml", "--set", *small]) == 0
+        assert cli.main(["evaluate", "runs/mine"]) == 0
+        capsys.readouterr()
+        assert cli.main(["predict", "runs/mine", "--input", str(table), "--format", "squad"]) == 0
     answers = json.loads(capsys.readouterr().out)
     passages = {str(number): row["passage"] for number, row in enumerate(rows(), 1)}
     assert answers.keys() == passages.keys()

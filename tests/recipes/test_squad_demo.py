@@ -15,6 +15,7 @@ SMALL = [
     "sources.0.train_share=0.1",
     "split={validation_share: 0.3, validation_limit: 4}",
     "vocabulary={size: 50, min_count: 10, num_oov_buckets: 4}",
+    "preprocessor={passage_length: 30, question_length: 10, answer_length: 4, stride: 15}",
     "training={steps: 2, batch_size: 2, eval_every_steps: 2}",
     "evaluation={limit: 4, batch_size: 4, targets: {f1: 1.0}}",
 ]

@@ -120,9 +120,10 @@ def run_model_test(
             lambda value: np.zeros(tuple(value.shape), "float32"), model(inputs)
         )
     for policy in ("float32", *precisions):
-        other = make(policy)
-        other.set_weights([np.array(w) for w in model.get_weights()])
+        other = twin
         if policy != "float32":
+            other = make(policy)
+            other.set_weights(model.get_weights())
             _precise(other, checks.numbers(other(inputs)), expected, policy)
         # Tracing takes longest, so the graph is trained in float32 only.
         compile_with = {"run_eagerly": policy != "float32", **_fresh(compile_kwargs)}

@@ -3,20 +3,28 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from unittest import mock
 
 import pytest
 
 
 @contextmanager
 def eagerly() -> Iterator[None]:
-    """Without graphs: for a few words, tracing takes longer than running."""
+    """Without graphs: for a few words, tracing takes longer than running.
+
+    The tokenizer keeps its graph, which is traced once per process and is the same for every model.
+    """
     import tensorflow as tf
 
-    tf.config.run_functions_eagerly(True)
-    try:
-        yield
-    finally:
-        tf.config.run_functions_eagerly(False)
+    from tfmrc.text import tokenizer
+
+    traced = getattr(tokenizer._tokenize, "get_concrete_function", lambda: tokenizer._tokenize)()
+    with mock.patch.object(tokenizer, "_tokenize", traced):
+        tf.config.run_functions_eagerly(True)
+        try:
+            yield
+        finally:
+            tf.config.run_functions_eagerly(False)
 
 
 @pytest.fixture(autouse=True)

@@ -95,6 +95,25 @@ _ASSIGNED = ((0, 0x34000), (0xE0000, 0xE1000))  # other code points are private 
 _PAGE = 256
 
 
+@functools.cache
+def _table() -> np.ndarray:
+    """Returns the class of every code point, uint8."""
+    classes = np.full(sys.maxunicode + 1, SYMBOL, np.uint8)
+    for first, last in _ASSIGNED:
+        assigned = [chr(code) for code in range(first, last)]
+        part = classes[first:last]
+        part[:] = [_BY_CATEGORY.get(each, SYMBOL) for each in map(unicodedata.category, assigned)]
+        part[[each.isspace() for each in assigned]] = SPACE
+    for first, last in _UNSPACED:
+        part = classes[first : last + 1]
+        part[part == LETTER] = SINGLE
+    for (first, last), name in ((_SKIN_TONES, EXTEND), (_FLAGS, FLAG)):
+        classes[first : last + 1] = name
+    for character, name in _SPECIAL.items():
+        classes[ord(character)] = name
+    return classes
+
+
 def character_class(character: str) -> int:
     """Returns the class of one character.
 
@@ -103,28 +122,13 @@ def character_class(character: str) -> int:
         >>> characters.character_class("é") == characters.LETTER
         True
     """
-    code = ord(character)
-    if character in _SPECIAL:
-        return _SPECIAL[character]
-    if character.isspace():
-        return SPACE
-    if _SKIN_TONES[0] <= code <= _SKIN_TONES[1]:
-        return EXTEND
-    if _FLAGS[0] <= code <= _FLAGS[1]:
-        return FLAG
-    result = _BY_CATEGORY.get(unicodedata.category(character), SYMBOL)
-    if result == LETTER and any(first <= code <= last for first, last in _UNSPACED):
-        return SINGLE
-    return result
+    return int(_table()[ord(character)])
 
 
 @functools.cache
 def _pages() -> tuple[np.ndarray, np.ndarray]:
     """Returns the distinct pages of 256 classes, flat, and the offset of each code page."""
-    classes = np.full(sys.maxunicode + 1, SYMBOL, np.uint8)
-    for first, last in _ASSIGNED:
-        classes[first:last] = [character_class(chr(code)) for code in range(first, last)]
-    pages, page_of = np.unique(classes.reshape(-1, _PAGE), axis=0, return_inverse=True)
+    pages, page_of = np.unique(_table().reshape(-1, _PAGE), axis=0, return_inverse=True)
     return pages.reshape(-1), (page_of.reshape(-1) * _PAGE).astype(np.int32)
 
 

@@ -41,7 +41,7 @@ def inputs():
 def test_training_holds_nothing_over_the_extended_vocabulary_and_reads_each_text_once():
     model = DAANet(**SIZES)
 
-    @tf.function
+    @tf.function(autograph=False)
     def step(x):
         with tf.GradientTape() as tape:
             outputs = model(x, training=True)
@@ -68,7 +68,7 @@ def test_a_step_of_decoding_reads_neither_the_passage_nor_the_past_again():
     beams, longest = 11, 29
     cache = model.asking.init_cache(memory, beams, longest)
 
-    @tf.function
+    @tf.function(autograph=False)
     def step(memory, cache, ids, t):
         return model.asking.decode_step(memory, cache, ids, t)
 

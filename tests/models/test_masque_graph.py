@@ -72,7 +72,7 @@ def training():
     model = Masque(**SIZES)
     x = {name: tf.constant(array) for name, array in inputs().items()}
 
-    @tf.function
+    @tf.function(autograph=False)
     def step(x):
         with tf.GradientTape() as tape:
             outputs = model(x, training=True)
@@ -124,7 +124,9 @@ def test_a_step_of_decoding_projects_no_memory_again():
     memory = model.encode(x)
     cache = model.init_cache(memory, 2, T)
     ids = tf.zeros((B, 2), "int32")
-    step = tf.function(lambda memory, cache, ids, t: model.decode_step(memory, cache, ids, t))
+    step = tf.function(
+        lambda memory, cache, ids, t: model.decode_step(memory, cache, ids, t), autograph=False
+    )
     concrete = step.get_concrete_function(memory, cache, ids, tf.constant(1))
     (d,) = {D}
     for graph in graphs(concrete.graph):
@@ -144,7 +146,9 @@ def test_a_step_of_decoding_copies_no_memory_a_beam():
     beams = 13
     cache = model.init_cache(memory, beams, T)
     ids = tf.zeros((B, beams), "int32")
-    step = tf.function(lambda memory, cache, ids, t: model.decode_step(memory, cache, ids, t))
+    step = tf.function(
+        lambda memory, cache, ids, t: model.decode_step(memory, cache, ids, t), autograph=False
+    )
     found = shapes(step, memory, cache, ids, tf.constant(1))
     for shape in found:
         dims = list(shape or ())
@@ -158,7 +162,7 @@ def test_graph_gives_the_numbers_of_the_eager_model():
     randomise(model)
     x = examples.batch(examples.FOUR)
     memory = model.encode(examples.source_only(x))
-    search = tf.function(lambda m: model.generate(m, 4, num_beams=2)._asdict())
+    search = tf.function(lambda m: model.generate(m, 4, num_beams=2)._asdict(), autograph=False)
     compiled, eager = search(memory), model.generate(memory, 4, num_beams=2)._asdict()
     np.testing.assert_array_equal(compiled["ids"], eager["ids"])
     np.testing.assert_allclose(compiled["score"], eager["score"], rtol=1e-5)

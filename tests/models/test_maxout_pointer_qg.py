@@ -215,7 +215,9 @@ def test_a_coverage_penalty_is_what_the_attention_says(in_graph):
     def search(memory, **options):
         return model.generate(memory, 4, num_beams=6, num_return_sequences=6, **options)
 
-    found = (tf.function(search) if in_graph else search)(memory, coverage_penalty=3.0)
+    found = (tf.function(search, autograph=False) if in_graph else search)(
+        memory, coverage_penalty=3.0
+    )
     ids = np.array(found.ids)
     price = np.zeros(ids.shape[:2])
     for n in range(6):

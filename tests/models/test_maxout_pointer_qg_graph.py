@@ -38,7 +38,7 @@ def inputs():
 def test_training_holds_nothing_over_the_extended_vocabulary():
     model = MaxoutPointerQG(**SIZES)
 
-    @tf.function
+    @tf.function(autograph=False)
     def step(x):
         with tf.GradientTape() as tape:
             outputs = model(x, training=True)
@@ -57,7 +57,9 @@ def test_a_step_of_decoding_projects_no_memory_and_groups_no_words():
     memory = model.encode(inputs())
     beams = 13
     cache = model.init_cache(memory, beams, T)
-    step = tf.function(lambda memory, cache, ids, t: model.decode_step(memory, cache, ids, t))
+    step = tf.function(
+        lambda memory, cache, ids, t: model.decode_step(memory, cache, ids, t), autograph=False
+    )
     ids = tf.zeros((B, beams), "int32")
     found = shapes(step, memory, cache, ids, tf.constant(1))
     assert (B, M, M) not in found  # words are grouped once an example
@@ -117,7 +119,7 @@ def test_training_step_of_batches_of_any_size():
     x["question_ids"] = tf.concat([tf.fill([B, 1], BOS), x["question_ids"][:, 1:]], axis=1)
     anything = {name: tf.TensorSpec([None, None], tf.int32) for name in x}
 
-    @tf.function(input_signature=[anything])
+    @tf.function(input_signature=[anything], autograph=False)
     def gradients(x):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(model(x, training=True)["decoder"])

@@ -65,7 +65,7 @@ def on_two_replicas():
         optimizer = adamw(RATES)
         optimizer.build(own)
 
-    @tf.function
+    @tf.function(autograph=False)
     def step():
         strategy.run(lambda: optimizer.apply([tf.constant(g) / 2 for g in GRADIENTS], own))
 

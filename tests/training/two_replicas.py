@@ -51,7 +51,7 @@ def masks(strategy):
     with strategy.scope():
         layer = Dropout(0.5, seed=7)
 
-    @tf.function
+    @tf.function(autograph=False)
     def draw():
         return strategy.run(lambda: layer(tf.ones((30, 30)), training=True))
 
@@ -67,7 +67,7 @@ def overflow(strategy, wrapper):
         optimizer = wrapper(training.AdamW(0.1))
         optimizer.build([weight])
 
-    @tf.function
+    @tf.function(autograph=False)
     def step():
         replica = tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, "float32")
         optimizer.apply([tf.reshape(1.0 / (1.0 - replica), (1,))], [weight])

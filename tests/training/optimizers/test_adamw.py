@@ -196,7 +196,7 @@ def test_an_update_has_few_operations(rng):
     optimizer = AdamW(0.1)
     optimizer.build(variables)
 
-    @tf.function
+    @tf.function(autograph=False)
     def update():
         optimizer.apply([tf.ones(v.shape) for v in variables], variables)
 

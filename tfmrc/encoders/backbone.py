@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from tfmrc import keras_private
+from tfmrc.encoders import flat_transformer as flat
 from tfmrc.encoders import keras_hub_backbone as hub
 from tfmrc.encoders.word_pooling import WordPooling
 
@@ -111,7 +112,6 @@ class BackboneEncoder(keras.layers.Layer):
             if layers == "mix":
                 self._add_mix()
         self.built = True
-        hub.set_attention(self.backbone)
         if activation is not None:
             hub.set_activation(self.backbone, activation)
         if epsilon is not None:
@@ -208,9 +208,10 @@ class BackboneEncoder(keras.layers.Layer):
             x = ops.stop_gradient(x)
             extra = {name: ops.stop_gradient(value) for name, value in extra.items()}
         outputs = [x]
+        bias = flat.mask_bias(mask, self.compute_dtype)
         for number, layer in enumerate(layers):
             frozen = number < len(layers) - tuned
-            x = self._layer(layer, x, mask, extra, training and not frozen)
+            x = self._layer(layer, x, mask, bias, extra, training and not frozen)
             if frozen:
                 x = ops.stop_gradient(x)
             if self.layers == "mix":
@@ -219,18 +220,16 @@ class BackboneEncoder(keras.layers.Layer):
                 outputs = [x]
         return outputs
 
-    def _layer(self, layer, x, mask, extra, training):
+    def _layer(self, layer, x, mask, bias, extra, training):
         generators = keras_private.seed_generators(layer) if training else []
         seeds = hub.draw_seeds(generators)
 
         def run(x, *values):
             with hub.given_seeds(generators, seeds):
-                return layer(
-                    x,
-                    padding_mask=mask,
-                    training=training,
-                    **dict(zip(extra, values, strict=True)),
-                )
+                if flat.supports(layer):
+                    return flat.transformer_layer(layer, x, bias, training)
+                arguments = dict(zip(extra, values, strict=True))
+                return layer(x, padding_mask=mask, training=training, **arguments)
 
         run = keras.remat(run) if self.remat and training else run
         return run(x, *extra.values())

@@ -193,7 +193,8 @@ def test_layer_norm_against_numpy() -> None:
     centered = x - x.mean(-1, keepdims=True)
     scale = 1 / np.sqrt((centered**2).mean(-1, keepdims=True) + 0.1)
     expected = centered * scale * gamma + beta
-    np.testing.assert_allclose(flat.layer_norm(layer, tf.constant(x, tf.float32)), expected, atol=1e-6)
+    result = flat.layer_norm(layer, tf.constant(x, tf.float32))
+    np.testing.assert_allclose(result, expected, atol=1e-6)
     half = flat.layer_norm(layer, tf.constant(x, tf.float16))
     assert half.dtype == tf.float16
     np.testing.assert_allclose(half, expected, atol=5e-3)

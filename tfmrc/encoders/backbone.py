@@ -201,7 +201,8 @@ class BackboneEncoder(keras.layers.Layer):
         layers = hub.transformer_layers(self.backbone)
         tuned = self.num_trainable_layers if self.trainable else 0
         embeddings_tuned = self.trainable and self.trainable_layers == "all"
-        generators = keras_private.seed_generators(self.backbone.embeddings_dropout)
+        dropout = self.backbone.embeddings_dropout
+        generators = keras_private.seed_generators(dropout) if training else []
         with hub.given_seeds(generators, hub.draw_seeds(generators)):
             x, extra = hub.embed(self.backbone, ids, segments, training and embeddings_tuned)
         if not embeddings_tuned:

@@ -87,8 +87,8 @@ def _project(dense: Any, x: Any) -> Any:
 
     The axis of heads and the one within a head are next to each other in kernel and bias.
     """
-    kernel = ops.reshape(dense.kernel, (x.shape[-1], -1))
-    return ops.matmul(x, ops.cast(kernel, x.dtype)) + ops.cast(ops.reshape(dense.bias, (-1,)), x.dtype)
+    kernel = ops.cast(ops.reshape(dense.kernel, (x.shape[-1], -1)), x.dtype)
+    return ops.add(ops.matmul(x, kernel), ops.cast(ops.reshape(dense.bias, (-1,)), x.dtype))
 
 
 def layer_norm(layer: Any, x: Any) -> Any:
@@ -97,4 +97,4 @@ def layer_norm(layer: Any, x: Any) -> Any:
     centered = values - ops.mean(values, axis=-1, keepdims=True)
     variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
     scale = ops.rsqrt(variance + layer.epsilon) * ops.cast(layer.gamma, "float32")
-    return ops.cast(centered * scale + ops.cast(layer.beta, "float32"), x.dtype)
+    return ops.cast(ops.add(centered * scale, ops.cast(layer.beta, "float32")), x.dtype)

@@ -41,9 +41,9 @@ TFMRC = """
 import tensorflow as tf
 tf.config.threading.set_intra_op_parallelism_threads(settings["cores"])
 tf.config.threading.set_inter_op_parallelism_threads(settings["cores"])
-import tfmrc
 from tfmrc import training
-model = tfmrc.load(settings["reader"]).model
+from tfmrc.predictors import load_hugging_face
+model = load_hugging_face(settings["reader"], dtype=settings["dtype"]).model
 model.compile(**training.extractive_reader(model=model, steps=100000))
 batches, functions = {}, {}
 for batch in settings["batches"]:
@@ -128,6 +128,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=5, help="calls per round")
     parser.add_argument("--cpus", nargs="+", default=["0", "0-1"], help="as `taskset` takes them")
+    parser.add_argument("--dtype", help="policy of tfmrc, such as mixed_bfloat16")
     parser.add_argument(
         "--cpu-time", action="store_true", help="CPU seconds, for a core that others use as well"
     )
@@ -140,6 +141,7 @@ def main() -> None:
             "repeats": arguments.repeats,
             "batches": BATCHES,
             "length": LENGTH,
+            "dtype": arguments.dtype,
             "clock": "process_time" if arguments.cpu_time else "perf_counter",
         }
         processes = {

@@ -7,7 +7,7 @@ PyTorch, onnx and onnxruntime. All sides read the same questions in contexts of 
 words (paragraphs of SQuAD, joined), one question at a time and 16 at once, on one and on two cores
 (`taskset`). Each side runs in a process of its own; the sides take turns, `--rounds` times. ONNX
 Runtime runs the exported model within transformers' pipeline, in float32 and with dynamic int8
-weights.
+weights; tfmrc in float32 and with all weights and products in bfloat16.
 """
 
 import argparse
@@ -42,7 +42,9 @@ import tensorflow as tf
 tf.config.threading.set_intra_op_parallelism_threads(settings["cores"])
 tf.config.threading.set_inter_op_parallelism_threads(settings["cores"])
 import tfmrc
-measure(tfmrc.pipeline("question-answering", settings["reader"]))
+from tfmrc.predictors import load_hugging_face
+reader = load_hugging_face(settings["reader"], dtype=DTYPE)
+measure(tfmrc.pipeline("question-answering", reader))
 """
 TRANSFORMERS = """
 import torch
@@ -82,11 +84,17 @@ answerer.model.forward = forward
 """
 PIPELINE = "measure(answerer)"
 SIDES = {
-    "tfmrc": COMMON + OURS,
+    "tfmrc": COMMON + OURS.replace("DTYPE", "None"),
+    "tfmrc bfloat16": COMMON + OURS.replace("DTYPE", "'bfloat16'"),
     "transformers": COMMON + TRANSFORMERS + PIPELINE,
     "ONNX Runtime": COMMON + TRANSFORMERS + ONNX.replace("SUFFIX", "''") + PIPELINE,
     "ONNX Runtime int8": COMMON + TRANSFORMERS + ONNX.replace("SUFFIX", "'.int8'") + PIPELINE,
 }
+
+
+def is_ours(side: str) -> bool:
+    """Returns True if a side runs in this Python."""
+    return side.startswith("tfmrc")
 
 
 def cells(path: Path) -> list[tuple[int, int, list[dict[str, str]]]]:
@@ -137,14 +145,14 @@ def main() -> None:
             for _ in range(arguments.rounds):
                 for side in arguments.sides:
                     settings = {
-                        "reader": str(reader if side != "tfmrc" else arguments.reader),
+                        "reader": str(arguments.reader if is_ours(side) else reader),
                         "cores": cores,
                         "repeats": arguments.repeats,
                         "clock": "process_time" if arguments.cpu_time else "perf_counter",
                         "cells": cells(arguments.squad),
                     }
                     source.write_text(json.dumps(settings), encoding="utf-8")
-                    python = sys.executable if side == "tfmrc" else arguments.peer
+                    python = sys.executable if is_ours(side) else arguments.peer
                     command = ["taskset", "-c", f"0-{cores - 1}", python, "-c", SIDES[side]]
                     subprocess.run(
                         [*command, source, target], check=True, env={**os.environ, **quiet}

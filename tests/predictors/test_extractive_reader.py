@@ -254,6 +254,20 @@ def test_form_of_hugging_face(predictor, tmp_path):
         load_hugging_face(folder)
 
 
+def test_bfloat16_rounds_the_scores(predictor, tmp_path, without_graphs):
+    reader = load_hugging_face(predictor.save_hugging_face(tmp_path / "x"), dtype="bfloat16")
+    assert {v.dtype for v in reader.model.trainable_variables} == {"bfloat16"}
+    draw = np.random.default_rng(0)
+    ids = {"encoder_ids": draw.integers(5, 20, (2, 24)), "segment_ids": np.zeros((2, 24), int)}
+    ids["encoder_ids"][1, 20:] = 0
+    expected, result = (np.array(each.model.scores(ids)) for each in (predictor, reader))
+    assert result.dtype == np.float32
+    difference = (result - expected)[:, :20]
+    assert 0 < np.sqrt((difference**2).mean()) < 0.03 * np.sqrt((expected**2).mean())
+    answer = reader.answer(question="Who?", passages=LONG)
+    assert LONG[answer.start : answer.end] == answer.text
+
+
 def test_a_reader_with_a_unigram_tokenizer(tmp_path, without_graphs):
     """Of a folder with `tokenizer.json`, saved, loaded and exported; its windows cut long texts."""
     config = {**hugging_face_cases.CONFIGS["xlm-roberta"], "vocab_size": 200}

@@ -57,7 +57,7 @@ ONNX = """
 import os
 import onnxruntime
 from transformers.modeling_outputs import QuestionAnsweringModelOutput
-path = settings["reader"] + "/../reader.onnx"
+path = settings["onnx"]
 names = ["input_ids", "attention_mask", "token_type_ids"]
 if not os.path.exists(path):
     class Scores(torch.nn.Module):
@@ -146,6 +146,7 @@ def main() -> None:
                 for side in arguments.sides:
                     settings = {
                         "reader": str(arguments.reader if is_ours(side) else reader),
+                        "onnx": str(Path(folder, "reader.onnx")),
                         "cores": cores,
                         "repeats": arguments.repeats,
                         "clock": "process_time" if arguments.cpu_time else "perf_counter",

@@ -7,7 +7,7 @@ PyTorch, onnx and onnxruntime. All sides read the same questions in contexts of 
 words (paragraphs of SQuAD, joined), one question at a time and 16 at once, on one and on two cores
 (`taskset`). Each side runs in a process of its own; the sides take turns, `--rounds` times. ONNX
 Runtime runs the exported model within transformers' pipeline, in float32 and with dynamic int8
-weights.
+weights; tfmrc in float32 and with all weights and products in bfloat16.
 """
 
 import argparse
@@ -23,6 +23,7 @@ WORDS, BATCHES = (150, 400, 2000), (1, 16)
 COMMON = """
 import json, sys, time
 settings = json.load(open(sys.argv[1], encoding="utf-8"))
+clock = getattr(time, settings["clock"])
 def measure(answerer):
     results = {}
     for words, batch, examples in settings["cells"]:
@@ -30,9 +31,9 @@ def measure(answerer):
         answerer(**arguments, batch_size=batch)
         times = []
         for _ in range(settings["repeats"]):
-            start = time.perf_counter()
+            start = clock()
             answerer(**arguments, batch_size=batch)
-            times.append((time.perf_counter() - start) / len(examples[:batch]))
+            times.append((clock() - start) / len(examples[:batch]))
         results[f"{words} words, batch {batch}"] = sorted(times)[len(times) // 2]
     json.dump(results, open(sys.argv[2], "w"))
 """
@@ -41,7 +42,9 @@ import tensorflow as tf
 tf.config.threading.set_intra_op_parallelism_threads(settings["cores"])
 tf.config.threading.set_inter_op_parallelism_threads(settings["cores"])
 import tfmrc
-measure(tfmrc.pipeline("question-answering", settings["reader"]))
+from tfmrc.predictors import load_hugging_face
+reader = load_hugging_face(settings["reader"], dtype=DTYPE)
+measure(tfmrc.pipeline("question-answering", reader))
 """
 TRANSFORMERS = """
 import torch
@@ -54,7 +57,7 @@ ONNX = """
 import os
 import onnxruntime
 from transformers.modeling_outputs import QuestionAnsweringModelOutput
-path = settings["reader"] + "/../reader.onnx"
+path = settings["onnx"]
 names = ["input_ids", "attention_mask", "token_type_ids"]
 if not os.path.exists(path):
     class Scores(torch.nn.Module):
@@ -81,11 +84,17 @@ answerer.model.forward = forward
 """
 PIPELINE = "measure(answerer)"
 SIDES = {
-    "tfmrc": COMMON + OURS,
+    "tfmrc": COMMON + OURS.replace("DTYPE", "None"),
+    "tfmrc bfloat16": COMMON + OURS.replace("DTYPE", "'bfloat16'"),
     "transformers": COMMON + TRANSFORMERS + PIPELINE,
     "ONNX Runtime": COMMON + TRANSFORMERS + ONNX.replace("SUFFIX", "''") + PIPELINE,
     "ONNX Runtime int8": COMMON + TRANSFORMERS + ONNX.replace("SUFFIX", "'.int8'") + PIPELINE,
 }
+
+
+def is_ours(side: str) -> bool:
+    """Returns True if a side runs in this Python."""
+    return side.startswith("tfmrc")
 
 
 def cells(path: Path) -> list[tuple[int, int, list[dict[str, str]]]]:
@@ -118,6 +127,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="calls per round")
     parser.add_argument("--cores", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--sides", nargs="+", default=list(SIDES), choices=list(SIDES))
+    parser.add_argument(
+        "--cpu-time", action="store_true", help="CPU seconds, for a core that others use as well"
+    )
     arguments = parser.parse_args()
     quiet = {
         "HF_HUB_OFFLINE": "1",
@@ -133,13 +145,15 @@ def main() -> None:
             for _ in range(arguments.rounds):
                 for side in arguments.sides:
                     settings = {
-                        "reader": str(reader if side != "tfmrc" else arguments.reader),
+                        "reader": str(arguments.reader if is_ours(side) else reader),
+                        "onnx": str(Path(folder, "reader.onnx")),
                         "cores": cores,
                         "repeats": arguments.repeats,
+                        "clock": "process_time" if arguments.cpu_time else "perf_counter",
                         "cells": cells(arguments.squad),
                     }
                     source.write_text(json.dumps(settings), encoding="utf-8")
-                    python = sys.executable if side == "tfmrc" else arguments.peer
+                    python = sys.executable if is_ours(side) else arguments.peer
                     command = ["taskset", "-c", f"0-{cores - 1}", python, "-c", SIDES[side]]
                     subprocess.run(
                         [*command, source, target], check=True, env={**os.environ, **quiet}

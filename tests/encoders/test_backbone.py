@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tfmrc import encoders, keras_private
 from tfmrc.encoders import BackboneEncoder
+from tfmrc.encoders import flat_transformer as flat
 from tfmrc.encoders import keras_hub_backbone as hub
 
 SIZES = {
@@ -108,54 +109,94 @@ def test_gradients_are_keras_hubs() -> None:
         np.testing.assert_allclose(ours, theirs, atol=2e-5)
 
 
-def softmax_attention(query, key, value, mask):
-    """Attention of each head in float64, by its definition; real keys only."""
-    result = np.zeros_like(query)
-    for row, head in np.ndindex(query.shape[0], query.shape[2]):
+def self_attention(x, weights, mask):
+    """Attention `[R, P, d]` in float64, head by head, by its definition; real keys only."""
+    kernels, biases = weights[::2], weights[1::2]
+    result = np.zeros_like(x)
+    for row, head in np.ndindex(x.shape[0], kernels[0].shape[1]):
         real = mask[row]
+        query, key, value = (
+            x[row] @ kernel[:, head] + bias[head]
+            for kernel, bias in zip(kernels[:3], biases[:3], strict=True)
+        )
         if real.any():
-            scores = query[row, :, head] @ key[row, real, head].T / query.shape[-1] ** 0.5
-            weights = np.exp(scores - scores.max(-1, keepdims=True))
-            result[row, :, head] = weights / weights.sum(-1, keepdims=True) @ value[row, real, head]
-    return result
+            scores = query @ key[real].T / query.shape[-1] ** 0.5
+            shares = np.exp(scores - scores.max(-1, keepdims=True))
+            shares /= shares.sum(-1, keepdims=True)
+            result[row] += shares @ value[real] @ kernels[3][head]
+    return result + biases[3]
+
+
+def random_attention(dtype="float32"):
+    """A layer of two heads, its input `[3, 5, 8]` and its weights, all float64."""
+    attention = keras.layers.MultiHeadAttention(2, 4, dtype=dtype)
+    attention.build((3, 5, 8), (3, 5, 8))
+    draw = np.random.default_rng(0)
+    weights = [draw.normal(size=variable.shape) for variable in attention.weights]
+    attention.set_weights(weights)
+    return attention, draw.normal(size=(3, 5, 8)), weights
+
+
+MASK = np.array([[True] * 5, [True, False, True, True, False], [False] * 5])
 
 
 def test_attention_and_its_gradient_against_numpy() -> None:
     """With padding and a row that is all padding, whose output is finite and is not used."""
-    attention = keras.layers.MultiHeadAttention(2, 4)
-    attention.build((3, 5, 8), (3, 5, 8))
-    draw = np.random.default_rng(0)
-    query, key, value, weights = draw.normal(size=(4, 3, 5, 2, 4))
-    mask = np.array([[True] * 5, [True, False, True, True, False], [False] * 5])
-    real = mask.any(1)[:, None, None, None]
-    tensors = [tf.constant(each, tf.float32) for each in (query, key, value)]
+    attention, x, weights = random_attention()
+    shares = np.random.default_rng(1).normal(size=x.shape) * MASK.any(1)[:, None, None]
+    given = tf.constant(x.reshape(15, 8), tf.float32)
+    variables = [variable.value for variable in attention.weights]
     with tf.GradientTape() as tape:
-        tape.watch(tensors)
-        result, _ = hub._attend(attention, *tensors, mask[:, None])
-        total = tf.reduce_sum(result * (weights * real).astype("float32"))
-    np.testing.assert_allclose(
-        result.numpy() * real, softmax_attention(query, key, value, mask), atol=1e-6
-    )
+        tape.watch(given)
+        bias = flat.mask_bias(tf.constant(MASK), "float32")
+        result = flat.self_attention(attention, given, bias, (3, 5), False)
+        total = tf.reduce_sum(result * shares.reshape(15, 8).astype("float32"))
+    result = result.numpy().reshape(x.shape)
+    expected = self_attention(x, weights, MASK)
+    np.testing.assert_allclose(result[:2], expected[:2], atol=2e-5)
     assert np.isfinite(result).all()
-    for given, gradient in enumerate(tape.gradient(total, tensors)):
-        for cell in ((0, 1, 0, 2), (1, 2, 1, 3), (1, 1, 0, 0), (2, 0, 1, 1)):
-            ends = []
-            for step in (1e-5, -1e-5):
-                moved = [each.copy() for each in (query, key, value)]
-                moved[given][cell] += step
-                ends.append((softmax_attention(*moved, mask) * weights).sum())
-            assert float(gradient[cell]) == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=2e-6)
+    arrays = [x, *weights]
+    gradients = tape.gradient(total, [given, *variables])
+    for number, cell in (
+        (0, (0, 1, 2)), (0, (1, 2, 3)), (0, (1, 1, 0)), (0, (2, 0, 1)), (1, (3, 1, 2)),
+        (3, (0, 0, 1)), (4, (1, 3)), (5, (7, 1, 0)), (7, (1, 2, 5)), (8, (4,)),
+    ):  # fmt: skip
+        ends = []
+        for step in (1e-5, -1e-5):
+            moved = [each.copy() for each in arrays]
+            moved[number][cell] += step
+            ends.append((self_attention(moved[0], moved[1:], MASK) * shares).sum())
+        gradient = tf.reshape(gradients[number], arrays[number].shape)[cell]
+        expected = (ends[0] - ends[1]) / 2e-5
+        assert float(gradient) == pytest.approx(expected, rel=1e-4, abs=1e-4), (number, cell)
 
 
 def test_half_precision_keeps_masked_positions_out() -> None:
-    attention = keras.layers.MultiHeadAttention(2, 4, dtype="float16")
-    attention.build((1, 3, 8), (1, 3, 8))
+    attention, x, weights = random_attention("float16")
+    bias = flat.mask_bias(tf.constant(MASK), "float16")
+    x = (0.3 * x).astype("float16")
+    given = tf.constant(x.reshape(15, 8))
+    result = flat.self_attention(attention, given, bias, (3, 5), False)
+    assert result.dtype == tf.float16
+    expected = self_attention(x.astype("float64"), weights, MASK)
+    np.testing.assert_allclose(result.numpy().reshape(x.shape)[:2], expected[:2], atol=0.03)
+
+
+def test_layer_norm_against_numpy() -> None:
+    layer = keras.layers.LayerNormalization(epsilon=0.1)
+    layer.build((2, 3, 4))
     draw = np.random.default_rng(0)
-    query, key, value = draw.normal(size=(3, 1, 3, 2, 4)).astype("float16")
-    mask = np.array([[True, True, False]])
-    result, _ = hub._attend(attention, *map(tf.constant, (query, key, value)), mask[:, None])
-    expected = softmax_attention(*(x.astype("float64") for x in (query, key, value)), mask)
-    np.testing.assert_allclose(result.numpy(), expected, atol=3e-3)
+    gamma, beta = draw.normal(size=(2, 4))
+    layer.set_weights([gamma, beta])
+    x = draw.normal(3.0, 2.0, size=(2, 3, 4))
+    centered = x - x.mean(-1, keepdims=True)
+    scale = 1 / np.sqrt((centered**2).mean(-1, keepdims=True) + 0.1)
+    expected = centered * scale * gamma + beta
+    result = flat.layer_norm(layer, tf.constant(x, tf.float32))
+    np.testing.assert_allclose(result, expected, atol=1e-6)
+    half = flat.layer_norm(layer, tf.constant(x, tf.float16))
+    assert half.dtype == tf.float16
+    np.testing.assert_allclose(half, expected, atol=5e-3)
 
 
 def test_exact_gelu_against_its_definition() -> None:
@@ -350,9 +391,8 @@ def test_windows_without_subwords_are_left_out() -> None:
     plain, skipping = make("bert", skip_empty_windows=False), make("bert")
     assert plain.supports_jit and not skipping.supports_jit
     sizes = []
-    part = hub.transformer_layers(skipping.backbone)[0]
-    call = part.call
-    part.call = lambda x, **options: sizes.append(x.shape[0]) or call(x, **options)
+    compute = skipping.compute
+    skipping.compute = lambda ids, *others: sizes.append(ids.shape[0]) or compute(ids, *others)
     np.testing.assert_allclose(
         np.array(skipping(IDS, SEGMENTS)), np.array(plain(IDS, SEGMENTS)), atol=2e-6
     )

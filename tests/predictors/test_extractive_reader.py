@@ -12,7 +12,7 @@ import tfmrc
 from tests.encoders import hugging_face_cases, unigram_tokenizers
 from tests.predictors.reader_reference import best_answers
 from tfmrc import Predictor, cli, encoders, models, preprocessing, training
-from tfmrc.predictors import ensemble_predictor
+from tfmrc.predictors import ensemble_predictor, reader_windows
 from tfmrc.predictors.hugging_face import load_hugging_face
 from tfmrc.serving import Client, ExportedPredictor, Server
 
@@ -94,6 +94,37 @@ def test_probabilities_of_several_windows_are_at_most_one(predictor, without_gra
     outputs = predictor.run("serving_default", REQUEST, num_return_sequences=400)
     total = outputs["probabilities"].sum(axis=1) + 1 - outputs["answerable_probability"]
     assert (total < 1 + 1e-5).all()
+
+
+def test_chunks_hold_windows_of_nearly_equal_length(monkeypatch):
+    monkeypatch.setattr(reader_windows, "CHUNK_SUBWORDS", 48)
+    # Lengths up to an eighth apart; two windows of 20 to 24 fit.
+    ends = reader_windows.chunk_ends([10, 10, 11, 20, 21, 22, 24, 24])
+    assert ends.numpy().tolist() == [2, 3, 5, 7, 8]
+    assert reader_windows.chunk_ends([60]).numpy().tolist() == [1]
+    lengths = np.sort(np.random.default_rng(0).integers(1, 60, 200, "int32"))
+    ends = reader_windows.chunk_ends(lengths).numpy()
+    assert ends[-1] == 200
+    for part in np.split(lengths, ends[:-1]):
+        assert 8 * part[-1] <= 9 * part[0]
+        assert len(part) == 1 or len(part) * part[-1] <= 48
+
+
+def test_the_size_of_chunks_changes_no_score(predictor, monkeypatch):
+    questions = np.repeat(REQUEST["question"], 2)
+    windows = predictor.preprocessor.source(questions, np.ravel(REQUEST["passages"]))
+    order, lengths = windows["row"].numpy(), windows["lengths"].numpy()
+    assert len(order) > 6 and len(set(lengths)) > 3
+    results = []
+    for size in (1, 48, 10_000):
+        monkeypatch.setattr(reader_windows, "CHUNK_SUBWORDS", size)
+        results.append(np.stack(reader_windows.window_scores(predictor.model, windows), -1))
+    for row, length in enumerate(lengths):
+        names = ("encoder_ids", "segment_ids")
+        one = {name: windows[name][row : row + 1, :length] for name in names}
+        for result in results:
+            expected = np.array(predictor.model.scores(one))[0]
+            np.testing.assert_allclose(result[row, :length], expected, atol=1e-5)
 
 
 def test_an_example_alone_and_in_a_batch(predictor, without_graphs):
@@ -221,6 +252,20 @@ def test_form_of_hugging_face(predictor, tmp_path):
     (folder / "config.json").write_text("{}")
     with pytest.raises(ValueError, match="config.json"):
         load_hugging_face(folder)
+
+
+def test_bfloat16_rounds_the_scores(predictor, tmp_path, without_graphs):
+    reader = load_hugging_face(predictor.save_hugging_face(tmp_path / "x"), dtype="bfloat16")
+    assert {v.dtype for v in reader.model.trainable_variables} == {"bfloat16"}
+    draw = np.random.default_rng(0)
+    ids = {"encoder_ids": draw.integers(5, 20, (2, 24)), "segment_ids": np.zeros((2, 24), int)}
+    ids["encoder_ids"][1, 20:] = 0
+    expected, result = (np.array(each.model.scores(ids)) for each in (predictor, reader))
+    assert result.dtype == np.float32
+    difference = (result - expected)[:, :20]
+    assert 0 < np.sqrt((difference**2).mean()) < 0.03 * np.sqrt((expected**2).mean())
+    answer = reader.answer(question="Who?", passages=LONG)
+    assert LONG[answer.start : answer.end] == answer.text
 
 
 def test_a_reader_with_a_unigram_tokenizer(tmp_path, without_graphs):

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from tfmrc import keras_private
+from tfmrc.encoders import flat_transformer as flat
 from tfmrc.encoders import keras_hub_backbone as hub
 from tfmrc.encoders.word_pooling import WordPooling
 from tfmrc.sizes import sizes
@@ -112,7 +113,6 @@ class BackboneEncoder(keras.layers.Layer):
             if layers == "mix":
                 self._add_mix()
         self.built = True
-        hub.set_attention(self.backbone)
         if activation is not None:
             hub.set_activation(self.backbone, activation)
         if epsilon is not None:
@@ -202,16 +202,18 @@ class BackboneEncoder(keras.layers.Layer):
         layers = hub.transformer_layers(self.backbone)
         tuned = self.num_trainable_layers if self.trainable else 0
         embeddings_tuned = self.trainable and self.trainable_layers == "all"
-        generators = keras_private.seed_generators(self.backbone.embeddings_dropout)
+        dropout = self.backbone.embeddings_dropout
+        generators = keras_private.seed_generators(dropout) if training else []
         with hub.given_seeds(generators, hub.draw_seeds(generators)):
             x, extra = hub.embed(self.backbone, ids, segments, training and embeddings_tuned)
         if not embeddings_tuned:
             x = ops.stop_gradient(x)
             extra = {name: ops.stop_gradient(value) for name, value in extra.items()}
         outputs = [x]
+        bias = flat.mask_bias(mask, self.compute_dtype)
         for number, layer in enumerate(layers):
             frozen = number < len(layers) - tuned
-            x = self._layer(layer, x, mask, extra, training and not frozen)
+            x = self._layer(layer, x, mask, bias, extra, training and not frozen)
             if frozen:
                 x = ops.stop_gradient(x)
             if self.layers == "mix":
@@ -220,18 +222,16 @@ class BackboneEncoder(keras.layers.Layer):
                 outputs = [x]
         return outputs
 
-    def _layer(self, layer, x, mask, extra, training):
+    def _layer(self, layer, x, mask, bias, extra, training):
         generators = keras_private.seed_generators(layer) if training else []
         seeds = hub.draw_seeds(generators)
 
         def run(x, *values):
             with hub.given_seeds(generators, seeds):
-                return layer(
-                    x,
-                    padding_mask=mask,
-                    training=training,
-                    **dict(zip(extra, values, strict=True)),
-                )
+                if flat.supports(layer):
+                    return flat.transformer_layer(layer, x, bias, training)
+                arguments = dict(zip(extra, values, strict=True))
+                return layer(x, padding_mask=mask, training=training, **arguments)
 
         run = keras.remat(run) if self.remat and training else run
         return run(x, *extra.values())

@@ -1,7 +1,6 @@
 """KerasHub's backbones layer by layer; uses their private names, as `hugging_face_weights`."""
 
 import contextlib
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ from keras import ops
 
 from tfmrc import keras_private
 from tfmrc.encoders.families import FAMILIES, family_of_backbone
+from tfmrc.encoders.flat_transformer import layer_norm
 from tfmrc.layers.regularization.dropout import replica_seed
 
 
@@ -68,7 +68,7 @@ def embed(backbone: Any, ids: Any, segment_ids: Any, training: bool) -> Any:
         x = backbone.token_embedding(ids)
     else:
         x = backbone.embeddings(ids)
-    x = backbone.embeddings_layer_norm(x)
+    x = layer_norm(backbone.embeddings_layer_norm, x)
     x = backbone.embeddings_dropout(x, training=training)
     if hasattr(backbone, "embeddings_projection"):
         x = backbone.embeddings_projection(x)
@@ -135,32 +135,6 @@ _ACTIVATIONS = {
     "relu": "relu",
 }
 ACTIVATIONS = tuple(_ACTIVATIONS)
-
-
-def set_attention(backbone: Any) -> None:
-    """Computes the attention of the transformer layers with fewer passes over its weights.
-
-    Keras' layer transposes the scores of all pairs of positions and selects twice by the mask. Here
-    the heads are the second axis from the start and the mask is added once, with equal results at
-    real positions. DeBERTa's attention, which has another form, stays as it is.
-    """
-    for layer in transformer_layers(backbone):
-        attention = getattr(layer, "_self_attention_layer", None)
-        if isinstance(attention, keras.layers.MultiHeadAttention):
-            attention._compute_attention = functools.partial(_attend, attention)
-
-
-def _attend(layer, query, key, value, attention_mask=None, training=None, *unused):
-    """Returns outputs `[B, m, H, d / H]` and weights `[B, H, m, n]`."""
-    query = ops.transpose(query * layer._inverse_sqrt_key_dim, (0, 2, 1, 3))
-    scores = ops.matmul(query, ops.transpose(key, (0, 2, 3, 1)))
-    if attention_mask is not None:  # [B, 1, n]
-        lowest = -3e4 if keras.backend.standardize_dtype(scores.dtype) == "float16" else -1e9
-        bias = ops.where(ops.cast(attention_mask, "bool"), 0.0, lowest)
-        scores += ops.expand_dims(ops.cast(bias, scores.dtype), 1)
-    weights = layer._dropout_layer(ops.softmax(scores), training=training)
-    outputs = ops.matmul(weights, ops.transpose(value, (0, 2, 1, 3)))
-    return ops.transpose(outputs, (0, 2, 1, 3)), weights
 
 
 def set_epsilon(backbone: Any, epsilon: float) -> None:

@@ -1,5 +1,6 @@
 """Spans of an extractive reader over the windows of all passages of a question."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -8,9 +9,7 @@ import tensorflow as tf
 from tfmrc.ops.masking import LOG_ZERO
 
 Tensors = dict[str, tf.Tensor]
-# Windows that the model reads at once, which bounds the memory of one request. 16 are slower on two
-# cores, in batches and for long passages.
-CHUNK = 4
+CHUNK_SUBWORDS = 768  # subwords that the model reads at once, with padding
 CANDIDATES = 256  # pairs of begin and end per window that can be part of an answer
 
 
@@ -36,7 +35,7 @@ def over_windows(
     windows: Tensors,
     dtypes: tuple[tf.DType, ...],
 ) -> list[tf.Tensor]:
-    """Applies a function to all windows, `CHUNK` at a time, windows of equal length together.
+    """Applies a function to all windows, in chunks of windows of nearly equal length.
 
     Args:
         function: Function of a dict with `[C, P']` windows, P' their greatest length, that returns
@@ -47,24 +46,50 @@ def over_windows(
     Returns:
         The results `[W, ..]`, in the order of the windows.
     """
-    total = tf.shape(windows["lengths"])[0]
     order = tf.argsort(windows["lengths"], stable=True)
-    chunks = (total + CHUNK - 1) // CHUNK
+    ends = chunk_ends(tf.gather(windows["lengths"], order))
+    chunks = tf.size(ends)
     arrays = [tf.TensorArray(dtype, size=chunks, infer_shape=False) for dtype in dtypes]
     names = ("encoder_ids", "segment_ids", "answer_mask")
 
-    def body(number: Any, *arrays: Any) -> tuple[Any, ...]:
-        part = order[number * CHUNK : (number + 1) * CHUNK]
-        width = tf.reduce_max(tf.gather(windows["lengths"], part))
+    def body(number: Any, begin: Any, *arrays: Any) -> tuple[Any, ...]:
+        part = order[begin : ends[number]]
+        width = windows["lengths"][part[-1]]
         result = function({name: tf.gather(windows[name], part)[:, :width] for name in names})
         written = zip(arrays, result, strict=True)
-        return number + 1, *(array.write(number, value) for array, value in written)
+        return number + 1, ends[number], *(array.write(number, each) for array, each in written)
 
-    _, *arrays = tf.while_loop(
-        lambda number, *_: number < chunks, body, (0, *arrays), parallel_iterations=1
+    _, _, *arrays = tf.while_loop(
+        lambda number, *_: number < chunks, body, (0, 0, *arrays), parallel_iterations=1
     )
     inverse = tf.math.invert_permutation(order)
     return [tf.gather(array.concat(), inverse) for array in arrays]
+
+
+def chunk_ends(lengths: tf.Tensor) -> tf.Tensor:
+    """Returns the ends of chunks of windows: each at most an eighth longer than the shortest in it.
+
+    Padding to the longest window of a chunk then costs little, and `CHUNK_SUBWORDS` bounds the
+    memory: the scores of all pairs of positions are read fastest while they fit in the cache.
+
+    Args:
+        lengths: int32 `[W]`. Numbers of subwords, rising.
+
+    Returns:
+        int32 `[chunks]`, rising; the last one is W.
+
+    Example:
+        >>> from tfmrc.predictors.reader_windows import chunk_ends
+        >>> chunk_ends([40, 41, 250, 380, 384, 384]).numpy().tolist()
+        [2, 3, 5, 6]
+    """
+    lengths = tf.maximum(tf.convert_to_tensor(lengths), 1)
+    group = tf.cast(tf.math.log(tf.cast(lengths, tf.float32)) / math.log(1.125), tf.int32)
+    index = tf.range(tf.size(lengths))
+    within = index - tf.searchsorted(group, group)
+    last = tf.gather(lengths, tf.searchsorted(group, group, side="right") - 1)
+    is_first = within % tf.maximum(CHUNK_SUBWORDS // last, 1) == 0
+    return tf.concat([tf.boolean_mask(index, is_first)[1:], [tf.size(lengths)]], axis=0)
 
 
 def window_scores(model: Any, windows: Tensors) -> tuple[tf.Tensor, tf.Tensor]:

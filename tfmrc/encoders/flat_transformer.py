@@ -1,0 +1,100 @@
+"""KerasHub's transformer layer, computed on a matrix of all subwords; uses its private names.
+
+KerasHub's own layer keeps the axes of windows and positions apart, so that a product, its bias and
+its activation are separate passes over `[R, P, 4 d]`. On the matrix `[R P, d]` TensorFlow fuses
+them, as it does a layer normalization that is written by centered values, and the addition of the
+mask to the scores. The numbers are the same within rounding, on every backend.
+"""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from tfmrc.ops.shapes import flatten_leading
+
+__all__ = ["layer_norm", "mask_bias", "supports", "transformer_layer"]
+
+
+def supports(layer: Any) -> bool:
+    """Returns True for the layers of BERT's kind; DeBERTa's attention has another form."""
+    attention = getattr(layer, "_self_attention_layer", None)
+    return isinstance(attention, keras.layers.MultiHeadAttention) and not layer.normalize_first
+
+
+def mask_bias(mask: Any, dtype: str) -> Any:
+    """Returns what is added to the scores of all pairs of positions: `[R, 1, 1, P]`.
+
+    Args:
+        mask: bool `[R, P]`, False at padding.
+        dtype: str. The type of the scores.
+    """
+    lowest = -3e4 if dtype == "float16" else -1e9
+    return ops.cast(ops.where(mask, 0.0, lowest), dtype)[:, None, None, :]
+
+
+def transformer_layer(layer: Any, x: Any, bias: Any, training: bool) -> Any:
+    """Computes a layer of a KerasHub backbone of BERT's kind.
+
+    Args:
+        layer: `keras_hub.layers.TransformerEncoder`.
+        x: `[R, P, d]`, R windows of P subwords.
+        bias: `[R, 1, 1, P]`, the result of `mask_bias`.
+        training: bool. Whether to apply dropout.
+
+    Returns:
+        `[R, P, d]`.
+    """
+    shape = ops.shape(x)
+    x = flatten_leading(x, keep=1)
+    update = self_attention(layer._self_attention_layer, x, bias, shape[:2], training)
+    update = layer._self_attention_dropout(update, training=training)
+    x = layer_norm(layer._self_attention_layer_norm, x + update)
+    update = layer._feedforward_output_dense(layer._feedforward_intermediate_dense(x))
+    update = layer._feedforward_dropout(update, training=training)
+    x = layer_norm(layer._feedforward_layer_norm, x + update)
+    return ops.reshape(x, shape)
+
+
+def self_attention(layer: Any, x: Any, bias: Any, sizes: Any, training: bool) -> Any:
+    """Computes `softmax(Q K' / sqrt(d / H) + bias) V` of each head, and the output projection.
+
+    Args:
+        layer: `keras.layers.MultiHeadAttention`, H heads.
+        x: `[R P, d]`.
+        bias: `[R, 1, 1, P]`.
+        sizes: R and P.
+        training: bool. Whether to apply dropout to the weights.
+
+    Returns:
+        `[R P, d]`.
+    """
+
+    def heads(dense: Any, order: tuple[int, ...]) -> Any:
+        split = (*sizes, layer.num_heads, layer.key_dim)
+        return ops.transpose(ops.reshape(_project(dense, x), split), order)
+
+    query, value = (heads(part, (0, 2, 1, 3)) for part in (layer.query_dense, layer.value_dense))
+    key = heads(layer.key_dense, (0, 2, 3, 1))  # [R, H, d / H, P]
+    scores = ops.matmul(query, key) * layer._inverse_sqrt_key_dim + bias
+    weights = layer._dropout_layer(ops.softmax(scores), training=training)
+    outputs = ops.transpose(ops.matmul(weights, value), (0, 2, 1, 3))
+    return _project(layer.output_dense, ops.reshape(outputs, (-1, layer.num_heads * layer.key_dim)))
+
+
+def _project(dense: Any, x: Any) -> Any:
+    """Computes an `EinsumDense` from or to heads as one product of matrices, `[N, i]` to `[N, o]`.
+
+    The axis of heads and the one within a head are next to each other in kernel and bias.
+    """
+    kernel = ops.cast(ops.reshape(dense.kernel, (x.shape[-1], -1)), x.dtype)
+    return ops.add(ops.matmul(x, kernel), ops.cast(ops.reshape(dense.bias, (-1,)), x.dtype))
+
+
+def layer_norm(layer: Any, x: Any) -> Any:
+    """Computes `keras.layers.LayerNormalization` over the last axis, in float32."""
+    values = ops.cast(x, "float32")
+    centered = values - ops.mean(values, axis=-1, keepdims=True)
+    variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
+    scale = ops.rsqrt(variance + layer.epsilon) * ops.cast(layer.gamma, "float32")
+    return ops.cast(ops.add(centered * scale, ops.cast(layer.beta, "float32")), x.dtype)

@@ -7,7 +7,7 @@ import pytest
 import tfmrc
 from tests.layers.weights import randomise
 from tests.running import eagerly
-from tests.serving.predictors import assert_same_outputs
+from tests.serving.predictors import assert_same_arrays
 from tfmrc import models, preprocessing
 from tfmrc.text import Vocabulary
 
@@ -75,7 +75,7 @@ def test_folder_keras_file_and_export_give_the_same(name, tmp_path):
         assert np.array_equal(*map(keras.ops.convert_to_numpy, (ours, theirs))), theirs.path
     predictor.export(tmp_path / "export" / "1", **options)
     served = tfmrc.load(tmp_path / "export" / "1")
-    assert_same_outputs(served.run("serving_default", REQUEST[name]), outputs)
+    assert_same_arrays(served.run("serving_default", REQUEST[name]), outputs)
 
 
 def test_model_and_preprocessor_must_agree():

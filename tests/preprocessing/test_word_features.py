@@ -61,8 +61,12 @@ def test_an_example_alone_and_the_training_batch_have_the_same_features():
     built = masque()
     together = built.source(QUESTIONS, PASSAGES, ["qa"] * 2)
     alone = built.source(QUESTIONS[1:], PASSAGES[1:], ["qa"])
-    np.testing.assert_array_equal(alone["question_features"][0], together["question_features"][1, :2])
-    np.testing.assert_array_equal(alone["passage_features"][0], together["passage_features"][1, :, :3])
+    np.testing.assert_array_equal(
+        alone["question_features"][0], together["question_features"][1, :2]
+    )
+    np.testing.assert_array_equal(
+        alone["passage_features"][0], together["passage_features"][1, :, :3]
+    )
     x, _, _ = built.batch(
         {"question": QUESTIONS, "passages": PASSAGES, "style": ["qa"] * 2, "answer": ["owl", "IBM"]}
     )
@@ -102,9 +106,7 @@ def test_daanet_compares_the_passage_with_what_each_task_is_given():
 
 
 def test_san_has_them_after_its_own_matches_and_in_windows():
-    built = SANPreprocessor(
-        Vocabulary(["the"]), word_features=True, passage_length=4, stride=2
-    )
+    built = SANPreprocessor(Vocabulary(["the"]), word_features=True, passage_length=4, stride=2)
     source = built.source(QUESTIONS[:1], ["The owl MOVES émile ½ ..."], limit=9)
     right = rows(TOLD[0][0])
     np.testing.assert_array_equal(source["exact_match"][0], right)

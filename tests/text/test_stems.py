@@ -27,9 +27,8 @@ def test_forms_of_a_word_have_one_stem(stem):
 
 def test_other_words_stay_as_they_are():
     words = "is was us gas boss king bed need speed 1990s 's s 12 . 鳥 " + "x" * 9
-    unchanged = [word for word in words.split() if word != "gas"]
-    assert stems(unchanged) == unchanged
-    assert stems(["gas"]) == ["ga"]  # no dictionary
+    assert stems(words.split()) == words.split()
+    assert stems(["during", "alias"]) == ["dur", "alia"]  # no dictionary
     assert stems([]) == []
 
 

@@ -155,9 +155,10 @@ class SANPreprocessor(Preprocessor):
 
         Returns:
             A dict. The model's inputs: `question_ids [B, m]`, `passage_ids [B, n]` int32,
-            `exact_match [B, n, 2 or 3]` float32, with `word_features` more columns, `pos_ids`, `ner_ids [B, n]` int32 with tags, and
-            with an encoder the inputs of `tfmrc.preprocessing.encoder_inputs`. In addition
-            `starts`, `ends` int32 `[B, n]`, code points of the passage, and `truncated` bool `[B]`.
+            `exact_match [B, n, 2 or 3]` float32, with `word_features` five more columns, `pos_ids`,
+            `ner_ids [B, n]` int32 with tags, and with an encoder the inputs of
+            `tfmrc.preprocessing.encoder_inputs`. In addition `starts`, `ends` int32 `[B, n]`, code
+            points of the passage, and `truncated` bool `[B]`.
 
         Raises:
             ValueError: Annotations are missing or unknown.

@@ -90,7 +90,7 @@ def expected(model, task, b, vectors=None, features=None):
         s = reference.similarity(
             passage, given, np.ones(len(given), bool), first["query/kernel"], first["key/kernel"]
         )
-        kept = [passage] if config["keep_passage"] else []
+        kept = [passage, s @ given * passage] if config["keep_passage"] else []
         passage = np.concatenate([s @ given, *kept], axis=-1)
     written = encoded(TARGET[task])
     second = named(v, model.second_fold[task])

@@ -95,7 +95,8 @@ class DAANet(Model):
         blocks: blocks of the encoders, see `tfmrc.layers.ConcatenatedEncoder`.
         in_series: whether each block reads the one before and not the embedding.
         context_attention: whether what is given is folded into the passage (context-* attention).
-        keep_passage: whether the second fold reads the passage beside the first fold, as above.
+        keep_passage: whether the second fold reads the passage beside the first fold, as above;
+            without `context_attention` it always reads the passage.
         num_word_features: number of features of a word of the passage; 0 for none.
         copy: whether words can be copied. If not, a target that only the passage holds is UNK.
         share_encoders: whether question and answer each have one encoder for both tasks.
@@ -422,9 +423,9 @@ class DAANet(Model):
             # daanet-07 (asking), daanet-08 (answering)
             _, folded = self.first_fold[task](passage, given, given_mask)
             if self.keep_passage:
-                folded = ops.concatenate([folded, passage], axis=-1)
+                folded = ops.concatenate([folded, passage, folded * passage], axis=-1)
         return {
-            "folded": folded,  # [B, n, d], or 2d with `keep_passage`
+            "folded": folded,  # [B, n, d], or 3d with `keep_passage`
             "mask": ops.not_equal(inputs["passage_ids"], PAD),
             "extended_ids": inputs["extended_ids"],
         }

@@ -38,13 +38,16 @@ def dual():
     return model
 
 
-def embedded(v, text, b, length, vectors=None):
+def embedded(v, text, b, length, vectors=None, features=None):
     """The words of one text of one example, in float64; `vectors` in place of their rows."""
     rows = np.concatenate([v["word_embedding/special"], v["word_embedding/words"]])
     rows[PAD] = 0.0
     c = below(v, "character_embedding")
     e, h = below(v, "projection" if vectors is None else "passage_projection"), below(v, "highway")
     vectors = rows[X[f"{text}_ids"][b]] if vectors is None else vectors
+    added = np.zeros((length, len(e["bias"])))
+    if features is not None:
+        added = features @ v["feature_projection/kernel"]
     return np.array(
         [
             reference.embedding(
@@ -52,7 +55,7 @@ def embedded(v, text, b, length, vectors=None):
                 reference.character_word(
                     X[f"{text}_characters"][b, i], c["table"], c["kernel"], c["bias"]
                 ),
-                e["kernel"], e["bias"],
+                e["kernel"], e["bias"] + added[i],
                 -h["gate_0/kernel"], -h["gate_0/bias"],
                 h["transform_0/kernel"], h["transform_0/bias"],
             )
@@ -66,16 +69,17 @@ def named(v, layer):
     return below(v, layer.name)
 
 
-def expected(model, task, b, vectors=None):
+def expected(model, task, b, vectors=None, features=None):
     """Log-probabilities of the targets of one example, and the coverage, in float64.
 
-    `vectors` are those of the passage's words, their rows unless given.
+    `vectors` are those of the passage's words, their rows unless given, and `features` theirs.
     """
     v, config = values(model, strip=False), model.get_config()
 
     def encoded(text):
         length = len(getattr(FOUR[b], text)) + (text != "passage")
-        x = embedded(v, text, b, length, vectors if text == "passage" else None)
+        of_passage = (vectors, features) if text == "passage" else ()
+        x = embedded(v, text, b, length, *of_passage)
         weights = named(v, model.text_encoder[text][task])
         return reference.encoder(x, weights, 2, text != "passage", config["in_series"])
 
@@ -86,7 +90,8 @@ def expected(model, task, b, vectors=None):
         s = reference.similarity(
             passage, given, np.ones(len(given), bool), first["query/kernel"], first["key/kernel"]
         )
-        passage = s @ given
+        kept = [passage, s @ given * passage] if config["keep_passage"] else []
+        passage = np.concatenate([s @ given, *kept], axis=-1)
     written = encoded(TARGET[task])
     second = named(v, model.second_fold[task])
     attention = reference.similarity(

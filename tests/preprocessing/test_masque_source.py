@@ -203,6 +203,7 @@ def test_config_and_assets(tmp_path):
         "answer_length": 100,
         "generation_vocabulary_size": 5000,
         "characters": False,
+        "word_features": False,
         "gold_relevance": True,
         "num_oov_buckets": 3,
     }

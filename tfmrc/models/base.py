@@ -188,7 +188,8 @@ Received: word_dimm=4
             if unknown:
                 raise ValueError(
                     f"{type(self).__name__} has the inputs {', '.join(known)}. If the preprocessor "
-                    "has an encoder, the model needs it too: `encoder=`. Received also: "
+                    "has an encoder, the model needs it too: `encoder=`; other sizes are those of "
+                    "`preprocessor.model_kwargs()`. Received also: "
                     f"{', '.join(map(str, unknown))}"
                 )
         return super().call(inputs, training=training, mask=mask, **kwargs)

@@ -95,6 +95,9 @@ class DAANet(Model):
         blocks: blocks of the encoders, see `tfmrc.layers.ConcatenatedEncoder`.
         in_series: whether each block reads the one before and not the embedding.
         context_attention: whether what is given is folded into the passage (context-* attention).
+        keep_passage: whether the second fold reads the passage beside the first fold, as above;
+            without `context_attention` it always reads the passage.
+        num_word_features: number of features of a word of the passage; 0 for none.
         copy: whether words can be copied. If not, a target that only the passage holds is UNK.
         share_encoders: whether question and answer each have one encoder for both tasks.
         share_context_encoder: whether the tasks have one encoder of the passage.
@@ -117,6 +120,8 @@ class DAANet(Model):
             the passage alone.
         question_encoder_ids, question_segment_ids: int `[B, W, P]`, question_passage_pieces: int
             `[B, n, 2]`, with one that reads jointly; the same for `answer`.
+        question_passage_features, answer_passage_features: float `[B, n, F]`, features of the
+            passage's words beside each, with `num_word_features` F.
         Every variant takes the same inputs, so that one dataset trains them all.
 
     Returns:
@@ -174,6 +179,8 @@ class DAANet(Model):
         blocks: Sequence[str] = BLOCKS,
         in_series: bool = False,
         context_attention: bool = True,
+        keep_passage: bool = False,
+        num_word_features: int = 0,
         copy: bool = True,
         share_encoders: bool = True,
         share_context_encoder: bool = True,
@@ -193,6 +200,8 @@ class DAANet(Model):
         self.tasks = tuple(task for task in TASKS if task in tasks)
         self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.context_attention = context_attention
+        self.keep_passage = keep_passage
+        self.num_word_features = num_word_features
         self.encoder = getattr(encoder, "layer", encoder)
         self.encoder_use = encoder_use
         self.reading = reading
@@ -229,6 +238,8 @@ class DAANet(Model):
         self.second_fold = of_tasks(self.build_fold, "second_fold")
         self.inner = of_tasks(self.build_inner, "inner")
         self.switch = of_tasks(self.build_switch, "switch")
+        if num_word_features:
+            self.feature_projection = self.build_feature_projection()
 
         # === Functional model ===
         inputs = {
@@ -244,6 +255,10 @@ class DAANet(Model):
             for part in ENCODER_INPUTS[reading]:
                 width = 2 if part.endswith("pieces") else None
                 inputs[part] = keras.Input((None, width), dtype="int32", name=part)
+        if num_word_features:
+            for text in GIVEN.values():
+                part = f"{text}_passage_features"
+                inputs[part] = keras.Input((None, num_word_features), name=part)
         encoded: dict = {}
         outputs = {}
         for task in self.tasks:
@@ -279,6 +294,13 @@ class DAANet(Model):
         """Returns the map from word and character vectors to `hidden_dim`."""
         a = self.arguments
         return linear(a.hidden_dim, stddev=None, name=name, dtype=a.dtype)
+
+    def build_feature_projection(self):
+        """Returns the map from the features of a word to `hidden_dim`."""
+        a = self.arguments
+        return linear(
+            a.hidden_dim, stddev=None, use_bias=False, name="feature_projection", dtype=a.dtype
+        )
 
     def build_highway(self):
         """Returns the highway network of the embedding."""
@@ -336,17 +358,24 @@ class DAANet(Model):
             raise ValueError(f"This model has not learned to {task}. Received: tasks={self.tasks}")
         return Direction(self, task)
 
-    def embed(self, ids, characters):
+    def embed(self, ids, characters, features=None):
         """Embeds words `[B, n]` and their characters `[B, n, c]`: `[B, n, hidden_dim]`."""
         words = [self.word_embedding(ids), self.character_embedding(characters)]
         projected = self.projection(ops.concatenate(words, axis=-1))  # daanet-01
+        return self._enter(projected, features)
+
+    def _enter(self, projected, features):
+        """Adds features to projected words and applies the highway network."""
+        if features is not None:
+            projected = projected + self.feature_projection(features)
         return self.highway(projected)  # daanet-02, daanet-03
 
     def embed_passage(self, task, inputs):
         """Embeds the passage's words as a task sees them: `[B, n, hidden_dim]`."""
         ids, characters = inputs["passage_ids"], inputs["passage_characters"]
+        features = inputs.get(f"{GIVEN[task]}_passage_features")
         if self.encoder is None:
-            return self.embed(ids, characters)
+            return self.embed(ids, characters, features)
         if self.reading == "separate":
             states, pieces = self.encoder(inputs["encoder_ids"]), inputs["passage_pieces"]
         else:
@@ -356,7 +385,7 @@ class DAANet(Model):
         words = [self.encoder.words(states, pieces), self.character_embedding(characters)]
         if self.encoder_use == "contextual":
             words = [self.word_embedding(ids), *words]
-        return self.highway(self.passage_projection(ops.concatenate(words, axis=-1)))
+        return self._enter(self.passage_projection(ops.concatenate(words, axis=-1)), features)
 
     def writer(self, task):
         """Returns the encoder that reads what the task has written so far."""
@@ -366,8 +395,9 @@ class DAANet(Model):
         """Encodes one of the three texts, once for all tasks that see it alike."""
         encoder, ids = self.text_encoder[text][task], inputs[f"{text}_ids"]
         is_passage = text == "passage"
-        # Read jointly with what is given, the passage is another one for each task.
-        own = task if is_passage and self.encoder is not None and self.reading == "joint" else None
+        # Read jointly or compared with what is given, the passage is another one for each task.
+        jointly = self.encoder is not None and self.reading == "joint"
+        own = task if is_passage and (jointly or self.num_word_features) else None
         if (text, own) not in encoded:
             if is_passage:
                 encoded[text, own] = self.embed_passage(task, inputs)
@@ -386,14 +416,16 @@ class DAANet(Model):
             inputs: the model's inputs that the task has.
             encoded: a dict that keeps what both tasks read alike.
         """
-        folded = self._encode(task, "passage", inputs, encoded)
+        folded = passage = self._encode(task, "passage", inputs, encoded)
         if self.context_attention:
             given = self._encode(task, GIVEN[task], inputs, encoded)
             given_mask = ops.not_equal(inputs[f"{GIVEN[task]}_ids"], PAD)
             # daanet-07 (asking), daanet-08 (answering)
-            _, folded = self.first_fold[task](folded, given, given_mask)
+            _, folded = self.first_fold[task](passage, given, given_mask)
+            if self.keep_passage:
+                folded = ops.concatenate([folded, passage, folded * passage], axis=-1)
         return {
-            "folded": folded,  # [B, n, d]
+            "folded": folded,  # [B, n, d], or 3d with `keep_passage`
             "mask": ops.not_equal(inputs["passage_ids"], PAD),
             "extended_ids": inputs["extended_ids"],
         }

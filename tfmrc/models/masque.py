@@ -64,6 +64,12 @@ class Masque(GenerationMixin, Model):
     makes from the spelling of each text. A generated word is spelled as in the vocabulary, and a
     copied one as in its source.
 
+    With `num_word_features` the reader's projection reads features of each word beside its vector,
+    after the highway network: exact match with the other text, capitals, digits. The paper has
+    none: its ELMo reads characters, and its vectors know the case. Fixed vectors that are looked up
+    in lower case tell neither a name from a noun nor which words question and passage share. The
+    decoder does not read them, since a word that is generated has no spelling.
+
     With a pretrained encoder (`tfmrc.encoders`) the reader has three designs, selected by
     `encoder_use`:
 
@@ -119,6 +125,7 @@ class Masque(GenerationMixin, Model):
             Where nothing else gives words their surroundings, a small model learns far sooner
             with it which of several unknown words answers; earlier in the reader it hides which
             words are equal.
+        num_word_features: number of features of a word that the reader is given; 0 for none.
         contextual_embedding: a layer as above, or None.
         encoder: what `tfmrc.encoders.from_preset` returns, or its layer; None for none.
         encoder_use: "reader", "embedding" or "contextual", as above.
@@ -141,6 +148,8 @@ class Masque(GenerationMixin, Model):
         question_characters, passage_characters, answer_characters: int `[B, J, 50]`,
             `[B, K, L, 50]`, `[B, T, 50]`, with a contextual embedding that reads characters;
             `encode` takes `generable_characters` `[G, 50]` in place of the last.
+        question_features, passage_features: float `[B, J, F]`, `[B, K, L, F]`, with
+            `num_word_features` F.
         question_pieces, passage_pieces: int `[B, J, 2]`, `[B, K, L, 2]`, the subwords of each
             word, with an encoder.
         Every variant takes the same inputs, so that one dataset trains them all.
@@ -219,6 +228,7 @@ class Masque(GenerationMixin, Model):
         embeddings_trainable: bool = False,
         similarity_init: float = 0.0,
         local_window: int = 0,
+        num_word_features: int = 0,
         contextual_embedding: keras.layers.Layer | None = None,
         encoder: Any = None,
         encoder_use: str = "reader",
@@ -245,6 +255,7 @@ class Masque(GenerationMixin, Model):
         self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
         self.has_decoder = decoder
         self.gold_ranker = ranker == "gold"
+        self.num_word_features = num_word_features
         self.contextual_embedding = contextual_embedding
         self.reads_characters = contextual_reads(contextual_embedding) == "characters"
         self.encoder = getattr(encoder, "layer", encoder)
@@ -368,6 +379,10 @@ class Masque(GenerationMixin, Model):
                 inputs[f"{text}_characters"] = keras.Input(
                     (*ids.shape[1:], MAX_CHARACTERS), dtype="int32", name=f"{text}_characters"
                 )
+        if num_word_features:
+            for text in ("question", "passage"):
+                shape = (*inputs[f"{text}_ids"].shape[1:], num_word_features)
+                inputs[f"{text}_features"] = keras.Input(shape, name=f"{text}_features")
         if self.encoder is not None:
             for part in ENCODER_INPUTS[reading]:
                 inputs[part] = keras.Input((None, None), dtype="int32", name=part)

@@ -50,8 +50,9 @@ class MasqueReader(Composite):
 
     Call arguments:
         inputs: dict. `question_ids` `[B, J]`, `passage_ids` `[B, K, L]`, `extended_ids`
-            `[B, J + K L]`, `style_ids` `[B]`, with an encoder its inputs, and with
-            `gold_relevance` also `relevance_gold` `[B, K]`.
+            `[B, J + K L]`, `style_ids` `[B]`, with an encoder its inputs, with
+            `gold_relevance` also `relevance_gold` `[B, K]`, and with features of the words
+            `question_features` `[B, J, F]` and `passage_features` `[B, K, L, F]`.
 
     Returns:
         A dict, the memory: `ranker` `[B, K]` and `classifier` `[B]`, logits, where there are the
@@ -123,10 +124,16 @@ class MasqueReader(Composite):
         question_words, passage_words = self.words(inputs)
         spelled = "characters" if self.reads_characters else "ids"
         question = self.embed(  # [B, J, d]
-            question_words, inputs[f"question_{spelled}"], question_mask
+            question_words,
+            inputs[f"question_{spelled}"],
+            question_mask,
+            inputs.get("question_features"),
         )
         passages = self.embed(  # [B, K, L, d]
-            passage_words, inputs[f"passage_{spelled}"], passage_mask
+            passage_words,
+            inputs[f"passage_{spelled}"],
+            passage_mask,
+            inputs.get("passage_features"),
         )
         for block in self.shared_encoder:  # masque-01
             question = block(question, padding_mask=question_mask)
@@ -193,9 +200,12 @@ class MasqueReader(Composite):
         passages = encoder.words(states, self.join_pieces(inputs["passage_pieces"]))
         return encoder.words(asked, inputs["question_pieces"]), self.split_passages(passages)
 
-    def embed(self, words, spelled, mask):
+    def embed(self, words, spelled, mask, features=None):
         """Word vectors `[..., n, word_dim]` and ids or characters of the words to `[..., n, d]`."""
         if self.contextual_embedding is not None:
             words = ops.concatenate([words, self.contextual_embedding(spelled, mask)], axis=-1)
-        x = self.projection(words if self.highway is None else self.highway(words))
+        x = words if self.highway is None else self.highway(words)
+        if features is not None:
+            x = ops.concatenate([x, ops.cast(features, x.dtype)], axis=-1)
+        x = self.projection(x)
         return x if self.positions is None else self.positions(x)

@@ -76,6 +76,8 @@ class SAN(Model):
         align_dim: int. Width of the aligned question embedding; 0 for none. Default: 280.
         num_exact_match: int. Number of forms in which a word may match the question: 2 (as written,
             lower case), 3 (also lemma, which needs a tagger), or 0 for none. Default: 2.
+        num_word_features: int. Number of features of a passage word beyond its exact match, which
+            need no tagger; 0 for none. Default: 0.
         num_pos: int. Number of part-of-speech tags, ids from 1; 0 for none (no tagger). Default: 0.
         num_ner: int. Number of entity types, ids from 1; 0 for none (no tagger). Default: 0.
         answer: str. "stochastic" (the paper's), "one_step", "last_step", "average" or "reasonet":
@@ -99,7 +101,7 @@ class SAN(Model):
     Call arguments (a dict, from `tfmrc.preprocessing.SANPreprocessor`):
         question_ids: int `[B, m]`.
         passage_ids: int `[B, n]`.
-        exact_match: float32 `[B, n, num_exact_match]`, if there is one.
+        exact_match: float32 `[B, n, num_exact_match + num_word_features]`, if that is above 0.
         pos_ids: int `[B, n]`, with `num_pos`.
         ner_ids: int `[B, n]`, with `num_ner`.
         encoder_ids, segment_ids: int `[B, W, P]`, with an encoder that reads jointly.
@@ -141,6 +143,7 @@ class SAN(Model):
         num_layers: int = 2,
         align_dim: int = 280,
         num_exact_match: int = 2,
+        num_word_features: int = 0,
         num_pos: int = 0,
         num_ner: int = 0,
         answer: str = "stochastic",
@@ -168,6 +171,7 @@ class SAN(Model):
         check_choice("reading", reading, ENCODER_INPUTS)
         check_contextual(encoder, contextual_embedding, reads=("ids", "vectors"), word_dim=word_dim)
         self.num_exact_match = num_exact_match
+        self.num_word_features = num_word_features
         self.num_pos = num_pos
         self.num_ner = num_ner
         self.tagger = tagger
@@ -190,8 +194,10 @@ class SAN(Model):
             "question_ids": keras.Input((None,), dtype="int32", name="question_ids"),
             "passage_ids": keras.Input((None,), dtype="int32", name="passage_ids"),
         }
-        if num_exact_match:
-            inputs["exact_match"] = keras.Input((None, num_exact_match), name="exact_match")
+        if num_exact_match + num_word_features:
+            inputs["exact_match"] = keras.Input(
+                (None, num_exact_match + num_word_features), name="exact_match"
+            )
         for part, count in (("pos_ids", num_pos), ("ner_ids", num_ner)):
             if count:
                 inputs[part] = keras.Input((None,), dtype="int32", name=part)

@@ -11,7 +11,7 @@ from tfmrc.models.configuration import renamed_copy
 from tfmrc.models.san import SAN
 from tfmrc.ops.spans import best_spans
 
-SHARED = ("num_exact_match", "num_pos", "num_ner", "tagger")
+SHARED = ("num_exact_match", "num_word_features", "num_pos", "num_ner", "tagger")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

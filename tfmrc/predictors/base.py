@@ -360,7 +360,10 @@ class Predictor(Generic[R]):
                 f"preprocessor: {has[1]}"
             )
         config = vars(getattr(model, "arguments", None) or SimpleNamespace(**model.get_config()))
-        for name, expected in self.preprocessor.model_kwargs().items():
+        sizes = self.preprocessor.model_kwargs()
+        if getattr(model, "num_word_features", 0):
+            sizes = {"num_word_features": 0} | sizes  # a preprocessor without them gives no size
+        for name, expected in sizes.items():
             size = config.get(name, getattr(model, name, None))
             if name == "generation_vocabulary_size":  # at most the vocabulary
                 size = getattr(model, "num_generable", size)

@@ -9,6 +9,7 @@ from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.encoder_inputs import subwords_of_tokens
 from tfmrc.preprocessing.source import copied_passage
+from tfmrc.preprocessing.word_features import NUM_WORD_FEATURES, spread_features, word_features
 from tfmrc.text.extended_ids import target_extended_ids
 from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread, strings
 from tfmrc.text.spelling import character_ids
@@ -45,6 +46,11 @@ class DAANetPreprocessor(Preprocessor):
         encoder: a pretrained encoder (`tfmrc.encoders.from_preset`) or its subwords; None for
             none.
         reading: what the encoder reads: "joint" or "separate", as above.
+        word_features: adds the features of the passage's words
+            (`tfmrc.preprocessing.word_features`), once for each task: whether a word occurs in the
+            question for answering, in the answer for asking; capitals, digits, marks. The words
+            of question and answer have none: one encoding of a text serves where it is given and
+            where it is written, and a word that is written has no spelling of its own.
 
     Raises:
         ValueError: a size is not positive.
@@ -85,6 +91,7 @@ class DAANetPreprocessor(Preprocessor):
         styles: tuple[str, ...] = ("span",),
         encoder: Any = None,
         reading: str = "joint",
+        word_features: bool = False,
     ):
         super().__init__(
             vocabulary,
@@ -98,10 +105,14 @@ class DAANetPreprocessor(Preprocessor):
             word_length=word_length,
             num_characters=num_characters,
         )
+        self.word_features = word_features
 
     def model_kwargs(self) -> dict[str, Any]:
         """The sizes that a `tfmrc.models.DAANet` must have."""
-        return super().model_kwargs() | {"num_characters": self.num_characters}
+        sizes = {"num_characters": self.num_characters}
+        if self.word_features:
+            sizes["num_word_features"] = NUM_WORD_FEATURES
+        return super().model_kwargs() | sizes
 
     @property
     def passage_inputs(self) -> tuple[str, ...]:
@@ -150,21 +161,22 @@ class DAANetPreprocessor(Preprocessor):
             text: string `[B]`.
             name: "question" or "answer".
             source: what `source` gave for the same examples; needed with an encoder that reads
-                jointly.
+                jointly, and with `word_features`.
 
         Returns:
             `{name}_ids` int32 `[B, m]`, `BOS` first, and `{name}_characters` `[B, m, c]`. With an
             encoder that reads jointly, for the sequence of this text and the passage,
             `{name}_encoder_ids` and `{name}_segment_ids` int32 `[B, W, P]`, and the words of the
             passage in it, `{name}_passage_pieces` `[B, n, 2]`; see
-            `tfmrc.text.SubwordTokenizer.joint`.
+            `tfmrc.text.SubwordTokenizer.joint`. With `word_features` those of the passage's words
+            beside this text, `{name}_passage_features` float32 `[B, n, F]`.
 
         Raises:
-            ValueError: the encoder reads jointly, and there is no source.
+            ValueError: there is no source, and the encoder reads jointly or words have features.
         """
         with tf.device(DEVICE):
             tokens = self._tokens(strings(name, text), self._length_of(name))
-            return self._read(tokens, name) | self._read_jointly(tokens, name, source)
+            return self._read(tokens, name) | self._read_with_passage(tokens, name, source)
 
     def written(self, text: Any, name: str, source: Tensors) -> Tensors:
         """Returns the inputs or targets of a task in training.
@@ -180,7 +192,7 @@ class DAANetPreprocessor(Preprocessor):
         """
         with tf.device(DEVICE):
             tokens = self._tokens(strings(name, text), self._length_of(name))
-            result = self._read(tokens, name) | self._read_jointly(tokens, name, source)
+            result = self._read(tokens, name) | self._read_with_passage(tokens, name, source)
             shape = tuple(tf.unstack(tf.shape(result[f"{name}_ids"])))
             extended_ids = target_extended_ids(
                 self.vocabulary.lookup(tokens.compared),
@@ -247,21 +259,41 @@ class DAANetPreprocessor(Preprocessor):
             f"{name}_characters": self._spell(tokens, position, shape),
         }
 
-    def _read_jointly(self, tokens: FlatTokens, name: str, source: Tensors | None) -> Tensors:
-        if self.subwords is None or self.reading != "joint":
-            return {}
-        if source is None:
-            raise ValueError(
-                f"The encoder reads {name} and passage as one sequence: given(text, name, source). "
-                "Received: source=None"
+    def _read_with_passage(self, tokens: FlatTokens, name: str, source: Tensors | None) -> Tensors:
+        """What depends on a given text and the passage together."""
+        jointly = self.subwords is not None and self.reading == "joint"
+        if source is None and (jointly or self.word_features):
+            needs = (
+                f"The encoder reads {name} and passage as one sequence"
+                if jointly
+                else f"The words of the passage are compared with those of the {name}"
             )
-        passage = Subwords(source["passage_subwords"], source["passage_counts"])
-        given = subwords_of_tokens(self.subwords, tokens, self._length_of(name))
-        read = self.subwords.joint(given, passage)
-        return {
-            f"{name}_{part}": read[part]
-            for part in ("encoder_ids", "segment_ids", "passage_pieces")
-        }
+            raise ValueError(f"{needs}: given(text, name, source). Received: source=None")
+        result: Tensors = {}
+        if self.subwords is not None and source is not None and jointly:
+            passage = Subwords(source["passage_subwords"], source["passage_counts"])
+            given = subwords_of_tokens(self.subwords, tokens, self._length_of(name))
+            read = self.subwords.joint(given, passage)
+            for part in ("encoder_ids", "segment_ids", "passage_pieces"):
+                result[f"{name}_{part}"] = read[part]
+        if self.word_features and source is not None:
+            result[f"{name}_passage_features"] = self._features(tokens, source)
+        return result
+
+    def _features(self, given: FlatTokens, source: Tensors) -> tf.Tensor:
+        """Features of the passage's words beside a given text: float32 `[B, n, F]`."""
+        words = source["words"]
+        places = tf.where(words != "", name="places")
+        row, column = tf.unstack(tf.cast(places, tf.int32), num=2, axis=1)
+        count = tf.size(row)
+        features = word_features(
+            tf.concat([tf.gather_nd(words, places), given.surface], axis=0),
+            tf.concat([tf.gather_nd(source["compared"], places), given.compared], axis=0),
+            tf.concat([row, given.row], axis=0),
+            tf.range(count + tf.size(given.row)) >= count,
+        )
+        shape = tuple(tf.unstack(tf.shape(words)))
+        return spread_features(features[:count], row, column, shape)
 
     def _spell(self, tokens: FlatTokens, position: tf.Tensor, shape: tuple) -> tf.Tensor:
         return tf.scatter_nd(

@@ -17,6 +17,7 @@ from tfmrc.preprocessing.encoder_inputs import (
 from tfmrc.preprocessing.labels import UNKNOWN, masque_labels
 from tfmrc.preprocessing.source import Source, lay_out
 from tfmrc.preprocessing.targets import decoder_targets
+from tfmrc.preprocessing.word_features import NUM_WORD_FEATURES, word_features
 from tfmrc.text.extended_ids import source_extended_ids
 from tfmrc.text.layout import exactly, same_batch, strings
 from tfmrc.text.subwords import SubwordTokenizer
@@ -24,6 +25,7 @@ from tfmrc.text.vocabulary import Vocabulary
 
 MODEL_INPUTS = ("question_ids", "passage_ids", "extended_ids", "style_ids")
 CHARACTER_INPUTS = ("question_characters", "passage_characters", "generable_characters")
+FEATURE_INPUTS = ("question_features", "passage_features")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -54,6 +56,9 @@ class MasquePreprocessor(Preprocessor):
             or "separate".
         characters: adds the words' character ids (`tfmrc.encoders.elmo_character_ids`), which a
             model with ELMo reads.
+        word_features: adds the words' features (`tfmrc.preprocessing.word_features`): whether a
+            question's word occurs in one of the passages and a passage's word in the question, as
+            written, in lower case and by stem; capitals, digits, marks.
 
     Raises:
         ValueError: a size is not positive, styles are empty or repeated.
@@ -97,6 +102,7 @@ class MasquePreprocessor(Preprocessor):
         encoder: Any = None,
         reading: str = "joint",
         characters: bool = False,
+        word_features: bool = False,
     ):
         super().__init__(
             vocabulary,
@@ -111,20 +117,22 @@ class MasquePreprocessor(Preprocessor):
         )
         self.gold_relevance = gold_relevance
         self.characters = characters
+        self.word_features = word_features
 
     def model_kwargs(self) -> dict[str, Any]:
         """The sizes that a `tfmrc.models.Masque` must have."""
-        return super().model_kwargs() | {
-            "num_styles": len(self.styles),
-            "num_passages": self.num_passages,
-        }
+        sizes = {"num_styles": len(self.styles), "num_passages": self.num_passages}
+        if self.word_features:
+            sizes["num_word_features"] = NUM_WORD_FEATURES
+        return super().model_kwargs() | sizes
 
     @property
     def model_inputs(self) -> tuple[str, ...]:
         """Names of the model's inputs that `source` makes."""
         read = () if self.subwords is None else READINGS_OF_PASSAGES[self.reading]
         spelled = CHARACTER_INPUTS if self.characters else ()
-        return (*MODEL_INPUTS, *read, *spelled)
+        features = FEATURE_INPUTS if self.word_features else ()
+        return (*MODEL_INPUTS, *read, *spelled, *features)
 
     def source(self, question: Any, passages: Any, style: Any) -> Tensors:
         """The model's inputs, and what leads from source positions back to the strings.
@@ -139,7 +147,9 @@ class MasquePreprocessor(Preprocessor):
             `extended_ids [B, S]` (0 at padding and `BOS`: not to be copied), `style_ids [B]`, and
             with an encoder what `encoder_inputs_of_passages` describes; with `characters`
             `question_characters [B, J, 50]`, `passage_characters [B, K, L, 50]` and
-            `generable_characters [G, 50]`. Beside them, `[B, S]`:
+            `generable_characters [G, 50]`; with `word_features` float32 `question_features
+            [B, J, F]` and `passage_features [B, K, L, F]`, 0 at `BOS` and padding. Beside them,
+            `[B, S]`:
             `words` (surfaces, "" where no word is), `compared` (the form that words are compared
             by), `starts` and `ends` (int32 code points of the question or passage); and
             `truncated` bool `[B]`: words or passages were cut.
@@ -176,6 +186,8 @@ class MasquePreprocessor(Preprocessor):
                 read |= self._encoder_inputs(self.subwords, source, surfaces)
             if self.characters:
                 read |= self._characters(source, surfaces)
+            if self.word_features:
+                read |= self._word_features(source)
             return {
                 **read,
                 "question_ids": source.question_part(ids),
@@ -217,6 +229,11 @@ class MasquePreprocessor(Preprocessor):
             "passage_characters": tf.where(begins[..., None], boundary(SENTENCE_BEGIN), passages),
             "generable_characters": elmo_generable_characters(generable),
         }
+
+    def _word_features(self, source: Source) -> Tensors:
+        tokens, asked = source.tokens, source.position < source.question_size
+        features = word_features(tokens.surface, tokens.compared, source.example, asked)
+        return dict(zip(FEATURE_INPUTS, source.spread_features(features), strict=True))
 
     def target(self, answer: Any, source: Tensors) -> Tensors:
         """Decoder inputs and targets.

@@ -9,11 +9,15 @@ from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.encoder_inputs import READINGS, encoder_inputs, spaced
 from tfmrc.preprocessing.labels import mean_of_counted
 from tfmrc.preprocessing.source import lay_out
+from tfmrc.preprocessing.word_features import SHAPES, shape_features
 from tfmrc.text.layout import FlatTokens, every_nth, same_batch, strings
 from tfmrc.text.matching import occurs_in_group
+from tfmrc.text.stems import light_stems
 from tfmrc.text.subwords import Subwords
 from tfmrc.text.tags import TagSet, tags_of_words
 from tfmrc.text.vocabulary import Vocabulary
+
+NUM_SAN_FEATURES = 1 + len(SHAPES)  # the other two kinds of match are SAN's own
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -47,6 +51,9 @@ class SANPreprocessor(Preprocessor):
             whose subwords the model reads in addition to its words. Default: None.
         reading: str. "joint" (question and passage as one sequence) or "separate". Default:
             "joint".
+        word_features: bool. Whether each passage word also has the features that need no tagger
+            (`tfmrc.preprocessing.word_features`): match by stem, capitals, digits, marks. They
+            follow the exact match. Default: False.
 
     Raises:
         ValueError: A size is not positive, or windows would skip words.
@@ -86,6 +93,7 @@ class SANPreprocessor(Preprocessor):
         styles: tuple[str, ...] = ("span",),
         encoder: Any = None,
         reading: str = "joint",
+        word_features: bool = False,
     ):
         super().__init__(
             vocabulary,
@@ -105,6 +113,7 @@ class SANPreprocessor(Preprocessor):
                 f"Received: stride={stride}, passage_length={passage_length}"
             )
         self.lemmas = lemmas
+        self.word_features = word_features
         self._tags = {
             name: TagSet(names) for name, names in (("pos", pos_tags), ("ner", ner_tags)) if names
         }
@@ -120,6 +129,8 @@ class SANPreprocessor(Preprocessor):
         """Returns the sizes of the model as keyword arguments of `tfmrc.models.SAN`."""
         tags = {f"num_{name}": 0 for name in ("pos", "ner")}
         tags |= {f"num_{name}": len(table.names) for name, table in self._tags.items()}
+        if self.word_features:
+            tags["num_word_features"] = NUM_SAN_FEATURES
         return super().model_kwargs() | {"num_exact_match": self.num_exact_match} | tags
 
     @property
@@ -144,9 +155,10 @@ class SANPreprocessor(Preprocessor):
 
         Returns:
             A dict. The model's inputs: `question_ids [B, m]`, `passage_ids [B, n]` int32,
-            `exact_match [B, n, 2 or 3]` float32, `pos_ids`, `ner_ids [B, n]` int32 with tags, and
-            with an encoder the inputs of `tfmrc.preprocessing.encoder_inputs`. In addition
-            `starts`, `ends` int32 `[B, n]`, code points of the passage, and `truncated` bool `[B]`.
+            `exact_match [B, n, 2 or 3]` float32, with `word_features` five more columns, `pos_ids`,
+            `ner_ids [B, n]` int32 with tags, and with an encoder the inputs of
+            `tfmrc.preprocessing.encoder_inputs`. In addition `starts`, `ends` int32 `[B, n]`, code
+            points of the passage, and `truncated` bool `[B]`.
 
         Raises:
             ValueError: Annotations are missing or unknown.
@@ -178,22 +190,17 @@ class SANPreprocessor(Preprocessor):
             forms = [tokens.surface, tokens.compared]
             if self.lemmas:
                 forms.append(self._annotation(annotations, "lemmas", tokens))
+            if self.word_features:
+                forms.append(light_stems(tokens.compared))
+            matches = [occurs_in_group(form, source.example, asked) for form in forms]
+            features = tf.cast(tf.stack(matches, axis=-1), tf.float32)
+            if self.word_features:
+                features = tf.concat([features, shape_features(tokens.surface)], axis=-1)
             ids = source.spread(self.vocabulary.lookup(tokens.compared))
             result = {
                 "question_ids": source.question_part(ids),
                 "passage_ids": source.passage_part(ids)[:, 0],
-                "exact_match": tf.stack(
-                    [
-                        tf.cast(
-                            of_passage(
-                                tf.cast(occurs_in_group(form, source.example, asked), tf.int32)
-                            ),
-                            tf.float32,
-                        )
-                        for form in forms
-                    ],
-                    axis=-1,
-                ),
+                "exact_match": source.spread_features(features)[1][:, 0],
                 "starts": of_passage(tokens.starts),
                 "ends": of_passage(tokens.ends),
                 "truncated": source.truncated,

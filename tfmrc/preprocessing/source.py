@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from tfmrc.preprocessing.word_features import spread_features
 from tfmrc.text.extended_ids import source_extended_ids
 from tfmrc.text.layout import FlatTokens, cut_rows, longest, spread
 from tfmrc.text.tokenizer import Tokenizer
@@ -40,8 +41,27 @@ class Source(NamedTuple):
         Args:
             values: int32 or string `[N]`.
         """
+        return spread(values, self.example, self.position, self._shape)
+
+    @property
+    def _shape(self) -> tuple:
         size = self.question_size + self.present.shape[1] * self.passage_size
-        return spread(values, self.example, self.position, (self.num_examples, size))
+        return self.num_examples, size
+
+    def spread_features(self, features: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the features of the question's words and of the passages', 0 where no word is.
+
+        Args:
+            features: float32 `[N, F]` with static F.
+
+        Returns:
+            `[B, J, F]` and `[B, K, L, F]`.
+        """
+        values = spread_features(features, self.example, self.position, self._shape)
+        width = features.shape[-1]
+        passages = [self.num_examples, self.present.shape[1], self.passage_size, width]
+        size = self.question_size
+        return values[:, :size], tf.reshape(values[:, size:], passages)
 
     def question_part(self, values: tf.Tensor) -> tf.Tensor:
         """Returns the question's part `[B, J]` of `[B, S]`."""

@@ -12,6 +12,7 @@ import keras
 from keras import ops
 
 from tfmrc.ops.shapes import flatten_leading
+from tfmrc.sizes import sizes
 
 __all__ = ["layer_norm", "mask_bias", "supports", "transformer_layer"]
 
@@ -45,7 +46,7 @@ def transformer_layer(layer: Any, x: Any, bias: Any, training: bool) -> Any:
     Returns:
         `[R, P, d]`.
     """
-    shape = ops.shape(x)
+    shape = sizes(x)
     x = flatten_leading(x, keep=1)
     update = self_attention(layer._self_attention_layer, x, bias, shape[:2], training)
     update = layer._self_attention_dropout(update, training=training)

@@ -2,8 +2,8 @@
 
 KerasHub's own layer keeps the axes of windows and positions apart, so that a product, its bias and
 its activation are separate passes over `[R, P, 4 d]`. On the matrix `[R P, d]` TensorFlow fuses
-them, as it does a layer normalization that is written by centered values, and the addition of the
-mask to the scores. The numbers are the same within rounding, on every backend.
+them, on a CPU also the scale of the scores and their mask. The numbers are the same within
+rounding, on every backend.
 """
 
 from typing import Any
@@ -93,7 +93,11 @@ def _project(dense: Any, x: Any) -> Any:
 
 
 def layer_norm(layer: Any, x: Any) -> Any:
-    """Computes `keras.layers.LayerNormalization` over the last axis, in float32."""
+    """Computes `keras.layers.LayerNormalization` over the last axis, in float32.
+
+    By centered values it takes fewer passes than Keras' form. `ops.add` makes the last addition one
+    of a bias: TensorFlow fuses a plain one to an operation that has no kernel for GPUs.
+    """
     values = ops.cast(x, "float32")
     centered = values - ops.mean(values, axis=-1, keepdims=True)
     variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)

@@ -17,7 +17,7 @@ import pytest
 from _pytest import fixtures
 
 
-def on_own_stack(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+def on_own_stack(function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
     """Returns what a function returns, or raises what it raises."""
     outcome: dict[str, Any] = {}
 

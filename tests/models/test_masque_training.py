@@ -57,26 +57,22 @@ def test_four_examples_by_heart():
     assert shares.argmax() == 2
 
 
-@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
-def test_half_precision_with_missing_passages_gives_no_nan(policy):
-    model = examples.small(dtype=policy, dropout=0.3, num_decoder_blocks=1)
+def test_bfloat16_with_missing_passages_gives_no_nan():
+    """In float16: tests/training/test_precision.py."""
+    model = examples.small(dtype="mixed_bfloat16", dropout=0.3, num_decoder_blocks=1)
     x = examples.batch(examples.FOUR)  # one without any passage, one without a question
     y, weight = examples.labels(examples.FOUR, x)
     compiled(model, 1e-3, run_eagerly=True)
-    taken = []
-    for _ in range(9 if policy == "mixed_float16" else 3):
+    for step in range(3):
         losses = model.train_on_batch(x, y, weight, return_dict=True)
         assert np.isfinite(list(losses.values())).all()
-        optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
-        taken.append(int(optimizer.iterations))
+        assert int(model.optimizer.iterations) == step + 1
     for variable in model.trainable_variables:
         assert keras.backend.standardize_dtype(variable.dtype) == "float32"
         assert np.isfinite(ops.convert_to_numpy(variable)).all(), variable.path
     outputs = model(x)
     assert all(value.dtype == "float32" for value in outputs.values())
     assert np.isfinite(np.concatenate([np.ravel(value) for value in outputs.values()])).all()
-    # In float16 the first steps may be left out until the scale of the loss is small enough.
-    np.testing.assert_array_equal(np.diff(taken[-5:]), 1)
 
 
 @pytest.mark.parametrize("trainable", [False, True])

@@ -34,6 +34,12 @@ def test_masque_trains_in_half_precision_without_nan(policy):
     assert len(seen) == 30 and np.isfinite(seen).all()
     for variable in [*model.variables, *model.optimizer.variables]:
         assert np.isfinite(variable.numpy()).all(), variable.path
+    assert {keras.backend.standardize_dtype(v.dtype) for v in model.trainable_variables} == {
+        "float32"
+    }
+    outputs = model({name: values[:8] for name, values in x.items()})
+    for name, values in outputs.items():
+        assert values.dtype == "float32" and np.isfinite(values).all(), name
     loss = np.array(model.history.history["loss"])
     assert loss[-1] < 0.8 * loss[0]
     if scaled:

@@ -69,7 +69,9 @@ def test_arguments_are_given_by_name_and_the_missing_are_named(cls):
 
 def test_inputs_of_another_name_are_refused_instead_of_assigned_by_position():
     model = SAN(**SMALL)
-    with pytest.raises(ValueError, match=r"needs it too: `encoder=`; .*kwargs\(\)`. Received also: encoder_ids"):
+    with pytest.raises(
+        ValueError, match=r"needs it too: `encoder=`; .*kwargs\(\)`. Received also: encoder_ids"
+    ):
         model({**X, "encoder_ids": X["passage_ids"]})
     assert set(model(dict(reversed(X.items())))) == {"begin", "end"}
 

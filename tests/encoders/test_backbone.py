@@ -192,8 +192,18 @@ def test_layer_norm_against_numpy() -> None:
     centered = x - x.mean(-1, keepdims=True)
     scale = 1 / np.sqrt((centered**2).mean(-1, keepdims=True) + 0.1)
     expected = centered * scale * gamma + beta
-    result = flat.layer_norm(layer, tf.constant(x, tf.float32))
+    given, shares = tf.constant(x, tf.float32), draw.normal(size=x.shape)
+    with tf.GradientTape() as tape:
+        tape.watch(given)
+        result = flat.layer_norm(layer, given)
+        total = tf.reduce_sum(result * shares.astype("float32"))
     np.testing.assert_allclose(result, expected, atol=1e-6)
+    # By hand: the gradient of the normalized values, centered and without their own direction.
+    part, normal = shares * gamma, centered * scale
+    right = scale * (
+        part - part.mean(-1, keepdims=True) - normal * (part * normal).mean(-1, keepdims=True)
+    )
+    np.testing.assert_allclose(tape.gradient(total, given), right, atol=1e-5)
     half = flat.layer_norm(layer, tf.constant(x, tf.float16))
     assert half.dtype == tf.float16
     np.testing.assert_allclose(half, expected, atol=5e-3)

@@ -80,6 +80,23 @@ def test_half_precision_keeps_its_dtype_and_normalises_in_float32(dtype):
     assert np.isfinite(np.array(ops.cast(masked_max(low, MASK, axis=1), "float32"))).all()
 
 
+@pytest.mark.parametrize("masked", [False, True])
+def test_products_beyond_float16_are_its_largest_numbers(masked):
+    product = ops.matmul(
+        ops.cast([[300.0, 300.0]], "float16"),
+        ops.cast([[400.0, -400.0, 200.0, 1.0], [400.0, -400.0, 300.0, 1.0]], "float16"),
+    )  # 240,000 and -240,000 are infinite in float16, and so is 150,000
+    assert np.isinf(np.array(product)).tolist() == [[True, True, True, False]]
+    mask = np.array([[True, True, False, True]]) if masked else None
+    ways = 1.0 if masked else 2.0
+    expected = [[1 / ways, 0.0, 0.0 if masked else 1 / ways, 0.0]]
+    np.testing.assert_array_equal(np.array(masked_softmax(product, mask)), expected)
+    logs = np.array(masked_log_softmax(product, mask))
+    np.testing.assert_allclose(np.exp(logs), expected, rtol=1e-6)
+    total = np.array(masked_logsumexp(product, mask))
+    np.testing.assert_allclose(total, [65504 + np.log(ways)], rtol=1e-7)
+
+
 @pytest.mark.parametrize("function", [masked_softmax, masked_log_softmax, masked_logsumexp])
 def test_gradient_is_finite_zero_at_padding_and_right(function):
     x = Variable(SCORES)

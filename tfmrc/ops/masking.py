@@ -13,6 +13,8 @@ from keras.backend import standardize_dtype
 # that its exp() is zero in float32.
 LOG_ZERO = -1e9
 
+LARGEST_FLOAT16 = 65504.0
+
 
 def masked_logsumexp(x, mask=None, axis=-1, keepdims=False):
     """Computes `log(sum(exp(x)))` over the real positions along `axis`, in float32.
@@ -33,7 +35,7 @@ def masked_logsumexp(x, mask=None, axis=-1, keepdims=False):
         >>> print(np.round(np.exp(masked_logsumexp(x, np.array([[True, True, False]]))), 4))
         [3.]
     """
-    x = ops.cast(x, "float32")
+    x = _float32(x)
     if mask is not None:
         x = ops.where(mask, x, LOG_ZERO)
     shift = ops.stop_gradient(ops.max(x, axis=axis, keepdims=True))
@@ -69,7 +71,7 @@ def masked_softmax(x, mask=None, axis=-1):
          [0.  0.  0. ]]
     """
     x = ops.convert_to_tensor(x)
-    scores = ops.cast(x, "float32")
+    scores = _float32(x)
     if mask is None:
         return ops.cast(_softmax(scores, axis), x.dtype)
     weights = _softmax(ops.where(mask, scores, LOG_ZERO), axis)
@@ -91,7 +93,7 @@ def masked_log_softmax(x, mask=None, axis=-1):
         >>> print(np.array(result))
         [[ 0.e+00 -1.e+09]]
     """
-    x = ops.cast(x, "float32")
+    x = _float32(x)
     if mask is None:
         return ops.log_softmax(x, axis=axis)
     normalized = ops.log_softmax(ops.where(mask, x, LOG_ZERO), axis=axis)
@@ -114,9 +116,18 @@ def masked_max(x, mask, axis):
         [-3.  0.]
     """
     x = ops.convert_to_tensor(x)
-    lowest = -65504.0 if standardize_dtype(x.dtype) == "float16" else -3e38
+    lowest = -LARGEST_FLOAT16 if standardize_dtype(x.dtype) == "float16" else -3e38
     maximum = ops.max(ops.where(mask, x, ops.cast(lowest, x.dtype)), axis=axis)
     return ops.where(ops.any(mask, axis=axis), maximum, ops.zeros_like(maximum))
+
+
+def _float32(x):
+    # A product of float16 numbers can be too large for float16, and infinity minus infinity is NaN.
+    x = ops.convert_to_tensor(x)
+    scores = ops.cast(x, "float32")
+    if standardize_dtype(x.dtype) == "float16":
+        scores = ops.clip(scores, -LARGEST_FLOAT16, LARGEST_FLOAT16)
+    return scores
 
 
 def _softmax(x, axis):

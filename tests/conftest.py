@@ -1,9 +1,11 @@
 """Shared setup of the tests: quiet TensorFlow, fixed seeds, bounded memory, the real data."""
 
+import functools
 import gc
 import importlib.util
 import os
 import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -21,8 +23,6 @@ from tests.trained import (  # noqa: F401
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("MPLBACKEND", "Agg")
-if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores
-    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 
 # A program for a Python that has PyTorch and transformers.
 collect_ignore = ["encoders/hugging_face_models.py"]
@@ -55,6 +55,8 @@ def torch_python() -> str | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if sys.version_info < (3, 12):  # which collects the attributes of a protocol only once
+        typing._get_protocol_attrs = functools.cache(typing._get_protocol_attrs)
     for plugin in (memory, running):  # for the doctests of tfmrc too
         config.pluginmanager.register(plugin, plugin.__name__)
     gc.disable()  # while the tests are collected: what they import stays

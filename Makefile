@@ -52,9 +52,8 @@ demo-masque: environment
 	$(PY) -m tfmrc.cli export runs/masque_demo --to savedmodels/masque/1 --overwrite
 	$(PY) recipes/masque_demo/ask.py savedmodels/masque/1 recipes/masque_demo/questions.jsonl concise sentence
 
-# Files in the order of their names: by default xdist hands out the files with the fewest tests last,
-# and those are the longest. The linters run beside the tests.
-TESTING := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p tests.forked -p tests.own_stack
+# The linters run beside the tests.
+TESTING := pytest -p tests.forked --forks $(WORKERS) -p tests.own_stack
 PYTEST := $(PY) -m $(TESTING)
 
 test: environment-dev

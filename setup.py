@@ -76,7 +76,6 @@ TEST = [
     "playwright>=1.50",
     "pytest>=8.3",
     "pytest-timeout>=2.3",
-    "pytest-xdist>=3.6",
     "rouge-score>=0.1.2",
     "ruff>=0.11",
     "sacrebleu>=2.4",

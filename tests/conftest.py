@@ -21,8 +21,6 @@ from tests.trained import (  # noqa: F401
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("MPLBACKEND", "Agg")
-if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores
-    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 
 # A program for a Python that has PyTorch and transformers.
 collect_ignore = ["encoders/hugging_face_models.py"]

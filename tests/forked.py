@@ -4,26 +4,31 @@ A process that runs tests keeps compiled functions, caches and the peaks of its 
 as it is larger than `LIMIT_MIB` after a file, it ends, and the next file runs in a new one, which
 begins with the memory of the imports and does not import again:
 
-    python -m pytest -n 2 -p tests.forked
+    python -m pytest -p tests.forked --forks 3
 
-With xdist each worker forks processes of its own, one at a time. A process that is killed fails the
-test that it was running, and the others go on. Debuggers and coverage need the tests in the process
-itself: leave the plugin out.
+runs three such processes beside each other, each of which takes the next file when it has finished
+one. They are forked from the process of pytest itself: modules are imported and tests collected
+once, however many processes there are. A process that is killed fails the test that it was running,
+and the others go on. Debuggers need the tests in the process itself: leave the plugin out.
 """
 
 import os
 import sys
 import warnings
+from collections import deque
 from contextlib import suppress
+from itertools import groupby
 from multiprocessing import Pipe
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 import pytest
 
-LIMIT_MIB = 1200
+from tests import fresh_python
+
+LIMIT_MIB = 1300
 NAME = "forked files"
-_REPORTERS = ("WorkerInteractor", "TerminalReporter", "LogXML")
+_REPORTERS = ("TerminalReporter", "LogXML")
 
 
 def resident_mib() -> float:
@@ -55,22 +60,19 @@ class Messages:
 class Child:
     """A forked process that runs tests one after the other, until it has grown too large."""
 
-    def __init__(self, session: pytest.Session) -> None:
+    def __init__(self, session: pytest.Session, others: list["Child"]) -> None:
         self.pipe, other = Pipe()
         self.pid = os.fork()
         if self.pid == 0:
             status = 1
             with suppress(BaseException):  # the parent sees that the pipe has ended
-                self.pipe.close()
+                for pipe in (self.pipe, *(each.pipe for each in others)):
+                    pipe.close()
+                fresh_python.keep_one_ready(other)
                 _serve(session, other)
                 status = 0
             os._exit(status)
         other.close()
-
-    def run(self, index: int, next_index: int | None) -> Any:
-        """Returns the reports and warnings of a test, and whether the process ends after it."""
-        self.pipe.send((index, next_index))
-        return self.pipe.recv()
 
     def wait(self) -> int:
         """Returns the exit status of the process that has ended; negative: a signal."""
@@ -99,34 +101,78 @@ def _serve(session: pytest.Session, pipe: Connection) -> None:
         messages.reports, messages.warnings = [], []
 
 
-class ForkedFiles:
-    """Gives each test to the forked process of the session, and reports what it says."""
+class Line:
+    """Tests that wait for one process after the other: a file, and at its end the next one."""
 
     def __init__(self) -> None:
         self.child: Child | None = None
+        self.tests: deque[tuple[int, pytest.Item]] = deque()
+
+
+class ForkedFiles:
+    """Gives each test to a forked process of the session, and reports what it says."""
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         _check_nothing_was_computed()
         session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]  # one for all
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-        session, hook = item.session, item.config.hook
-        index = {each: number for number, each in enumerate(session.items)}
-        if self.child is None:
-            self.child = Child(session)
-        hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        options = session.config.option
+        if options.collectonly or (
+            session.testsfailed and not options.continue_on_collection_errors
+        ):
+            return None  # as without the plugin
+        terminal: Any = session.config.pluginmanager.getplugin("terminalreporter")
+        if terminal is not None and options.forks > 1:
+            terminal.showfspath = False  # the files are mixed
+        tests = enumerate(session.items)
+        self.files = deque(list(file) for _, file in groupby(tests, lambda test: test[1].path))
+        self.lines = [Line() for _ in range(options.forks)]
         try:
-            reports, warned, ends = self.child.run(
-                index[item], None if nextitem is None else index[nextitem]
-            )
-        except EOFError:
-            status = self.child.wait()
-            self.child = None
+            for line in self.lines:
+                self._continue(session, line)
+            while running := {line.child.pipe: line for line in self.lines if line.child}:
+                for pipe in wait(list(running)):
+                    line = running[pipe]
+                    self._report(session.config, line)
+                    if session.shouldfail:
+                        raise session.Failed(session.shouldfail)
+                    if session.shouldstop:
+                        raise session.Interrupted(session.shouldstop)
+                    self._continue(session, line)
+        finally:
+            for line in self.lines:
+                if line.child:
+                    line.child.wait()  # its pipe ends, so that it does too
+        return True
+
+    def _continue(self, session: pytest.Session, line: Line) -> None:
+        """Gives a process its next test, and says which one follows: fixtures stay for it."""
+        if len(line.tests) < 2 and self.files:
+            line.tests.extend(self.files.popleft())
+        if not line.tests:
+            return
+        if line.child is None:
+            line.child = Child(session, [each.child for each in self.lines if each.child])
+        (index, item), *following = list(line.tests)[:2]
+        session.config.hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        with suppress(OSError):  # it was killed: `_report` will see it
+            line.child.pipe.send((index, following[0][0] if following else None))
+
+    def _report(self, config: pytest.Config, line: Line) -> None:
+        """Reports the test that has ended, or that its process has."""
+        hook, child = config.hook, line.child
+        assert child is not None
+        _, item = line.tests.popleft()
+        try:
+            reports, warned, ends = child.pipe.recv()
+        except (EOFError, OSError):
+            status = child.wait()
+            line.child = None
             hook.pytest_runtest_logreport(report=_crashed(item, status))
         else:
-            for text, category, filename, line, nodeid in warned:
-                said = warnings.WarningMessage(f"{category}: {text}", UserWarning, filename, line)
+            for text, category, filename, number, nodeid in warned:
+                said = warnings.WarningMessage(f"{category}: {text}", UserWarning, filename, number)
                 hook.pytest_warning_recorded.call_historic(
                     kwargs={
                         "warning_message": said,
@@ -136,13 +182,12 @@ class ForkedFiles:
                     }
                 )
             for data in reports:
-                report = hook.pytest_report_from_serializable(config=item.config, data=data)
+                report = hook.pytest_report_from_serializable(config=config, data=data)
                 hook.pytest_runtest_logreport(report=report)
             if ends:
-                self.child.wait()
-                self.child = None
+                child.wait()
+                line.child = None
         hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-        return True
 
 
 def _check_nothing_was_computed() -> None:
@@ -168,5 +213,11 @@ def _crashed(item: pytest.Item, status: int) -> pytest.TestReport:
     )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--forks", type=int, default=1, help="processes that run tests (default: 1)")
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if config.option.forks > 1:  # they share the cores
+        os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
     config.pluginmanager.register(ForkedFiles(), NAME)

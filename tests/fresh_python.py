@@ -1,8 +1,14 @@
 """Starts another Python: for another backend, other devices, clean imports, a kill."""
 
+import contextlib
 import os
+import runpy
 import subprocess
 import sys
+import tempfile
+import traceback
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -41,3 +47,78 @@ def start(*arguments: object, **variables: str) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+
+
+_ready: Connection | None = None
+cpu_seconds_of_forks = 0.0
+"""What `forked` has taken so far; the processes are not children of this one."""
+
+
+def forked(*arguments: object) -> str:
+    """Returns what Python prints with `-c` or `-m` and these arguments, as `run` does.
+
+    The process has imported what the tests import, and has computed nothing: TensorFlow can still
+    be given other devices, and can still be forked. It is forked from the one of `keep_one_ready`,
+    which saves the seconds of the imports; where there is none, `run` starts a new Python.
+    """
+    global cpu_seconds_of_forks
+    if _ready is None:
+        return run(*arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        _ready.send((list(map(str, arguments)), folder))
+        status, seconds = _ready.recv()
+        cpu_seconds_of_forks += seconds
+        said, errors = (Path(folder, name).read_text() for name in ("stdout", "stderr"))
+    if status:
+        raise RuntimeError(f"{arguments} ended with {status}:\n{errors[-6000:]}")
+    return said.strip()
+
+
+def keep_one_ready(*pipes: Connection) -> None:
+    """Forks a process that waits for `forked`, before this one computes anything.
+
+    It ends with this process, and closes its copies of the pipes.
+    """
+    global _ready
+    _ready, other = Pipe()
+    if os.fork() == 0:
+        with contextlib.suppress(EOFError):
+            for pipe in (_ready, *pipes):
+                pipe.close()
+            while True:
+                arguments, folder = other.recv()
+                process = os.fork()
+                if process == 0:
+                    other.close()
+                    _become(arguments, folder)
+                _, status, usage = os.wait4(process, 0)
+                seconds = usage.ru_utime + usage.ru_stime
+                other.send((os.waitstatus_to_exitcode(status), seconds))
+        os._exit(0)
+    other.close()
+
+
+def _become(arguments: list[str], folder: str) -> None:
+    """Runs a program and ends the process."""
+    status = 1
+    try:
+        os.environ.update(environment())
+        os.chdir(ROOT)
+        for number, name in ((1, "stdout"), (2, "stderr")):
+            os.dup2(os.open(Path(folder, name), os.O_WRONLY | os.O_CREAT), number)
+        sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
+        kind, program, *sys.argv[1:] = arguments
+        sys.argv[0] = kind
+        if kind == "-m":
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
+        else:
+            exec(compile(program, "<string>", "exec"), {"__name__": "__main__"})
+        status = 0
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests import fresh_python
+
 LINES = 30
 _tests: list[dict[str, Any]] = []
 
@@ -22,7 +24,8 @@ _tests: list[dict[str, Any]] = []
 def cpu_seconds() -> float:
     """Returns user and system time of this process and of its finished children."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    own = sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    return own + fresh_python.cpu_seconds_of_forks
 
 
 def resident_mib() -> float:
@@ -43,7 +46,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         "mib": round(resident_mib()),
         "peak": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
         "process": os.getpid(),
-        "worker": os.environ.get("PYTEST_XDIST_WORKER", "main"),
     }
     _tests.append(record)
     target = os.environ.get("RESOURCE_USAGE")
@@ -54,7 +56,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    if not _tests:  # under xdist the workers have the records: RESOURCE_USAGE collects them
+    if not _tests:  # forked processes have the records: RESOURCE_USAGE collects them
         return
     write = terminalreporter.write_line
     write(f"CPU seconds: {sum(test['cpu'] for test in _tests):.1f} in {len(_tests)} tests")

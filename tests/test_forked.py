@@ -4,6 +4,9 @@ import re
 import subprocess
 import sys
 
+import pytest
+
+from tests import fresh_python
 from tests.fresh_python import HOUR, environment
 
 FIRST = """
@@ -31,6 +34,25 @@ import os
 
 def test_process(record_property):
     record_property("process", os.getpid())
+"""
+PROGRAM = """
+import os, sys
+import pytest
+from tests import fresh_python
+
+sys.imported, sys.computed = True, False
+CODE = "import os, sys; print(sys.imported, sys.computed, sys.argv, os.getppid())"
+
+def test_program():
+    sys.computed = True
+    for name in ("first", "second"):
+        said = fresh_python.forked("-c", CODE, name).rsplit(maxsplit=1)
+        assert said[0] == f"True False ['-c', '{name}']"
+        assert int(said[1]) != os.getpid()
+    with pytest.raises(RuntimeError, match="ended with 1:[^$]*ValueError: wrong"):
+        fresh_python.forked("-c", "raise ValueError('wrong')")
+    with pytest.raises(RuntimeError, match="ended with 3:"):
+        fresh_python.forked("-c", "import sys; sys.exit(3)")
 """
 
 
@@ -63,13 +85,30 @@ def test_a_process_that_is_too_large_ends_after_its_file(tmp_path):
     assert len(set(processes)) == 2
 
 
+def test_processes_beside_each_other_run_a_file_each(tmp_path):
+    status, said, processes = run(tmp_path, 100_000, "--forks", "2")
+    assert status == 1
+    assert "2 failed, 3 passed, 1 skipped, " in said
+    assert "The process of this test ended with status -9." in said
+    assert len(set(processes)) == 2
+    _, said, _ = run(tmp_path, 100_000, "--forks", "2", "-x")
+    assert "stopping after 1 failures" in said
+
+
+def test_a_forked_program_begins_where_nothing_was_computed(tmp_path):
+    """It has what was imported, its own arguments and output; what it raises is said."""
+    (tmp_path / "test_program.py").write_text(PROGRAM)
+    said = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "tests.forked", "-c", "/dev/null", tmp_path],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=HOUR, check=False,
+    ).stdout  # fmt: skip
+    assert "1 passed" in said, said
+
+
 def test_tensors_made_by_imports_are_refused(tmp_path):
     (tmp_path / "test_tensor.py").write_text(
         "import tensorflow as tf\n\nONE = tf.constant(1)\n\ndef test_one():\n    pass\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "tests.forked", "-c", "/dev/null", tmp_path],
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=HOUR, check=False,
-    )  # fmt: skip
-    assert done.returncode == 4
-    assert "make tensors within tests and fixtures" in done.stderr + done.stdout
+    options = ("-m", "pytest", "-p", "tests.forked", "-c", "/dev/null", tmp_path)
+    with pytest.raises(RuntimeError, match="ended with 4:[^$]*make tensors within tests and fix"):
+        fresh_python.forked(*options)

@@ -24,8 +24,6 @@ def made_once(tmp_path_factory: pytest.TempPathFactory, name: str, make: Any) ->
     Two processes may make it at the same time; the first one's is taken.
     """
     shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:  # the folder of the whole run
-        shared = shared.parent
     target = shared / name
     if not target.exists():
         part = tmp_path_factory.mktemp("made") / name

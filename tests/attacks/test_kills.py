@@ -26,7 +26,7 @@ print(json.dumps([wrong, kills.attack(6, 7, folder / "wrong", ["replace"])]))
 
 
 def test_a_command_killed_at_any_change_of_a_folder_is_given_again(tmp_path):
-    output = fresh_python.run("-c", PROGRAM, tmp_path)
+    output = fresh_python.forked("-c", PROGRAM, tmp_path)
     wrong, found = json.loads(output.splitlines()[-1])
     assert wrong == []
     assert any("half written" in problem for problem in found)  # what is wrong is seen

@@ -2,6 +2,7 @@
 
 import signal
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ RESUMABLE = ("-m", "tests.training.resumable")
 
 def run(folder, kind, replicas, *kills, **variables):
     """Starts the run once for each kill and a last time; every kill must have hit."""
-    output = fresh_python.run(*RESUMABLE, folder, kind, replicas, *kills, "never", **variables)
+    start = partial(fresh_python.run, **variables) if variables else fresh_python.forked
+    output = start(*RESUMABLE, folder, kind, replicas, *kills, "never")
     assert [int(code) for code in output.split()] == [-signal.SIGKILL] * len(kills) + [0]
     return folder
 

@@ -230,7 +230,7 @@ print("equal")
 
 
 def test_two_replicas_share_each_global_batch():
-    assert fresh_python.run("-c", REPLICAS) == "equal"
+    assert fresh_python.forked("-c", REPLICAS) == "equal"
 
 
 def test_buckets_keep_styles_and_unanswerable_questions_mixed():

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib import image
 
 from tfmrc.evaluation import (
     Interval,
@@ -14,7 +16,9 @@ from tfmrc.evaluation import (
     plot_runs,
     plot_scores,
     precision_recall_curve,
+    save_figure,
 )
+from tfmrc.evaluation.plots.style import panels
 
 
 def _check(paths: list[Path], *texts: str) -> None:
@@ -89,3 +93,16 @@ def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
     table = {"ours": {"F1": 0.5}}
     first = [path.read_bytes() for path in plot_scores(table, tmp_path / "a")]
     assert [path.read_bytes() for path in plot_scores(table, tmp_path / "b")] == first
+
+
+def test_a_saved_figure_has_the_pixels_of_savefig_and_stays_as_it_was(tmp_path: Path) -> None:
+    """The layout is computed for both files at once, and the figure can be changed afterwards."""
+    figure, (panel,) = panels(1)
+    panel.plot([0, 1000], [0, 1e6], label="a line")
+    panel.set_ylabel("a long label of the axis")
+    engine, canvas, dpi = figure.get_layout_engine(), figure.canvas, figure.dpi
+    png, _ = save_figure(figure, tmp_path / "ours", title="A title")
+    assert figure.get_layout_engine() is engine and figure.canvas is canvas and figure.dpi == dpi
+    figure.savefig(tmp_path / "right.png", dpi=150)
+    found, right = (image.imread(path) for path in (png, tmp_path / "right.png"))
+    assert np.array_equal(found, right)

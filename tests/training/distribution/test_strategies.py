@@ -7,7 +7,7 @@ from tfmrc import training
 
 def results(tmp_path_factory, name):
     path = tmp_path_factory.mktemp("replicas") / "results.npz"
-    fresh_python.run("-m", "tests.training.two_replicas", path, name)
+    fresh_python.forked("-m", "tests.training.two_replicas", path, name)
     with np.load(path) as archive:
         return dict(archive)
 

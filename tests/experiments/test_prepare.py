@@ -31,7 +31,7 @@ def examples(count: int, grouped: bool = True, first: int = 0) -> list[Example]:
         Example(
             f"q{n}",
             f"Who {n}?",
-            ("Ann ran.",),
+            ("Ann ran.",) if grouped else ("Ann ran.", "Bob sat."),
             {"short": ("Ann",)} if n % 4 else {},
             group=f"g{n}" if grouped else None,
         )

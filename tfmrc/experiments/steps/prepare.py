@@ -171,8 +171,9 @@ def warnings_of(experiment: Experiment, content: dict[str, Any], data: Path) -> 
         alone = facts.get("train", {}).get("without_group", 0)
         if alone and experiment.split.by == "group":
             warnings.append(
-                f"{alone:,} training examples of {source.train} have no group (article, document), "
-                "so that a document may have examples both in training and in validation."
+                f"{alone:,} training examples of {source.train} have no group (article, document). "
+                "Questions about the same single passage are in one part, but a document of "
+                "several passages may be both in training and in validation."
             )
         if _is_same_file(source, data):
             warnings.append(
@@ -266,7 +267,7 @@ def _counted(
         ):
             if examples is None or (name == "train" and source.train is None):
                 continue
-            if name == "validation" and source.train is None and experiment.split.by == "group":
+            if name == "validation" and source.train is None and experiment.split.by != "sentence":
                 continue
             count = Count(limit)
             counted = count.of(unique(examples, _where(source, name)), source.styles)

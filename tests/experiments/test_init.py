@@ -62,7 +62,9 @@ def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     assert source.options == {"columns": {"group": "document"}}
     assert source.spans == (None if model == "masque" else "exact")
     assert experiment.preprocessor["question_length"] == 10
-    assert experiment.training.epochs == 30
+    assert (experiment.training.epochs, experiment.training.patience) == (30, 5)
+    rate = {"learning_rate": 0.001} if model == "masque" else {}  # a small model, a short training
+    assert experiment.training.optimizer == rate
 
 
 def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):

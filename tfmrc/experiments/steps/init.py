@@ -310,10 +310,14 @@ def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[
         settings = dict(_WITH_ENCODER)
         if statistics.answered < 2_000:
             settings["epochs"] = 4
+    if settings["epochs"] > 5:
+        settings["patience"] = 5
     return [
-        "# The best weights by validation loss are kept; the same command resumes after a stop.",
+        "# The best weights by validation loss are kept, and training ends `patience` epochs after",
+        "# them; the same command resumes after a stop.",
         "training:",
         *(f"  {name}: {value}" for name, value in settings.items()),
+        *["  optimizer: {learning_rate: 0.001}"] * (model == "masque"),
     ]
 
 

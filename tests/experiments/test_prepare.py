@@ -205,3 +205,11 @@ def test_too_few_examples_are_an_error_that_leaves_no_folder(
     with pytest.raises(ValueError, match=message):
         prepare(experiment(share=share), tmp_path, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_share_without_any_example_is_said_instead_of_missing_words(tmp_path: Path) -> None:
+    write_examples(tmp_path / "train.jsonl", examples(4))
+    write_examples(tmp_path / "test.jsonl", examples(4, first=1000))
+    with pytest.raises(ValueError, match="Received: 0 training and 0 validation examples"):
+        prepare(experiment(train_share=0.0001), tmp_path, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -124,7 +124,12 @@ def prepare_in(folder: Path, experiment: Experiment, data: Path) -> Prepared:
     facts: list[dict[str, Any]] = []
     spans_of = _find_spans(experiment, data, folder)
     sources = splits(experiment, data, folder / folders.SPANS)
-    vocabulary = _count(experiment, sources, facts, data)
+    try:
+        vocabulary = _count(experiment, sources, facts, data)
+    except ValueError:
+        if facts and "train" in facts[-1]:  # all examples were read, and there may be too few
+            check_enough(experiment, facts)
+        raise
     check_enough(experiment, facts)
     for source, spans in spans_of.items():
         facts[source]["spans"] = spans

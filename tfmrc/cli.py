@@ -223,7 +223,8 @@ def parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="FIELD=COLUMN",
-        help="columns of a table, as question=Frage passages=Text1,Text2",
+        help="columns of a table, as question=Frage passages=Text1,Text2; with a column per style "
+        "answers.short=COLUMN answers.long=COLUMN",
     )
     init.add_argument("--encoder", help="a pretrained encoder, as minilm; default: none")
     prepare = add(
@@ -515,12 +516,19 @@ def _run(options: Any) -> Any:
 def _init(options: Any) -> None:
     from tfmrc import experiments
 
-    columns: dict[str, str | list[str]] = {}
+    columns: dict[str, Any] = {}
     for word in options.columns:
         name, _, column = word.partition("=")
         if not column:
             raise ValueError(f"Columns are given as question=COLUMN. Received: --columns {word}")
-        columns[name] = column.split(",") if "," in column else column
+        field, _, style = name.partition(".")
+        if style:
+            styles = columns.setdefault(field, {})
+            if not isinstance(styles, dict):
+                raise ValueError(f"`{field}` is given twice. Received: --columns {word}")
+            styles[style] = column
+        else:
+            columns[field] = column.split(",") if "," in column else column
     print(
         experiments.init(
             options.name,

@@ -9,6 +9,7 @@ from tests.running import eagerly
 from tfmrc import cli, experiments
 from tfmrc.data import RecordError
 from tfmrc.experiments import building
+from tfmrc.experiments.sources import splits
 from tfmrc.experiments.steps.init import MODELS
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")
@@ -61,7 +62,9 @@ def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     assert source.options == {"columns": {"group": "document"}}
     assert source.spans == (None if model == "masque" else "exact")
     assert experiment.preprocessor["question_length"] == 10
-    assert experiment.training.epochs == 30
+    assert (experiment.training.epochs, experiment.training.patience) == (30, 5)
+    rate = {"learning_rate": 0.001} if model == "masque" else {}  # a small model, a short training
+    assert experiment.training.optimizer == rate
 
 
 def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
@@ -74,6 +77,13 @@ def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
         assert cli.main(["train", "mine.yaml", "--set", *small]) == 0
         assert cli.main(["evaluate", "runs/mine"]) == 0
         capsys.readouterr()
+        nothing = ["evaluate", "runs/mine", "--set", "sources.0.test=null"]
+        assert cli.main(nothing) == 1
+        assert "`tfmrc evaluate runs/mine --input FILE`" in capsys.readouterr().err
+        assert cli.main(["evaluate", "runs/mine", "--input", str(table)]) == 0
+        assert "SQuAD v1.1 rules" in capsys.readouterr().out
+        lines = [f"{row['question']},{row['passage']}" for row in rows()]
+        table.write_text("\n".join(["Frage,passage", *lines]))  # without answers
         assert cli.main(["predict", "runs/mine", "--input", str(table), "--format", "squad"]) == 0
     answers = json.loads(capsys.readouterr().out)
     passages = {str(number): row["passage"] for number, row in enumerate(rows(), 1)}
@@ -90,6 +100,40 @@ def test_official_forms_and_positions_are_recognised(tmp_path, monkeypatch):
     assert "1 questions, 1 with an answer, 1 with its position, 1 documents" in said
     [source] = experiments.load("birds.yaml").sources
     assert (source.format, source.spans) == ("squad", None)
+
+
+def test_styles_and_columns_of_a_file_that_looks_like_msmarco(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        {"query": f"Who {n}?", "answers": "no", "text": ["An owl.", "A cat."], "kurz": f"owl {n}"}
+        for n in range(4)
+    ]
+    Path("t.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    command = ["init", "t", "--model", "masque", "--data", "t.jsonl", "--columns"]
+    assert cli.main([*command, "answers.short=kurz", "answers.long=answers"]) == 0
+    [source] = experiments.load("t.yaml").sources
+    assert source.format == "table" and source.styles == ("short", "long")
+    assert source.options == {"columns": {"answers": {"short": "kurz", "long": "answers"}}}
+
+
+@pytest.mark.parametrize("documents", [1, 2, 5])
+def test_few_documents_leave_some_for_validation(documents, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"Who {n}?,An owl flew {n}.,owl,Birds {n % documents}" for n in range(40)]
+    Path("few.csv").write_text("\n".join(["question,passage,answer,title", *lines]))
+    experiments.init("few", model="san", data="few.csv")
+    experiment = experiments.load("few.yaml")
+    [parts] = splits(experiment, Path())
+    train, validation = list(parts.train), list(parts.validation)
+    assert len(train) + len(validation) == 40 and len(validation) >= 2
+    if documents > 1:
+        assert not {e.group for e in train} & {e.group for e in validation}
+
+
+def test_a_run_that_does_not_exist_is_named_before_its_questions(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["predict", "runs/none", "--input", "none.csv"]) == 1
+    assert "There is no saved predictor, run or export in runs/none" in capsys.readouterr().err
 
 
 def test_an_encoder_is_written_into_the_recipe(table):

@@ -31,7 +31,7 @@ def examples(count: int, grouped: bool = True, first: int = 0) -> list[Example]:
         Example(
             f"q{n}",
             f"Who {n}?",
-            ("Ann ran.",),
+            ("Ann ran.",) if grouped else ("Ann ran.", "Bob sat."),
             {"short": ("Ann",)} if n % 4 else {},
             group=f"g{n}" if grouped else None,
         )
@@ -204,4 +204,12 @@ def test_too_few_examples_are_an_error_that_leaves_no_folder(
     message = rf"at least one training and one validation example.*Received: {count} training and 0"
     with pytest.raises(ValueError, match=message):
         prepare(experiment(share=share), tmp_path, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_share_without_any_example_is_said_instead_of_missing_words(tmp_path: Path) -> None:
+    write_examples(tmp_path / "train.jsonl", examples(4))
+    write_examples(tmp_path / "test.jsonl", examples(4, first=1000))
+    with pytest.raises(ValueError, match="Received: 0 training and 0 validation examples"):
+        prepare(experiment(train_share=0.0001), tmp_path, tmp_path / "run")
     assert not (tmp_path / "run").exists()

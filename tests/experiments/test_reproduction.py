@@ -11,7 +11,14 @@ import yaml
 
 from tfmrc.cli import main
 from tfmrc.experiments.reproduction import Part, Row, find_runs, read_rows, states
-from tfmrc.experiments.reproduction.table import commands, first_looks, listing, markdown, to_json
+from tfmrc.experiments.reproduction.table import (
+    commands,
+    first_looks,
+    listing,
+    markdown,
+    needs,
+    to_json,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = ROOT / "recipes" / "reproduction.yaml"
@@ -246,6 +253,24 @@ def test_the_measured_costs_of_a_row_are_printed(
     said = capsys.readouterr().out
     assert "  masque_msmarco/config.yaml: not measured" in said
     assert "  masque_demo/config.yaml: 4 minutes 40 seconds for the whole command" in said
+
+
+def test_what_the_commands_of_a_row_need_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["reproduction", "--runs", str(tmp_path), "--only"]
+    assert main([*command, "san-t1"]) == 0
+    said = capsys.readouterr().out
+    data = "a data folder, `export TFMRC_DATA=FOLDER`, with squad/dev.json, squad/train.json"
+    assert said.index(data) < said.index("tfmrc train san_squad")
+    assert "a checkout of tfmrc" not in said
+    assert main([*command, "masque-t1"]) == 0
+    assert "a checkout of tfmrc as working folder" in capsys.readouterr().out
+
+
+def test_the_needs_of_every_row_can_be_read() -> None:
+    for state in states(read_rows(ROWS), []):
+        needs(state, ROWS.parent)
 
 
 def test_every_cost_is_one_of_its_recipes_page() -> None:

@@ -217,3 +217,11 @@ def test_a_folder_with_weights_loads_through_the_same_call(tmp_path):
     (folder / "config.json").write_text('{"model": {"class": "mine>Gone", "config": {}}}')
     with pytest.raises(ValueError, match="Import the module.*mine>Gone"):
         SAN.from_preset(folder)
+
+
+@pytest.mark.parametrize("cls", [Masque, DAANet, MaxoutPointerQG])
+def test_more_rows_of_unknown_words_than_rows_are_refused(cls):
+    sizes = {"num_styles": 1, "num_passages": 1} if cls is Masque else {}
+    sizes |= {"num_characters": 9} if cls is DAANet else {}
+    with pytest.raises(ValueError, match="Received: num_oov_buckets=20, vocabulary_size=10"):
+        cls(vocabulary_size=10, num_oov_buckets=20, **sizes)

@@ -94,8 +94,16 @@ def test_state_and_signature_are_told(server):
         (400, "list of objects", {"instances": ["x"]}),
         (400, "same inputs", {"instances": [INSTANCE, {"question": "x"}]}),
         (400, "`passages` is missing. `style` is missing.", {"instances": [{"question": "x"}]}),
-        (400, "hold strings", {"instances": [{**INSTANCE, "question": 7}]}),
-        (400, "2 lists deep", {"instances": [{**INSTANCE, "passages": "x"}]}),
+        (
+            400,
+            "`question` must hold a string per row",
+            {"instances": [{**INSTANCE, "question": 7}]},
+        ),
+        (
+            400,
+            "`passages` must hold a list of strings per row",
+            {"instances": [{**INSTANCE, "passages": "x"}]},
+        ),
         (400, "base64", {"instances": [{**INSTANCE, "question": {"b64": "?"}}]}),
         (400, "this model are qa, nlg. Received: style=limerick", {"instances": [VERSE]}),
         (400, "as many rows", {"inputs": {**REQUEST, "style": ["qa"]}}),

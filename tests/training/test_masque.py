@@ -30,6 +30,13 @@ def test_numbers_of_the_paper():
     assert arguments["loss"]["classifier"].positive_label == 0.9
 
 
+def test_a_short_training_warms_up_and_averages_over_a_tenth_of_its_steps():
+    optimizer = training.masque(steps=500)["optimizer"]
+    assert optimizer.get_config()["learning_rate"]["config"]["warmup_steps"] == 50
+    assert optimizer.ema_momentum == pytest.approx(0.98)  # 1 / (1 - 0.98) = 50 updates
+    assert training.masque(steps=1)["optimizer"].ema_momentum == 0.5
+
+
 @pytest.mark.equation("masque-22")
 def test_total_loss_is_the_weighted_sum_of_what_fit_reports():
     model = toy.model()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tfmrc.data.example import Example
+from tfmrc.data.transforms.splits import group_of
 from tfmrc.experiments.settings import Experiment
 
 __all__ = ["Count", "check_enough", "lines_of", "max_passages"]
@@ -42,7 +43,7 @@ class Count:
             given = sum(style in example.answers for style in styles)
             self.records += given if example.answers else len(styles)
             self.without_group += example.group is None
-            self.groups.add(example.id if example.group is None else example.group)
+            self.groups.add(group_of(example))
             text = hash((example.question, example.passages))
             self.repeated += text in self.texts
             self.texts.add(text)
@@ -99,7 +100,8 @@ def check_enough(experiment: Experiment, sources: list[dict[str, Any]]) -> None:
         return
     raise ValueError(
         "Training needs at least one training and one validation example, whose `group` (article, "
-        "document) is not in training. Add examples, or change `split.validation_share`. Received: "
+        "document) is not in training. Add examples, change `split.validation_share`, or draw "
+        "single questions with `split.by=example`. Received: "
         f"{train} training and {validation} validation examples with "
         f"split.validation_share={experiment.split.validation_share:g}"
     )

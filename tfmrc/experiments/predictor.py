@@ -12,7 +12,7 @@ from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.tags import Tags
 
-__all__ = ["load_any", "load_run", "load_saved"]
+__all__ = ["check_exists", "load_any", "load_run", "load_saved"]
 
 
 def load_run(member: Member) -> Any:
@@ -42,6 +42,12 @@ def load_run(member: Member) -> Any:
             )
         predictor.ranker = _ranker(ranker, member.experiment, member.folder)
     return predictor
+
+
+def check_exists(folder: str | Path) -> None:
+    """Raises a FileNotFoundError if a folder does not exist, before anything else is read."""
+    if "://" not in str(folder) and not Path(folder).is_dir():  # `hf://owner/name` is no folder
+        raise FileNotFoundError(f"There is no saved predictor, run or export in {folder}.")
 
 
 def load_any(folder: str | Path) -> tuple[Any, dict[str, Any]]:

@@ -76,8 +76,9 @@ class Split:
     """Choice of the validation examples.
 
     Args:
-        by: `group` splits whole articles or stories off the training file; `sentence` divides the
-            test file by sentence, one half for validation and one for the report.
+        by: `group` splits whole articles or stories off the training file; `example` single
+            questions; `sentence` divides the test file by sentence, one half for validation and
+            one for the report.
         validation_share: share of the training groups used for validation.
         validation_limit: largest number of validation examples, drawn by id; null: all.
         seed: seed of the split, the same for every seed of a grid.
@@ -87,7 +88,7 @@ class Split:
         write_ids: writes these lists into the run's folder.
     """
 
-    by: Literal["group", "sentence"] = "group"
+    by: Literal["group", "example", "sentence"] = "group"
     validation_share: float = 0.1
     validation_limit: int | None = 512
     seed: int = 1

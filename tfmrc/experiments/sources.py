@@ -180,7 +180,8 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
         rest, validation = data.split_by_group(by_sentence, 0.5, split.seed)
         built = replace(built, train=train, validation=validation, test=rest)
     elif source.train is not None:
-        rest, validation = data.split_by_group(train, split.validation_share, split.seed)
+        key = (lambda example: example.id) if split.by == "example" else None
+        rest, validation = data.split_by_group(train, split.validation_share, split.seed, key=key)
         built = replace(built, train=rest, validation=validation)
     return _as_sequences(built)
 
@@ -326,12 +327,18 @@ def read_questions(path: str | Path, columns: Mapping[str, Any] | None = None) -
 
     Args:
         path: str or path. The file.
-        columns: dict or None. Columns of a table. Default: None.
+        columns: dict or None. Columns of a table, as far as it has them. Default: None.
 
     Raises:
         ValueError: If two examples have the same id, or a line is broken.
     """
-    return list(unique(data.read_file(path, columns=columns), str(path)))
+    return list(unique(data.read_file(path, columns=columns, columns_optional=True), str(path)))
+
+
+def table_columns(experiment: Experiment) -> Mapping[str, Any] | None:
+    """Returns the columns that a run's own table was read with; None without a table."""
+    tables = [source.options for source in experiment.sources if source.format == "table"]
+    return tables[0].get("columns") if tables else None
 
 
 def unique(examples: Iterable[Example], where: str) -> Iterator[Example]:

@@ -13,6 +13,7 @@ __all__ = [
     "contextual_reads",
     "deserialized",
     "holds_layers",
+    "num_generable",
     "serialized",
 ]
 
@@ -66,6 +67,28 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """
     if value not in choices:
         raise ValueError(f"`{name}` is one of {list(choices)}. Received: {name}={value!r}")
+
+
+def num_generable(
+    generation_vocabulary_size: int, vocabulary_size: int, num_oov_buckets: int
+) -> int:
+    """Returns the number of words that a decoder generates: not more than have a row of their own.
+
+    Raises:
+        ValueError: If no row is left beside those of unknown words.
+
+    Example:
+
+    >>> num_generable(5000, vocabulary_size=120, num_oov_buckets=20)
+    100
+    """
+    if not 0 <= num_oov_buckets < vocabulary_size:
+        raise ValueError(
+            "`num_oov_buckets` counts rows of the vocabulary, so it must be at least 0 and below "
+            f"`vocabulary_size`. Received: num_oov_buckets={num_oov_buckets}, "
+            f"vocabulary_size={vocabulary_size}"
+        )
+    return min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
 
 
 def contextual_reads(contextual_embedding: Any) -> str:

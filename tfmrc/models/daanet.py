@@ -18,7 +18,7 @@ from tfmrc.layers import (
 from tfmrc.layers.encoders.concatenated_encoder import BLOCKS
 from tfmrc.models import presets
 from tfmrc.models.base import Model
-from tfmrc.models.configuration import check_choice
+from tfmrc.models.configuration import check_choice, num_generable
 from tfmrc.models.daanet_task import GIVEN, TARGET, Direction
 from tfmrc.models.parts import check_output
 from tfmrc.ops.coverage import coverage_overlap
@@ -198,7 +198,9 @@ class DAANet(Model):
         check_choice("encoder_use", encoder_use, ENCODER_USES)
         check_choice("reading", reading, ENCODER_INPUTS)
         self.tasks = tuple(task for task in TASKS if task in tasks)
-        self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
+        self.num_generable = num_generable(
+            generation_vocabulary_size, vocabulary_size, num_oov_buckets
+        )
         self.context_attention = context_attention
         self.keep_passage = keep_passage
         self.num_word_features = num_word_features

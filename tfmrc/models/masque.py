@@ -25,7 +25,12 @@ from tfmrc.layers import (
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.models import presets
 from tfmrc.models.base import Model
-from tfmrc.models.configuration import check_choice, check_contextual, contextual_reads
+from tfmrc.models.configuration import (
+    check_choice,
+    check_contextual,
+    contextual_reads,
+    num_generable,
+)
 from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
 from tfmrc.models.masque_decoder import MasqueDecoder
 from tfmrc.models.masque_reader import MasqueReader
@@ -252,7 +257,9 @@ class Masque(GenerationMixin, Model):
         self.num_passages = num_passages
         self.num_styles = num_styles
         # Extended ids begin after the generable words; a table cannot generate more than it has.
-        self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
+        self.num_generable = num_generable(
+            generation_vocabulary_size, vocabulary_size, num_oov_buckets
+        )
         self.has_decoder = decoder
         self.gold_ranker = ranker == "gold"
         self.num_word_features = num_word_features

@@ -17,7 +17,7 @@ from tfmrc.layers import (
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.models import presets
 from tfmrc.models.base import Model
-from tfmrc.models.configuration import check_choice
+from tfmrc.models.configuration import check_choice, num_generable
 from tfmrc.models.generation import GenerationMixin, input_ids
 from tfmrc.models.parts import check_output
 from tfmrc.ops.coverage import coverage_overlap
@@ -151,7 +151,9 @@ class MaxoutPointerQG(GenerationMixin, Model):
             )
         check_choice("encoder_use", encoder_use, ENCODER_USES)
         # Extended ids begin after the generable words; a table cannot generate more than it has.
-        self.num_generable = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
+        self.num_generable = num_generable(
+            generation_vocabulary_size, vocabulary_size, num_oov_buckets
+        )
         self.has_attention = attention
         self.answer_tagging = answer_tagging
         self.copy = copy

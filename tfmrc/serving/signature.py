@@ -216,14 +216,15 @@ def _card(path: Path) -> dict[str, Any]:
 
 def _array(value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None) -> np.ndarray:
     text = spec.dtype == tf.string
+    row = "a string" if spec.shape.rank == 1 else "a list of strings"
+    expected = f"`{name}` must hold {row} per row, and a column (`inputs`) is a list of rows"
     try:
         if isinstance(value, np.ndarray):
             if (value.dtype == object) != text:
                 raise ValueError(f"it holds {value.dtype}")
             if text and value.ndim == spec.shape.rank == 2:
-                value = _strings(value.tolist(), 2, f"`{name}`", max_passages)
+                value = _strings(value.tolist(), 2, expected, max_passages)
         elif text:
-            expected = f"`{name}` must be {spec.shape.rank} lists deep"
             value = _strings(value, spec.shape.rank, expected, max_passages)
         array = np.array(value, dtype=object if text else spec.dtype.as_numpy_dtype)
     except RequestError:
@@ -248,10 +249,10 @@ def _strings(value: Any, rank: int, expected: str, most: int | None) -> Any:
         if isinstance(value, bytes):
             return value
         if not isinstance(value, str):
-            raise RequestError(f"{expected} and hold strings. Received: {value!r:.80}")
+            raise RequestError(f"{expected}. Received: {value!r:.80}")
         return value.encode("utf-8", "replace")
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-        raise RequestError(f"{expected} and hold strings. Received: {value!r:.80}")
+        raise RequestError(f"{expected}. Received: {value!r:.80}")
     rows = [_strings(item, rank - 1, expected, most) for item in value]
     if rank == 2:
         rows = [list(cut_passages(row, most)) for row in rows]

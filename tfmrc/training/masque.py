@@ -45,12 +45,13 @@ def masque(
         steps_per_epoch: int. Not used by this schedule.
         learning_rate: float. The highest learning rate; with an encoder, that of all other
             weights. Default: 2.5e-4; with an encoder 0.001.
-        warmup_steps: int. Updates until it is reached; 0 begins with it. Default: 2000; with an
-            encoder a tenth of `steps`.
+        warmup_steps: int. Updates until it is reached; 0 begins with it. Default: 2000, at most a
+            tenth of `steps`; with an encoder a tenth of `steps`.
         weight_decay: float. Decoupled decay of all weights except biases and normalisation;
             None for no decay. Default: 0.01.
         ema: float. Decay of the exponential moving average of the weights; 0 for none.
-            Default: 0.9995; with an encoder 0.998.
+            Default: 0.9995, which averages about 2,000 updates, at most a tenth of `steps`
+            (`1 - 10 / steps`); with an encoder 0.998.
         clip_norm: float. Largest norm of the gradient; None for no clipping. Default: 1.
         encoder_learning_rate: float. The highest rate of the encoder's top layer. Default: 1e-4.
         layer_decay: float. Factor of the rate from each layer of the encoder to the one below.
@@ -76,11 +77,11 @@ def masque(
     """
     encoder = getattr(model, "encoder", None)
     if encoder is None:
-        ema = 0.9995 if ema is None else ema
+        ema = min(0.9995, 1 - 10 / max(steps, 20)) if ema is None else ema
         optimizer = AdamW(
             warmup_cosine(
                 2.5e-4 if learning_rate is None else learning_rate,
-                2000 if warmup_steps is None else warmup_steps,
+                min(2000, steps // 10) if warmup_steps is None else warmup_steps,
                 steps,
             ),
             weight_decay=weight_decay,

@@ -142,6 +142,34 @@ def test_columns_are_mapped_by_name_and_may_be_several():
     assert second.passages == ("Hier.",) and second.answers == {"kurz": ("hier",)}
 
 
+def test_a_style_may_have_a_column_of_its_own():
+    rows = [
+        {"query": "Who?", "text": "An owl.", "kurz": "owl", "lang": ["An owl.", "It was an owl."]},
+        {"query": "Why?", "text": "An owl.", "kurz": "owl", "lang": None},
+        {"query": "When?", "text": "An owl.", "kurz": " ", "lang": None},
+    ]
+    first, second, third = read_table(rows, columns={"answers": {"short": "kurz", "text": "lang"}})
+    assert first.answers == {"short": ("owl",), "text": ("An owl.", "It was an owl.")}
+    assert second.answers == {"short": ("owl",)} and second.answerable is True
+    assert third.answers == {} and third.answerable is None
+    with pytest.raises(RecordError, match="lng: the table has no such column; did you mean lang"):
+        list(read_table(rows, columns={"answers": {"long": "lng"}}))
+    with pytest.raises(ValueError, match="Only `answers` has a column per style"):
+        read_table(rows, columns={"passages": {"short": "text"}})
+
+
+def test_columns_that_a_table_may_lack():
+    """A file without labels, or with the recognised names, is read with the columns of another."""
+    columns = {"question": "Frage", "passages": ["T1", "T2"], "answers": "Antwort"}
+    own = [{"Frage": "Wer?", "T1": "Ein Uhu.", "T2": "Eine Katze."}]
+    [example] = read_table(own, columns=columns, columns_optional=True)
+    assert (example.question, example.passages) == ("Wer?", ("Ein Uhu.", "Eine Katze."))
+    assert example.answers == {}
+    assert list(read_table(ROWS, columns=columns, columns_optional=True)) == EXAMPLES
+    with pytest.raises(RecordError, match="Antwort: the table has no such column"):
+        list(read_table(own, columns=columns))
+
+
 def test_lists_flags_and_relevance():
     rows = [
         {"question": "Who?", "passages": ["An owl.", "A cat."], "answers": ["owl"],
@@ -255,6 +283,27 @@ def test_damaged_files(tmp_path, name, content, message):
     path.write_bytes(content)
     with pytest.raises(RecordError, match=message):
         list(read_table(path))
+
+
+@pytest.mark.parametrize(("name", "mark"), [("t.csv", ";"), ("t.csv.gz", ";"), ("t.csv", "\t")])
+def test_a_csv_file_of_other_separators(tmp_path, name, mark):
+    """Spreadsheets of many countries write semicolons; the header decides, not the texts."""
+    text = pandas.DataFrame(ROWS).to_csv(index=False, sep=mark).encode("utf-8-sig")
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    assert list(read_table(path)) == EXAMPLES
+
+
+def test_a_row_with_a_query_is_no_record_of_msmarco(tmp_path):
+    path = tmp_path / "t.jsonl"
+    row = {"query_id": 7, "query": "Who?", "passages": ["An owl."], "answers": ["owl"]}
+    path.write_text(json.dumps(row))
+    [example] = data.read_file(path)
+    assert (example.id, example.passages) == ("7", ("An owl.",))
+    passages = [{"passage_text": "An owl.", "is_selected": 1, "url": ""}]
+    path.write_text(json.dumps({**row, "query_type": "PERSON", "passages": passages}))
+    [example] = data.read_file(path)
+    assert example.relevance == (True,) and example.answers == {"qa": ("owl",)}
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.json", "t.jsonl", "t.parquet", "t.csv.gz"])

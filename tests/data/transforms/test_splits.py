@@ -32,8 +32,12 @@ def test_all_or_nothing(share, sizes):
     assert tuple(len(list(side)) for side in split_by_group(EXAMPLES, share)) == sizes
 
 
-def test_examples_without_a_group_go_by_their_id():
+def test_examples_without_a_group_go_by_their_only_passage_or_their_id():
     examples = [Example(str(n), "?", ("p",)) for n in range(100)]
+    assert {len(list(part)) for part in split_by_group(examples, 0.5)} == {0, 100}
+    _, part = split_by_group(examples, 0.5, key=lambda example: example.id)
+    assert 20 < len(list(part)) < 80
+    examples = [Example(str(n), "?", ("p", "q")) for n in range(100)]
     rest, part = split_by_group(examples, 0.5)
     assert 20 < len(list(part)) < 80
     assert len(list(rest)) + len(list(part)) == 100

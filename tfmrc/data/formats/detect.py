@@ -31,6 +31,7 @@ def read_file(
     on_error: OnError = "raise",
     split: str | None = None,
     columns: Mapping[str, Any] | None = None,
+    columns_optional: bool = False,
 ) -> ExampleStream:
     """Reads a file of any known format with the matching reader.
 
@@ -42,7 +43,7 @@ def read_file(
         path: str or path. The file.
         on_error: str. ``"raise"`` or ``"skip"``, as for all readers. Default: ``"raise"``.
         split: str. Split of NarrativeQA. Default: None, all splits.
-        columns: dict. Columns of a table, see `read_table`. Default: None.
+        columns, columns_optional: Columns of a table, see `read_table`. Default: None, False.
 
     Returns:
         An `ExampleStream`.
@@ -67,7 +68,9 @@ def read_file(
             )
         return read_narrativeqa(path, result[0], split=split, on_error=on_error)
     if name == "table":
-        return read_table(path, columns=columns, on_error=on_error)
+        return read_table(
+            path, columns=columns, on_error=on_error, columns_optional=columns_optional
+        )
     readers: dict[str, Callable[..., ExampleStream]] = {
         "dream": read_dream,
         "examples": read_examples,
@@ -103,7 +106,7 @@ def file_format(path: str | PathLike) -> str:
         if "Data" in names:
             return "triviaqa"
         official = names & {"query", "query_id", "wellFormedAnswers", "answers"}
-        if official and not names & {"id", "question"}:
+        if official and not names & {"id", "question"} and not _is_row(start, path):
             return "msmarco"
         if {"id", "question"} <= names <= EXAMPLE_FIELDS:
             return "examples"
@@ -125,6 +128,24 @@ def file_format(path: str | PathLike) -> str:
         path=path,
         record="file",
     )
+
+
+def _is_row(start: bytes, path: str | PathLike) -> bool:
+    """Returns True if a file's first object is a row of a table and no record of MS MARCO.
+
+    The passages of MS MARCO are objects, and so are the columns of its large files.
+    """
+    keys: set[str] = set()
+    events: Any = ijson.parse(_Once(start), multiple_values=True)
+    try:
+        for prefix, event, _ in events:
+            if not prefix and event == "end_map":
+                return is_table(path) and not keys & {"passages", "wellFormedAnswers"}
+            if event == "start_map" or (prefix == "wellFormedAnswers"):
+                keys.add(prefix.removesuffix(".item"))
+    except (ijson.JSONError, UnicodeDecodeError):
+        pass  # `start` ends within the object
+    return False
 
 
 def _names(start: bytes) -> Iterator[str]:

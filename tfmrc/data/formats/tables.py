@@ -33,7 +33,7 @@ EXAMPLE = '{"question": "Who flew?", "passage": "An owl flew.", "answer": "An ow
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 Rows = Iterator[tuple[RecordLocation, Mapping[str, Any]]]
-Columns = Mapping[str, str | list[str] | tuple[str, ...]]
+Columns = Mapping[str, str | list[str] | tuple[str, ...] | Mapping[str, str]]
 
 
 def read_table(
@@ -42,12 +42,14 @@ def read_table(
     columns: Columns | None = None,
     style: str = "span",
     on_error: OnError = "raise",
+    columns_optional: bool = False,
 ) -> ExampleStream:
     """Reads a table of questions, one row per question.
 
     The suffix of a file gives its format: `.csv`, `.tsv`, `.json` (a list of objects, or one object
     per line), `.jsonl`, `.ndjson` or `.parquet` (needs pyarrow). Text files may be gzipped
-    (`.csv.gz`). Text files are read row by row, Parquet files in batches.
+    (`.csv.gz`). Text files are read row by row, Parquet files in batches. If the header of a `.csv`
+    file has no comma, its values are separated by the semicolons or tabs of the header.
 
     Fields of a row:
 
@@ -72,6 +74,8 @@ def read_table(
         style: str. Answer style. Default: "span".
         on_error: str. `"raise"` raises a `RecordError` at a broken row; `"skip"` counts the row and
             continues. Default: `"raise"`.
+        columns_optional: bool. If True, a column of `columns` that the table does not have is left
+            out, and its field is found by the recognised names. Default: False.
 
     Returns:
         A stream of examples that can be read any number of times.
@@ -99,6 +103,10 @@ def read_table(
                 + (f"; did you mean {similar}?" if similar else ".")
                 + f" Received: columns={columns!r}"
             )
+        if isinstance(columns[field], Mapping) and field != "answers":
+            raise ValueError(
+                f"Only `answers` has a column per style. Received: columns={columns!r}"
+            )
     rows = _opener(source)
 
     def read(report: Report) -> Iterator[Example]:
@@ -107,7 +115,7 @@ def read_table(
         with rows(report) as given:
             for number, (location, row) in enumerate(given, 1):
                 if table is None:
-                    table = _Table(_fields(row, columns, location), style)
+                    table = _Table(_fields(row, columns, location, columns_optional), style)
                 try:
                     example = table.example(row, number, location)
                 except RecordError as error:
@@ -171,12 +179,20 @@ def _opener(source: Any) -> Any:
 
 @contextmanager
 def _csv(path: Any, report: Report) -> Iterator[Rows]:
-    delimiter = "\t" if _suffix(path) == ".tsv" else ","
     with open_binary(path, skip_mark=False) as file:
+        delimiter = "\t" if _suffix(path) == ".tsv" else _delimiter(file)
         yield (
             (location, row)
             for location, _, row in csv_rows(file, path, (), report, delimiter=delimiter)
         )
+
+
+def _delimiter(file: Any) -> str:
+    """Returns the character between the values of a CSV file, as its header shows it."""
+    header = file.peek(1 << 16).splitlines()[:1]
+    if header and b"," not in header[0]:
+        return next((mark for mark in ";\t" if mark.encode() in header[0]), ",")
+    return ","
 
 
 @contextmanager
@@ -235,15 +251,20 @@ def _dicts(rows: Iterable[Any]) -> Iterator[Rows]:
     )
 
 
-def _fields(row: Any, columns: Columns, location: RecordLocation) -> dict[str, str | list[str]]:
+def _fields(
+    row: Any, columns: Columns, location: RecordLocation, columns_optional: bool
+) -> dict[str, str | list[str] | dict[str, str]]:
     """Returns the column or columns of each field of the table."""
     _check_row(row, location)
     names = list(row)
-    result: dict[str, str | list[str]] = {}
+    result: dict[str, str | list[str] | dict[str, str]] = {}
     for field, known in NAMES.items():
-        if field in columns:
-            wanted = columns[field]
-            names_wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+        wanted = columns.get(field)
+        if isinstance(wanted, Mapping):
+            names_wanted = list(wanted.values())
+        else:
+            names_wanted = [wanted] if isinstance(wanted, str) else list(wanted or ())
+        if wanted is not None and not (columns_optional and set(names_wanted) - set(row)):
             for name in names_wanted:
                 if name not in row:
                     similar = nearest(str(name), names)
@@ -253,7 +274,10 @@ def _fields(row: Any, columns: Columns, location: RecordLocation) -> dict[str, s
                         + f" Received: {', '.join(map(short, names))}",
                         str(name),
                     )
-            result[field] = wanted if isinstance(wanted, str) else names_wanted
+            if isinstance(wanted, Mapping):
+                result[field] = dict(wanted)
+            else:
+                result[field] = wanted if isinstance(wanted, str) else names_wanted
             continue
         present = [name for name in known if name in row]
         if present:
@@ -278,7 +302,7 @@ def _check_row(row: Any, location: RecordLocation) -> None:
 class _Table:
     """The columns of a table's fields and its answer style."""
 
-    columns: Mapping[str, str | list[str]]
+    columns: Mapping[str, str | list[str] | dict[str, str]]
     style: str
 
     def example(self, row: Any, number: int, location: RecordLocation) -> Example:
@@ -321,6 +345,9 @@ class _Table:
         if isinstance(column, list):
             cells = [_plain(row.get(name)) for name in column]
             return [cell for cell in cells if cell is not None]
+        if isinstance(column, dict):
+            by_style = {style: _plain(row.get(name)) for style, name in column.items()}
+            return {style: cell for style, cell in by_style.items() if cell is not None} or None
         return _plain(row.get(column))
 
     def _text(self, row: Mapping[str, Any], field: str, location: RecordLocation) -> str:
@@ -332,7 +359,8 @@ class _Table:
 
     def _column(self, field: str) -> str:
         column = self.columns[field]
-        return column if isinstance(column, str) else ", ".join(column)
+        names = column.values() if isinstance(column, dict) else column
+        return column if isinstance(column, str) else ", ".join(names)
 
     def _texts(self, value: Any, field: str, location: RecordLocation) -> tuple[str, ...]:
         values = [value] if isinstance(value, str) else value
@@ -351,7 +379,8 @@ class _Table:
     ) -> tuple[dict[str, tuple[str, ...]], list[int]]:
         value = self._value(row, "answers")
         starts = self._value(row, "answer_start")
-        if isinstance(value, Mapping) and "text" in value:
+        per_style = isinstance(self.columns.get("answers"), dict)
+        if isinstance(value, Mapping) and "text" in value and not per_style:
             starts = value.get("answer_start", starts)
             value = value["text"]
         if isinstance(value, Mapping):  # a list per style

@@ -1,25 +1,31 @@
 """Reproducible splits by article, document or story."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from tfmrc.data.example import Example
 from tfmrc.data.stream import ExampleStream, Report
 
 
 def split_by_group(
-    examples: Iterable[Example], share: float, seed: int = 0
+    examples: Iterable[Example],
+    share: float,
+    seed: int = 0,
+    *,
+    key: Callable[[Example], str] | None = None,
 ) -> tuple[ExampleStream, ExampleStream]:
     """Splits examples by group, so that no group has examples in both parts.
 
     The part of a group depends only on its name and the seed, not on other examples or their
     order. The share is therefore met on average. A larger share contains all groups of a smaller
-    one. An example without a group is its own group, identified by its id.
+    one. Examples without a group and with the same single passage are one group; any other example
+    without a group is its own, identified by its id.
 
     Args:
         examples: iterable of `Example` that can be read twice, not an iterator.
         share: float between 0 and 1. Share of the groups in the second part.
         seed: int. Seed of the selection. Default: 0.
+        key: function from an example to the name of its group. Default: None, as described.
 
     Returns:
         Two streams, the rest and the selected share. Both can be read as often as ``examples``.
@@ -42,12 +48,13 @@ def split_by_group(
             f"Received: examples={examples!r}"
         )
 
+    name = group_of if key is None else key
+
     def part(selected: bool) -> ExampleStream:
         def read(report: Report) -> Iterator[Example]:
             try:
                 for example in examples:
-                    group = example.id if example.group is None else example.group
-                    if (group_number(group, seed) < share) == selected:
+                    if (group_number(name(example), seed) < share) == selected:
                         yield example
             finally:
                 if isinstance(examples, ExampleStream):
@@ -56,6 +63,23 @@ def split_by_group(
         return ExampleStream(read)
 
     return part(False), part(True)
+
+
+def group_of(example: Example) -> str:
+    """Returns the name of an example's group: its own, that of its only passage, or its id.
+
+    Example:
+
+    >>> examples = [Example(str(n), f"{n}?", (passage,)) for n, passage in enumerate("AAB")]
+    >>> first, same, other = map(group_of, examples)
+    >>> first == same, first == other
+    (True, False)
+    """
+    if example.group is not None:
+        return example.group
+    if len(example.passages) == 1 and example.passages[0].strip():
+        return f"passage {hashlib.sha256(example.passages[0].encode()).hexdigest()[:16]}"
+    return example.id
 
 
 def group_number(group: str, seed: int = 0) -> float:

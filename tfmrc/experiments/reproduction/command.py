@@ -62,6 +62,9 @@ def reproduction(
         write_text(json_file, text + "\n")
     print(table.listing(listed))
     for state in listed if only else []:
+        needed = table.needs(state, path.parent)
+        if needed:
+            print("", f"{state.row.paper}, {state.row.label} needs:", *needed, sep="\n  ")
         lines = table.commands(state, path.parent)
         print("", f"{state.row.paper}, {state.row.label}:", *lines, sep="\n  ")
         costs = table.measured(state, path.parent)

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tfmrc.experiments.formats import formats
+from tfmrc.experiments.loading import load
 from tfmrc.experiments.reproduction.states import Result, RowState
 
 HEAD = ("row", "shows", "state", "run on", "when", "figures (the paper's)")
@@ -81,6 +83,35 @@ def first_looks(state: RowState, recipes: str | Path = "recipes") -> list[str]:
     """Returns the commands that try ten steps of each training of a row, for time and memory."""
     trainings = [line for line in commands(state, recipes) if line.startswith("tfmrc train ")]
     return [f"{line.partition('  #')[0]} --first-look" for line in trainings]
+
+
+def needs(state: RowState, recipes: str | Path = "recipes") -> list[str]:
+    """Returns what the commands of a row need: a data folder with its files, a checkout."""
+    listed = commands(state, recipes)
+    files: set[str] = set()
+    for part in state.row.parts:
+        path = Path(recipes, part.recipe)
+        if path.suffix == ".yaml" and path.is_file():
+            files |= _data_files(path)
+    lines = []
+    if files or any("$TFMRC_DATA" in command for command in listed):
+        names = ", ".join(sorted(files)) or "the files of the commands"
+        lines.append(f"a data folder, `export TFMRC_DATA=FOLDER`, with {names}")
+    if any(command.startswith(("make ", "python -m recipes.")) for command in listed):
+        lines.append("a checkout of tfmrc as working folder, and its environment activated")
+    return lines
+
+
+def _data_files(recipe: Path) -> set[str]:
+    """Returns the files of a recipe's sources below the data folder."""
+    experiment = load(recipe)
+    return {
+        name
+        for source in experiment.sources
+        if formats()[source.format].is_file
+        for name in (source.train, source.test)
+        if name is not None
+    }
 
 
 def measured(state: RowState, recipes: str | Path = "recipes") -> list[str]:

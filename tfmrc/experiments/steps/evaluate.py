@@ -112,7 +112,7 @@ def evaluate(
         The folders that were written; those of a grid's table come last.
 
     Raises:
-        ValueError: If no run is trained, or the data does not exist.
+        ValueError: If no run is trained, the data does not exist, or no source has a test file.
     """
     check_experiment(experiment)
     root = folders.run_folder(experiment, run)
@@ -129,6 +129,12 @@ def evaluate(
     loaded: dict[Path, Any] | None = {} if experiment.evaluation.ensemble else None
     for member in runs:
         tested = test_sets(member.experiment, source_folder, root, tested)
+        if not tested:
+            raise ValueError(
+                "No source of the run names a test file. Score the run on a file of questions with "
+                f"`tfmrc evaluate {root} --input FILE`, or name one: --set sources.0.test=FILE. "
+                "Received: sources.0.test=null"
+            )
         for number, scores in evaluate_run(experiment, member, tested, loaded).items():
             scores_of.setdefault(member.variant, {}).setdefault(number, []).append(scores)
         written += [member.folder / folders.EVALUATION / each.folder for each in tested]

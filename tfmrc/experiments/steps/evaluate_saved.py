@@ -8,10 +8,12 @@ from typing import Any
 
 from tfmrc.data import Example
 from tfmrc.evaluation import RULES, Report
+from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import folder_digest
-from tfmrc.experiments.predictor import load_saved
+from tfmrc.experiments.loading import load as load_settings
+from tfmrc.experiments.predictor import check_exists, load_saved
 from tfmrc.experiments.settings import Evaluation, Experiment, Source
-from tfmrc.experiments.sources import Splits, read_questions
+from tfmrc.experiments.sources import Splits, read_questions, table_columns
 from tfmrc.experiments.steps.evaluate import (
     Tested,
     add_baselines,
@@ -43,7 +45,8 @@ def evaluate_with(
 
     Args:
         folder: str or path. A run, a saved predictor or a reader of Hugging Face.
-        questions: str or path. A file of any format of `tfmrc.data.read_file`, with answers.
+        questions: str or path. A file of any format of `tfmrc.data.read_file`, with answers. A
+            table is read with the columns of the run's own.
         output: str, path or None. Folder for `metrics.json`, `report.md` and the predictions, which
             an interrupted command continues. Default: None, nothing is written.
         rules: str. Rules of scoring: a name of `tfmrc.evaluation.RULES`, or `squad` for exact match
@@ -63,7 +66,10 @@ def evaluate_with(
     if rules not in RULE_NAMES:
         raise ValueError(f"The rules are one of {sorted(RULE_NAMES)}. Received: rules={rules!r}")
     questions = Path(questions)
-    examples = read_questions(questions)
+    check_exists(folder)
+    settings_of_run = Path(folder) / folders.CONFIG if folders.is_run(Path(folder)) else None
+    columns = None if settings_of_run is None else table_columns(load_settings(settings_of_run))
+    examples = read_questions(questions, columns)
     predictor, chosen = load_saved(folder, options)
     styles = tuple(dict.fromkeys(task.style for task in predictor.tasks if task.style is not None))
     examples = _in_style(examples, styles)

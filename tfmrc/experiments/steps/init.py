@@ -1,5 +1,7 @@
 """Writes a recipe for a user's own data."""
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -10,8 +12,11 @@ from tfmrc import data
 from tfmrc.arguments import nearest
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
+from tfmrc.data.formats.tables import Columns, is_table
 from tfmrc.data.transforms.sentences import words
+from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.experiments.loading import load
+from tfmrc.experiments.settings import Split
 
 __all__ = ["MODELS", "init"]
 
@@ -30,7 +35,7 @@ def init(
     model: str,
     data: str | Path,
     test: str | Path | None = None,
-    columns: Mapping[str, str | list[str]] | None = None,
+    columns: Columns | None = None,
     encoder: str | None = None,
 ) -> str:
     """Writes a recipe that trains a model on a file of questions, with a comment per value.
@@ -47,7 +52,8 @@ def init(
         data: str or path. The training file.
         test: str, path or None. The file to report on. Default None: there is only a validation
             loss.
-        columns: dict. Columns of a table whose names are not recognised. Default None.
+        columns: dict. Columns of a table whose names are not recognised, as in
+            `tfmrc.data.read_table`. Default None.
         encoder: str. A pretrained encoder, such as `"minilm"`. Default None: no pretrained part.
 
     Returns:
@@ -88,10 +94,11 @@ def init(
     except ValueError:
         target.unlink()
         raise
-    steps = ["prepare", "train"] if test is None else ["prepare", "train", "evaluate"]
+    run = f"runs/{target.stem}"
     commands = [
-        f"  tfmrc {step} {target if step != 'evaluate' else f'runs/{target.stem}'}"
-        for step in steps
+        f"  tfmrc train {target}",
+        f"  tfmrc evaluate {run}" + " --input FILE" * (test is None),
+        f"  tfmrc predict {run} --input FILE",
     ]
     return "\n".join([statistics.describe(), f"Wrote {target}. Next:", *commands])
 
@@ -100,6 +107,8 @@ def _source_of(path: Path, columns: Any) -> str:
     if not path.is_file():
         raise ValueError(f"The file does not exist. Received: {path}")
     name = file_format(path)
+    if columns and name in ("examples", "msmarco", "narrativeqa") and is_table(path):
+        return "table"  # whose names happen to be those of an official form
     if columns and name != "table":
         raise ValueError(f"Columns belong to a table. Received: {path}, whose form is {name}")
     return name
@@ -122,7 +131,8 @@ class _Statistics:
     located: int = 0
     unanswerable: int = 0
     ranked: int = 0
-    groups: set[str] = field(default_factory=set)
+    groups: Counter[str] = field(default_factory=Counter)
+    documents: set[str] = field(default_factory=set)
     styles: dict[str, None] = field(default_factory=dict)
     num_passages: int = 1
     lengths: dict[str, list[int]] = field(
@@ -138,8 +148,9 @@ class _Statistics:
             statistics.located += bool(example.spans)
             statistics.unanswerable += example.answerable is False
             statistics.ranked += example.relevance is not None
+            statistics.groups[group_of(example)] += 1
             if example.group is not None:
-                statistics.groups.add(example.group)
+                statistics.documents.add(example.group)
             statistics.styles.update(dict.fromkeys(example.answers))
             statistics.num_passages = max(statistics.num_passages, len(example.passages))
             if statistics.examples <= LOOKED_AT:
@@ -167,14 +178,24 @@ class _Statistics:
                 "or `answers`"
             )
 
+    def validation_share(self) -> float:
+        """The share of the documents that gives validation a twentieth of the questions or more."""
+        share, chosen = 0.0, 0
+        numbered = ((group_number(name, Split.seed), n) for name, n in self.groups.items())
+        for number, count in sorted(numbered):
+            if chosen >= max(1, self.examples / 20) or chosen + count == self.examples:
+                break
+            share, chosen = number, chosen + count
+        return max(Split.validation_share, math.ceil(share * 10_000 + 1) / 10_000)
+
     def describe(self) -> str:
         parts = [f"{self.examples:,} questions", f"{self.answered:,} with an answer"]
         if self.located:
             parts.append(f"{self.located:,} with its position")
         if self.unanswerable:
             parts.append(f"{self.unanswerable:,} that the passages do not answer")
-        if self.groups:
-            parts.append(f"{len(self.groups):,} documents")
+        if self.documents:
+            parts.append(f"{len(self.documents):,} documents")
         return ", ".join(parts)
 
 
@@ -223,13 +244,19 @@ def _recipe(
 
 
 def _split(statistics: _Statistics) -> list[str]:
-    count = len(statistics.groups)
+    if len(statistics.groups) == 1:
+        return [
+            "# All questions are of one document, so single questions are drawn.",
+            "split: {by: example, validation_share: 0.1, validation_limit: 512}",
+        ]
+    count = len(statistics.documents)
+    share = statistics.validation_share()
     how = (
         f"# Validated on documents that training does not see ({count:,} in the data)."
         if count
-        else "# No column names the documents (`group`): one may be in both parts."
+        else "# No column names the documents (`group`): two passages of one may be in two parts."
     )
-    return [how, "split: {validation_share: 0.1, validation_limit: 512}"]
+    return [how, f"split: {{validation_share: {share:g}, validation_limit: 512}}"]
 
 
 def _vocabulary(statistics: _Statistics) -> list[str]:
@@ -283,10 +310,14 @@ def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[
         settings = dict(_WITH_ENCODER)
         if statistics.answered < 2_000:
             settings["epochs"] = 4
+    if settings["epochs"] > 5:
+        settings["patience"] = 5
     return [
-        "# The best weights by validation loss are kept; the same command resumes after a stop.",
+        "# The best weights by validation loss are kept, and training ends `patience` epochs after",
+        "# them; the same command resumes after a stop.",
         "training:",
         *(f"  {name}: {value}" for name, value in settings.items()),
+        *["  optimizer: {learning_rate: 0.001}"] * (model == "masque"),
     ]
 
 
@@ -317,7 +348,9 @@ def _list(values: Sequence[str]) -> str:
 
 def _flow(columns: Mapping[str, Any]) -> str:
     pairs = [
-        f"{field}: {_quoted(names) if isinstance(names, str) else _list(names)}"
+        f"{field}: {_flow(names)}"
+        if isinstance(names, Mapping)
+        else f"{field}: {_quoted(names) if isinstance(names, str) else _list(names)}"
         for field, names in columns.items()
     ]
     return f"{{{', '.join(pairs)}}}"

@@ -15,9 +15,9 @@ from tfmrc.experiments.answering import (
     prediction_of,
 )
 from tfmrc.experiments.grid import single_run
-from tfmrc.experiments.predictor import load_run, load_saved
+from tfmrc.experiments.predictor import check_exists, load_run, load_saved
 from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import read_questions
+from tfmrc.experiments.sources import read_questions, table_columns
 
 Form = Literal["answers", "full", "squad"]
 FORMS: tuple[Form, ...] = ("answers", "full", "squad")
@@ -57,7 +57,7 @@ def predict(
             have the same id, or `output` is the input or has other content.
     """
     folder = folders.run_folder(experiment, run)
-    examples = _read(questions, output, _columns(experiment))
+    examples = _read(questions, output, table_columns(experiment))
     predictor = load_run(single_run(experiment, folder))
     settings = experiment.evaluation
     model = "" if output is None else model_digest(folder / folders.PREDICTOR)
@@ -93,6 +93,7 @@ def predict_with(
         FileNotFoundError: If the folder is none of these.
         ValueError: As `predict`.
     """
+    check_exists(folder)
     examples = _read(questions, output, None)
     predictor, chosen = load_saved(folder, options)
     _predict(
@@ -146,12 +147,6 @@ def _predict(
         for example, result in zip(examples, results, strict=True)
     )
     _print(predictions, form or ("answers" if sys.stdout.isatty() else "full"))
-
-
-def _columns(experiment: Experiment) -> Mapping[str, Any] | None:
-    """Returns the columns that the run's own table was read with."""
-    tables = [source.options for source in experiment.sources if source.format == "table"]
-    return tables[0].get("columns") if tables else None
 
 
 def _check_output(output: Path, questions: Path) -> None:

@@ -124,7 +124,12 @@ def prepare_in(folder: Path, experiment: Experiment, data: Path) -> Prepared:
     facts: list[dict[str, Any]] = []
     spans_of = _find_spans(experiment, data, folder)
     sources = splits(experiment, data, folder / folders.SPANS)
-    vocabulary = _count(experiment, sources, facts, data)
+    try:
+        vocabulary = _count(experiment, sources, facts, data)
+    except ValueError:
+        if facts and "train" in facts[-1]:  # all examples were read, and there may be too few
+            check_enough(experiment, facts)
+        raise
     check_enough(experiment, facts)
     for source, spans in spans_of.items():
         facts[source]["spans"] = spans
@@ -171,8 +176,9 @@ def warnings_of(experiment: Experiment, content: dict[str, Any], data: Path) -> 
         alone = facts.get("train", {}).get("without_group", 0)
         if alone and experiment.split.by == "group":
             warnings.append(
-                f"{alone:,} training examples of {source.train} have no group (article, document), "
-                "so that a document may have examples both in training and in validation."
+                f"{alone:,} training examples of {source.train} have no group (article, document). "
+                "Questions about the same single passage are in one part, but a document of "
+                "several passages may be both in training and in validation."
             )
         if _is_same_file(source, data):
             warnings.append(
@@ -266,7 +272,7 @@ def _counted(
         ):
             if examples is None or (name == "train" and source.train is None):
                 continue
-            if name == "validation" and source.train is None and experiment.split.by == "group":
+            if name == "validation" and source.train is None and experiment.split.by != "sentence":
                 continue
             count = Count(limit)
             counted = count.of(unique(examples, _where(source, name)), source.styles)

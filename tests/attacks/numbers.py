@@ -18,8 +18,8 @@ SETTINGS = {
     "SAN": training.san, "Masque": training.masque,
     "MaxoutPointerQG": training.maxout_pointer_qg, "DAANet": training.daanet,
 }  # fmt: skip
-# The layers of Transformer blocks have outputs above 65,504, the largest number of float16, at weights ten
-# times as large. Training then stops with an error (`tfmrc.training.StopOnNonFinite`).
+# At weights ten times as large the layers of Transformer blocks have outputs above 65,504, the
+# largest number of float16. Training then stops with an error (`tfmrc.training.StopOnNonFinite`).
 LARGEST_IN_FLOAT16 = {"Masque": 3, "DAANet": 3}
 
 

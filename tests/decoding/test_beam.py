@@ -270,6 +270,9 @@ def test_an_empty_batch():
         ({"max_length": 0}, "max_length=0"),
         ({"max_length": 3, "min_length": 4}, "min_length=4"),
         ({"max_length": 3, "num_return_sequences": 3}, "num_return_sequences=3"),
+        ({"max_length": 3, "num_return_sequences": 0}, "num_return_sequences=0"),
+        ({"max_length": 3, "num_return_sequences": -1}, "num_return_sequences=-1"),
+        ({"max_length": 3, "num_return_sequences": 1.0}, "num_return_sequences=1.0"),
         ({"max_length": 3, "eos_id": PAD}, "eos_id=0"),
     ],
 )

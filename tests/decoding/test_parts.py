@@ -1,10 +1,13 @@
 """The parts of a search against loops: allowed words, n-grams, groups, scores and drawn words."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
+from keras import ops
 
+from tfmrc.decoding import beam_search, greedy_search, sample
 from tfmrc.decoding.constraints import allowed_words, check_arguments, without_repeated_ngrams
 from tfmrc.decoding.groups import best_of_groups
 from tfmrc.decoding.hypotheses import finished_hypotheses, length_penalised
@@ -14,12 +17,12 @@ from tfmrc.ops.masking import LOG_ZERO
 NEVER = -np.inf
 
 
-@pytest.mark.parametrize("forbidden", [(), (0,), (0, 2, 5)])
+@pytest.mark.parametrize("forbidden", [(), (0,), (0, 2, 5), (2, 2)])
 @pytest.mark.parametrize(("t", "min_length"), [(0, 0), (0, 1), (1, 1), (1, 2), (2, 1)])
 def test_allowed_words(t, min_length, forbidden):
     rows = np.random.default_rng(0).normal(size=(2, 3, 6)).astype("float32")
     rows[0, 1], rows[1, 0] = LOG_ZERO, LOG_ZERO
-    rows[1, 0, 4] = 0.6 * LOG_ZERO  # impossible all the same
+    rows[1, 0, 4] = 0.5 * LOG_ZERO  # impossible all the same
     rows[1, 1], rows[1, 1, 4] = LOG_ZERO, 0.4 * LOG_ZERO  # possible
     got = np.array(allowed_words(rows, t, min_length, 3, forbidden))
     assert got.dtype == np.float32
@@ -42,7 +45,7 @@ def test_a_vocabulary_of_forbidden_words_leaves_the_end_word():
     np.testing.assert_array_equal(got, [[[NEVER, NEVER, NEVER, rows[0, 0, 3]]]])
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 6, 7])
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 6, 7, 9])
 def test_ngrams_that_would_repeat(size):
     random = np.random.default_rng(size)
     ids = random.integers(0, 4, size=(3, 2, 6))
@@ -162,3 +165,35 @@ def test_a_number_on_the_border_draws_the_next_word():
     impossible[..., 2] = -7.0
     words, gains = _drawn(impossible, numbers, 1.0, 0, 1.0)
     assert np.array(words).tolist() == [[2] * 4] and np.array(gains).tolist() == [[-7.0] * 4]
+
+
+SEARCHES = [
+    greedy_search,
+    partial(beam_search, num_beams=2, num_return_sequences=2),
+    partial(sample, num_samples=2, top_k=1),
+]
+
+
+def said(search, words, size=6, **arguments):
+    """Searches where word `t` is `words[t]`; returns ids and lengths of the best hypothesis."""
+
+    def step(ids, cache, t):
+        row = ops.take(np.log(np.eye(size, dtype="float32")[list(words)] + 1e-9), t, axis=0)
+        return ops.broadcast_to(row, (*ops.shape(ids), size)), cache
+
+    result = search(step, (), 1, max_length=len(words), **arguments)
+    return np.array(result.ids)[0, 0].tolist(), int(result.lengths[0, 0])
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_only_the_end_word_ends(search):
+    assert said(search, (1, 2, 0, 5, 4), forbidden_ids=()) == ([1, 2, 0, 5, 4], 5)
+    assert said(search, (5, 4, 5), eos_id=4) == ([5, 4, 0], 2)
+    # The end word may be PAD, which follows a finished hypothesis.
+    assert said(search, (5, 0, 5, 5, 5), eos_id=0, forbidden_ids=()) == ([5, 0, 0, 0, 0], 2)
+
+
+@pytest.mark.parametrize("search", [greedy_search, beam_search, sample])
+def test_settings_are_keywords(search):
+    with pytest.raises(TypeError, match="positional"):
+        search(lambda *x: x, (), 1, 5)

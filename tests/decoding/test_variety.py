@@ -42,6 +42,25 @@ def test_no_rule_and_one_group_are_plain_beam_search():
         np.testing.assert_array_equal(left, right)
 
 
+def test_defaults():
+    model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
+    arguments = {"num_beams": 4, "max_length": 6}
+    plain = beam_search(model.step, model.cache(4), 3, **arguments)
+    same = beam_search(
+        model.step, model.cache(4), 3, num_return_sequences=1, min_length=0, length_penalty=0.0,
+        no_repeat_ngram_size=0, num_beam_groups=1, **arguments,
+    )  # fmt: skip
+    assert plain.ids.shape == (3, 1, 6)
+    for left, right in zip(plain, same, strict=True):
+        np.testing.assert_array_equal(left, right)
+    diverse = {"num_beam_groups": 2, "num_return_sequences": 4, **arguments}
+    groups = beam_search(model.step, model.cache(4), 3, **diverse)
+    same = beam_search(model.step, model.cache(4), 3, diversity_penalty=0.5, **diverse)
+    other = beam_search(model.step, model.cache(4), 3, diversity_penalty=1.5, **diverse)
+    np.testing.assert_array_equal(groups.ids, same.ids)
+    assert not np.array_equal(groups.ids, other.ids)
+
+
 def test_groups_without_cost_are_searches_of_their_own():
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
     result = beam_search(
@@ -72,7 +91,14 @@ def test_groups_with_cost_differ_and_say_their_own_probability():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"num_beam_groups": 3}, {"diversity_penalty": -1.0}, {"no_repeat_ngram_size": -1}]
+    "wrong",
+    [
+        {"num_beam_groups": 3},
+        {"num_beam_groups": 0},
+        {"num_beam_groups": -1},
+        {"diversity_penalty": -1.0},
+        {"no_repeat_ngram_size": -1},
+    ],
 )
 def test_what_makes_no_sense_is_refused(wrong):
     model = RecurrentWords(batch_size=1, vocabulary_size=9)

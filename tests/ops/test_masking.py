@@ -63,9 +63,11 @@ def test_log_softmax_and_logsumexp():
     )
 
 
-def test_maximum_takes_no_padding_and_is_zero_where_nothing_is_real():
-    got = np.array(masked_max(-np.abs(SCORES), MASK, axis=1))
-    np.testing.assert_array_equal(got, [-1.0, -4.0, 0.0])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_maximum_takes_no_padding_and_is_zero_where_nothing_is_real(dtype):
+    got = masked_max(ops.cast(-np.abs(SCORES), dtype), MASK, axis=1)
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(ops.cast(got, "float32"), [-1.0, -4.0, 0.0])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])

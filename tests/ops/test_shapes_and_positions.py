@@ -1,3 +1,4 @@
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,6 +10,7 @@ from tfmrc.ops.shapes import (
     flatten_leading,
     join_passages,
     product,
+    reshape_size,
     restore_leading,
     split_heads,
 )
@@ -43,6 +45,8 @@ def test_leading_sizes_that_a_graph_does_not_know(known):
 
 
 def test_nothing_keeps_its_sizes():
+    assert reshape_size(keras.KerasTensor((None, 0, 4))) == (None, 0, 4)
+    assert reshape_size(keras.KerasTensor((None, 1, 4))) == (-1, 1, 4)
     for shape, keep, expected in (((2, 0, 4), 1, (0, 4)), ((0, 3, 4), 2, (0, 3, 4))):
         assert tuple(flatten_leading(np.zeros(shape), keep).shape) == expected
 
@@ -65,8 +69,8 @@ def test_products_of_any_rank():
 def test_joined_passages_keep_their_order():
     x = np.arange(2 * 3 * 4).reshape(2, 3, 4)
     np.testing.assert_array_equal(join_passages(x), x.reshape(2, 12))
-    x = np.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5)
-    np.testing.assert_array_equal(join_passages(x), x.reshape(2, 12, 5))
+    x = np.arange(2 * 5 * 3 * 4).reshape(2, 5, 3, 4)
+    np.testing.assert_array_equal(join_passages(x), x.reshape(2, 15, 4))
 
 
 def test_positions_are_sines_and_cosines():

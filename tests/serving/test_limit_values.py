@@ -19,6 +19,8 @@ def test_defaults_are_those_of_the_docstring():
     assert (limits.seconds, limits.receive_seconds, limits.drain_seconds) == (60, 20, 30)
     with pytest.raises(AttributeError):
         limits.rows = 5
+    with pytest.raises(TypeError):
+        Limits(1)
 
 
 @pytest.mark.parametrize("value", [0, -1, 0.0, True, None, "5", math.nan])
@@ -37,6 +39,10 @@ def test_positive_numbers_are_taken(value):
 def test_shapes_within_the_limits(shape):
     SMALL.check_shape("text", shape)
     SMALL.check({"text": np.zeros(shape)})
+
+
+def test_rows_may_be_more_than_elements_per_row():
+    Limits(rows=9, passages=2).check_shape("text", (9, 2))
 
 
 @pytest.mark.parametrize(

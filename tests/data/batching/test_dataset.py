@@ -64,7 +64,7 @@ def test_strings_of_a_batch():
 
 def test_span_of_a_record_is_the_first_that_is_its_answer():
     passages = ("It is 2, not 3.", "So 3.")
-    spans = (Span(0, 6, 7), Span(0, 13, 14), Span(1, 3, 4))
+    spans = (Span(0, 9, 12), Span(0, 6, 7), Span(0, 13, 14), Span(1, 3, 4))
     answers = {"qa": ("3",), "nlg": ("It is 3.",)}
     known = Example("s", "?", passages, answers, spans=spans)
     batch = strings([TrainingExample(known, "qa", a) for a in ("3", "2", "It is 3.", "")])
@@ -241,6 +241,22 @@ def test_padding_share_by_hand():
         padding_share(dataset.take(0))
 
 
+@pytest.mark.parametrize(
+    ("ids", "share"), [([[0]], 1.0), ([[7]], 0.0), (np.zeros((1, 0), "int32"), 0.0)]
+)
+def test_padding_share_of_one_position_and_of_none(ids, share):
+    dataset = tf.data.Dataset.from_tensors(({"question_ids": ids}, {}, {}))
+    assert padding_share(dataset) == {"question_ids": share, "all": share}
+    targets = tf.data.Dataset.from_tensors(({"target_ids": ids}, {}, {}))
+    assert padding_share(targets) == {"target_ids": share, "all": 0.0}
+
+
+def test_padding_share_of_a_stream_without_ids():
+    stream = make_dataset(lambda: iter(EXAMPLES[:3]), Plain(), 2)
+    assert stream.cardinality() == tf.data.UNKNOWN_CARDINALITY
+    assert padding_share(stream) == {"all": 0.0}
+
+
 def test_buckets_save_padding(preprocessor):
     examples = [example(n, words=25) for n in range(100)]
 
@@ -312,5 +328,8 @@ def test_rotation_differs_from_time_to_time_and_is_resumed():
     unbroken = rotations(0)
     assert len({str(rotation) for rotation in unbroken}) == 24
     assert rotations(13) == unbroken[13:]
+    for step in (0, 5, 23):
+        generator = np.random.default_rng([0, 0, step])
+        assert unbroken[step] == generator.integers(2**31 - 1, size=4, dtype=np.int32).tolist()
     plain, _, _ = next(iter(make_dataset(EXAMPLES, Plain(), 4)))
     assert plain["rotation"].numpy().tolist() == [0, 0, 0, 0]

@@ -9,6 +9,7 @@ clock, so that a mutant that loops for ever is killed on a busy machine too, and
 """
 
 import gc
+import importlib.util
 import json
 import os
 import resource
@@ -84,6 +85,9 @@ def main() -> None:
 
     if context.context()._context_handle is not None or "tfmrc" in sys.modules:
         sys.exit("TensorFlow has threads, or tfmrc is imported: neither may be before a fork.")
+    found = importlib.util.find_spec("tfmrc")
+    if found is None or not str(found.origin).startswith(os.getcwd() + os.sep):
+        sys.exit(f"tfmrc would not be imported from {os.getcwd()}. Received: {found}")
     print(json.dumps({"tensorflow": tf.__version__}), flush=True)
     gc.collect()
     gc.freeze()

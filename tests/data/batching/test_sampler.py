@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import islice
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,10 +140,24 @@ def test_defaults():
     ]
     assert shuffled[0] == shuffled[1]
     assert (WINDOW, STEP) == (100, 64)
+    assert num_steps(EXAMPLES, 8, ["a"]) == 13
     with pytest.raises(TypeError, match="positional"):
         BatchSampler(EXAMPLES, ["a"], 8, True)
     with pytest.raises(TypeError, match="positional"):
         num_steps(EXAMPLES, 8, ["a"], True)
+
+
+def test_a_run_begins_with_the_first_pass(source):
+    first = ids(islice(make(source(EXAMPLES)).forever(), 15))
+    passes = [ids(make(source(EXAMPLES)).of_pass(number)) for number in range(2)]
+    assert first == passes[0] + passes[1][:2]
+
+
+def test_a_list_is_a_shuffled_stream():
+    order = np.arange(len(EXAMPLES))
+    np.random.default_rng([1, 3]).shuffle(order)
+    stream = make(Stream([EXAMPLES[index] for index in order]))
+    assert ids(make().of_pass(3)) == ids(stream.of_pass(3))
 
 
 def test_length_is_that_of_the_question_and_the_longest_passage():

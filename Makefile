@@ -5,6 +5,7 @@ PY := .venv/bin/python
 # On two cores: while one worker waits for a disk or another process, the others run.
 WORKERS ?= 3
 TESTS ?=
+MUTANTS ?=
 
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
@@ -15,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export MALLOC_ARENA_MAX ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help environment environment-dev demo demo-masque test coverage slow fuzz attacks lint format equations lock audit clean
+.PHONY: help environment environment-dev demo demo-masque test coverage slow fuzz attacks mutants lint format equations lock audit clean
 
 help:
 	@echo "make demo         train a reader on a part of SQuAD, score it, export it, answer questions"
@@ -25,6 +26,7 @@ help:
 	@echo "make slow         the slow tests (minutes; one of them makes a second environment)"
 	@echo "make fuzz         odd texts and mutated files, 10,000 files and 100,000 texts"
 	@echo "make attacks      kills, full disks, flipped bits, odd texts into exports, threads (hours)"
+	@echo "make mutants      whether the tests notice a changed line of ops, losses, decoding (an hour)"
 	@echo "make lint         ruff, mypy and the arrows between the rooms"
 	@echo "make format       format the code with ruff"
 	@echo "make equations    write docs/equations.md: every printed equation, its line and its tests"
@@ -84,6 +86,12 @@ fuzz: environment-dev
 attacks: environment-dev
 	$(PY) -m tests.attacks
 
+# MUTANTS="--only ops/masking.py --sample 40": a part. Stopped, it goes on with the next call.
+mutants: environment-dev
+	$(PY) -m venv .venv-mutants
+	.venv-mutants/bin/pip install --quiet -r tests/mutants/requirements.txt
+	.venv-mutants/bin/python -m tests.mutants --python $(PY) $(MUTANTS)
+
 lint: environment-dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
@@ -107,5 +115,5 @@ audit: environment
 	.venv-audit/bin/pip-audit --strict --disable-pip --no-deps -r requirements.lock
 
 clean:
-	rm -rf .venv .venv-audit .venv.lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf .venv .venv-audit .venv-mutants .mutants .venv.lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -135,6 +135,17 @@ def test_the_loop_stops_when_nothing_can_overtake():
     assert steps == 1
 
 
+def test_the_loop_stops_when_all_have_ended():
+    table = np.full((6, 6), 1e-9)
+    table[BOS, EOS], table[BOS, 4], table[4, EOS] = 0.7, 0.3, 0.99
+    for count in (1, 2):
+        result, steps = count_steps(
+            table_step(table), num_beams=2, num_return_sequences=count, max_length=50
+        )
+        assert words_of(result, 0) == (EOS,)
+        assert steps == count
+
+
 def test_the_loop_goes_on_while_the_length_penalty_lets_a_longer_one_overtake():
     result, steps = count_steps(table_step(ENDING), num_beams=3, max_length=50, length_penalty=1.0)
     assert words_of(result, 0) == (4,) * 50
@@ -270,6 +281,9 @@ def test_an_empty_batch():
         ({"max_length": 0}, "max_length=0"),
         ({"max_length": 3, "min_length": 4}, "min_length=4"),
         ({"max_length": 3, "num_return_sequences": 3}, "num_return_sequences=3"),
+        ({"max_length": 3, "num_return_sequences": 0}, "num_return_sequences=0"),
+        ({"max_length": 3, "num_return_sequences": -1}, "num_return_sequences=-1"),
+        ({"max_length": 3, "num_return_sequences": 1.0}, "num_return_sequences=1.0"),
         ({"max_length": 3, "eos_id": PAD}, "eos_id=0"),
     ],
 )

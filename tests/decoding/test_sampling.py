@@ -71,7 +71,8 @@ def test_samples_say_their_own_probability_whatever_is_beside_them():
     assert not np.array_equal(other.ids, result.ids)
 
 
-def test_in_a_graph_with_a_dynamic_batch_and_vocabulary():
+@pytest.mark.parametrize("top_k", [0, 3, 20])
+def test_in_a_graph_with_a_dynamic_batch_and_vocabulary(top_k):
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
 
     @tf.function(input_signature=[tf.TensorSpec([None, None])], autograph=False)
@@ -79,11 +80,19 @@ def test_in_a_graph_with_a_dynamic_batch_and_vocabulary():
         batch_size = ops.shape(bias)[0]
         fixed = ops.repeat(bias[:, None], 4, axis=1)
         cache = {"state": ops.zeros((batch_size, 4, 5)), "fixed": [fixed]}
-        return sample(model.step, cache, batch_size, num_samples=4, max_length=6, top_k=20)
+
+        def step(ids, cache, t):
+            log_p, cache = model.step(ids, cache, t)
+            log_p = log_p[..., : ops.shape(bias)[1]]
+            assert log_p.shape[-1] is None
+            return log_p, cache
+
+        return sample(step, cache, batch_size, num_samples=4, max_length=6, top_k=top_k)
 
     for rows in ([0], [0, 1, 2]):
         graph = draw(tf.constant(model.bias[rows]))
-        eager = sample(model.step, model.cache(4, rows), len(rows), num_samples=4, max_length=6)
+        cache, cut = model.cache(4, rows), {"top_k": top_k if top_k < 9 else 0}
+        eager = sample(model.step, cache, len(rows), num_samples=4, max_length=6, **cut)
         np.testing.assert_array_equal(graph.ids, eager.ids)
 
 
@@ -94,8 +103,33 @@ def test_everything_forbidden_ends():
     assert words_of(result, 1, 2) == (EOS,)
 
 
+def test_defaults():
+    model = RecurrentWords(batch_size=2, vocabulary_size=9, seed=2, sharpness=0.5)
+    arguments = {"num_samples": 4, "max_length": 5}
+    plain = sample(model.step, model.cache(4), 2, **arguments)
+    same = sample(
+        model.step, model.cache(4), 2, num_return_sequences=4, min_length=0, temperature=1.0,
+        top_k=0, top_p=1.0, seed=0, no_repeat_ngram_size=0, **arguments,
+    )  # fmt: skip
+    best = sample(model.step, model.cache(4), 2, num_return_sequences=1, **arguments)
+    np.testing.assert_array_equal(plain.ids, same.ids)
+    np.testing.assert_array_equal(best.ids, plain.ids[:, :1])
+    assert 1 in np.asarray(plain.lengths), "the end word may come first"
+
+
 @pytest.mark.parametrize(
-    "wrong", [{"temperature": 0.0}, {"top_k": -1}, {"top_p": 0.0}, {"num_return_sequences": 5}]
+    "wrong",
+    [
+        {"temperature": 0.0},
+        {"temperature": -1.0},
+        {"top_k": -1},
+        {"top_p": 0.0},
+        {"top_p": -0.5},
+        {"top_p": 1.5},
+        {"num_return_sequences": 0},
+        {"num_return_sequences": -1},
+        {"num_return_sequences": 5},
+    ],
 )
 def test_what_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match="Received"):

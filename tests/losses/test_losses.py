@@ -5,7 +5,12 @@ from keras import Variable, ops
 
 from tests.layers.agreement import same_gradients
 from tests.reference import losses as reference
-from tfmrc.losses import SequenceNLL, SmoothedBinaryCrossentropy
+from tfmrc.losses import (
+    SequenceMean,
+    SequenceNLL,
+    SmoothedBinaryCrossentropy,
+    SpanPositionNLL,
+)
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.testing import gradients
 
@@ -46,6 +51,41 @@ def test_decoder_loss_is_the_mean_over_the_answerable_examples():
 def test_decoder_loss_of_each_example_is_the_mean_over_its_own_words():
     each = np.array(SequenceNLL(reduction=None)(TARGETS, LOG_P))
     np.testing.assert_allclose(each, [-np.mean(w) if w else 0.0 for w in words(LOG_P)], rtol=1e-6)
+
+
+def test_a_sequence_of_one_word_is_its_own_mean():
+    targets, steps = np.array([[7, 0, 0], [7, 7, 0]]), np.array([[-2.0, -9.0, -9.0], [-1, -2, -9]])
+    np.testing.assert_allclose(SequenceNLL(reduction=None)(targets, steps), [2.0, 1.5])
+    np.testing.assert_allclose(SequenceMean(reduction=None)(targets, steps), [-2.0, -1.5])
+
+
+def test_position_loss_is_that_of_the_known_positions():
+    loss = SpanPositionNLL(reduction=None)
+    positions = np.array([0, -1, 4, 2])
+    expected = [-LOG_P[0, 0], 0.0, -LOG_P[2, 4], -LOG_P[3, 2]]
+    np.testing.assert_array_equal(loss(positions, LOG_P), expected)
+    np.testing.assert_array_equal(loss(positions[:, None], LOG_P), expected)
+    impossible = np.where(np.arange(4)[:, None] == 1, np.float32(LOG_ZERO), LOG_P)
+    np.testing.assert_array_equal(loss(positions, impossible), expected)
+    x = Variable(LOG_P)
+    (gradient,) = gradients(lambda: ops.sum(loss(positions, x)), [x])
+    right = np.zeros_like(LOG_P)
+    right[[0, 2, 3], [0, 4, 2]] = -1.0
+    np.testing.assert_array_equal(gradient, right)
+    assert loss(positions, ops.cast(LOG_P, "float16")).dtype == "float32"
+
+
+@pytest.mark.parametrize(("position", "words"), [(5, "Received: 5"), (-2, "Received: -2")])
+def test_positions_beyond_the_passage_are_refused(position, words):
+    with pytest.raises(ValueError, match=f"positions of a passage, or -1, from -1 to 4. {words}"):
+        SpanPositionNLL()(np.array([0, position, 0, 0]), LOG_P)
+
+
+@pytest.mark.parametrize(
+    "loss", [SequenceMean, SequenceNLL, SmoothedBinaryCrossentropy, SpanPositionNLL]
+)
+def test_losses_are_registered(loss):
+    assert keras.saving.get_registered_name(loss) == f"tfmrc>{loss.__name__}"
 
 
 def test_padding_of_the_target_counts_for_nothing():

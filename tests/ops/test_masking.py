@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import tensorflow as tf
 from keras import Variable, ops
 
 from tests.reference import basic
@@ -62,9 +63,53 @@ def test_log_softmax_and_logsumexp():
     )
 
 
-def test_maximum_takes_no_padding_and_is_zero_where_nothing_is_real():
-    got = np.array(masked_max(-np.abs(SCORES), MASK, axis=1))
-    np.testing.assert_array_equal(got, [-1.0, -4.0, 0.0])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_maximum_takes_no_padding_and_is_zero_where_nothing_is_real(dtype):
+    got = masked_max(ops.cast(-np.abs(SCORES), dtype), MASK, axis=1)
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(ops.cast(got, "float32"), [-1.0, -4.0, 0.0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_maximum_below_what_float16_can_hold(dtype):
+    x = ops.cast(np.array([[-1e9, -2e9, 0.0], [-3e37, 1.0, 2.0]]), dtype)
+    mask = np.array([[1, 1, 0], [1, 0, 0]], bool)
+    got = ops.cast(masked_max(x, mask, axis=1), "float32")
+    np.testing.assert_array_equal(got, ops.cast(x[:, 0], "float32"))
+
+
+def test_lengths_that_a_graph_does_not_know():
+    size = [tf.TensorSpec([None, None]), tf.TensorSpec([None, None], tf.bool)]
+    traced = tf.function(masked_softmax, input_signature=size, autograph=False)
+    for length in (4, 1, 0):
+        x, mask = SCORES[:, :length], MASK[:, :length]
+        np.testing.assert_array_equal(traced(x, mask), masked_softmax(x, mask))
+
+
+@pytest.mark.parametrize("function", [masked_softmax, masked_log_softmax, masked_logsumexp])
+def test_nan_is_not_hidden_at_a_real_position_and_is_at_padding(function):
+    x, mask = SCORES[:2].copy(), MASK[:2]
+    x[0, 1] = x[1, 0] = np.nan
+    got = np.array(function(x, mask))
+    assert np.isnan(got[0]).any() and np.isfinite(got[1]).all()
+
+
+@pytest.mark.parametrize("mask", [None, np.array([[True, True, False], [True, True, True]])])
+def test_impossible_words_alone_sum_to_nothing_with_a_gradient(mask):
+    x = Variable(np.array([[-np.inf, -np.inf, -np.inf], [-np.inf, 2.0, 1.0]], "float32"))
+    got = np.array(masked_logsumexp(x, mask))
+    np.testing.assert_allclose(got, [LOG_ZERO, np.logaddexp(2.0, 1.0)], rtol=1e-6)
+    (gradient,) = gradients(lambda: ops.sum(masked_logsumexp(x, mask)), [x])
+    expected = [[0, 0, 0], [0, 1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))]]
+    np.testing.assert_allclose(gradient, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("function", [masked_softmax, masked_log_softmax, masked_logsumexp])
+def test_the_last_axis_is_normalised_by_default(function):
+    x, mask = np.stack([SCORES, -SCORES]), np.stack([MASK, MASK])
+    for mask_of, masks in ((mask, mask), (None, [None, None])):
+        each = [function(*pair) for pair in zip(x, masks, strict=True)]
+        np.testing.assert_array_equal(function(x, mask_of), np.stack(each))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -39,7 +39,9 @@ def test_leading_axes_broadcast():
 
 
 @pytest.mark.parametrize(
-    ("right", "weight"), [((4, 5), (9,)), ((4, 3), (18,))], ids=["width", "weight of 6d"]
+    ("right", "weight"),
+    [((4, 5), (9,)), ((4, 2), (9,)), ((4, 3), (18,)), ((4, 3), (8,))],
+    ids=["wider", "narrower", "weight of 6d", "weight below 3d"],
 )
 def test_sizes_that_do_not_fit_are_named(right, weight):
     with pytest.raises(ValueError, match=r"Received: left\.shape="):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tfmrc.ops import best_spans
+from tfmrc.ops import LOG_ZERO, best_spans
 
 
 def every_span(begin, end, max_length):
@@ -33,8 +33,17 @@ def test_more_spans_than_there_are():
     begin = np.log([[0.25, 0.75]]).astype("float32")
     first, last, score = map(np.array, best_spans(begin, begin, 2, 5))
     assert list(zip(first[0, :3], last[0, :3], strict=True)) == [(1, 1), (0, 1), (0, 0)]
-    assert (score[0, 3:] < -1e8).all()
     assert (0 <= first).all() and (last <= 1).all()
+    # A span that would end after the passage comes before one that there is not at all.
+    np.testing.assert_allclose(score[0, 3:], [LOG_ZERO, 2 * LOG_ZERO], rtol=1e-6)
+    first, last, _ = map(np.array, best_spans(begin, begin, 3, 9))
+    assert (0 <= first).all() and (first <= last).all() and (last <= 1).all()
+
+
+def test_one_span_by_default():
+    begin = np.log(np.random.default_rng(0).random((2, 5)).astype("float32"))
+    for got, right in zip(best_spans(begin, begin, 3), best_spans(begin, begin, 3, 1), strict=True):
+        np.testing.assert_array_equal(got, right)
 
 
 @pytest.mark.parametrize("sizes", [{"max_length": 0}, {"max_length": 1, "num_spans": 0}])

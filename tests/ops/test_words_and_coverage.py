@@ -12,6 +12,7 @@ from tfmrc.ops import (
     scores_of_targets,
     scores_of_words,
 )
+from tfmrc.ops.coverage import attended_again
 from tfmrc.ops.masking import LOG_ZERO
 
 SOURCE = np.array([[5, 8, 5, 0, 8, 5], [0, 0, 0, 0, 0, 0], [4, 4, 4, 4, 4, 4]], "int32")
@@ -40,6 +41,11 @@ def test_scores_of_words_and_targets(combine, take):
         target = np.array(scores_of_targets(SCORES, SOURCE, targets, combine))[b, t]
         expected = take(SCORES[b, t, positions]) if word else LOG_ZERO
         assert target == pytest.approx(expected, rel=1e-5)
+
+
+def test_attention_in_excess_of_one():
+    coverage = np.array([[[1.5, 0.2, 1.25, 0.0], [3.0, 1.0, 0.9, 0.0]]])
+    np.testing.assert_allclose(attended_again(coverage), [[0.75, 2.0]], rtol=1e-6)
 
 
 def test_coverage_and_its_mean_over_real_words():

@@ -26,7 +26,7 @@ def masked_logsumexp(x, mask=None, axis=-1, keepdims=False):
         keepdims: bool. Whether to keep the reduced axis with size 1. Default: False.
 
     Returns:
-        float32; `LOG_ZERO` where no position is real.
+        float32; `LOG_ZERO` where no position is real, or all real ones are minus infinity.
 
     Example:
         >>> import numpy as np
@@ -38,12 +38,13 @@ def masked_logsumexp(x, mask=None, axis=-1, keepdims=False):
     x = _float32(x)
     if mask is not None:
         x = ops.where(mask, x, LOG_ZERO)
-    shift = ops.stop_gradient(ops.max(x, axis=axis, keepdims=True))
+    # Not below LOG_ZERO: the difference of two infinities is NaN.
+    shift = ops.stop_gradient(ops.maximum(ops.max(x, axis=axis, keepdims=True), LOG_ZERO))
     exponentials = ops.exp(x - shift)
     if mask is not None:
         exponentials = ops.where(mask, exponentials, 0.0)
     total = ops.sum(exponentials, axis=axis, keepdims=True)
-    real = total > 0
+    real = ops.not_equal(total, 0.0)  # NaN of a real position remains
     result = ops.where(real, ops.log(ops.where(real, total, 1.0)) + shift, LOG_ZERO)
     return result if keepdims else ops.squeeze(result, axis=axis)
 

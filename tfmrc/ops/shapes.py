@@ -34,7 +34,7 @@ def flatten_leading(x, keep):
     """
     shape = tuple(x.shape)
     kept = shape[len(shape) - keep :]
-    if None in kept or 0 in shape:
+    if None in kept:
         kept = sizes(x)[len(shape) - keep :]
     return ops.reshape(x, (-1, *kept))
 

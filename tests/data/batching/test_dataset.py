@@ -7,10 +7,10 @@ import pytest
 import tensorflow as tf
 
 from tests import fresh_python
-from tfmrc.data import Example, TrainingExample, make_dataset, padding_share
+from tfmrc.data import Example, Span, TrainingExample, make_dataset, padding_share
 from tfmrc.data.batching.dataset import strings
 from tfmrc.preprocessing import MasquePreprocessor
-from tfmrc.text import Vocabulary
+from tfmrc.text import Vocabulary, layout
 
 
 class Plain:
@@ -60,6 +60,65 @@ def test_strings_of_a_batch():
     assert present["answerable"].tolist() == [0] and present["relevance"].tolist() == [[0, 0]]
     nothing = strings([TrainingExample(Example("n", "?", ()), "qa", "")])
     assert nothing["passages"].shape == (1, 0)
+
+
+def test_span_of_a_record_is_the_first_that_is_its_answer():
+    passages = ("It is 2, not 3.", "So 3.")
+    spans = (Span(0, 9, 12), Span(0, 6, 7), Span(0, 13, 14), Span(1, 3, 4))
+    answers = {"qa": ("3",), "nlg": ("It is 3.",)}
+    known = Example("s", "?", passages, answers, spans=spans)
+    batch = strings([TrainingExample(known, "qa", a) for a in ("3", "2", "It is 3.", "")])
+    assert batch["span"].tolist() == [[0, 13, 14], [0, 6, 7], [-1] * 3, [-1] * 3]
+
+
+def test_no_records_give_all_names_and_no_rows():
+    batch = strings([])
+    assert {name: array.shape for name, array in batch.items()} == {
+        "question": (0,),
+        "passages": (0, 0),
+        "style": (0,),
+        "answer": (0,),
+        "answerable": (0,),
+        "relevance": (0, 0),
+        "span": (0, 3),
+    }
+
+
+def test_annotations_come_with_their_records():
+    def annotate(batch):
+        return {"tags": np.array([r.example.id.encode() for r in batch], object)}
+
+    dataset = make_dataset(EXAMPLES[:5], Plain(), 2, styles=["qa"], bucket=False, annotate=annotate)
+    assert [x["tags"].numpy().tolist() for x, _, _ in dataset] == [
+        [b"0", b"1"],
+        [b"2", b"3"],
+        [b"4"],
+    ]
+
+
+def test_static_shapes_reach_the_preprocessor():
+    class Asks(Plain):
+        def batch(self, records):
+            return {**records, "static": layout.has_static_shapes()}, {}, {}
+
+    for static in (False, True):
+        [(x, _, _)] = make_dataset(EXAMPLES[:1], Asks(), 2, static_shapes=static)
+        assert bool(x["static"]) is static
+
+
+def test_defaults_keep_the_remainder_and_sort_by_length():
+    few = [example(number, words=25) for number in range(24, 10, -2)]
+    dataset = make_dataset(few, Plain(), 4, styles=["qa"])
+    same = make_dataset(few, Plain(), 4, styles=["qa"], bucket=True, shuffle=False, seed=0)
+    assert questions(dataset, 1) != questions(make_dataset(few, Plain(), 4, bucket=False), 1)
+    assert questions(dataset, 9) == questions(same, 9)
+    assert [len(batch) for batch in questions(dataset, 9)] == [4, 3]
+    shuffled = make_dataset(EXAMPLES, Plain(), 4, shuffle=True)
+    assert questions(shuffled, 9) == questions(
+        make_dataset(EXAMPLES, Plain(), 4, shuffle=True, seed=0), 9
+    )
+    with pytest.raises(TypeError, match="positional"):
+        make_dataset(EXAMPLES, Plain(), 4, ["qa"])
 
 
 def test_features_get_every_record_with_its_style():
@@ -184,6 +243,22 @@ def test_padding_share_by_hand():
         padding_share(dataset.take(0))
 
 
+@pytest.mark.parametrize(
+    ("ids", "share"), [([[0]], 1.0), ([[7]], 0.0), (np.zeros((1, 0), "int32"), 0.0)]
+)
+def test_padding_share_of_one_position_and_of_none(ids, share):
+    dataset = tf.data.Dataset.from_tensors(({"question_ids": ids}, {}, {}))
+    assert padding_share(dataset) == {"question_ids": share, "all": share}
+    targets = tf.data.Dataset.from_tensors(({"target_ids": ids}, {}, {}))
+    assert padding_share(targets) == {"target_ids": share, "all": 0.0}
+
+
+def test_padding_share_of_a_stream_without_ids():
+    stream = make_dataset(lambda: iter(EXAMPLES[:3]), Plain(), 2)
+    assert stream.cardinality() == tf.data.UNKNOWN_CARDINALITY
+    assert padding_share(stream) == {"all": 0.0}
+
+
 def test_buckets_save_padding(preprocessor):
     examples = [example(n, words=25) for n in range(100)]
 
@@ -255,5 +330,8 @@ def test_rotation_differs_from_time_to_time_and_is_resumed():
     unbroken = rotations(0)
     assert len({str(rotation) for rotation in unbroken}) == 24
     assert rotations(13) == unbroken[13:]
+    for step in (0, 5, 23):
+        generator = np.random.default_rng([0, 0, step])
+        assert unbroken[step] == generator.integers(2**31 - 1, size=4, dtype=np.int32).tolist()
     plain, _, _ = next(iter(make_dataset(EXAMPLES, Plain(), 4)))
     assert plain["rotation"].numpy().tolist() == [0, 0, 0, 0]

@@ -3,12 +3,13 @@
 from collections import Counter
 from itertools import islice
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tfmrc.data import Example, TrainingExample, num_steps, records
-from tfmrc.data.batching.sampler import STEP, BatchSampler
+from tfmrc.data.batching.sampler import STEP, WINDOW, BatchSampler
 
 
 def example(number, length=10):
@@ -123,6 +124,53 @@ def test_the_remainder_is_a_random_choice_not_the_longest():
 def test_without_shuffle_and_buckets_the_order_stays(source):
     result = ids(make(source(EXAMPLES), shuffle=False, bucket=False).of_pass(5))
     assert [n for batch in result for n in batch] == [e.id for e in EXAMPLES]
+
+
+def test_defaults():
+    plain = BatchSampler(EXAMPLES, ["a"], 8)
+    same = BatchSampler(
+        EXAMPLES, ["a"], 8, shuffle=False, seed=0, bucket=True, drop_remainder=False, window=100
+    )
+    assert ids(plain.of_pass(0)) == ids(same.of_pass(0)) == ids(plain.of_pass(7))
+    lengths = [record.length // STEP for batch in plain.of_pass(0) for record in batch]
+    assert lengths[:96] == sorted(lengths[:96]) and len(lengths) == 103
+    shuffled = [
+        ids(BatchSampler(EXAMPLES, ["a"], 8, shuffle=True, **seed).of_pass(0))
+        for seed in ({}, {"seed": 0})
+    ]
+    assert shuffled[0] == shuffled[1]
+    assert (WINDOW, STEP) == (100, 64)
+    assert num_steps(EXAMPLES, 8, ["a"]) == 13
+    with pytest.raises(TypeError, match="positional"):
+        BatchSampler(EXAMPLES, ["a"], 8, True)
+    with pytest.raises(TypeError, match="positional"):
+        num_steps(EXAMPLES, 8, ["a"], True)
+
+
+def test_a_run_begins_with_the_first_pass(source):
+    first = ids(islice(make(source(EXAMPLES)).forever(), 15))
+    passes = [ids(make(source(EXAMPLES)).of_pass(number)) for number in range(2)]
+    assert first == passes[0] + passes[1][:2]
+
+
+def test_a_list_is_a_shuffled_stream():
+    order = np.arange(len(EXAMPLES))
+    np.random.default_rng([1, 3]).shuffle(order)
+    stream = make(Stream([EXAMPLES[index] for index in order]))
+    assert ids(make().of_pass(3)) == ids(stream.of_pass(3))
+
+
+def test_length_is_that_of_the_question_and_the_longest_passage():
+    several = Example("1", "Who?", ("An owl.", "A", ""))
+    assert TrainingExample(several, "a", "x" * 99).length == 11
+    assert TrainingExample(Example("2", "Who?", ()), "a", "").length == 4
+
+
+def test_records_of_equal_buckets_keep_their_order():
+    examples = [example(n, length) for n, length in enumerate((70, 1, 63, 126, 64, 2, 130, 62))]
+    result = ids(make(examples, 2, shuffle=False).of_pass(0))
+    # The passage has one character more: 64 // 64 is the second bucket.
+    assert result == [["1", "5"], ["7", "0"], ["2", "3"], ["4", "6"]]
 
 
 def test_steps_are_known_for_lists():

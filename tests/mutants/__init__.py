@@ -1,0 +1,4 @@
+"""Mutation testing: whether the tests notice that a line of the library is wrong.
+
+`make mutants` runs it; docs/testing.md has the figures.
+"""

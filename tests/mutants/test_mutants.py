@@ -1,0 +1,76 @@
+"""The lists of `make mutants` and the table that it prints."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutants import report, scope
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_module_has_tests_that_exist():
+    assert sorted(scope.TESTS) == scope.modules(ROOT)
+    assert all(scope.TESTS.values())
+    files = {name.partition("::")[0] for tests in scope.TESTS.values() for name in tests}
+    files |= {name.partition("::")[0] for name in scope.DESELECTED}
+    assert [name for name in sorted(files) if not (ROOT / name).is_file()] == []
+
+
+def test_lines_of_equivalent_mutants_are_still_there():
+    lines = {
+        module: {line.strip() for line in (ROOT / module).read_text(encoding="utf-8").split("\n")}
+        for module in scope.TESTS
+    }
+    reasons = report.equivalents()
+    assert [key for key in reasons if key[1] not in lines[key[0]]] == []
+    assert all(key[1] != key[2] and reason for key, reason in reasons.items())
+
+
+@pytest.mark.parametrize(
+    ("operator", "excluded"),
+    [
+        ("core/NumberReplacer", False),
+        ("core/ReplaceBinaryOperator_Add_Sub", False),
+        ("core/ReplaceBinaryOperator_Add_BitOr", True),
+        ("core/ReplaceBinaryOperator_BitOr_BitAnd", False),
+        ("core/ReplaceBinaryOperator_BitOr_Add", True),
+        ("core/ReplaceComparisonOperator_Eq_Is", True),
+        ("core/ReplaceComparisonOperator_Is_IsNot", False),
+        ("core/ReplaceComparisonOperator_Lt_LtE", False),
+        ("core/ReplaceUnaryOperator_USub_Not", True),
+        ("core/ReplaceUnaryOperator_Delete_USub", False),
+    ],
+)
+def test_operators(operator, excluded):
+    assert scope.is_excluded(operator) is excluded
+
+
+def test_mutants_that_say_nothing():
+    source = "def f(x: int | None = 1) -> str | None:\n    y: int | str = x + 1\n    return y\n"
+    where = [
+        source.split("\n")[line - 1][column:end] for (line, column), (_, end) in
+        sorted(scope.annotations(source))
+    ]  # fmt: skip
+    assert where == ["int | None", "str | None", "int | str"]
+    assert scope.says_nothing("x = 1", "x =  1") and scope.says_nothing("x = 1", "x = =")
+    assert not scope.says_nothing("x = 1", "x = 2")
+
+
+def test_report():
+    diff = "--- a\n+++ b\n@@ -3 +3 @@\n-    x = 1\n+    x =  2"
+    assert report.changed(diff) == ("x = 1", "x =  2")
+    mutants = [
+        report.Mutant("tfmrc/a/b.py", "x = 1", f"x = {n}", n > 3) for n in (0, 2, 3, 4, 5, 6, 7)
+    ]
+    reasons = {("tfmrc/a/b.py", "x = 1", "x = 2"): "x is not used"}
+    assert [each.after for each in report.survivors(mutants, reasons)] == ["x = 0", "x = 3"]
+    counted = report.counts({"tfmrc/a/b.py": 9, "tfmrc/c/d.py": 5}, mutants, reasons)
+    assert counted["tfmrc/a/b.py"] == (9, 7, 4, 1)
+    assert report.table(counted)[2:] == [
+        "| a/b.py | 9 | 7 | 4 | 1 | 57.1 | 66.7 |",
+        "| c/d.py | 5 | 0 | 0 | 0 | 100.0 | 100.0 |",
+        "| **a** | 9 | 7 | 4 | 1 | 57.1 | 66.7 |",
+        "| **c** | 5 | 0 | 0 | 0 | 100.0 | 100.0 |",
+        "| **all** | 14 | 7 | 4 | 1 | 57.1 | 66.7 |",
+    ]

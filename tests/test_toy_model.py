@@ -17,7 +17,7 @@ sources:
 model: {name: ToyModel, width: 6}
 preprocessor: {length: 12}
 vocabulary: {num_oov_buckets: 4}
-split: {validation_share: 0.3}
+split: {by: example, validation_share: 0.3}
 training: {epochs: 3, batch_size: 8, optimizer: {learning_rate: 0.2}}
 evaluation: {meteor: false}
 """

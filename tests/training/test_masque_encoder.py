@@ -48,7 +48,7 @@ def test_rates_fall_from_layer_to_layer_and_what_is_given_counts():
 
 
 def test_without_an_encoder_nothing_changes():
-    optimizer = training.masque(model=examples.small(), steps=8000)["optimizer"]
+    optimizer = training.masque(model=examples.small(), steps=80_000)["optimizer"]
     schedule = optimizer.get_config()["learning_rate"]["config"]
     assert (schedule["warmup_target"], schedule["warmup_steps"]) == (2.5e-4, 2000)
     assert (optimizer.use_ema, optimizer.ema_momentum) == (True, 0.9995)

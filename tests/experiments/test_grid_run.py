@@ -293,7 +293,9 @@ def test_questions_made_from_passages_then_real_ones(
 
 def test_an_answer_without_a_span_is_counted_and_left_out(place: Path) -> None:
     examples = list(data.read_squad(place / "squad" / "train.json"))
-    free = [data.Example(f"free{n}", "Who?", (f"{n} owls.",), {"span": ("nobody",)}) for n in range(3)]
+    free = [
+        data.Example(f"free{n}", "Who?", (f"{n} owls.",), {"span": ("nobody",)}) for n in range(3)
+    ]
     data.write_examples(place / "own.jsonl", [*(e for e in examples if e.answers), *free])
     own = {**SETTINGS, "grid": {}, "split": {"validation_share": 0.2}}
     own["model"] = {**SETTINGS["model"], "answer": "one_step"}

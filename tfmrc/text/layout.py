@@ -188,7 +188,10 @@ Received: passages of shape (1,)
         form = "one string per example, shape [B]"
         form = form if rank == 1 else "one list of strings per example, shape [B, K]"
         raise ValueError(f"`{name}` must be {form}. Received: {name} of shape {tensor.shape}")
-    return tensor
+    if tf.executing_eagerly():
+        return tensor
+    # TensorFlow calls the function of an export with any rank, whatever its signature says.
+    return tf.ensure_shape(tensor, [None] * rank, name=f"rows_of_{name}")
 
 
 def same_batch(what: str, first: tf.Tensor, *others: tf.Tensor) -> tf.Tensor:

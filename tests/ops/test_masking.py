@@ -142,6 +142,12 @@ def test_products_beyond_float16_are_its_largest_numbers(masked):
     np.testing.assert_allclose(total, [65504 + np.log(ways)], rtol=1e-7)
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_scores_of_wider_numbers_are_not_cut(dtype):
+    scores = ops.cast([[131072.0, 0.0]], dtype)  # a power of two: exact in both
+    assert np.array(masked_logsumexp(scores)).tolist() == [131072.0]
+
+
 @pytest.mark.parametrize("function", [masked_softmax, masked_log_softmax, masked_logsumexp])
 def test_gradient_is_finite_zero_at_padding_and_right(function):
     x = Variable(SCORES)

@@ -16,6 +16,7 @@ from typing import Any
 
 import matplotlib.pyplot  # noqa: F401
 
+from tests import fresh_python
 from tests.test_toy_model import RECIPE, example
 from tfmrc import data, experiments
 
@@ -78,9 +79,7 @@ def start(
         except BaseException:
             traceback.print_exc()
         finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(status)
+            fresh_python.end(status)
     os.close(writer)
     return child, reader, count
 

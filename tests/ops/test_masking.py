@@ -142,6 +142,19 @@ def test_products_beyond_float16_are_its_largest_numbers(masked):
     np.testing.assert_allclose(total, [65504 + np.log(ways)], rtol=1e-7)
 
 
+def test_gradient_in_float16_is_right_and_finite_at_infinite_scores():
+    x = Variable(np.where(MASK, SCORES, np.inf), dtype="float16")  # a row is padding alone
+    weights = np.random.default_rng(0).normal(size=SCORES.shape)
+    (gradient,) = gradients(lambda: ops.sum(masked_softmax(x, MASK) * weights.astype("f2")), [x])
+    p = basic.softmax(SCORES, MASK)
+    expected = p * (weights - (weights * p).sum(-1, keepdims=True))
+    np.testing.assert_allclose(gradient, expected, atol=2e-3)
+    infinite = Variable([[np.inf, 1.0, -np.inf]], dtype="float16")
+    for function in (masked_softmax, masked_log_softmax, masked_logsumexp):
+        (gradient,) = gradients(lambda f=function: ops.sum(f(infinite)), [infinite])
+        assert np.isfinite(gradient).all()
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
 def test_scores_of_wider_numbers_are_not_cut(dtype):
     scores = ops.cast([[131072.0, 0.0]], dtype)  # a power of two: exact in both

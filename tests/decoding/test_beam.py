@@ -154,6 +154,36 @@ def test_the_loop_goes_on_while_the_length_penalty_lets_a_longer_one_overtake():
     np.testing.assert_allclose(result.score[0, 0], score, rtol=1e-4)
 
 
+def always(step, price):
+    """The same step, and a cost that every hypothesis has paid from the beginning."""
+    return step, lambda cache: ops.full((1, 3), price)
+
+
+@pytest.mark.parametrize(
+    ("length_penalty", "words", "count"), [(0.0, (EOS,), 1), (1.0, (4,) * 50, 50)]
+)
+def test_a_cost_that_all_have_paid_changes_no_stop(length_penalty, words, count):
+    step, cost = always(table_step(ENDING), 1.0)
+    arguments = {"num_beams": 3, "max_length": 50, "length_penalty": length_penalty}
+    result, steps = count_steps(step, cost=cost, **arguments)
+    free, _ = count_steps(step, **arguments)
+    assert words_of(result, 0) == words
+    assert steps == count
+    np.testing.assert_allclose(result.score[0, 0], free.score[0, 0] - 1.0, rtol=1e-5)
+
+
+def test_the_loop_goes_on_while_the_last_that_is_returned_can_be_overtaken():
+    table = np.full((6, 6), 1e-9)
+    table[BOS, EOS], table[BOS, 4], table[BOS, 5] = 0.7, 0.15, 0.14
+    table[4, EOS], table[5, 5] = 0.999, 0.999
+    result, steps = count_steps(
+        table_step(table), num_beams=3, num_return_sequences=2, max_length=8, length_penalty=1.0
+    )
+    assert words_of(result, 0, 0) == (EOS,)
+    assert words_of(result, 0, 1) == (5,) * 8, "better than (4, EOS), which has ended long before"
+    assert steps == 8
+
+
 @pytest.mark.parametrize("length_penalty", [0.0, 1.5, -1.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_stopping_early_changes_no_result(seed, length_penalty):

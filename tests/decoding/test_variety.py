@@ -91,6 +91,21 @@ def test_groups_with_cost_differ_and_say_their_own_probability():
         assert right == sorted(right, reverse=True)
 
 
+def test_groups_that_have_ended_wait_for_an_open_one_that_is_better():
+    table = np.full((8, 8), 1e-9)
+    table[2, [3, 4, 5, 6]] = 0.5, 0.3, 0.12, 0.08  # the second group begins with 5 and 6
+    table[4, 7], table[7, 3], table[5, 3], table[6, 6] = 0.3, 0.3, 0.9, 0.99
+    log_p = np.log(table).astype("float32")
+    result = beam_search(
+        lambda ids, cache, t: (ops.take(log_p, ids, axis=0), cache), (), 1, num_beams=4,
+        num_return_sequences=3, max_length=8, num_beam_groups=2, diversity_penalty=3.0,
+    )  # fmt: skip
+    # After three words (4, 7, 3) of the first group has ended as the worst of three.
+    assert [words_of(result, 0, n) for n in range(3)] == [(3,), (5, 3), (6,) * 8]
+    expected = [0.5, 0.12 * 0.9, 0.08 * 0.99**7]
+    np.testing.assert_allclose(result.log_probability[0], np.log(expected), rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -175,3 +190,19 @@ def test_what_an_ended_hypothesis_has_paid_it_keeps():
     assert [words_of(result, 0, n) for n in range(2)] == [(3,), (4, 3)]
     right = [np.log(0.6) - 0.1, np.log(0.4 * 0.6) - 0.2]
     np.testing.assert_allclose(result.score[0], right, rtol=1e-5)
+
+
+def test_groups_with_a_cost_are_merged_by_the_score_with_that_cost():
+    model = RecurrentWords(batch_size=3, vocabulary_size=6, seed=5)
+    step, cache = paying(model, 4)
+    result = beam_search(
+        step, cache, 3, num_beams=4, num_return_sequences=4, max_length=5, num_beam_groups=2,
+        diversity_penalty=1.0, cost=lambda cache: 4 * cache["paid"],
+    )  # fmt: skip
+    score, log_p = np.asarray(result.score), np.asarray(result.log_probability)
+    assert (np.diff(score, axis=1) <= 0).all()
+    assert (np.diff(log_p, axis=1) > 0).any(), "the cost decides"
+    for example in range(3):
+        words = [words_of(result, example, n) for n in range(4)]
+        price = [PRICE[[2, *each[:-1]]].sum() for each in words]
+        np.testing.assert_allclose(score[example], log_p[example] - 4 * np.array(price), rtol=1e-5)

@@ -87,7 +87,8 @@ def test_a_predictor_is_trained_further_in_python(first, tmp_path):
     batches = preprocessor.dataset(list(examples("lighthouse")), batch_size=4)
     model.compile(**tfmrc.training.compile_arguments(model, steps=3, steps_per_epoch=3))
     before = {weight.path: keras.ops.convert_to_numpy(weight) for weight in model.weights}
-    model.fit(batches, verbose=0)
+    with eagerly():
+        model.fit(batches, verbose=0)
     predictor.save(tmp_path / "further")
     after = weights(tmp_path / "further")
     moved = {name for name, value in before.items() if (value != after[name]).any()}

@@ -145,7 +145,10 @@ def test_generated_words_their_score_and_the_batch(model):
             np.testing.assert_allclose(alone.score[0], found.score[b], rtol=1e-4)
 
 
-@pytest.mark.parametrize("use, reading", [("contextual", "joint"), ("embedding", "separate")])
+@pytest.mark.parametrize(
+    "use, reading",
+    [("contextual", "joint"), pytest.param("embedding", "separate", marks=pytest.mark.slow)],
+)
 def test_what_any_model_owes_its_user(use, reading):
     x = batch(reading)
     targets = {n: duals.targets(x, n.split("_")[0]) for t in TASKS for n in (t, f"{t}_coverage")}

@@ -2,6 +2,7 @@
 
 import csv
 import random
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,8 @@ def draw_run(
         target: Path. The folder.
         title: str. Heading of the samples.
     """
-    evaluation.plot_learning_curves(member.folder / folders.LOG, target / "learning_curves")
+    for picture in member.folder.glob("learning_curves.*"):  # drawn at the end of training
+        shutil.copyfile(picture, target / picture.name)
     answers = [each for each in written if each.target == "answer"]
     if answers:
         labels, chances = answerability(examples, answers[-1].predictions)

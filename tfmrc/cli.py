@@ -264,7 +264,7 @@ def parser() -> argparse.ArgumentParser:
         "Answer the test questions of a run or grid and score the answers: metrics.json, "
         "report.md, figures. The data is that of the training unless --data names another. With "
         "--input, a saved predictor or a reader of Hugging Face is scored on the questions of a "
-        "file; --set then gives options of decoding.",
+        "file; --set then gives options of decoding, and `dtype` for such a reader.",
         settings=True,
     )
     evaluate.add_argument(

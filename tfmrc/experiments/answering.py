@@ -42,7 +42,7 @@ def model_digest(folder: Path) -> str:
     return hashlib.sha256(manifest.read_bytes()).hexdigest()
 
 
-def folder_digest(folder: str | Path) -> str:
+def folder_digest(folder: str | Path, dtype: str | None = None) -> str:
     """Returns a digest of a model's folder, whatever else a report beside it adds.
 
     That of a run covers its predictor and its settings, which name tagger and ranker; without
@@ -50,6 +50,8 @@ def folder_digest(folder: str | Path) -> str:
 
     Args:
         folder: str or path. A run, a saved predictor, a reader, or a name of the hub (`hf://`).
+        dtype: str or None. The precision in which a reader is loaded, if not its own.
+            Default: None.
     """
     from tfmrc.predictors.hugging_face import local_folder
     from tfmrc.predictors.manifest import manifest_of
@@ -60,7 +62,7 @@ def folder_digest(folder: str | Path) -> str:
     else:
         paths = [manifest_of(folder)]
     known = [path for path in paths if path is not None]
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(b"" if dtype is None else f"{dtype}\n".encode())
     for path in known or sorted(path for path in folder.iterdir() if path.is_file()):
         with path.open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()

@@ -50,23 +50,25 @@ def check_exists(folder: str | Path) -> None:
         raise FileNotFoundError(f"There is no saved predictor, run or export in {folder}.")
 
 
-def load_any(folder: str | Path) -> tuple[Any, dict[str, Any]]:
+def load_any(folder: str | Path, dtype: str | None = None) -> tuple[Any, dict[str, Any]]:
     """Loads whatever `tfmrc.load` loads, a run with its tagger and ranker.
 
     Args:
         folder: str or path. A run, a saved predictor, an export or a reader of Hugging Face.
+        dtype: str or None. Precision of a reader of Hugging Face. Default: None.
 
     Returns:
         The predictor, and the options of a run's settings (none for others).
 
     Raises:
         FileNotFoundError: If the folder is none of these.
+        ValueError: If `dtype` is given for another model.
     """
     from tfmrc.loading import load
 
     path = Path(folder)
-    if not folders.is_run(path):
-        return load(folder), {}
+    if not folders.is_run(path) or dtype is not None:
+        return load(folder, dtype=dtype), {}
     experiment = load_settings(path / folders.CONFIG)
     return load_run(single_run(experiment, path)), experiment.evaluation.options
 
@@ -78,7 +80,8 @@ def load_saved(
 
     Args:
         folder: str or path. A run, a saved predictor or a reader of Hugging Face.
-        options: dict or None. Options that are added to those of a run's settings. Default: None.
+        options: dict or None. Options that are added to those of a run's settings; `dtype` is the
+            precision of a reader of Hugging Face. Default: None.
 
     Returns:
         The predictor, and all its options.
@@ -89,17 +92,18 @@ def load_saved(
     """
     from tfmrc.predictors import Predictor
 
-    predictor, chosen = load_any(folder)
+    options = dict(options or {})
+    predictor, chosen = load_any(folder, options.pop("dtype", None))
     if not isinstance(predictor, Predictor):
         raise ValueError(
             "Give the folder of a run, a saved predictor or a reader of Hugging Face, not of an "
             f"export. Received: {folder}"
         )
     try:
-        check_arguments(predictor.options_class, options or {}, type(predictor).__name__)
+        check_arguments(predictor.options_class, options, type(predictor).__name__)
     except TypeError as error:
         raise ValueError(str(error)) from error
-    return predictor, {**chosen, **(options or {})}
+    return predictor, {**chosen, **options}
 
 
 def _ranker(name: str, experiment: Experiment, folder: Path) -> Any:

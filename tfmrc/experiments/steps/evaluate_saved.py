@@ -71,6 +71,7 @@ def evaluate_with(
     columns = None if settings_of_run is None else table_columns(load_settings(settings_of_run))
     examples = read_questions(questions, columns)
     predictor, chosen = load_saved(folder, options)
+    digest = folder_digest(folder, (options or {}).get("dtype"))
     styles = tuple(dict.fromkeys(task.style for task in predictor.tasks if task.style is not None))
     examples = _in_style(examples, styles)
     source = Source("examples", styles, test=str(questions), title=questions.name, rules=rules)
@@ -84,7 +85,7 @@ def evaluate_with(
     with TemporaryDirectory() as temporary:
         target = Path(temporary if output is None else output)
         target.mkdir(parents=True, exist_ok=True)
-        scores = score_source(experiment, predictor, folder_digest(folder), tested, target, name)
+        scores = score_source(experiment, predictor, digest, tested, target, name)
         report = report_of(experiment, tested, [], scores.systems, None)
         add_baselines(report, experiment, tested, scores.main)
         compare_with_baselines(report, [name], scores.systems, scores.written)

@@ -70,7 +70,8 @@ def export_predictor(
         to: str, path or None. `FOLDER/NAME/VERSION`. Default: the next version below
             `savedmodels/NAME`.
         overwrite: bool. Whether an existing version is replaced. Default: False.
-        options: dict or None. Options of the predictor, fixed in the export. Default: None.
+        options: dict or None. Options of the predictor, fixed in the export; `dtype` for a reader
+            of Hugging Face, such as "bfloat16". Default: None.
 
     Returns:
         The folder of the version.

@@ -87,7 +87,8 @@ def predict_with(
     Args:
         folder: str or path. What `tfmrc.load` loads as a `tfmrc.Predictor`.
         questions, output, task, form: As in `predict`.
-        options: dict or None. Options of the predictor, such as `num_beams`. Default: None.
+        options: dict or None. Options of the predictor, such as `num_beams`, and `dtype` for a
+            reader of Hugging Face. Default: None.
 
     Raises:
         FileNotFoundError: If the folder is none of these.
@@ -104,7 +105,7 @@ def predict_with(
         form,
         options=chosen,
         batch_size=32,
-        model="" if output is None else folder_digest(folder),
+        model="" if output is None else folder_digest(folder, (options or {}).get("dtype")),
     )
 
 

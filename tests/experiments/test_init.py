@@ -4,13 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.running import eagerly
 from tfmrc import cli, experiments
 from tfmrc.data import RecordError
+from tfmrc.data.transforms import splits as split_module
 from tfmrc.experiments import building
 from tfmrc.experiments.sources import splits
-from tfmrc.experiments.steps.init import MODELS
+from tfmrc.experiments.steps import init as init_step
+from tfmrc.experiments.steps.init import MODELS, _Statistics, _training
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")
 PLACES = ("mill", "barn", "lake", "tower")
@@ -63,6 +66,7 @@ def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     assert source.spans == (None if model == "masque" else "exact")
     assert experiment.preprocessor["question_length"] == 10
     assert (experiment.training.epochs, experiment.training.patience) == (30, 5)
+    assert experiment.training.batch_size == 8  # 4 steps per epoch, 120 in all
     rate = {"learning_rate": 0.001} if model == "masque" else {}  # a small model, a short training
     assert experiment.training.optimizer == rate
 
@@ -140,7 +144,53 @@ def test_an_encoder_is_written_into_the_recipe(table):
     experiments.init("mine", model="san", data=table, encoder="minilm")
     experiment = experiments.load("mine.yaml")
     assert experiment.encoder["preset"] == "minilm"
-    assert experiment.training.batch_size == 16
+    # 32 questions in batches of 8: 25 epochs of 4 steps are 100, the least number of steps.
+    assert (experiment.training.batch_size, experiment.training.epochs) == (8, 25)
+
+
+@pytest.mark.parametrize(
+    ("questions", "small", "encoder"),
+    [
+        (50, (8, 30), (8, 17)),  # 6 steps per epoch: 180, and 102
+        (400, (16, 30), (16, 4)),  # 25: 750, and 100
+        (1_500, (32, 30), (16, 4)),  # 46: 1,380, and 93 of 16
+        (3_000, (32, 17), (16, 2)),  # 93: 1,581, and 187 of 16
+        (100_000, (32, 3), (16, 2)),
+    ],
+)
+def test_few_questions_have_smaller_batches_and_more_epochs(questions, small, encoder):
+    statistics = _Statistics(examples=questions, answered=questions)
+    for name, wanted in ((None, small), ("minilm", encoder)):
+        settings = yaml.safe_load("\n".join(_training("san", statistics, name)))["training"]
+        assert (settings["batch_size"], settings["epochs"]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("numbers", "validation"),
+    [
+        ((0.99995, 0.99999), "a"),  # four decimals would be 1.0001
+        ((0.3, 0.30001), "a"),
+        ((0.01, 0.02), "a"),  # the default share would leave nothing to train on
+        ((0.02, 0.05, 0.6), "ab"),
+        ((0.5, 0.2, 0.7), "b"),
+        ((1e-7, 2e-7, 3e-7), "a"),
+    ],
+)
+def test_the_share_of_few_documents_separates_their_numbers(
+    numbers, validation, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    known = dict(zip("abc", numbers, strict=False))
+    for module in (init_step, split_module):
+        monkeypatch.setattr(module, "group_number", lambda name, seed=0: known[name])
+    lines = [f"Who {n}?,An owl flew {n}.,owl,{name}" for name in known for n in range(20)]
+    Path("few.csv").write_text("\n".join(["question,passage,answer,title", *lines]))
+    experiments.init("few", model="san", data="few.csv")
+    experiment = experiments.load("few.yaml")
+    assert 0 < experiment.split.validation_share <= 1
+    [parts] = splits(experiment, Path())
+    assert "".join(sorted({e.group for e in parts.validation})) == validation
+    assert {e.group for e in parts.train} == known.keys() - set(validation)
 
 
 def test_a_name_with_quotation_marks_is_kept(tmp_path, table):

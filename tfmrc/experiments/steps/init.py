@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,8 @@ LOOKED_AT = 2_000
 """Examples from which the sizes are chosen; all of them are counted."""
 
 _STEPS = 1_500  # a first training of the small presets on two CPU cores: minutes, not hours
-_BATCH_SIZE = 32
-_WITH_ENCODER = {"batch_size": 16, "epochs": 2}
+_STEPS_WITH_ENCODER = 100  # that a pretrained encoder needs at least
+_FEW, _SOME, _MANY = 300, 1_000, 2_000  # questions with an answer
 
 
 def init(
@@ -179,14 +180,21 @@ class _Statistics:
             )
 
     def validation_share(self) -> float:
-        """The share of the documents that gives validation a twentieth of the questions or more."""
-        share, chosen = 0.0, 0
-        numbered = ((group_number(name, Split.seed), n) for name, n in self.groups.items())
-        for number, count in sorted(numbered):
-            if chosen >= max(1, self.examples / 20) or chosen + count == self.examples:
+        """The share of the documents that gives validation a twentieth of the questions or more.
+
+        A document is validated on if its number is below the share. The document of the greatest
+        number is always left for training.
+        """
+        groups = sorted((group_number(name, Split.seed), n) for name, n in self.groups.items())
+        chosen = count = 0
+        for count, (_, size) in enumerate(groups):
+            if chosen >= max(1, self.examples / 20) or count == len(groups) - 1:
                 break
-            share, chosen = number, chosen + count
-        return max(Split.validation_share, math.ceil(share * 10_000 + 1) / 10_000)
+            chosen += size
+        last = groups[count - 1][0] if count else 0.0
+        if last < Split.validation_share <= groups[-1][0]:
+            return Split.validation_share
+        return _between(last, groups[count][0])
 
     def describe(self) -> str:
         parts = [f"{self.examples:,} questions", f"{self.answered:,} with an answer"]
@@ -197,6 +205,15 @@ class _Statistics:
         if self.documents:
             parts.append(f"{len(self.documents):,} documents")
         return ", ".join(parts)
+
+
+def _between(low: float, high: float) -> float:
+    """Returns a number above `low` and at most `high`, with four decimals if there is one."""
+    for digits in range(4, 16):
+        number = math.ceil(low * 10**digits + 1) / 10**digits
+        if low < number <= high:
+            return number
+    return high
 
 
 def _recipe(
@@ -256,7 +273,7 @@ def _split(statistics: _Statistics) -> list[str]:
         if count
         else "# No column names the documents (`group`): two passages of one may be in two parts."
     )
-    return [how, f"split: {{validation_share: {share:g}, validation_limit: 512}}"]
+    return [how, f"split: {{validation_share: {Decimal(repr(share)):f}, validation_limit: 512}}"]
 
 
 def _vocabulary(statistics: _Statistics) -> list[str]:
@@ -304,12 +321,14 @@ def _model(model: str, statistics: _Statistics, encoder: str | None) -> list[str
 
 
 def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[str]:
-    per_epoch = max(1, statistics.answered // _BATCH_SIZE)
-    settings = {"epochs": min(30, max(3, -(-_STEPS // per_epoch))), "batch_size": _BATCH_SIZE}
-    if encoder is not None:
-        settings = dict(_WITH_ENCODER)
-        if statistics.answered < 2_000:
-            settings["epochs"] = 4
+    answered = statistics.answered
+    batch_size = 8 if answered < _FEW else 16 if answered < _SOME or encoder is not None else 32
+    per_epoch = max(1, answered // batch_size)
+    if encoder is None:
+        epochs = min(30, max(3, -(-_STEPS // per_epoch)))
+    else:
+        epochs = max(2 if answered >= _MANY else 4, -(-_STEPS_WITH_ENCODER // per_epoch))
+    settings = {"epochs": epochs, "batch_size": batch_size}
     if settings["epochs"] > 5:
         settings["patience"] = 5
     return [

@@ -1,6 +1,7 @@
 """`tfmrc init` writes a recipe for a user's own file, which trains as it is."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -76,9 +77,16 @@ def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
     table.write_text(text, encoding="utf-8")  # the run remembers the user's column
     command = ["init", "mine", "--model", "san", "--data", str(table), "--test", str(table)]
     assert cli.main([*command, "--columns", "group=document", "question=Frage"]) == 0
-    small = [*SMALL["san"].split(), "training.epochs=1", "training.batch_size=8"]
+    small = [*SMALL["san"].split(), "training.batch_size=8", "training.max_minutes=0.0001"]
     with eagerly():
-        assert cli.main(["train", "mine.yaml", "--set", *small]) == 0
+        refused = ["train", "mine.yaml", "--set", *small, "model.dropout=nought"]
+        with pytest.raises(ValueError, match=r"Received: model.dropout='nought'"):
+            experiments.train(experiments.load("mine.yaml", *refused[3:]))
+        assert Path("runs/mine/vocabulary.txt").is_file()
+        assert cli.main(["train", "mine.yaml", "--set", *small]) == 0  # without --fresh
+        said = capsys.readouterr().out
+        assert "no step was trained: its data stays prepared." in said
+        assert re.search(r"Trained 1 of \d+ steps, ended by: time limit, in 0\.\d minutes", said)
         assert cli.main(["evaluate", "runs/mine"]) == 0
         capsys.readouterr()
         nothing = ["evaluate", "runs/mine", "--set", "sources.0.test=null"]

@@ -52,7 +52,8 @@ def _explanation(text: str) -> str | None:
         labels, outputs = (", ".join(NAME.findall(part)) for part in other.groups())
         return (
             "The labels of the dataset and the outputs of the model differ. Labels of outputs that "
-            "the model lacks are left out by `dataset.map(tfmrc.training.only_outputs(model))`. "
+            "the model lacks are left out by `dataset.map(tfmrc.training.only_outputs(model))`; "
+            "compile the model again before. "
             f"Received: labels {labels}; outputs {outputs}"
         )
     wrong, nodes = WRONG.search(text), NODE.findall(text)

@@ -52,6 +52,9 @@ SMALL = {
 }
 
 
+PASSAGE = 'passage "..." --answer "..."'
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     command = ["init", "mine", "--model", model, "--data", str(table)]
@@ -59,6 +62,9 @@ def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     said = capsys.readouterr().out
     assert "32 questions, 32 with an answer, 8 documents" in said
     assert "tfmrc train mine.yaml" in said
+    asks, answers = f"tfmrc ask runs/mine --{PASSAGE}", "tfmrc answer runs/mine --question"
+    assert (asks in said) == (model in ("maxout_pointer_qg", "daanet"))
+    assert (answers in said) == (model != "maxout_pointer_qg")
     experiment = experiments.load("mine.yaml")
     building.check_experiment(experiment)
     [source] = experiment.sources
@@ -221,6 +227,16 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
     blind = tmp_path / "blind.csv"
     blind.write_text("question,passage\nWho?,An owl.\n")
     refused(ValueError, "no row has one. Expected a column `answer`", data=blind)
+    free = tmp_path / "free.csv"
+    free.write_text("question,passage,answer\nWho?,An owl.,Nobody\nWho?,It flew.,A bird\n")
+    refused(ValueError, "none of the 2 does. `--model masque` writes", data=free)
+    assert "2 questions, 2 with an answer\n" in experiments.init("free", model="masque", data=free)
+    free.write_text(free.read_text() + "What?,A bird flew.,the bird\nWhat?,A bird flew.,bird\n")
+    said = experiments.init("some", model="daanet", data=free)
+    assert "4 questions, 4 with an answer, 1 whose answer a passage contains" in said
+    refused(ValueError, "Write the table to one first.*Received: list", data=rows())
+    with pytest.raises(ValueError, match="The folder of the recipe does not exist"):
+        experiments.init("none/mine", model="san", data=table)
     broken = tmp_path / "broken.csv"
     broken.write_text("question,passage,answer\nWho?,An owl.,owl\nWho?\n")
     refused(RecordError, "line 3: must have 3 values", data=broken)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +66,16 @@ def init(
         RecordError: If the data is broken.
     """
     target = Path(path)
+    if not isinstance(data, str | PathLike):
+        raise ValueError(
+            "A recipe names the file of its questions. Write the table to one first, such as "
+            f"table.to_csv('questions.csv', index=False). Received: {type(data).__name__}"
+        )
     target = (
         target if target.suffix in (".yaml", ".yml") else target.with_name(f"{target.name}.yaml")
     )
+    if not target.parent.is_dir():
+        raise ValueError(f"The folder of the recipe does not exist. Received: {target}")
     if target.exists():
         raise ValueError(f"The recipe exists already; give another name. Received: {target}")
     if model not in MODELS:
@@ -78,7 +86,8 @@ def init(
             + f" Received: {model!r}"
         )
     source = _source_of(Path(data), columns)
-    statistics = _Statistics.of(_read(source, Path(data), columns))
+    spans = model != "masque"
+    statistics = _Statistics.of(_read(source, Path(data), columns), spans)
     statistics.check(model)
     if test is not None:
         test_source = _source_of(Path(test), columns)
@@ -101,6 +110,10 @@ def init(
         f"  tfmrc evaluate {run}" + " --input FILE" * (test is None),
         f"  tfmrc predict {run} --input FILE",
     ]
+    if model != "maxout_pointer_qg":
+        commands.append(f'  tfmrc answer {run} --question "..." --passage "..."')
+    if model in ("maxout_pointer_qg", "daanet"):
+        commands.append(f'  tfmrc ask {run} --passage "..." --answer "..."')
     return "\n".join([statistics.describe(), f"Wrote {target}. Next:", *commands])
 
 
@@ -130,6 +143,7 @@ class _Statistics:
     examples: int = 0
     answered: int = 0
     located: int = 0
+    held: int = 0
     unanswerable: int = 0
     ranked: int = 0
     groups: Counter[str] = field(default_factory=Counter)
@@ -141,7 +155,7 @@ class _Statistics:
     )
 
     @classmethod
-    def of(cls, examples: Iterable[Example]) -> "_Statistics":
+    def of(cls, examples: Iterable[Example], spans: bool = False) -> "_Statistics":
         statistics = cls()
         for example in examples:
             statistics.examples += 1
@@ -153,6 +167,10 @@ class _Statistics:
             if example.group is not None:
                 statistics.documents.add(example.group)
             statistics.styles.update(dict.fromkeys(example.answers))
+            style = next(iter(statistics.styles), "")  # the one that a recipe of spans trains
+            statistics.held += bool(example.spans) or (
+                spans and any(True for _ in data.with_exact_spans([example], style))
+            )
             statistics.num_passages = max(statistics.num_passages, len(example.passages))
             if statistics.examples <= LOOKED_AT:
                 statistics._measure(example)
@@ -178,6 +196,11 @@ class _Statistics:
                 f"{model} is trained on answers, and no row has one. Expected a column `answer` "
                 "or `answers`"
             )
+        if model != "masque" and not self.held:
+            raise ValueError(
+                f"{model} is trained on answers that a passage contains word by word, and none of "
+                f"the {self.answered:,} does. `--model masque` writes answers in its own words."
+            )
 
     def validation_share(self) -> float:
         """The share of the documents that gives validation a twentieth of the questions or more.
@@ -200,6 +223,8 @@ class _Statistics:
         parts = [f"{self.examples:,} questions", f"{self.answered:,} with an answer"]
         if self.located:
             parts.append(f"{self.located:,} with its position")
+        if 0 < self.held < self.answered and self.held > self.located:
+            parts.append(f"{self.held:,} whose answer a passage contains")
         if self.unanswerable:
             parts.append(f"{self.unanswerable:,} that the passages do not answer")
         if self.documents:

@@ -64,6 +64,7 @@ def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     assert "tfmrc train mine.yaml" in said
     asks, answers = f"tfmrc ask runs/mine --{PASSAGE}", "tfmrc answer runs/mine --question"
     assert (asks in said) == (model in ("maxout_pointer_qg", "daanet"))
+    assert said.endswith("`tfmrc train mine.yaml --from FOLDER` trains a model further.\n")
     assert (answers in said) == (model != "maxout_pointer_qg")
     experiment = experiments.load("mine.yaml")
     building.check_experiment(experiment)
@@ -155,7 +156,8 @@ def test_a_run_that_does_not_exist_is_named_before_its_questions(tmp_path, monke
 
 
 def test_an_encoder_is_written_into_the_recipe(table):
-    experiments.init("mine", model="san", data=table, encoder="minilm")
+    said = experiments.init("mine", model="san", data=table, encoder="minilm")
+    assert "so few questions" not in said
     experiment = experiments.load("mine.yaml")
     assert experiment.encoder["preset"] == "minilm"
     # 32 questions in batches of 8: 25 epochs of 4 steps are 100, the least number of steps.

@@ -114,7 +114,14 @@ def init(
         commands.append(f'  tfmrc answer {run} --question "..." --passage "..."')
     if model in ("maxout_pointer_qg", "daanet"):
         commands.append(f'  tfmrc ask {run} --passage "..." --answer "..."')
-    return "\n".join([statistics.describe(), f"Wrote {target}. Next:", *commands])
+    said = [statistics.describe(), f"Wrote {target}. Next:", *commands]
+    if encoder is None and statistics.answered < _SOME:
+        said.append(
+            "With so few questions start from what was learned before: `--encoder minilm` reads "
+            "with a pretrained encoder, and "
+            f"`tfmrc train {target} --from FOLDER` trains a model further."
+        )
+    return "\n".join(said)
 
 
 def _source_of(path: Path, columns: Any) -> str:

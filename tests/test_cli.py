@@ -149,7 +149,37 @@ def test_folder_that_is_no_export_is_named(
         capsys, "answer", str(tmp_path), "--question=q", "--passage=p", "--style=s"
     )
     assert status == 1
-    assert f"There is no saved predictor, run or export in {tmp_path}" in error
+    assert error == f"tfmrc answer: There is no saved predictor, run or export in {tmp_path}.\n"
+
+
+def test_the_models_below_a_folder_are_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an export the newest version; the folder of a run, not that of its predictor."""
+    monkeypatch.chdir(tmp_path)
+    exports = [f"owls/{version}/saved_model.pb" for version in (2, 9, 10)]
+    exports += ["owls/.11.part/saved_model.pb", "crows/saved_model.pb"]
+    runs = ["grid/a-1/predictor", "one/predictor", "saved"]
+    for name in (*(f"models/{e}" for e in exports), *(f"runs/{r}/model.weights.h5" for r in runs)):
+        Path(name).parent.mkdir(parents=True)
+        Path(name).touch()
+
+    def named(command: str, folder: str) -> str:
+        given = {"answer": ["--question=q", "--passage=p"], "ask": ["--passage=p"], "evaluate": []}
+        status, _, error = output_of(capsys, command, folder, *given[command])
+        assert status == 1
+        return error
+
+    below = "Models in models: models/crows, models/owls/10.\n"
+    assert named("answer", "models").endswith(f"or export in models. {below}")
+    assert named("ask", "models/owl").endswith(f"or export in models/owl. {below}")
+    of_runs = "Models in runs: runs/grid/a-1, runs/one, runs/saved."
+    assert of_runs in named("answer", "runs") and of_runs in named("evaluate", "runs")
+    for number in range(6):
+        (tmp_path / f"many/{number}").mkdir(parents=True)
+        (tmp_path / f"many/{number}/model.weights.h5").touch()
+    assert named("answer", "many").endswith("many/3, many/4 and others.\n")
+    assert named("answer", "nothing").endswith("or export in nothing.\n")
 
 
 def test_unknown_inputs_of_an_export_are_named(

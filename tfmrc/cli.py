@@ -507,8 +507,12 @@ def _run(options: Any) -> Any:
     folder = Path(options.run)
     config = folder / run_folder.CONFIG
     if not run_folder.is_run(folder) or not config.is_file():
+        from tfmrc.loading import not_a_model
+
+        _, found, models = not_a_model(folder).partition(" Models in ")
         raise ValueError(
-            f"{folder} is not a run: `tfmrc train RECIPE.yaml` makes one. Received: {options.run}"
+            f"{folder} is not a run: `tfmrc train RECIPE.yaml` makes one.{found}{models} "
+            f"Received: {options.run}"
         )
     return experiments.load(config, *options.set)
 
@@ -693,6 +697,11 @@ def _ask(options: Any) -> None:
     predictor, search = _loaded(options.model)
     if options.answer is None:
         if not hasattr(predictor, "generate_from_passage"):
+            if all(task.target != "question" for task in predictor.tasks):
+                raise ValueError(
+                    f"{type(predictor).__name__} does not ask questions. It answers them: "
+                    f"`tfmrc answer`. Received: {options.model}"
+                )
             raise ValueError(
                 f"{type(predictor).__name__} finds no answers to ask about; pass --answer. "
                 "Received: no --answer"

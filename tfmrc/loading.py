@@ -4,8 +4,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-__all__ = ["load"]
+__all__ = ["load", "not_a_model"]
 
+SHOWN = 5  # models that an error names
 PREDICTOR = "predictor"  # the folder of a run that holds its predictor
 
 
@@ -55,10 +56,51 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     for candidate in (folder, folder / PREDICTOR):
         if (candidate / CONFIG).is_file() or (candidate / WEIGHTS).is_file():
             return Predictor.load(candidate, verify=verify)
-    if any(
-        True for pattern in ("saved_model.pb", "*/saved_model.pb") for _ in folder.glob(pattern)
-    ):
+    versions = (file.parent.name for file in folder.glob("*/saved_model.pb"))
+    if (folder / "saved_model.pb").is_file() or any(map(str.isdecimal, versions)):
         from tfmrc.serving import ExportedPredictor
 
         return ExportedPredictor(folder, verify=verify)
-    raise FileNotFoundError(f"There is no saved predictor, run or export in {folder}.")
+    raise FileNotFoundError(not_a_model(folder))
+
+
+def not_a_model(folder: str | PathLike[str]) -> str:
+    """Returns the sentence for a folder that is not a model's, with the models below it.
+
+    If the folder does not exist, those of the folder above are named.
+
+    Args:
+        folder: str or path. The folder.
+    """
+    folder = Path(folder)
+    message = f"There is no saved predictor, run or export in {folder}."
+    is_parent = not folder.is_dir() and folder.name not in ("", "..")
+    if is_parent and folder.parent in (Path(), Path("/")):
+        return message  # any folder of a shell
+    above = folder.parent if is_parent else folder
+    models = _models_below(above)
+    if not models:
+        return message
+    shown = ", ".join(map(str, models[:SHOWN])) + " and others" * (len(models) > SHOWN)
+    return f"{message} Models in {above}: {shown}."
+
+
+def _models_below(folder: Path) -> list[Path]:
+    """Returns the models up to three levels below a folder, of an export its newest version."""
+    from tfmrc.predictors.storage import WEIGHTS
+
+    exports: dict[Path, Path] = {}
+    models: set[Path] = set()
+    for depth in ("*", "*/*", "*/*/*"):
+        for file in (*folder.glob(f"{depth}/saved_model.pb"), *folder.glob(f"{depth}/{WEIGHTS}")):
+            model = file.parent
+            if any(part.startswith(".") for part in model.relative_to(folder).parts):
+                continue  # a temporary folder
+            if file.name == WEIGHTS:
+                models.add(model.parent if model.name == PREDICTOR else model)
+            elif not model.name.isdecimal():
+                models.add(model)
+            else:
+                newest = max(model, exports.get(model.parent, model), key=lambda p: int(p.name))
+                exports[model.parent] = newest
+    return sorted({*models, *exports.values()})

@@ -1,16 +1,20 @@
 """`tfmrc init` writes a recipe for a user's own file, which trains as it is."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.running import eagerly
 from tfmrc import cli, experiments
 from tfmrc.data import RecordError
+from tfmrc.data.transforms import splits as split_module
 from tfmrc.experiments import building
 from tfmrc.experiments.sources import splits
-from tfmrc.experiments.steps.init import MODELS
+from tfmrc.experiments.steps import init as init_step
+from tfmrc.experiments.steps.init import MODELS, _Statistics, _training
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")
 PLACES = ("mill", "barn", "lake", "tower")
@@ -48,6 +52,9 @@ SMALL = {
 }
 
 
+PASSAGE = 'passage "..." --answer "..."'
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     command = ["init", "mine", "--model", model, "--data", str(table)]
@@ -55,6 +62,10 @@ def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     said = capsys.readouterr().out
     assert "32 questions, 32 with an answer, 8 documents" in said
     assert "tfmrc train mine.yaml" in said
+    asks, answers = f"tfmrc ask runs/mine --{PASSAGE}", "tfmrc answer runs/mine --question"
+    assert (asks in said) == (model in ("maxout_pointer_qg", "daanet"))
+    assert said.endswith("`tfmrc train mine.yaml --from FOLDER` trains a model further.\n")
+    assert (answers in said) == (model != "maxout_pointer_qg")
     experiment = experiments.load("mine.yaml")
     building.check_experiment(experiment)
     [source] = experiment.sources
@@ -63,6 +74,7 @@ def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     assert source.spans == (None if model == "masque" else "exact")
     assert experiment.preprocessor["question_length"] == 10
     assert (experiment.training.epochs, experiment.training.patience) == (30, 5)
+    assert experiment.training.batch_size == 8  # 4 steps per epoch, 120 in all
     rate = {"learning_rate": 0.001} if model == "masque" else {}  # a small model, a short training
     assert experiment.training.optimizer == rate
 
@@ -72,9 +84,16 @@ def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
     table.write_text(text, encoding="utf-8")  # the run remembers the user's column
     command = ["init", "mine", "--model", "san", "--data", str(table), "--test", str(table)]
     assert cli.main([*command, "--columns", "group=document", "question=Frage"]) == 0
-    small = [*SMALL["san"].split(), "training.epochs=1", "training.batch_size=8"]
+    small = [*SMALL["san"].split(), "training.batch_size=8", "training.max_minutes=0.0001"]
     with eagerly():
-        assert cli.main(["train", "mine.yaml", "--set", *small]) == 0
+        refused = ["train", "mine.yaml", "--set", *small, "model.dropout=nought"]
+        with pytest.raises(ValueError, match=r"Received: model.dropout='nought'"):
+            experiments.train(experiments.load("mine.yaml", *refused[3:]))
+        assert Path("runs/mine/vocabulary.txt").is_file()
+        assert cli.main(["train", "mine.yaml", "--set", *small]) == 0  # without --fresh
+        said = capsys.readouterr().out
+        assert "no step was trained: its data stays prepared." in said
+        assert re.search(r"Trained 1 of \d+ steps, ended by: time limit, in 0\.\d minutes", said)
         assert cli.main(["evaluate", "runs/mine"]) == 0
         capsys.readouterr()
         nothing = ["evaluate", "runs/mine", "--set", "sources.0.test=null"]
@@ -137,10 +156,57 @@ def test_a_run_that_does_not_exist_is_named_before_its_questions(tmp_path, monke
 
 
 def test_an_encoder_is_written_into_the_recipe(table):
-    experiments.init("mine", model="san", data=table, encoder="minilm")
+    said = experiments.init("mine", model="san", data=table, encoder="minilm")
+    assert "so few questions" not in said
     experiment = experiments.load("mine.yaml")
     assert experiment.encoder["preset"] == "minilm"
-    assert experiment.training.batch_size == 16
+    # 32 questions in batches of 8: 25 epochs of 4 steps are 100, the least number of steps.
+    assert (experiment.training.batch_size, experiment.training.epochs) == (8, 25)
+
+
+@pytest.mark.parametrize(
+    ("questions", "small", "encoder"),
+    [
+        (50, (8, 30), (8, 17)),  # 6 steps per epoch: 180, and 102
+        (400, (16, 30), (16, 4)),  # 25: 750, and 100
+        (1_500, (32, 30), (16, 4)),  # 46: 1,380, and 93 of 16
+        (3_000, (32, 17), (16, 2)),  # 93: 1,581, and 187 of 16
+        (100_000, (32, 3), (16, 2)),
+    ],
+)
+def test_few_questions_have_smaller_batches_and_more_epochs(questions, small, encoder):
+    statistics = _Statistics(examples=questions, answered=questions)
+    for name, wanted in ((None, small), ("minilm", encoder)):
+        settings = yaml.safe_load("\n".join(_training("san", statistics, name)))["training"]
+        assert (settings["batch_size"], settings["epochs"]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("numbers", "validation"),
+    [
+        ((0.99995, 0.99999), "a"),  # four decimals would be 1.0001
+        ((0.3, 0.30001), "a"),
+        ((0.01, 0.02), "a"),  # the default share would leave nothing to train on
+        ((0.02, 0.05, 0.6), "ab"),
+        ((0.5, 0.2, 0.7), "b"),
+        ((1e-7, 2e-7, 3e-7), "a"),
+    ],
+)
+def test_the_share_of_few_documents_separates_their_numbers(
+    numbers, validation, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    known = dict(zip("abc", numbers, strict=False))
+    for module in (init_step, split_module):
+        monkeypatch.setattr(module, "group_number", lambda name, seed=0: known[name])
+    lines = [f"Who {n}?,An owl flew {n}.,owl,{name}" for name in known for n in range(20)]
+    Path("few.csv").write_text("\n".join(["question,passage,answer,title", *lines]))
+    experiments.init("few", model="san", data="few.csv")
+    experiment = experiments.load("few.yaml")
+    assert 0 < experiment.split.validation_share <= 1
+    [parts] = splits(experiment, Path())
+    assert "".join(sorted({e.group for e in parts.validation})) == validation
+    assert {e.group for e in parts.train} == known.keys() - set(validation)
 
 
 def test_a_name_with_quotation_marks_is_kept(tmp_path, table):
@@ -163,6 +229,16 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
     blind = tmp_path / "blind.csv"
     blind.write_text("question,passage\nWho?,An owl.\n")
     refused(ValueError, "no row has one. Expected a column `answer`", data=blind)
+    free = tmp_path / "free.csv"
+    free.write_text("question,passage,answer\nWho?,An owl.,Nobody\nWho?,It flew.,A bird\n")
+    refused(ValueError, "none of the 2 does. `--model masque` writes", data=free)
+    assert "2 questions, 2 with an answer\n" in experiments.init("free", model="masque", data=free)
+    free.write_text(free.read_text() + "What?,A bird flew.,the bird\nWhat?,A bird flew.,bird\n")
+    said = experiments.init("some", model="daanet", data=free)
+    assert "4 questions, 4 with an answer, 1 whose answer a passage contains" in said
+    refused(ValueError, "Write the table to one first.*Received: list", data=rows())
+    with pytest.raises(ValueError, match="The folder of the recipe does not exist"):
+        experiments.init("none/mine", model="san", data=table)
     broken = tmp_path / "broken.csv"
     broken.write_text("question,passage,answer\nWho?,An owl.,owl\nWho?\n")
     refused(RecordError, "line 3: must have 3 values", data=broken)

@@ -90,6 +90,24 @@ def test_what_was_prepared_is_compared_with_its_digests(tmp_path: Path) -> None:
     prepare(experiment(), tmp_path, run)
 
 
+def test_other_data_are_prepared_again_before_the_first_step_and_refused_after_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_examples(tmp_path / "train.jsonl", examples(40))
+    write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
+    run = tmp_path / "run"
+    prepare(experiment(), tmp_path, run)
+    write_examples(tmp_path / "train.jsonl", examples(60))
+    [facts] = prepare(experiment(), tmp_path, run)["sources"]
+    assert facts["train"]["examples"] + facts["validation"]["examples"] == 60
+    assert "prepared from other data, and no step was trained" in capsys.readouterr().out
+    (run / "best.weights.h5").write_text("of a step")
+    write_examples(tmp_path / "train.jsonl", examples(50))
+    with pytest.raises(ValueError, match="was started with other data"):
+        prepare(experiment(), tmp_path, run)
+    assert json.loads((run / "data.json").read_text())["sources"] == [facts]
+
+
 def test_a_file_that_changes_while_it_is_read_is_named(tmp_path: Path, monkeypatch) -> None:
     write_examples(tmp_path / "train.jsonl", examples(40))
     write_examples(tmp_path / "test.jsonl", examples(8, first=1000))

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tfmrc.cli import main
+from tfmrc.experiments.recipes import find_recipe
 from tfmrc.experiments.reproduction import Part, Row, find_runs, read_rows, states
 from tfmrc.experiments.reproduction.table import (
     commands,
@@ -229,7 +230,7 @@ def test_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Masque, Table 4" in said and "30 rows: " in said
     assert "## Commands" in page.read_text()
     assert main([*command, "--only", "masque-f4"]) == 0
-    assert "recipes/masque_msmarco/config.yaml" in capsys.readouterr().out
+    assert "\n  tfmrc train masque_msmarco\n" in capsys.readouterr().out
     assert main([*command, "--json", "-"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert len(rows) == 30
@@ -266,6 +267,24 @@ def test_what_the_commands_of_a_row_need_is_printed(
     assert "a checkout of tfmrc" not in said
     assert main([*command, "masque-t1"]) == 0
     assert "a checkout of tfmrc as working folder" in capsys.readouterr().out
+
+
+def test_trainings_are_named_as_the_command_finds_them_in_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outside and inside a checkout the same short commands, which name the files of the rows."""
+    rows = read_rows(ROWS)
+    inside = [commands(state, ROWS.parent) for state in states(rows, [], ROWS.parent)]
+    monkeypatch.chdir(tmp_path)
+    assert [commands(state, ROWS.parent) for state in states(rows, [], ROWS.parent)] == inside
+    trained = [line for lines in inside for line in lines if line.startswith("tfmrc train ")]
+    assert len(trained) > 20 and not any(str(ROOT) in line for line in trained)
+    assert all(find_recipe(line.split()[2]).is_relative_to(ROWS.parent) for line in trained)
+    for row in rows:
+        for part in row.parts:
+            if part.recipe.endswith(".yaml") and not part.commands:
+                name = part.command_lines(ROWS.parent)[0].split()[2]
+                assert find_recipe(name) == ROWS.parent / part.recipe
 
 
 def test_the_needs_of_every_row_can_be_read() -> None:

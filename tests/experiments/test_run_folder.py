@@ -68,6 +68,85 @@ def test_other_settings_are_named_and_fresh_drops_the_run(tmp_path: Path) -> Non
         assert not (folder / "log.csv").exists()
 
 
+PREPARED = ("inputs.json", "data.json", "vocabulary.txt", "spans.jsonl.gz", "ids/train.txt")
+
+
+def refused(folder: Path, *more: str) -> Path:
+    """A run's folder whose data was prepared, and whose model was refused before any step."""
+    with pytest.raises(ValueError, match="refused"), folders.open_run(EXPERIMENT, folder):
+        for name in (*PREPARED, "tags.jsonl", *more):
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text("kept" if name != "log.csv" else "")
+        raise ValueError("refused")
+    return folder
+
+
+def kept(folder: Path) -> set[str]:
+    """Names of the files of a folder beside its own, all with their content."""
+    files = {str(p.relative_to(folder)): p for p in folder.rglob("*") if p.is_file()}
+    texts = {p.read_text() for name, p in files.items() if Path(name).name not in OWN}
+    assert texts <= {"kept", ""}
+    return files.keys() - OWN
+
+
+OWN = {"run.json", ".lock", "config.yaml", "log.csv"}
+
+
+def test_a_run_without_a_step_begins_again_with_other_settings(tmp_path: Path, capsys) -> None:
+    """What a change does not concern stays prepared, and what is not the run's own stays."""
+    folder = refused(tmp_path / "run", "thesis.txt", "ids/mine.txt", "log.csv", "checkpoints/.x")
+    (folder / "checkpoints" / ".x").unlink()
+    model = replace(EXPERIMENT, model={"name": "SAN", "units": 8}, training=Training(steps=20))
+    with folders.open_run(model, folder):
+        assert kept(folder) == {*PREPARED, "tags.jsonl", "thesis.txt", "ids/mine.txt"}
+    said = capsys.readouterr().out
+    assert "model.units: None there, 8 here" in said and "its data stays prepared" in said
+    assert loading.load(folder / "config.yaml") == model
+    split = replace(EXPERIMENT, split=replace(EXPERIMENT.split, validation_share=0.5))
+    with folders.open_run(split, folder):
+        assert kept(folder) == {"tags.jsonl", "thesis.txt", "ids/mine.txt"}
+    assert "its data is prepared again" in capsys.readouterr().out
+    with folders.open_run(replace(split, tagger="other"), folder):
+        assert kept(folder) == {"thesis.txt", "ids/mine.txt"}
+    with folders.open_run(split, folder):
+        pass
+    assert "tagger: other there, None here" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "trace", ["checkpoints/1.keras", "best.weights.h5", "training.json", "sub"]
+)
+def test_a_run_with_a_step_or_a_run_in_it_is_refused(tmp_path: Path, trace: str) -> None:
+    folder = refused(tmp_path / "run", *([] if trace == "sub" else [trace]))
+    if trace == "sub":
+        made(folder / "sub")
+    before = kept(folder)
+    other = replace(EXPERIMENT, split=replace(EXPERIMENT.split, validation_share=0.5))
+    with pytest.raises(ValueError, match="other settings"), folders.open_run(other, folder):
+        pass
+    assert kept(folder) == before >= {*PREPARED, "tags.jsonl"}
+    assert loading.load(folder / "config.yaml") == EXPERIMENT
+
+
+def test_links_are_not_followed_when_a_run_begins_again(tmp_path: Path) -> None:
+    elsewhere = refused(tmp_path / "elsewhere")
+    (tmp_path / "link").symlink_to(elsewhere)
+    other = replace(EXPERIMENT, split=replace(EXPERIMENT.split, validation_share=0.5))
+    with (
+        pytest.raises(ValueError, match="other settings"),
+        folders.open_run(other, tmp_path / "link"),
+    ):
+        pass
+    folder = refused(tmp_path / "run")
+    shutil.rmtree(folder / "ids")
+    (folder / "ids").symlink_to(elsewhere / "ids")
+    (folder / "data.json").unlink()
+    (folder / "data.json").symlink_to(elsewhere / "data.json")
+    with folders.open_run(other, folder):
+        assert not (folder / "data.json").exists()
+    assert kept(elsewhere) == {*PREPARED, "tags.jsonl"}
+
+
 @pytest.mark.parametrize("fresh", [False, True])
 def test_a_folder_with_a_foreign_config_is_left_alone(tmp_path: Path, fresh: bool) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")

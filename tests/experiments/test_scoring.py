@@ -1,6 +1,9 @@
 """Which scores a task's texts get, and under which names."""
 
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -15,7 +18,10 @@ from tfmrc.experiments.scoring import (
     score,
     score_parts,
 )
-from tfmrc.experiments.settings import Experiment, Source
+from tfmrc.experiments.settings import Evaluation, Experiment, Source
+from tfmrc.experiments.sources import Splits
+from tfmrc.experiments.steps.evaluate import Tested, add_baselines, report_of, score_source
+from tfmrc.predictors.task import Task
 
 EXAMPLES = [
     Example(
@@ -111,3 +117,31 @@ def test_prefixes_tell_styles_and_targets_apart() -> None:
     assert prefix_of(experiment(), Source("msmarco", ("nlg",)), "answer", "nlg") == "nlg"
     assert prefix_of(experiment(answer="qa", question="qg"), two, "answer", "l") == "qa"
     assert prefix_of(experiment(question="qg"), one, "question", None) == "qg"
+    assert prefix_of(experiment(), one, "question", None) == ""
+    assert prefix_of(experiment(), two, "answer", "l", only_target=False) == "answer"
+    assert prefix_of(experiment(answer="qa"), one, "answer", "s", only_target=False) == "qa"
+
+
+def test_a_model_that_answers_and_asks_is_scored_without_settings(tmp_path: Path) -> None:
+    """Both tasks have ROUGE-L; without prefixes in the settings their targets keep it apart."""
+
+    class Both:
+        tasks = (Task("answer", "answer", "s"), Task("ask", "question", "s"))
+        model = None
+
+        def predict(self, examples: Any, *, task: str, **options: Any) -> Any:
+            for example in examples:
+                text = example.answers["s"][0] if task == "answer" else "Who slept?"
+                yield SimpleNamespace(to_json=lambda text=text: {"text": text}, alternatives=())
+
+    source = Source("examples", ("s",), test="t.jsonl")
+    settings = Evaluation(meteor=False)
+    experiment = Experiment("x", (source,), {"name": "DAANet"}, evaluation=settings)
+    tested = Tested(0, Splits(source, test=EXAMPLES), EXAMPLES, EXAMPLES)
+    found = score_source(experiment, Both(), "digest", tested, tmp_path, "x")
+    report = report_of(experiment, tested, [], found.systems, None)
+    add_baselines(report, experiment, tested, found.main)
+    values = {name: score.value for name, score in report.systems["x"].items()}
+    assert values["answer_rouge_l"] == values["answer_f1"] == 1.0
+    assert 0 < values["question_rouge_l"] < 1 and "rouge_l" not in values
+    assert "question_rouge_l" in report.systems["most similar sentence"]

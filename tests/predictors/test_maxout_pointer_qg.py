@@ -166,7 +166,8 @@ def test_an_export_asks_by_command(exported, predictor, capsys):
     assert cli.main(["ask", to, "--passage", "nothing here."]) == 0
     assert "nothing to ask about" in capsys.readouterr().out
     assert cli.main(["answer", to, "--question", "Who?", *given[:2]]) == 1
-    assert "does not answer questions" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "does not answer questions. It asks them: call `ask`, or `tfmrc ask`" in said
 
 
 def test_a_predictor_of_another_kind_is_named(predictor, tmp_path):

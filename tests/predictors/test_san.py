@@ -278,7 +278,10 @@ def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp
     assert found == [(SANPredictor, {"f1": 0.5}, tmp_path / name) for name in names]
     assert [overwrite for *_, overwrite in exports] == [False, False, True]
     assert cli.main(["export", str(tmp_path)]) == 1
-    assert "There is no saved predictor, run or export in" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"There is no saved predictor, run or export in {tmp_path}. Models in" in said
+    assert cli.main(["ask", "stochastic-1", "--passage", "An owl flew."]) == 1
+    assert "does not ask questions. It answers them: `tfmrc answer`" in capsys.readouterr().err
 
     def export_empty(self, path, *, overwrite):
         path.mkdir(parents=True)

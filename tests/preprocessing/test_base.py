@@ -1,6 +1,8 @@
 """The base of all preprocessors: sizes for the model, examples to batches, captured arguments."""
 
+import dataclasses
 import json
+import warnings
 
 import keras
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
-from tfmrc.data import Example, Span, make_dataset
+from tfmrc.data import Example, Span, make_dataset, with_exact_spans
 from tfmrc.text import Vocabulary
 
 EXAMPLES = [
@@ -88,6 +90,24 @@ def test_dataset_is_make_dataset():
     theirs = list(make_dataset(EXAMPLES, preprocessor, 1, shuffle=True, seed=3))
     assert len(ours) == 2
     tf.nest.map_structure(np.testing.assert_array_equal, ours, theirs)
+
+
+def test_answers_without_a_span_are_said_before_training():
+    """Their loss would be 0 without a word."""
+    examples = [dataclasses.replace(example, spans=()) for example in EXAMPLES]
+    preprocessor = preprocessing.SANPreprocessor.from_examples(examples)
+    with pytest.raises(ValueError, match=r"with_exact_spans\(examples, 'span'\).*: 2 answers with"):
+        preprocessor.dataset(examples, 2)
+    with pytest.warns(UserWarning, match="1 of 2 answers have no span"):
+        preprocessor.dataset([examples[0], EXAMPLES[1]], 2)
+    unlabelled = [dataclasses.replace(example, answers={}, spans=()) for example in EXAMPLES]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = list(with_exact_spans(examples, "span"))
+        assert [example.spans for example in found] == [example.spans for example in EXAMPLES]
+        preprocessor.dataset(found, 2)
+        preprocessor.dataset(unlabelled, 2)  # for a teacher
+        preprocessing.MasquePreprocessor.from_examples(examples).dataset(examples, 2)
 
 
 @pytest.mark.parametrize("name", SMALL)

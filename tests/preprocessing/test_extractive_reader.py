@@ -120,6 +120,10 @@ def test_training_reads_the_window_of_the_answer(encoder):
     assert weight["begin"].numpy().tolist() == [1.5, 1.5, 0.0]
     _, y, weight = make(encoder, unanswerable=True).batch(records)
     assert y["begin"].numpy()[2] == 0 and weight["begin"].numpy().tolist() == [1.0] * 3
+    # An answer that no passage contains is not the lack of an answer.
+    records["answer"] = tf.constant(["miller", "owls", "a moth"])
+    _, y, weight = make(encoder, unanswerable=True).batch(records)
+    assert y["begin"].numpy()[2] == -1 and weight["begin"].numpy().tolist() == [1.5, 1.5, 0.0]
 
 
 def test_configuration(encoder, tmp_path):

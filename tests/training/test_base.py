@@ -1,7 +1,11 @@
 """The registry of training functions and what it assembles for every paper."""
 
+import warnings
+
 import keras
+import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.models import duals
 from tests.models.test_san import SMALL
@@ -99,6 +103,32 @@ def test_numbers_of_steps_must_be_positive():
     with pytest.raises(ValueError, match="Received: steps_per_epoch=0"):
         training.maxout_pointer_qg(steps=9, steps_per_epoch=0)
     assert epoch_length(5, None, 20) == 1
+
+
+class OneOutput(models.Model):
+    """One output, of two that a dataset has labels for."""
+
+    def __init__(self, *, name="one_output"):
+        inputs = keras.Input((5,), name="scores")
+        super().__init__(inputs=inputs, outputs={"decoder": keras.ops.relu(inputs)}, name=name)
+
+
+def test_labels_of_outputs_that_the_model_lacks_are_named_with_the_remedy():
+    model, zeros = OneOutput(), np.zeros((2, 5), "float32")
+    model.compile(loss={"decoder": "mse"})
+    labels = {"decoder": zeros, "coverage": zeros}
+    message = r"by `dataset.map\(tfmrc.training.only_outputs\(model\)\)`; .*decoder, coverage; out"
+    for step in (model.fit, model.evaluate):
+        with pytest.raises(ValueError, match=message):
+            step(zeros, labels, verbose=0)
+    model.compile(loss={"decoder": "mse"})
+    pairs = tf.data.Dataset.from_tensors((zeros, {"decoder": zeros}))
+    with warnings.catch_warnings():
+        # Keras would warn that it does not shuffle a dataset.
+        warnings.filterwarnings("error", message=".*shuffle")
+        history = model.fit(pairs, verbose=0)
+        model.fit(pairs, None, None, 1, 0, None, 0.0, None, False)
+    assert history.history["loss"] == [0.0]
 
 
 def test_only_outputs_selects_labels_and_weights():

@@ -300,7 +300,18 @@ def build_model(
             return model_class.from_preset(preset, **arguments)
         return model_class(**arguments)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"model: {error}") from error
+        # A number that YAML reads as a text: "1e-3", or "nought".
+        texts = [
+            f"model.{name}={value!r}"
+            for name, value in given.items()
+            if isinstance(value, str) and isinstance(_default(parameters, name), int | float)
+        ]
+        wrong = f". Received: {', '.join(texts)}" if texts and isinstance(error, TypeError) else ""
+        raise ValueError(f"model: {error}{wrong}") from error
+
+
+def _default(parameters: Mapping[str, inspect.Parameter], name: str) -> Any:
+    return parameters[name].default if name in parameters else None
 
 
 def compile_arguments(

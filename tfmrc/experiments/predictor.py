@@ -11,6 +11,7 @@ from tfmrc.experiments.grid import Member, single_run
 from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.tags import Tags
+from tfmrc.loading import not_a_model
 
 __all__ = ["check_exists", "load_any", "load_run", "load_saved"]
 
@@ -47,7 +48,7 @@ def load_run(member: Member) -> Any:
 def check_exists(folder: str | Path) -> None:
     """Raises a FileNotFoundError if a folder does not exist, before anything else is read."""
     if "://" not in str(folder) and not Path(folder).is_dir():  # `hf://owner/name` is no folder
-        raise FileNotFoundError(f"There is no saved predictor, run or export in {folder}.")
+        raise FileNotFoundError(not_a_model(folder))
 
 
 def load_any(folder: str | Path, dtype: str | None = None) -> tuple[Any, dict[str, Any]]:

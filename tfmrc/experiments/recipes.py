@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tfmrc.arguments import nearest
 
-__all__ = ["find_recipe", "recipes_folder"]
+__all__ = ["find_recipe", "recipe_name", "recipes_folder"]
 
 _HERE = Path(__file__).resolve().parents[1]
 
@@ -51,3 +51,21 @@ def find_recipe(name: str) -> Path:
         + (f"; did you mean {similar}?" if similar else ".")
         + f" Received: {name}"
     )
+
+
+def recipe_name(path: Path) -> str:
+    """Returns the shortest text by which `find_recipe` finds a file: the name of a shipped recipe.
+
+    Args:
+        path: Path. A YAML file. Any other file is named by its path.
+
+    Example:
+
+    >>> recipe_name(find_recipe("san_squad")), recipe_name(find_recipe("san_squad/paper_size"))
+    ('san_squad', 'san_squad/paper_size')
+    """
+    folder = recipes_folder()
+    if folder is None or not path.resolve().is_relative_to(folder.resolve()):
+        return path.as_posix()
+    name = path.resolve().relative_to(folder.resolve()).with_suffix("").as_posix()
+    return name.removesuffix("/config")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tfmrc.experiments import loading
-from tfmrc.experiments.settings import Evaluation, Experiment, Grid
+from tfmrc.experiments.settings import Evaluation, Experiment, Grid, Training
 from tfmrc.files import write_text
 
 MARKER = "run.json"
@@ -34,6 +34,9 @@ _OURS = frozenset(
     + (EVALUATION, ENCODER_STATES, "best.weights.h5", "checkpoints", "tensorboard", VOCABULARY_IDS)
     + ("learning_curves.png", "learning_curves.svg")
 )
+_PREPARED = (INPUTS, DATA, VOCABULARY, VOCABULARY_IDS, SPANS)
+_PARTS = ("train", "validation", "test")
+_NOT_TRAINED = frozenset((MARKER, LOCK, CONFIG, TAGS, IDS, ENCODER_STATES, *_PREPARED))
 _UNFINISHED = (".tmp", ".part", ".old", ".lock", ".tmp.weights.h5")  # of a process that was killed
 _KIND = "tfmrc run"
 _BEGUN = {LOCK, f".{MARKER}.part"}  # of a process that was killed before it wrote the marker
@@ -58,8 +61,9 @@ def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Itera
     """Creates a run's folder, or opens one of the same settings, and locks it.
 
     The time limit, the grid's variants and seeds, and the settings of the report may differ from
-    those in the folder. If the block raises and the folder is new and has no other files, it is
-    removed.
+    those in the folder. A run of other settings in which no step was trained, such as one whose
+    model was refused, begins again; what was prepared stays as far as it fits. If the block raises
+    and the folder is new and has no other files, it is removed.
 
     Args:
         experiment: `Experiment`. The experiment.
@@ -83,13 +87,15 @@ def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Itera
         )
     if fresh and not is_new:
         check_removable(folder)
-    elif (folder / CONFIG).is_file():
+    elif (folder / CONFIG).is_file() and (is_begun(folder) or folder.is_symlink()):
         check_settings(experiment, folder)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         try:
             if fresh and not is_new:
                 _empty(folder)
+            elif (folder / CONFIG).is_file():
+                _begin_again(experiment, folder)
             write_json(folder / MARKER, {"kind": _KIND, "format": 1})
             loading.save(experiment, folder / CONFIG)
             yield folder
@@ -107,6 +113,62 @@ def check_settings(experiment: Experiment, folder: Path) -> None:
             f"{folder} holds a run of other settings ({_difference(before, experiment)}). "
             "Pass --fresh to drop it, or --run FOLDER for another folder."
         )
+
+
+def is_begun(folder: Path) -> bool:
+    """Returns True if a run's folder has anything of a training, or the folder of another run."""
+    for path in folder.iterdir():
+        if path.name in _OURS - _NOT_TRAINED:
+            if path.is_dir() and not any(path.iterdir()):
+                continue
+            if path.is_dir() or path.stat().st_size:
+                return True
+        elif path.is_dir() and is_run(path):
+            return True
+    return False
+
+
+def _begin_again(experiment: Experiment, folder: Path) -> None:
+    """Lets a run in which no step was trained begin with other settings; refuses any other run.
+
+    What was prepared is removed if it depends on the settings that have changed.
+    """
+    before = loading.load(folder / CONFIG)
+    if _essence(before) == _essence(experiment):
+        return
+    if is_begun(folder):
+        check_settings(experiment, folder)
+    same = _preparation(before) == _preparation(experiment)
+    again = "its data stays prepared" if same else "its data is prepared again"
+    print(
+        f"{folder} had other settings ({_difference(before, experiment)}), and no step was "
+        f"trained: {again}.",
+        flush=True,
+    )
+    if same:
+        return
+    drop_prepared(folder)
+    if before.tagger != experiment.tagger:
+        (folder / TAGS).unlink(missing_ok=True)
+
+
+def _preparation(experiment: Experiment) -> Experiment:
+    """Returns the settings that the result of `prepare` depends on."""
+    return replace(
+        _essence(experiment),
+        model={"name": experiment.model.get("name")},
+        encoder={},
+        contextual={},
+        training=Training(),
+    )
+
+
+def drop_prepared(folder: Path) -> None:
+    """Removes the files that `prepare` wrote, by their names; the tags of texts stay."""
+    for name in _PREPARED:
+        (folder / name).unlink(missing_ok=True)
+    for name in _PARTS if not (folder / IDS).is_symlink() else ():
+        (folder / IDS / f"{name}.txt").unlink(missing_ok=True)
 
 
 def _essence(experiment: Experiment) -> Experiment:

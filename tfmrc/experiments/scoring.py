@@ -58,8 +58,18 @@ def references(examples: Sequence[Example], target: str, style: str | None) -> d
     return answer_references(examples, style)
 
 
-def prefix_of(experiment: Experiment, source: Source, target: str, style: str | None) -> str:
-    """Returns the prefix of a task's scores: from the settings, or the style if there are several.
+def prefix_of(
+    experiment: Experiment,
+    source: Source,
+    target: str,
+    style: str | None,
+    *,
+    only_target: bool = True,
+) -> str:
+    """Returns the prefix of a task's scores, which keeps the scores of several tasks apart.
+
+    It is that of the settings, or the target of a model that answers and asks, or the style if
+    there are several.
 
     Args:
         experiment: `Experiment`. The experiment, whose settings may name prefixes by
@@ -67,10 +77,13 @@ def prefix_of(experiment: Experiment, source: Source, target: str, style: str | 
         source: `Source`. The source.
         target: str. `"answer"` or `"question"`.
         style: str or None. Style of the answers.
+        only_target: bool. Whether all tasks of the model have this target. Default: True.
     """
     prefix = experiment.evaluation.prefixes.get(target)
     if prefix is not None:
         return prefix
+    if not only_target:
+        return target
     by_style = len(source.styles) > 1 or source.format == "msmarco"
     return (style or "") if by_style and target == "answer" else ""
 

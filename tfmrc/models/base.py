@@ -196,6 +196,17 @@ Received: word_dimm=4
 
     # === Training ===
 
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        """Trains the model, as `keras.Model.fit` does.
+
+        Keras warns that it does not shuffle a `tf.data.Dataset`; `dataset(..., shuffle=True)` of a
+        preprocessor has shuffled it, so no such warning is shown.
+        """
+        x = args[0] if args else kwargs.get("x")
+        if hasattr(x, "element_spec") and len(args) < 9:  # the ninth is `shuffle`
+            kwargs.setdefault("shuffle", False)
+        return super().fit(*args, **kwargs)
+
     def make_train_function(self, force: bool = False) -> None:
         """Creates the function of a training step, after all variables exist.
 

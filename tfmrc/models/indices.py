@@ -1,4 +1,4 @@
-"""A sentence for TensorFlow's error of an index that a table does not have."""
+"""Sentences for errors of a step: an index that a table does not have, labels without outputs."""
 
 import functools
 import re
@@ -8,19 +8,22 @@ from typing import Any
 __all__ = ["explaining"]
 
 WRONG = re.compile(r"\] = (-?\d+) is not in \[0, (\d+)\)")
+STRUCTURES = re.compile(r"different structures\.\s*y_true: (\{.*\})\s*y_pred: (\{.*\})")
+NAME = re.compile(r"'(\w+)':")
 NODE = re.compile(r"\{\{node (.+?)\}\}")
 
 
 def explaining(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wraps a step of `fit`, `evaluate` or `predict`, whose graph looks up ids and labels.
 
-    No operation is added: the message of the error of TensorFlow's lookup is replaced.
+    No operation is added: the messages of TensorFlow's lookup and of Keras' losses are replaced.
 
     Args:
         function: callable. The step.
 
     Returns:
-        The step, which raises a ValueError for an id or a label that is out of range.
+        The step, which raises a ValueError for an id or a label that is out of range, and for
+        labels of outputs that the model lacks.
     """
 
     @functools.wraps(function)
@@ -44,6 +47,15 @@ def _explanation(text: str) -> str | None:
     >>> _explanation("indices[2,0] = 50 is not in [0, 5)\\n [[{{node compile_loss/nll/GatherV2}}]]")
     'A label is beyond what the loss `nll` selects from: 0 to 4. Received: 50'
     """
+    other = STRUCTURES.search(text)
+    if other is not None:
+        labels, outputs = (", ".join(NAME.findall(part)) for part in other.groups())
+        return (
+            "The labels of the dataset and the outputs of the model differ. Labels of outputs that "
+            "the model lacks are left out by `dataset.map(tfmrc.training.only_outputs(model))`; "
+            "compile the model again before. "
+            f"Received: labels {labels}; outputs {outputs}"
+        )
     wrong, nodes = WRONG.search(text), NODE.findall(text)
     if wrong is None:
         return None

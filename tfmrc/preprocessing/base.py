@@ -12,6 +12,7 @@ from tfmrc.arguments import check_arguments
 from tfmrc.data.batching.dataset import make_dataset
 from tfmrc.data.batching.training_example import Source
 from tfmrc.preprocessing.encoder_inputs import check_reading, subwords_of
+from tfmrc.preprocessing.span_labels import check_spans
 from tfmrc.preprocessing.styles import Styles
 from tfmrc.text.counting import Record
 from tfmrc.text.detokenize import join_words, words_of_ids
@@ -70,6 +71,9 @@ Received: pasage_length=9
 
     annotations: tuple[str, ...] = ()
     """Names of the inputs from an external tagger; empty if none are needed."""
+
+    needs_spans: bool = False
+    """Whether the labels are made of spans, so that an answer without one trains nothing."""
 
     generation_vocabulary_size: int
 
@@ -202,6 +206,9 @@ Received: pasage_length=9
         Returns:
             A `tf.data.Dataset` of `(x, y, sample_weight)`.
 
+        Raises:
+            ValueError: If the labels are spans, and no answer of a list of examples has one.
+
         Example:
             >>> from tfmrc.data import Example
             >>> from tfmrc.preprocessing import SANPreprocessor
@@ -212,6 +219,8 @@ Received: pasage_length=9
             (1, 4)
         """
         check_arguments(make_dataset, options, f"{type(self).__name__}.dataset")
+        if self.needs_spans and isinstance(examples, list | tuple):
+            check_spans(examples, options.get("styles") or self.styles, type(self).__name__)
         return make_dataset(examples, self, batch_size, **options)
 
     def randomize_oov_buckets(self, inputs: Tensors, records: Tensors, names: Any) -> None:

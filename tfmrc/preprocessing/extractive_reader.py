@@ -52,6 +52,8 @@ class ExtractiveReaderPreprocessor(Preprocessor):
     Reference: Devlin et al. 2019; the released `run_squad.py` of BERT.
     """
 
+    needs_spans = True
+
     window_length: int
     overlap: int
     question_length: int
@@ -231,7 +233,8 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         Args:
             records: dict. `question` string `[B]`, `passages` string `[B, K']`, `span` int32
                 `[B, 3]`: passage, start and end of the target answer in characters, -1 without an
-                answer. The model reads the first window that has the whole answer.
+                answer, and optionally `answer` string `[B]`, "" without one. The model reads the
+                first window that has the whole answer.
 
         Returns:
             `(x, y, sample_weight)`: the model's inputs; `begin` and `end` int32 `[B]`, positions in
@@ -263,7 +266,10 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         window = tf.where(known, best, opening)
         x = {name: tf.gather(source[name], window) for name in MODEL_INPUTS}
         none = 0 if self.unanswerable else -1
-        empty = tf.where(span[:, 1] < 0, none, -1)
+        unknown = span[:, 1] < 0
+        if "answer" in records:  # a text that no span has is not the lack of an answer
+            unknown &= records["answer"] == ""
+        empty = tf.where(unknown, none, -1)
         y = {
             name: tf.where(known, tf.gather(values, window), empty)
             for name, values in (("begin", first), ("end", last))

@@ -72,6 +72,8 @@ class SANPreprocessor(Preprocessor):
     Reference: Liu et al. 2018 (SAN), section 2, lexicon encoding layer, san-02.
     """
 
+    needs_spans = True
+
     passage_length: int
     question_length: int
     answer_length: int

@@ -12,7 +12,12 @@ from tfmrc.predictors.answer import Answer
 from tfmrc.predictors.generated import GeneratedQuestion
 from tfmrc.predictors.result import Result
 from tfmrc.serving.errors import RequestError
-from tfmrc.serving.queries import SignatureQuery, answer_query, ask_query
+from tfmrc.serving.queries import (
+    SignatureQuery,
+    answer_query,
+    ask_query,
+    check_finds_answers,
+)
 from tfmrc.serving.transports import Address, transport_of
 
 __all__ = ["AsyncClient", "Client"]
@@ -259,8 +264,11 @@ class Client(_Base):
 
         Yields:
             For each passage its candidates in their order, each with the best question.
+
+        Raises:
+            ValueError: If the model does not find answers.
         """
-        self.signatures()
+        check_finds_answers(self.signatures())
         for passage in passages:
             outputs = self.run({"passage": [passage]}, "generate_from_passage")
             yield GeneratedQuestion.of_candidates(outputs, 0)
@@ -421,7 +429,7 @@ class AsyncClient(_Base):
         Yields:
             For each passage its candidates in their order, each with the best question.
         """
-        await self.signatures()
+        check_finds_answers(await self.signatures())
         for passage in passages:
             outputs = await self.run({"passage": [passage]}, "generate_from_passage")
             yield GeneratedQuestion.of_candidates(outputs, 0)

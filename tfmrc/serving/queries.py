@@ -11,7 +11,7 @@ from tfmrc.predictors.san import best_of_passages
 from tfmrc.predictors.span_answer import SpanAnswer
 from tfmrc.predictors.task import sequence_of_passages
 
-__all__ = ["SignatureQuery", "answer_query", "ask_query"]
+__all__ = ["SignatureQuery", "answer_query", "ask_query", "check_finds_answers"]
 
 Signatures = Mapping[str, Collection[str]]
 
@@ -60,8 +60,10 @@ def answer_query(
     name = "answer" if "answer" in signatures else "serving_default"
     expected = signatures[name]
     if "question" not in expected:
+        hint = "" if "answer" not in expected else " It asks them: call `ask`, or `tfmrc ask`."
         raise ValueError(
-            f"This model does not answer questions; its signatures are {', '.join(signatures)}."
+            f"This model does not answer questions.{hint} Its signatures are "
+            f"{', '.join(signatures)}."
         )
     if "passages" in expected and "style" not in expected:
         inputs: dict[str, list[Any]] = {
@@ -104,6 +106,9 @@ def ask_query(
         answer_start: int or None. Offset of its first character in the passage; None for its first
             occurrence.
 
+    Raises:
+        ValueError: If the model does not ask questions.
+
     Example:
 
     >>> from tfmrc.serving.queries import ask_query
@@ -111,11 +116,44 @@ def ask_query(
     {'passage': ['Ann.'], 'answer': ['Ann']}
     """
     inputs: dict[str, list[Any]] = {"passage": [passage], "answer": [answer]}
-    name = "ask" if "ask" in signatures else "serving_default"
+    name = _asking(signatures)
     if answer_start is not None:
         name = "at"
         inputs["answer_start"] = [answer_start]
     return SignatureQuery(name, inputs, lambda outputs: GeneratedQuestion.about(outputs, 0, answer))
+
+
+def check_finds_answers(signatures: Signatures) -> None:
+    """Raises a ValueError unless a model finds answers to ask about by itself.
+
+    Args:
+        signatures: dict. The names of the inputs of each signature.
+
+    Example:
+
+    >>> from tfmrc.serving.queries import check_finds_answers
+    >>> check_finds_answers({"ask": ["passage", "answer"]})
+    Traceback (most recent call last):
+    ...
+    ValueError: This model finds no answers to ask about: give one (`answer`, or --answer).
+    """
+    _asking(signatures)
+    if "generate_from_passage" not in signatures:
+        raise ValueError(
+            "This model finds no answers to ask about: give one (`answer`, or --answer)."
+        )
+
+
+def _asking(signatures: Signatures) -> str:
+    """Returns the signature that asks about an answer."""
+    name = "ask" if "ask" in signatures else "serving_default"
+    expected = signatures.get(name, ())
+    if "answer" not in expected:
+        hint = "" if "question" not in expected else " It answers them: `answer`, `tfmrc answer`."
+        raise ValueError(
+            f"This model does not ask questions.{hint} Its signatures are {', '.join(signatures)}."
+        )
+    return name
 
 
 def _best(outputs: Mapping[str, Any], count: int) -> Result:

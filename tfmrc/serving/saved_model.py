@@ -6,7 +6,7 @@ from typing import Any
 
 from tfmrc.predictors.generated import GeneratedQuestion
 from tfmrc.predictors.result import Result
-from tfmrc.serving.queries import answer_query, ask_query
+from tfmrc.serving.queries import answer_query, ask_query, check_finds_answers
 from tfmrc.serving.signature import SavedModel
 
 __all__ = ["ExportedPredictor"]
@@ -97,6 +97,7 @@ class ExportedPredictor:
         Raises:
             ValueError: If the export does not find answers.
         """
+        check_finds_answers(self._inputs)
         for passage in passages:
             outputs = self.run("generate_from_passage", {"passage": [passage]})
             yield GeneratedQuestion.of_candidates(outputs, 0)

@@ -286,8 +286,8 @@ def _fields(
         if field not in result:
             raise location.error(
                 f"expected a column {' or '.join(NAMES[field][:3])}; another one is named by "
-                f"columns={{{field!r}: ...}}. Received: {', '.join(map(short, names))}; "
-                f"for example {EXAMPLE}",
+                f"columns={{{field!r}: ...}}, in a command by --columns {field}=... "
+                f"Received: {', '.join(map(short, names))}; for example {EXAMPLE}",
                 field,
             )
     return result

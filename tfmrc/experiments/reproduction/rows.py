@@ -4,6 +4,8 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tfmrc.experiments.recipes import recipe_name
+
 _Kind = TypeVar("_Kind")
 
 
@@ -45,7 +47,7 @@ class Part:
         """Returns the commands that run the part; none if there is no recipe."""
         if self.commands or not self.recipe:
             return self.commands
-        words = ["tfmrc train", Path(recipes, self.recipe).as_posix()]
+        words = ["tfmrc train", recipe_name(Path(recipes, self.recipe))]
         words += [f"--set name={self.run}", self.flags] if self.flags else []
         return " ".join(words), f"tfmrc evaluate runs/{self.run}"
 

@@ -241,6 +241,7 @@ def score_source(
     """Predicts and scores the examples of a source with every set of options."""
     settings, source = experiment.evaluation, tested.part.source
     result = RunScores()
+    only_target = source.sequence is not None or len({t.target for t in predictor.tasks}) == 1
     for more, options in (("", {}), *settings.also.items()):
         name = f"{system}_{more}" if more else system
         named: NamedScores = []
@@ -265,7 +266,7 @@ def score_source(
                 batch_size=settings.batch_size,
                 model=digest,
             )
-            prefix = prefix_of(experiment, source, goal, style)
+            prefix = prefix_of(experiment, source, goal, style, only_target=only_target)
             written = Written(source, goal, style, tested.examples, predictions, prefix)
             result.written.setdefault(name, []).append(written)
             if _writes(predictor):

@@ -68,7 +68,8 @@ def evaluate_with(
     questions = Path(questions)
     check_exists(folder)
     settings_of_run = Path(folder) / folders.CONFIG if folders.is_run(Path(folder)) else None
-    columns = None if settings_of_run is None else table_columns(load_settings(settings_of_run))
+    before = None if settings_of_run is None else load_settings(settings_of_run)
+    columns = None if before is None else table_columns(before)
     examples = read_questions(questions, columns)
     predictor, chosen = load_saved(folder, options)
     digest = folder_digest(folder, (options or {}).get("dtype"))
@@ -77,7 +78,8 @@ def evaluate_with(
     source = Source("examples", styles, test=str(questions), title=questions.name, rules=rules)
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")
-    settings = Evaluation(options=chosen, meteor=False, batch_size=batch_size)
+    prefixes = {} if before is None else before.evaluation.prefixes
+    settings = Evaluation(options=chosen, meteor=False, batch_size=batch_size, prefixes=prefixes)
     name = Path(folder).resolve().name
     title = f"{name} on {questions.name}"
     experiment = Experiment(name, (source,), {}, title=title, evaluation=settings)

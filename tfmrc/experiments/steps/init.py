@@ -4,7 +4,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import islice
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +27,8 @@ LOOKED_AT = 2_000
 """Examples from which the sizes are chosen; all of them are counted."""
 
 _STEPS = 1_500  # a first training of the small presets on two CPU cores: minutes, not hours
-_BATCH_SIZE = 32
-_WITH_ENCODER = {"batch_size": 16, "epochs": 2}
+_STEPS_WITH_ENCODER = 100  # that a pretrained encoder needs at least
+_FEW, _SOME, _MANY = 300, 1_000, 2_000  # questions with an answer
 
 
 def init(
@@ -64,9 +66,16 @@ def init(
         RecordError: If the data is broken.
     """
     target = Path(path)
+    if not isinstance(data, str | PathLike):
+        raise ValueError(
+            "A recipe names the file of its questions. Write the table to one first, such as "
+            f"table.to_csv('questions.csv', index=False). Received: {type(data).__name__}"
+        )
     target = (
         target if target.suffix in (".yaml", ".yml") else target.with_name(f"{target.name}.yaml")
     )
+    if not target.parent.is_dir():
+        raise ValueError(f"The folder of the recipe does not exist. Received: {target}")
     if target.exists():
         raise ValueError(f"The recipe exists already; give another name. Received: {target}")
     if model not in MODELS:
@@ -77,7 +86,8 @@ def init(
             + f" Received: {model!r}"
         )
     source = _source_of(Path(data), columns)
-    statistics = _Statistics.of(_read(source, Path(data), columns))
+    spans = model != "masque"
+    statistics = _Statistics.of(_read(source, Path(data), columns), spans)
     statistics.check(model)
     if test is not None:
         test_source = _source_of(Path(test), columns)
@@ -100,7 +110,18 @@ def init(
         f"  tfmrc evaluate {run}" + " --input FILE" * (test is None),
         f"  tfmrc predict {run} --input FILE",
     ]
-    return "\n".join([statistics.describe(), f"Wrote {target}. Next:", *commands])
+    if model != "maxout_pointer_qg":
+        commands.append(f'  tfmrc answer {run} --question "..." --passage "..."')
+    if model in ("maxout_pointer_qg", "daanet"):
+        commands.append(f'  tfmrc ask {run} --passage "..." --answer "..."')
+    said = [statistics.describe(), f"Wrote {target}. Next:", *commands]
+    if encoder is None and statistics.answered < _SOME:
+        said.append(
+            "With so few questions start from what was learned before: `--encoder minilm` reads "
+            "with a pretrained encoder, and "
+            f"`tfmrc train {target} --from FOLDER` trains a model further."
+        )
+    return "\n".join(said)
 
 
 def _source_of(path: Path, columns: Any) -> str:
@@ -129,6 +150,7 @@ class _Statistics:
     examples: int = 0
     answered: int = 0
     located: int = 0
+    held: int = 0
     unanswerable: int = 0
     ranked: int = 0
     groups: Counter[str] = field(default_factory=Counter)
@@ -140,7 +162,7 @@ class _Statistics:
     )
 
     @classmethod
-    def of(cls, examples: Iterable[Example]) -> "_Statistics":
+    def of(cls, examples: Iterable[Example], spans: bool = False) -> "_Statistics":
         statistics = cls()
         for example in examples:
             statistics.examples += 1
@@ -152,6 +174,10 @@ class _Statistics:
             if example.group is not None:
                 statistics.documents.add(example.group)
             statistics.styles.update(dict.fromkeys(example.answers))
+            style = next(iter(statistics.styles), "")  # the one that a recipe of spans trains
+            statistics.held += bool(example.spans) or (
+                spans and any(True for _ in data.with_exact_spans([example], style))
+            )
             statistics.num_passages = max(statistics.num_passages, len(example.passages))
             if statistics.examples <= LOOKED_AT:
                 statistics._measure(example)
@@ -177,26 +203,49 @@ class _Statistics:
                 f"{model} is trained on answers, and no row has one. Expected a column `answer` "
                 "or `answers`"
             )
+        if model != "masque" and not self.held:
+            raise ValueError(
+                f"{model} is trained on answers that a passage contains word by word, and none of "
+                f"the {self.answered:,} does. `--model masque` writes answers in its own words."
+            )
 
     def validation_share(self) -> float:
-        """The share of the documents that gives validation a twentieth of the questions or more."""
-        share, chosen = 0.0, 0
-        numbered = ((group_number(name, Split.seed), n) for name, n in self.groups.items())
-        for number, count in sorted(numbered):
-            if chosen >= max(1, self.examples / 20) or chosen + count == self.examples:
+        """The share of the documents that gives validation a twentieth of the questions or more.
+
+        A document is validated on if its number is below the share. The document of the greatest
+        number is always left for training.
+        """
+        groups = sorted((group_number(name, Split.seed), n) for name, n in self.groups.items())
+        chosen = count = 0
+        for count, (_, size) in enumerate(groups):
+            if chosen >= max(1, self.examples / 20) or count == len(groups) - 1:
                 break
-            share, chosen = number, chosen + count
-        return max(Split.validation_share, math.ceil(share * 10_000 + 1) / 10_000)
+            chosen += size
+        last = groups[count - 1][0] if count else 0.0
+        if last < Split.validation_share <= groups[-1][0]:
+            return Split.validation_share
+        return _between(last, groups[count][0])
 
     def describe(self) -> str:
         parts = [f"{self.examples:,} questions", f"{self.answered:,} with an answer"]
         if self.located:
             parts.append(f"{self.located:,} with its position")
+        if 0 < self.held < self.answered and self.held > self.located:
+            parts.append(f"{self.held:,} whose answer a passage contains")
         if self.unanswerable:
             parts.append(f"{self.unanswerable:,} that the passages do not answer")
         if self.documents:
             parts.append(f"{len(self.documents):,} documents")
         return ", ".join(parts)
+
+
+def _between(low: float, high: float) -> float:
+    """Returns a number above `low` and at most `high`, with four decimals if there is one."""
+    for digits in range(4, 16):
+        number = math.ceil(low * 10**digits + 1) / 10**digits
+        if low < number <= high:
+            return number
+    return high
 
 
 def _recipe(
@@ -256,7 +305,7 @@ def _split(statistics: _Statistics) -> list[str]:
         if count
         else "# No column names the documents (`group`): two passages of one may be in two parts."
     )
-    return [how, f"split: {{validation_share: {share:g}, validation_limit: 512}}"]
+    return [how, f"split: {{validation_share: {Decimal(repr(share)):f}, validation_limit: 512}}"]
 
 
 def _vocabulary(statistics: _Statistics) -> list[str]:
@@ -304,12 +353,14 @@ def _model(model: str, statistics: _Statistics, encoder: str | None) -> list[str
 
 
 def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[str]:
-    per_epoch = max(1, statistics.answered // _BATCH_SIZE)
-    settings = {"epochs": min(30, max(3, -(-_STEPS // per_epoch))), "batch_size": _BATCH_SIZE}
-    if encoder is not None:
-        settings = dict(_WITH_ENCODER)
-        if statistics.answered < 2_000:
-            settings["epochs"] = 4
+    answered = statistics.answered
+    batch_size = 8 if answered < _FEW else 16 if answered < _SOME or encoder is not None else 32
+    per_epoch = max(1, answered // batch_size)
+    if encoder is None:
+        epochs = min(30, max(3, -(-_STEPS // per_epoch)))
+    else:
+        epochs = max(2 if answered >= _MANY else 4, -(-_STEPS_WITH_ENCODER // per_epoch))
+    settings = {"epochs": epochs, "batch_size": batch_size}
     if settings["epochs"] > 5:
         settings["patience"] = 5
     return [

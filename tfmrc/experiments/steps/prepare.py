@@ -106,16 +106,26 @@ def prepare(
 def prepare_in(folder: Path, experiment: Experiment, data: Path) -> Prepared:
     """Prepares an open folder, as `prepare` does; returns the stored result if there is one.
 
+    A folder in which no step was trained is prepared again if the files have changed.
+
     Raises:
-        ValueError: If the folder was prepared from other files, or a file is damaged or changes
+        ValueError: If the folder has a training on other files, or a file is damaged or changes
             while it is read.
     """
     files = input_files(experiment, data)
     stamps = inputs.stamps(files)
     now = inputs.describe_inputs(files)
     done = folder / folders.INPUTS
-    if done.is_file():
-        noted = folders.read_json(done, "prepare")
+    noted = folders.read_json(done, "prepare") if done.is_file() else None
+    if noted is not None and noted.get("files") != now and not folders.is_begun(folder):
+        print(
+            f"{folder} was prepared from other data, and no step was trained: it is prepared "
+            "again.",
+            flush=True,
+        )
+        folders.drop_prepared(folder)
+        noted = None
+    if noted is not None:
         inputs.check_unchanged(noted.get("files", {}), now, folder)
         inputs.check_intact(noted.get("prepared", {}), folder)
         facts_of_data = folders.read_json(folder / folders.DATA, "prepare")

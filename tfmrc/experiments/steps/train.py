@@ -284,7 +284,13 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     predictor.save(folder / folders.PREDICTOR, metrics={"training": facts})
     evaluation.plot_learning_curves(folder / folders.LOG, folder / "learning_curves")
     folders.write_json(folder / folders.TRAINING, facts)
-    print(f"Trained {done:,} steps in {facts['seconds'] / 60:.1f} minutes: {folder}", flush=True)
+    how_many, why = f"{done:,}", ""
+    if done < steps:
+        how_many, why = f"{done:,} of {steps:,}", f", ended by: {facts['ended_by']},"
+    print(
+        f"Trained {how_many} steps{why} in {facts['seconds'] / 60:.1f} minutes: {folder}",
+        flush=True,
+    )
     return facts
 
 

@@ -1,0 +1,47 @@
+"""The check that examples have the labels of a model that finds spans."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from tfmrc.data.batching.training_example import records
+
+__all__ = ["check_spans"]
+
+
+def check_spans(examples: Sequence[Any], styles: Sequence[str], name: str) -> None:
+    """Raises a ValueError if no answer has a span, and warns if some have none.
+
+    Without a span an example has no label, and its loss is 0.
+
+    Args:
+        examples: list of `Example` or `TrainingExample`. Those without an answer are not counted.
+        styles: sequence of str. The answer styles.
+        name: str. Name of the preprocessor, for the message.
+
+    Raises:
+        ValueError: If there are answers and none has a span.
+
+    Example:
+        >>> from tfmrc.data import Example, with_exact_spans
+        >>> from tfmrc.preprocessing.span_labels import check_spans
+        >>> examples = [Example("1", "Who flew?", ("An owl flew.",), {"span": ("An owl",)})]
+        >>> check_spans(list(with_exact_spans(examples, "span")), ["span"], "SANPreprocessor")
+    """
+    answered = [record for record in records(examples, styles) if record.answer]
+    missing = sum(
+        all(record.example.span_text(span) != record.answer for span in record.example.spans)
+        for record in answered
+    )
+    if answered and missing == len(answered):
+        raise ValueError(
+            f"{name} makes labels of spans, and no answer has one. Find them in the passages: "
+            f"`examples = list(tfmrc.data.with_exact_spans(examples, {answered[0].style!r}))`. "
+            f"Received: {missing:,} answers without a span"
+        )
+    if missing:
+        warnings.warn(
+            f"{missing:,} of {len(answered):,} answers have no span, so their examples train "
+            "nothing. `tfmrc.data.with_exact_spans` finds the answers that a passage contains.",
+            stacklevel=3,
+        )

@@ -319,11 +319,33 @@ def test_time_limit_stops_and_counts_what_was_before() -> None:
     model.compile("sgd", "mse")
     x = np.zeros((8, 1))
     limit = TimeLimit(minutes=1.0)
-    limit.set_state({"seconds": 59.9999})
+    limit.set_state({"seconds": 59.9999, "reached": False})
     model.fit(x, x, batch_size=1, epochs=3, verbose=0, callbacks=[limit])
     assert limit.reached
     assert limit.seconds >= 60
     assert int(model.optimizer.iterations) < 24
+    for minutes, goes_on in ((1.0, False), (2.0, True), (None, True)):
+        again = TimeLimit(minutes)
+        again.set_state(limit.get_state())
+        assert again.goes_on is goes_on
+
+
+@pytest.mark.slow  # a small model does so in tests/training/callbacks
+def test_a_run_that_its_time_limit_ended_goes_on_with_a_greater_one(folder, capsys) -> None:
+    run = folder / "longer"
+    with eagerly():
+        for minutes in ("0.00001", "0.00001", "null"):
+            chosen = experiments.load(
+                folder / "config.yaml", f"training.max_minutes={minutes}", "evaluation.limit=2"
+            )
+            experiments.train(chosen, data=folder, run=run)
+    said = capsys.readouterr().out
+    assert "Trained 1 of 6 steps, ended by: time limit" in said
+    assert said.count("already trained") == 1 and said.count("and goes on") == 1
+    facts = json.loads((run / "training.json").read_text())
+    assert facts["ended_by"] == "all steps done" and facts["steps"] == 7
+    model = Predictor.load(run / "predictor").model
+    assert all(np.isfinite(weight.numpy()).all() for weight in model.weights)
 
 
 def test_steps_end_with_a_look_at_the_validation_examples(folder: Path) -> None:

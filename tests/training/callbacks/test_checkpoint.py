@@ -158,6 +158,29 @@ def test_run_that_was_stopped_early_stays_stopped(tmp_path):
         np.testing.assert_array_equal(one, two)
 
 
+def test_run_that_a_time_limit_ended_goes_on_with_a_greater_one(tmp_path):
+    import tensorflow as tf
+
+    batches = tf.data.Dataset.from_tensors((np.ones((4, 2)), np.ones((4, 3)))).repeat()
+
+    def limited(minutes, epochs):
+        limit = training.TimeLimit(minutes)
+        inputs = keras.Input((2,))
+        model = keras.Model(inputs, keras.layers.Dense(3)(inputs))
+        model.compile(training.AdamW(0.1), "mse", run_eagerly=True)
+        checkpoint = training.Checkpoint(tmp_path, callbacks=[limit])
+        history = model.fit(
+            checkpoint.dataset(batches.skip), epochs=epochs, steps_per_epoch=4, verbose=0,
+            shuffle=False, callbacks=[limit, checkpoint],
+        )  # fmt: skip
+        return history.epoch, checkpoint.step
+
+    assert limited(1e-9, 3) == ([0], 1)
+    assert limited(1e-9, 3) == ([0], 1), "the same limit"
+    assert limited(60.0, 3) == ([0, 1, 2], 9)
+    assert limited(None, 3) == ([0, 1, 2], 9), "ended by itself"
+
+
 def test_standard_callbacks(tmp_path):
     run = training.callbacks(tmp_path, tensorboard=False, patience=1, every_steps=2)
     model = toy.model()

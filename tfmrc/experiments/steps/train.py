@@ -36,6 +36,8 @@ from tfmrc.ops.ids import NUM_SPECIAL
 # and averages, the best weights and the predictor, the last two with their temporary files.
 COPIES = 16
 
+_TIME_LIMIT = "time limit"
+
 
 def train(
     experiment: Experiment,
@@ -90,7 +92,7 @@ def train(
     with folders.open_run(experiment, folder, fresh):
         prepared = prepare_in(folder, base_of(experiment), source_folder)
     for member in runs:
-        if member.is_trained:
+        if member.is_trained and not _has_more_time(member):
             folders.check_settings(member.experiment, member.folder)
             continue
         try:
@@ -135,10 +137,13 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         The content of `training.json`.
     """
     folder, experiment = member.folder, member.experiment
-    if member.is_trained:
-        print(f"{folder} is already trained; --fresh trains again.")
-        return dict(folders.read_json(folder / folders.TRAINING, "train"))
     settings = experiment.training
+    if member.is_trained:
+        if not _has_more_time(member):
+            print(f"{folder} is already trained; --fresh trains again.")
+            return dict(folders.read_json(folder / folders.TRAINING, "train"))
+        print(f"{folder} was ended by its time limit, and goes on.")
+        (folder / folders.TRAINING).unlink()
     keras.utils.set_random_seed(experiment.seed)
     sources = prepared.splits(experiment)
     tags = prepared.tags()
@@ -244,7 +249,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     ):
         fitted.fit(
             batches,
-            epochs=steps // per_epoch,
+            epochs=_epochs(callbacks.checkpoint, steps, per_epoch),
             steps_per_epoch=per_epoch,
             validation_data=dev,
             shuffle=False,  # the batches are shuffled already
@@ -387,10 +392,24 @@ def _validation_records(experiment: Experiment, sources: list[Any]) -> list[Trai
     return built
 
 
+def _has_more_time(member: Member) -> bool:
+    """Returns True if a lower time limit than that of the settings ended a training."""
+    facts = folders.read_json(member.folder / folders.TRAINING, "train")
+    minutes = member.experiment.training.max_minutes
+    ended = facts["ended_by"] == _TIME_LIMIT
+    return ended and (minutes is None or facts["seconds"] < 60 * minutes)
+
+
+def _epochs(checkpoint: training.Checkpoint, steps: int, per_epoch: int) -> int:
+    """Returns the number of epochs until `steps`: more than usual after one that was cut short."""
+    done = checkpoint.step - checkpoint.step_in_epoch
+    return checkpoint.epoch + -(-(steps - done) // per_epoch)
+
+
 def _end(limit: training.TimeLimit, step: int, steps: int) -> str:
     if step >= steps:
         return "all steps done"
-    return "time limit" if limit.reached else "no better validation loss"
+    return _TIME_LIMIT if limit.reached else "no better validation loss"
 
 
 def _trained_parts(model: keras.Model, log: Path) -> list[str] | None:

@@ -128,6 +128,11 @@ class Checkpoint(keras.callbacks.Callback):
         return self._read()[1]["epoch"]
 
     @property
+    def step_in_epoch(self) -> int:
+        """Number of batches of the epoch that the run in the folder has not finished."""
+        return self._read()[1]["step_in_epoch"]
+
+    @property
     def newest(self) -> Path | None:
         """The newest checkpoint in the folder; None for a new run."""
         return next(iter(self._files()), None)
@@ -186,7 +191,8 @@ class Checkpoint(keras.callbacks.Callback):
         self._restore_optimizer(model, _numbered(arrays, "optimizer"))
         for callback, state in zip(self.callbacks, self._facts["callbacks"], strict=True):
             callback.set_state(state)
-        stopped = self._facts["stopped"]
+        goes_on = any(getattr(callback, "goes_on", False) for callback in self.callbacks)
+        stopped = self._facts["stopped"] and not goes_on
         epoch = self.params["epochs"] if stopped else self._facts["epoch"]
         keras_private.set_initial_epoch(model, epoch)
         if self._facts["step_in_epoch"]:

@@ -11,7 +11,8 @@ import keras
 class TimeLimit(keras.callbacks.Callback):
     """Stops `fit` after a number of minutes, including those before a resume.
 
-    Validation counts. The last epoch ends like any other, with validation and a checkpoint.
+    Validation counts. The last epoch ends like any other, with validation and a checkpoint. With a
+    greater limit the run can go on from there (`goes_on`).
     `reached` is True if the limit ended training. `seconds_per_step` is the median of the last
     steps, without the first one, which builds the graph, and without validation.
 
@@ -22,7 +23,7 @@ class TimeLimit(keras.callbacks.Callback):
 
     >>> from tfmrc import training
     >>> training.TimeLimit(minutes=15).get_state()
-    {'seconds': 0.0}
+    {'seconds': 0.0, 'reached': False}
     """
 
     def __init__(self, minutes: float | None) -> None:
@@ -30,6 +31,7 @@ class TimeLimit(keras.callbacks.Callback):
         self.minutes = minutes
         self.reached = False
         self._before = 0.0
+        self._reached_before = False
         self._began: float | None = None
         self._step_began: float | None = None
         self._steps: deque[float] = deque(maxlen=200)
@@ -44,13 +46,19 @@ class TimeLimit(keras.callbacks.Callback):
         """Median time of a step; None before the second step."""
         return statistics.median(self._steps) if self._steps else None
 
+    @property
+    def goes_on(self) -> bool:
+        """True if a lower limit than this one ended the run that was restored."""
+        return self._reached_before and (self.minutes is None or self._before < 60 * self.minutes)
+
     def get_state(self) -> dict[str, Any]:
-        """Returns the time so far, for a checkpoint."""
-        return {"seconds": self.seconds}
+        """Returns the time so far and whether it is over, for a checkpoint."""
+        return {"seconds": self.seconds, "reached": self.reached}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Restores what `get_state` returned."""
         self._before = float(state["seconds"])
+        self._reached_before = bool(state["reached"])
 
     def on_train_begin(self, logs: Any = None) -> None:
         self._began = time.monotonic()

@@ -45,6 +45,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=3, help="the fastest counts")
     parser.add_argument("--rounds", type=int, default=3, help="the median is printed")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--cpu-time", action="store_true", help="seconds of CPU, not of the clock")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES[:2]))
     parser.add_argument("--peer", help="ENGINE=PYTHON, such as transformers=peers/bin/python")
     parser.add_argument("--measure", choices=ENGINES, help=argparse.SUPPRESS)
@@ -57,7 +58,8 @@ def main() -> int:
     if options.peer:
         name, _, python = options.peer.partition("=")
         pythons[name] = python
-    print(f"{options.threads} threads, {options.beams} beams, lengths {options.lengths}")
+    clock = "CPU seconds" if options.cpu_time else "seconds of the clock"
+    print(f"{options.threads} threads, {options.beams} beams, lengths {options.lengths}, {clock}")
     print("| batch | engine | step, ms (range) | whole, s | memory, MiB |")
     print("| ---: | --- | ---: | ---: | ---: |")
     for batch in options.batch:
@@ -81,9 +83,11 @@ def main() -> int:
 def _in_process(python: str, engine: str, batch: int, options: argparse.Namespace) -> Any:
     command = [python, __file__, "--measure", engine, f"--batch={batch}"]
     command += [f"--{name}={getattr(options, name)}" for name in ("beams", "repeats", "threads")]
-    command += ["--lengths", *map(str, options.lengths)]
+    command += ["--lengths", *map(str, options.lengths)] + ["--cpu-time"] * options.cpu_time
     threads = str(options.threads)
     limits = {"OMP_NUM_THREADS": threads, "TF_NUM_INTRAOP_THREADS": threads}
+    if options.threads == 1:
+        limits["TF_NUM_INTEROP_THREADS"] = "1"  # nothing runs, or waits, beside it
     environment = {**os.environ, **limits, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
@@ -106,11 +110,12 @@ def _measured(
 
 
 def _seconds(function: Callable[[], Any], options: argparse.Namespace) -> float:
+    clock = time.process_time if options.cpu_time else time.perf_counter
     times = []
     for _ in range(options.repeats):
-        start = time.perf_counter()
+        start = clock()
         function()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return min(times)
 
 
@@ -158,16 +163,29 @@ def _masque(options: argparse.Namespace) -> dict[str, float]:
 
     compiled = options.measure.endswith("XLA")
 
-    def graph(function: Callable[..., Any], **given: Any) -> Any:
-        return tf.function(function, autograph=False, jit_compile=compiled or None, **given)
+    def graph(function: Callable[..., Any], *specs: Any) -> Any:
+        """A graph of fixed sizes if compiled, of sizes that are not known if exported."""
+        given = {"jit_compile": True} if compiled else {"input_signature": specs}
+        return tf.function(function, autograph=False, **given)
 
-    encode = graph(model.encode)
+    signature = {
+        name: tf.TensorSpec([None] * value.shape.rank, tf.int32) for name, value in inputs.items()
+    }
+    signature["passage_ids"] = tf.TensorSpec([None, PASSAGES, None], tf.int32)
+    encode = graph(model.encode, signature)
     memory = encode(inputs)
+    outputs = None
+    if not compiled:
+        outputs = tf.nest.map_structure(
+            lambda value: tf.TensorSpec(value.shape, value.dtype),
+            encode.get_concrete_function().structured_outputs,
+        )
     searches = {
         length: graph(
             lambda memory, length=length: (
                 model.generate(memory, length, num_beams=options.beams, min_length=length).ids
-            )
+            ),
+            outputs,
         )
         for length in options.lengths
     }
@@ -176,7 +194,7 @@ def _masque(options: argparse.Namespace) -> dict[str, float]:
         memory, hypotheses = found(inputs, max(options.lengths))
         return hypotheses.ids, model.attribute(memory, hypotheses.ids[:, 0])
 
-    whole = graph(answer)
+    whole = graph(answer, signature)
     return _measured(
         lambda length: searches[length](memory).numpy(),
         lambda: keras.tree.map_structure(lambda value: value.numpy(), whole(inputs)),

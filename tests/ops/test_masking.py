@@ -6,6 +6,8 @@ from keras import Variable, ops
 from tests.reference import basic
 from tfmrc.ops.masking import (
     LOG_ZERO,
+    biased_softmax,
+    mask_bias,
     masked_log_softmax,
     masked_logsumexp,
     masked_max,
@@ -39,6 +41,15 @@ def test_a_shift_of_all_scores_changes_nothing(shift):
         masked_softmax(moved, MASK), basic.softmax(SCORES, MASK), rtol=2e-2, atol=1e-6
     )
     assert np.array(masked_softmax(moved, MASK))[2].sum() == 0.0
+
+
+def test_softmax_with_a_prepared_mask():
+    real = MASK.any(axis=1)
+    got = np.array(biased_softmax(SCORES, mask_bias(MASK)))
+    np.testing.assert_allclose(got[real], basic.softmax(SCORES, MASK)[real], atol=1e-6)
+    np.testing.assert_array_equal(got[real][~MASK[real]], 0.0)
+    half = biased_softmax((SCORES - 3e4).astype("float16"), mask_bias(MASK))
+    assert half.dtype == "float16" and np.isfinite(np.array(half)).all()
 
 
 def test_infinite_padding_does_no_harm():

@@ -11,6 +11,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from tfmrc.ops import normalization
 from tfmrc.ops.shapes import flatten_leading
 from tfmrc.sizes import sizes
 
@@ -93,13 +94,5 @@ def _project(dense: Any, x: Any) -> Any:
 
 
 def layer_norm(layer: Any, x: Any) -> Any:
-    """Computes `keras.layers.LayerNormalization` over the last axis, in float32.
-
-    By centered values it takes fewer passes than Keras' form. `ops.add` makes the last addition one
-    of a bias: TensorFlow fuses a plain one to an operation that has no kernel for GPUs.
-    """
-    values = ops.cast(x, "float32")
-    centered = values - ops.mean(values, axis=-1, keepdims=True)
-    variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
-    scale = ops.rsqrt(variance + layer.epsilon) * ops.cast(layer.gamma, "float32")
-    return ops.cast(ops.add(centered * scale, ops.cast(layer.beta, "float32")), x.dtype)
+    """Computes `keras.layers.LayerNormalization` over the last axis, in float32."""
+    return normalization.layer_norm(x, layer.gamma, layer.beta, layer.epsilon)

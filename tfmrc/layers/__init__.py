@@ -22,6 +22,7 @@ from tfmrc.layers.encoders.encoder_block import RecurrentEncoderBlock, Transform
 from tfmrc.layers.encoders.feed_forward import FeedForward
 from tfmrc.layers.encoders.highway import Highway
 from tfmrc.layers.encoders.input_feeding_decoder import InputFeedingDecoder
+from tfmrc.layers.encoders.layer_normalization import LayerNormalization
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.encoders.local_convolution import LocalConvolution
 from tfmrc.layers.encoders.residual import Residual
@@ -63,6 +64,7 @@ __all__ = [
     "Highway",
     "InputFeedingDecoder",
     "LastStepAnswer",
+    "LayerNormalization",
     "LexiconEncoding",
     "LinearAnswer",
     "LocalConvolution",

@@ -44,10 +44,13 @@ class Direction(GenerationMixin):
                 task.
 
         Returns:
-            A dict of tensors with the batch as first axis, except `generable_characters`.
+            A dict of tensors with the batch as first axis, except `generable_characters` and
+            `characters`, the products of all characters with the kernel of their embedding.
         """
         memory = self.model.read(self.task, inputs, {})
         memory["keys"] = self.model.second_fold[self.task].project(memory["folded"])
+        project = getattr(self.model.character_embedding, "project", None)  # a part may be replaced
+        memory["characters"] = project() if project else None
         return {
             **memory,
             "source_ids": inputs["passage_ids"],
@@ -76,7 +79,8 @@ class Direction(GenerationMixin):
         first = ops.equal(t, 0)
         words = ops.where(first, BOS, input_ids(memory, ids, self.num_generable))
         characters = ops.where(first, 0, input_characters(memory, ids, self.num_generable))
-        embedded = self.model.embed(words, characters)  # [B, W, d]
+        projected = memory["characters"]
+        embedded = self.model.embed(words, characters, projected=projected)  # [B, W, d]
         written, cache = self.model.writer(self.task).decode_step(embedded, cache, t)
         parts = self.model.distribute(self.task, memory, written)
         return self.model.switch[self.task].distribution(parts, memory["extended_ids"]), cache

@@ -520,9 +520,9 @@ class Masque(GenerationMixin, Model):
             inputs: dict. The model's inputs but for `answer_ids` and `target_ids`.
 
         Returns:
-            A dict, the memory, whose tensors have the batch first, but for `output_rows` and
-            `generable_characters`;
-            `ranker` and `classifier` among them.
+            A dict, the memory, `ranker` and `classifier` among it. Its tensors have the batch
+            first, but for `output_rows`, `generable_characters` and the joined weights in
+            `projected`.
         """
         memory = self.reader.call(inputs)
         if self.decoder is None:

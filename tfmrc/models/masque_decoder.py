@@ -94,16 +94,21 @@ class MasqueDecoder(Composite):
         x = x if self.positions is None else self.positions(x)
         memories = [memory["question"], memory["passages"]]
         masks = [memory["question_mask"], memory["passage_mask"]]
-        for block in self.blocks:
-            x = block(x, memories, masks)
+        projected = memory.get("projected", [None] * len(self.blocks))
+        for block, block_projected in zip(self.blocks, projected, strict=True):
+            x = block(x, memories, masks, projected=block_projected)
         return self.distribute(memory, x, target_ids=target_ids)
 
-    def distribute(self, memory, states, target_ids=None, projected=None):
+    def distribute(self, memory, states, target_ids=None):
         """Decoder states `[B, T, d]` to the parts of the next words' distribution."""
         extended_ids = memory["extended_ids"]
         hidden = self.output_projection(states)
         source_logits, source_generable = self.source_vocabulary(
-            hidden, memory["source_words"], memory["source_ids"], extended_ids
+            hidden,
+            memory["source_words"],
+            memory["source_ids"],
+            extended_ids,
+            columns=memory.get("source_columns"),
         )
         if self.output_embedding is None:
             # masque-13: the word embedding scores the generated words
@@ -123,7 +128,7 @@ class MasqueDecoder(Composite):
             source_generable=source_generable,
             log_priors=log_priors,
             target_ids=target_ids,
-            projected=projected,
+            projected=memory.get("copy_projected"),
         )
 
     # === Decoding step by step ===
@@ -132,17 +137,20 @@ class MasqueDecoder(Composite):
         """Computes what all steps of decoding read from the memory.
 
         Returns:
-            A dict: the memory, `projected` for the blocks, `copy_projected` for the copying, and
-            `output_rows` `[G, d]` if the word embedding scores the generated words.
+            A dict: the memory, `projected` for the blocks, `copy_projected` for the copying,
+            `source_columns` for the scores of the sources' words, and `output_rows` `[G, d]` if the
+            word embedding scores the generated words.
         """
         memories = [memory["question"], memory["passages"]]
+        masks = [memory["question_mask"], memory["passage_mask"]]
         tied = self.output_embedding is None
         rows = {"output_rows": self.word_embedding.first_rows(self.num_generable)} if tied else {}
         return {
             **memory,
             **rows,
-            "projected": [block.project(memories) for block in self.blocks],
+            "projected": [block.project(memories, masks) for block in self.blocks],
             "copy_projected": self.pointer_generator.project(memories),
+            "source_columns": self.source_vocabulary.project(memory["source_words"]),
         }
 
     def init_cache(self, memory, num_beams, max_length):
@@ -178,13 +186,12 @@ class MasqueDecoder(Composite):
         words = ops.where(first, style, words)
         x = self.projection(self.highway(words))
         x = x if self.positions is None else self.positions(x, position=t)
-        masks = [memory["question_mask"], memory["passage_mask"]]
         block_caches = []
         for block, block_cache, projected in zip(
             self.blocks, cache["blocks"], memory["projected"], strict=True
         ):
-            x, block_cache = block.decode_step(x, block_cache, t, projected, masks)
+            x, block_cache = block.decode_step(x, block_cache, t, projected)
             block_caches.append(block_cache)
         cache["blocks"] = block_caches
-        parts = self.distribute(memory, x, projected=memory["copy_projected"])
+        parts = self.distribute(memory, x)
         return self.pointer_generator.distribution(parts, memory["extended_ids"]), cache

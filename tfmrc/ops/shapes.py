@@ -64,8 +64,10 @@ def join_passages(x):
     return ops.reshape(x, (shape[0], shape[1] * shape[2], *shape[3:]))
 
 
-def split_heads(x, num_heads):
+def split_heads(x, num_heads, columns=False):
     """Splits features into heads: `[..., n, d]` to `[..., H, n, d / H]`.
+
+    With `columns` the positions become columns, `[..., H, d / H, n]`.
 
     Example:
         >>> import numpy as np
@@ -74,7 +76,36 @@ def split_heads(x, num_heads):
         (2, 4, 3, 2)
     """
     heads = ops.reshape(x, (*reshape_size(x)[:-1], num_heads, x.shape[-1] // num_heads))
-    return ops.swapaxes(heads, -2, -3)
+    return ops.moveaxis(heads, -3, -1) if columns else ops.swapaxes(heads, -2, -3)
+
+
+def rows_to_heads(x, num_queries, num_heads):
+    """Splits the features of rows `[B Q, d]`, Q queries per example, into heads `[B, H, Q, d / H]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.shapes import rows_to_heads
+        >>> tuple(rows_to_heads(np.zeros((6, 8)), 3, 4).shape)
+        (2, 4, 3, 2)
+    """
+    width = x.shape[-1] // num_heads
+    if isinstance(num_queries, int) and num_queries == 1:  # nothing to transpose
+        return ops.reshape(x, (-1, num_heads, 1, width))
+    return ops.swapaxes(ops.reshape(x, (-1, num_queries, num_heads, width)), 1, 2)
+
+
+def heads_to_rows(x):
+    """Joins heads `[B, H, Q, d / H]` to rows `[B Q, d]`, the inverse of `rows_to_heads`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.shapes import heads_to_rows
+        >>> tuple(heads_to_rows(np.zeros((2, 4, 3, 2))).shape)
+        (6, 8)
+    """
+    _, num_heads, num_queries, width = x.shape
+    x = x if num_queries == 1 else ops.swapaxes(x, 1, 2)
+    return ops.reshape(x, (-1, num_heads * width))
 
 
 def product(x, kernel):

@@ -34,9 +34,10 @@ class DecodingOptions:
         top_p: float. Sample from the most probable words that together have this probability.
             Default: 1.0.
         seed: int. Seed of sampling. Default: 0.
-        jit_compile: bool. Compile encoding and decoding with XLA. Faster per request once compiled,
-            but every new size of batch, question or passages is compiled again, and the server must
-            have XLA. Default: False.
+        jit_compile: bool. Compile encoding and decoding with XLA. Single requests are faster once
+            compiled, batches of 32 on a CPU are not (benchmarks/README.md); every new size of
+            batch, question or passages is compiled again, and the server must have XLA.
+            Default: False.
 
     Raises:
         ValueError: If `num_return_sequences` is not from 1 to `num_beams`, or `max_length` is not

@@ -91,9 +91,21 @@ def test_steps_with_a_cache_give_causal_attention():
     whole = np.array(layer(x, x, attention_mask=causal))
     # Three sequences as one example's three beams, in a cache with room to spare.
     cache = layer.init_cache(1, 3, 9, 4)
+    joined = layer.join_projections()
     for t in range(6):
-        y, cache = layer.decode_step(x[None, :, t], cache, t)
-        close(y[0], whole[:, t])
+        y, cache = layer.decode_step(x[:, t], cache, t, joined)
+        close(y, whole[:, t])
+
+
+@pytest.mark.parametrize("queries", [1, 2])
+def test_a_projected_memory_gives_the_same(queries):
+    layer, inputs, _, _ = built()
+    query, memory = (np.array(inputs[name]) for name in ("query", "memory"))
+    query = query[:, :queries]
+    expected = np.array(layer(query, memory, attention_mask=MASK))
+    memory[~MASK] = np.nan  # padding is not read, and the third example has nothing else
+    rows = layer.attend(query.reshape(-1, 4), layer.project(memory, MASK), queries)
+    close(rows, expected.reshape(-1, 4))
 
 
 def test_heads_must_divide_the_width():

@@ -110,12 +110,14 @@ def test_steps_give_what_the_whole_sequence_gives(kind, compiled):
     weights.randomise(layer)
     beams = np.stack([inputs["x"], inputs["x"][::-1] * 0.7], axis=1)  # [B, W, T, d]
     whole = [np.array(layer(beams[:, w], memories, MASKS)) for w in range(2)]
-    projected = layer.project(memories)
+    projected = layer.project(memories, MASKS)
+    for w in range(2):
+        close(layer(beams[:, w], memories, MASKS, projected=projected), whole[w])
     cache = layer.init_cache(3, 2, 7, 4)
     shapes = keras.tree.map_structure(lambda leaf: tuple(leaf.shape), cache)
 
     def step(x, cache, t):
-        return layer.decode_step(x, cache, t, projected, MASKS)
+        return layer.decode_step(x, cache, t, projected)
 
     if compiled:
         import tensorflow as tf

@@ -3,8 +3,8 @@ from keras import ops
 
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
-from tfmrc.ops.masking import masked_softmax
-from tfmrc.ops.shapes import reshape_size, split_heads
+from tfmrc.ops.masking import biased_softmax, mask_bias, masked_softmax
+from tfmrc.ops.shapes import heads_to_rows, reshape_size, rows_to_heads, split_heads
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -67,26 +67,55 @@ class MultiHeadAttention(keras.layers.Layer):
         self.output_projection.build(query_shape)
 
     def call(self, query, memory, attention_mask=None, training=None):
-        keys, values = self.project(memory)
-        return self.attend(query, keys, values, attention_mask, training=training)
-
-    def project(self, memory):
-        """Returns keys and values `[..., H, n, d / H]`, which decoding computes once."""
-        return self._split(self.key_projection(memory)), self._split(self.value_projection(memory))
-
-    def attend(self, query, keys, values, attention_mask=None, training=None):
-        """Attends to the keys and values of `project`; other arguments as in the call."""
-        mask = attention_mask
-        scale = float(keys.shape[-1]) ** -0.5
-        queries = self._split(self.query_projection(query) * scale)  # [..., H, m, d / H]
-        scores = ops.matmul(queries, ops.swapaxes(keys, -1, -2))  # [..., H, m, n]
-        if mask is not None:
-            if len(mask.shape) == len(query.shape) - 1:
-                mask = mask[..., None, :]  # [..., 1, n]: the same positions for every query
-            mask = mask[..., None, :, :]  # [..., 1, m, n]: the same positions for every head
-        weights = self.weight_dropout(masked_softmax(scores, mask), training=training)
-        heads = ops.swapaxes(ops.matmul(weights, values), -2, -3)  # [..., m, H, d / H]
+        own = attention_mask is not None and len(attention_mask.shape) == len(query.shape)
+        projected = self.project(memory, None if own else attention_mask)
+        queries = split_heads(self.query_projection(query), self.num_heads)  # [..., H, m, d / H]
+        if own:  # [..., 1, m, n]: each query's own positions, the same for every head
+            scores = self._scores(queries, projected["keys"])
+            weights = masked_softmax(scores, attention_mask[..., None, :, :])
+        else:
+            weights = self._weights(queries, projected)
+        weights = self.weight_dropout(weights, training=training)
+        heads = ops.swapaxes(ops.matmul(weights, projected["values"]), -2, -3)  # [..., m, H, d / H]
         return self.output_projection(ops.reshape(heads, reshape_size(query)))
+
+    def project(self, memory, mask=None):
+        """Returns what all queries, or all steps of decoding, read of a memory.
+
+        Args:
+            memory: `[..., n, d']`.
+            mask: boolean `[..., n]`, True = real; None for all real.
+
+        Returns:
+            A dict: `keys` `[..., H, d / H, n]`, in the order in which they are read; `values`
+            `[..., H, n, d / H]`, zeros at padding, so that without a real position the result is
+            zero whatever the weights; `bias` `[..., 1, 1, n]`, see `tfmrc.ops.masking.mask_bias`.
+        """
+        keys = split_heads(self.key_projection(memory), self.num_heads, columns=True)
+        values = split_heads(self.value_projection(memory), self.num_heads)
+        if mask is None:
+            return {"keys": keys, "values": values, "bias": 0.0}
+        return {
+            "keys": ops.where(mask[..., None, None, :], keys, 0.0),
+            "values": ops.where(mask[..., None, :, None], values, 0.0),
+            "bias": mask_bias(mask)[..., None, None, :],
+        }
+
+    def _scores(self, queries, keys):
+        if self.compute_dtype == "float16":  # before its scale a product may be too large
+            return ops.matmul(queries * self._scale, keys)
+        return ops.matmul(queries, keys) * self._scale  # TensorFlow fuses scale and bias
+
+    def _weights(self, queries, projected):
+        return biased_softmax(self._scores(queries, projected["keys"]), projected["bias"])
+
+    # === Decoding, on rows [B Q, d]: the Q queries (beams, or given words) of each example ===
+
+    def attend(self, rows, projected, num_queries):
+        """Attends from rows `[B Q, d]` to a memory as `project` returned it: `[B Q, d]`."""
+        queries = rows_to_heads(self.query_projection(rows), num_queries, self.num_heads)
+        heads = ops.matmul(self._weights(queries, projected), projected["values"])
+        return self.output_projection(heads_to_rows(heads))
 
     def init_cache(self, batch_size, num_beams, max_length, dim):
         """Returns an empty cache of keys and values, `[B, W, H, max_length, d / H]` each."""
@@ -96,23 +125,46 @@ class MultiHeadAttention(keras.layers.Layer):
             "values": ops.zeros(shape, self.compute_dtype),
         }
 
-    def decode_step(self, x, cache, t):
-        """Computes one step of causal self-attention; `x` `[B, W, d]` is step `t`.
+    def join_projections(self):
+        """Returns kernel `[d, 3 d]` and bias of queries, keys and values, which steps need at once.
+
+        The queries' part has the scale of the scores.
+        """
+        layers = [self.query_projection, self.key_projection, self.value_projection]
+        kernels, biases = [layer.kernel for layer in layers], [layer.bias for layer in layers]
+        kernels[0], biases[0] = kernels[0] * self._scale, biases[0] * self._scale
+        return {
+            "kernel": ops.cast(ops.concatenate(kernels, axis=1), self.compute_dtype),
+            "bias": ops.cast(ops.concatenate(biases, axis=0), self.compute_dtype),
+        }
+
+    def decode_step(self, rows, cache, t, joined):
+        """Computes one step of causal self-attention.
+
+        Args:
+            rows: `[B W, d]`, the words of step `t`.
+            cache: What `init_cache` or the step before returned.
+            t: int scalar. The step, from 0.
+            joined: The result of `join_projections`.
 
         Returns:
-            The output `[B, W, d]` and the cache with step `t`.
+            The output `[B W, d]` and the cache with step `t`.
         """
+        _, num_beams, num_heads, length, width = cache["keys"].shape
         position = (0, 0, 0, t, 0)
-        key, value = self.project(x[:, :, None, :])
+        projected = ops.add(ops.matmul(rows, joined["kernel"]), joined["bias"])
+        projected = ops.reshape(projected, (-1, num_beams, 3, num_heads, 1, width))
+        query, key, value = ops.unstack(projected, 3, axis=2)  # [B, W, H, 1, d / H] each
         keys = ops.slice_update(cache["keys"], position, key)
         values = ops.slice_update(cache["values"], position, value)
-        past = ops.arange(keys.shape[-2]) <= t  # [T]
-        # Each beam is a sequence with one query: [B, W, 1, d] over [B, W, H, T, d/H].
-        output = self.attend(x[:, :, None, :], keys, values, past[None, None, None, :])
-        return output[:, :, 0, :], {"keys": keys, "values": values}
+        scores = ops.matmul(query, ops.swapaxes(keys, -1, -2))  # [B, W, H, 1, T]
+        weights = biased_softmax(scores, mask_bias(ops.arange(length) <= t))
+        heads = ops.reshape(ops.matmul(weights, values), (-1, num_heads * width))
+        return self.output_projection(heads), {"keys": keys, "values": values}
 
-    def _split(self, x):
-        return split_heads(x, self.num_heads)
+    @property
+    def _scale(self):
+        return float(self.query_projection.units // self.num_heads) ** -0.5
 
     def compute_output_shape(self, query_shape, memory_shape):
         return query_shape

@@ -33,6 +33,7 @@ class CharacterEmbedding(keras.layers.Layer):
 
     Call arguments:
         characters: int `[..., n, c]`, 0 after a word's last character.
+        projected: The output of `project()`; computed here if None.
 
     Returns:
         `[..., n, output_dim]`.
@@ -71,10 +72,14 @@ class CharacterEmbedding(keras.layers.Layer):
         self.bias = self.add_weight(shape=(output_dim,), initializer="zeros", name="bias")
         self.built = True
 
-    def call(self, characters):
+    def project(self):
+        """Returns the products of all characters with the kernel `[w, C, out]`, for all steps."""
         rows = ops.arange(self.num_characters)[:, None]
         table = ops.where(ops.equal(rows, 0), 0.0, ops.cast(self.table, self.compute_dtype))
-        looked_up = ops.matmul(table, ops.cast(self.kernel, self.compute_dtype))  # [w, C, out]
+        return ops.matmul(table, ops.cast(self.kernel, self.compute_dtype))
+
+    def call(self, characters, projected=None):
+        looked_up = self.project() if projected is None else projected
         width, side = sizes(characters)[-1], self.kernel_width // 2
         paddings = [[0, 0]] * (len(characters.shape) - 1) + [[side, side]]
         shifted = ops.pad(characters, paddings)
@@ -83,7 +88,7 @@ class CharacterEmbedding(keras.layers.Layer):
             sums = sums + ops.take(looked_up[k], shifted[..., k : k + width], axis=0)
         return masked_max(sums, ops.not_equal(characters, 0)[..., None], axis=-2)  # daanet-04
 
-    def compute_output_spec(self, characters):
+    def compute_output_spec(self, characters, projected=None):
         shape = (*characters.shape[:-1], self.output_dim)
         return keras.KerasTensor(shape, dtype=self.compute_dtype)
 

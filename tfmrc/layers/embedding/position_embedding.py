@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.encoders.layer_normalization import LayerNormalization
 from tfmrc.ops.positions import sinusoid
 from tfmrc.sizes import sizes
 
@@ -39,9 +40,7 @@ class PositionEmbedding(keras.layers.Layer):
     def __init__(self, scale=0.5, **kwargs):
         super().__init__(**kwargs)
         self.scale = scale
-        self.normalization = keras.layers.LayerNormalization(
-            epsilon=1e-5, dtype=self.dtype_policy, name="normalization"
-        )
+        self.normalization = LayerNormalization(dtype=self.dtype_policy, name="normalization")
 
     def build(self, x_shape):
         self.normalization.build(x_shape)

@@ -186,6 +186,21 @@ class BidirectionalLSTM(keras.layers.Layer):
             result.append((hidden, *states))
         return result
 
+    def decode_step(self, x, states):
+        """Reads the next word of a causal layer, without the loop over words.
+
+        Args:
+            x: `[..., d]`.
+            states: hidden and cell state, each `[..., units]`.
+
+        Returns:
+            The output `[..., units]` and the new states.
+        """
+        rows = [flatten_leading(value, keep=1) for value in (x, *states)]
+        _, states = self.directions[0].cell(rows[0], rows[1:])
+        hidden, cell = (restore_leading(ops.cast(s, x.dtype), like=x) for s in states)
+        return hidden, [hidden, cell]
+
     def compute_output_shape(self, x_shape):
         width = self.units * len(self.directions)
         outputs = (*x_shape[:-1], width)

@@ -8,6 +8,7 @@ from keras import ops
 from tfmrc.layers.attention.tied_self_attention import TiedSelfAttention
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.feed_forward import FeedForward
+from tfmrc.layers.encoders.layer_normalization import LayerNormalization
 from tfmrc.layers.regularization.dropout import Dropout
 
 BLOCKS = ("feed_forward", "lstm", "self_attention")
@@ -106,10 +107,7 @@ class ConcatenatedEncoder(keras.layers.Layer):
                 BidirectionalLSTM(units, causal, return_state=causal, name=f"lstm_{i}", **options)
                 for i in range(1, num_lstm_layers + 1)
             ]
-        self.norms = [
-            keras.layers.LayerNormalization(epsilon=1e-5, name=f"{block}_norm", **options)
-            for block in self.blocks
-        ]
+        self.norms = [LayerNormalization(name=f"{block}_norm", **options) for block in self.blocks]
 
     def build(self, x_shape):
         if x_shape[-1] != self.hidden_dim:
@@ -166,8 +164,7 @@ class ConcatenatedEncoder(keras.layers.Layer):
         def lstm(words):
             states = []
             for layer, state in zip(self.lstm, cache["lstm"], strict=True):
-                words, *state = layer(words[..., None, :], initial_state=state)
-                words = words[..., 0, :]
+                words, state = layer.decode_step(words, state)
                 states.append(state)
             cache["lstm"] = states
             return words

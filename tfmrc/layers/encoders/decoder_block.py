@@ -7,6 +7,7 @@ from tfmrc.layers.attention.multi_head_attention import MultiHeadAttention
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.feed_forward import FeedForward
 from tfmrc.layers.encoders.residual import Residual
+from tfmrc.ops.shapes import flatten_leading, restore_leading
 from tfmrc.sizes import sizes
 
 
@@ -18,8 +19,9 @@ class TransformerDecoderBlock(keras.layers.Layer):
     passages concatenated), then a feed-forward network; each as `LN(f(x) + x)`.
 
     For decoding, `init_cache` returns an empty cache of keys and values for the self-attention,
-    `project` computes the keys and values of the memories once, and `decode_step` computes one word
-    per beam. Beams share the memories of their example, which are never copied per beam.
+    `project` computes once what all steps read, the keys and values of the memories among it, and
+    `decode_step` computes one word per beam. Beams share the memories of their example, which are
+    never copied per beam.
 
     Args:
         num_heads: int. Number of attention heads.
@@ -33,6 +35,7 @@ class TransformerDecoderBlock(keras.layers.Layer):
         x: `[B, T, d]`.
         memories: a list of `[B, S_i, d]`.
         memory_masks: a list of boolean `[B, S_i]`, True = real.
+        projected: The result of `project`, for given words outside training; computed here if None.
 
     Returns:
         `[B, T, d]`.
@@ -78,34 +81,46 @@ class TransformerDecoderBlock(keras.layers.Layer):
         for residual in [self.past_residual, *self.memory_residuals, self.feed_forward_residual]:
             residual.build(x_shape)
 
-    def call(self, x, memories, memory_masks, training=None):
+    def call(self, x, memories, memory_masks, projected=None, training=None):
         x = self.past_residual(x, self.run_past(x, training), training=training)
-        projected = self.project(memories)
-        return self._attend_and_feed(x, projected, memory_masks, training)
+        if projected is not None:
+            rows = self._attend_and_feed(flatten_leading(x, keep=1), projected, sizes(x)[1])
+            return restore_leading(rows, like=x)
+        for attention, residual, memory, mask in zip(
+            self.memory_attentions, self.memory_residuals, memories, memory_masks, strict=True
+        ):
+            change = attention(x, memory, attention_mask=mask, training=training)
+            x = residual(x, change, training=training)
+        return self.feed_forward_residual(x, self.feed_forward(x), training=training)
 
-    def project(self, memories):
-        """Returns keys and values of each memory, which decoding computes once for all steps."""
-        return [
-            attention.project(memory)
-            for attention, memory in zip(self.memory_attentions, memories, strict=True)
+    def project(self, memories, memory_masks):
+        """Returns what all steps of decoding read: `past` and, for each memory, `memories`."""
+        projected = [
+            attention.project(memory, mask)
+            for attention, memory, mask in zip(
+                self.memory_attentions, memories, memory_masks, strict=True
+            )
         ]
+        return {"past": self.project_past(), "memories": projected}
 
-    def decode_step(self, x, cache, t, projected, memory_masks):
+    def decode_step(self, x, cache, t, projected):
         """Computes one step; `x` `[B, W, d]` are the beams' words at step `t`.
 
         Returns:
             The output `[B, W, d]` and the cache with step `t`.
         """
-        past, cache = self.step_past(x, cache, t)
-        return self._attend_and_feed(self.past_residual(x, past), projected, memory_masks), cache
+        rows = flatten_leading(x, keep=1)  # products of matrices, which TensorFlow fuses
+        past, cache = self.step_past(rows, cache, t, projected["past"])
+        rows = self._attend_and_feed(self.past_residual(rows, past), projected, x.shape[1])
+        return restore_leading(rows, like=x), cache
 
-    def _attend_and_feed(self, x, projected, memory_masks, training=None):
-        for attention, residual, (keys, values), mask in zip(
-            self.memory_attentions, self.memory_residuals, projected, memory_masks, strict=True
+    def _attend_and_feed(self, rows, projected, queries):
+        """The sub-layers after the first on rows `[B Q, d]`, Q queries of each example."""
+        for attention, residual, memory in zip(
+            self.memory_attentions, self.memory_residuals, projected["memories"], strict=True
         ):
-            change = attention.attend(x, keys, values, mask, training=training)
-            x = residual(x, change, training=training)
-        return self.feed_forward_residual(x, self.feed_forward(x), training=training)
+            rows = residual(rows, attention.attend(rows, memory, queries))
+        return self.feed_forward_residual(rows, self.feed_forward(rows))
 
     # The first sub-layer reads the previous words. A subclass may replace it.
 
@@ -125,8 +140,12 @@ class TransformerDecoderBlock(keras.layers.Layer):
         """Returns an empty cache for `max_length` steps, with leaves `[B, W, ...]`."""
         return self.past.init_cache(batch_size, num_beams, max_length, dim)
 
-    def step_past(self, x, cache, t):
-        return self.past.decode_step(x, cache, t)
+    def project_past(self):
+        """Returns what all steps of the first sub-layer read."""
+        return self.past.join_projections()
+
+    def step_past(self, rows, cache, t, projected):
+        return self.past.decode_step(rows, cache, t, projected)
 
     def compute_output_shape(self, x_shape, memories_shape):
         return x_shape
@@ -177,9 +196,10 @@ class RecurrentDecoderBlock(TransformerDecoderBlock):
             "cell": ops.zeros(shape, self.compute_dtype),
         }
 
-    def step_past(self, x, cache, t):
-        shape = sizes(x)
-        flat = [ops.reshape(v, (-1, shape[-1])) for v in (x, cache["hidden"], cache["cell"])]
-        _, states = self.past.directions[0].cell(flat[0], flat[1:])
-        hidden, cell = (ops.reshape(state, shape) for state in states)
-        return hidden, {"hidden": hidden, "cell": cell}
+    def project_past(self):
+        return ()
+
+    def step_past(self, rows, cache, t, projected):
+        x = restore_leading(rows, like=cache["hidden"])
+        x, (hidden, cell) = self.past.decode_step(x, [cache["hidden"], cache["cell"]])
+        return flatten_leading(x, keep=1), {"hidden": hidden, "cell": cell}

@@ -1,9 +1,12 @@
 import keras
+from keras import ops
 
 from tfmrc.layers.attention.multi_head_attention import MultiHeadAttention
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.feed_forward import FeedForward
 from tfmrc.layers.encoders.residual import Residual
+from tfmrc.ops.shapes import flatten_leading
+from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -64,6 +67,10 @@ class TransformerEncoderBlock(keras.layers.Layer):
         self.second_residual.build(x_shape)
 
     def call(self, x, padding_mask=None, training=None):
+        if len(x.shape) > 3:  # of four axes TensorFlow fuses the scores, their scale and the mask
+            mask = None if padding_mask is None else flatten_leading(padding_mask, keep=1)
+            result = self.call(flatten_leading(x, keep=2), mask, training)
+            return ops.reshape(result, sizes(x))
         attended = self.attention(x, x, attention_mask=padding_mask, training=training)
         x = self.attention_residual(x, attended, training=training)
         return self.second_residual(x, self.run_second(x, padding_mask), training=training)

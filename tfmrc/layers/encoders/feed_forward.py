@@ -1,6 +1,7 @@
 import keras
 
 from tfmrc.layers.encoders.linear import linear
+from tfmrc.ops.shapes import flatten_leading, restore_leading
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -46,6 +47,8 @@ class FeedForward(keras.layers.Layer):
         self.outer.build((*input_shape[:-1], self.intermediate_dim))
 
     def call(self, x):
+        if len(x.shape) > 2:  # on a matrix TensorFlow fuses product, bias and activation
+            return restore_leading(self.call(flatten_leading(x, keep=1)), like=x)
         inner = self.inner(x)
         if self.activation == "gelu":
             inner = keras.activations.gelu(inner, approximate=False)

@@ -1,5 +1,6 @@
 import keras
 
+from tfmrc.layers.encoders.layer_normalization import LayerNormalization
 from tfmrc.layers.regularization.dropout import Dropout
 
 
@@ -31,9 +32,7 @@ class Residual(keras.layers.Layer):
         super().__init__(**kwargs)
         self.dropout = dropout
         self.change_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
-        self.normalization = keras.layers.LayerNormalization(
-            epsilon=1e-5, dtype=self.dtype_policy, name="normalization"
-        )
+        self.normalization = LayerNormalization(dtype=self.dtype_policy, name="normalization")
 
     def build(self, x_shape):
         self.normalization.build(x_shape)

@@ -22,6 +22,7 @@ class SourceVocabulary(keras.layers.Layer):
         source_words: `[B, S, word_dim]`, the word vectors of the sources.
         source_ids: int `[B, S]` input ids.
         extended_ids: int `[B, S]` extended ids.
+        columns: The output of `project(source_words)`; computed here if None.
 
     Returns:
         Scores `[B, T, S]` and a boolean mask `[B, S]` of the included words.
@@ -45,8 +46,13 @@ class SourceVocabulary(keras.layers.Layer):
         self.num_known = num_known
         self.built = True
 
-    def call(self, hidden, source_words, source_ids, extended_ids):
-        scores = ops.matmul(hidden, ops.swapaxes(source_words, 1, 2))  # masque-13
+    def project(self, source_words):
+        """Returns the word vectors `[B, word_dim, S]`, which all steps of decoding read."""
+        return ops.swapaxes(source_words, 1, 2)
+
+    def call(self, hidden, source_words, source_ids, extended_ids, columns=None):
+        columns = self.project(source_words) if columns is None else columns
+        scores = ops.matmul(hidden, columns)  # masque-13
         position = ops.arange(sizes(extended_ids)[1], dtype=extended_ids.dtype)
         first = ops.equal(extended_ids, self.num_common + position)
         known = ops.logical_and(source_ids >= NUM_SPECIAL, source_ids < self.num_known)

@@ -37,6 +37,7 @@ QG_SIZES = {"batch": 64, "words": 45_000, "word_dim": 300}
 # Widths of a direction of the encoder: the paper's and the public code's. The public code's decoder
 # is twice as wide, ours equally wide.
 WIDTHS = (600, 300)
+TAGS = (54, 41)  # rows of part-of-speech tags and entity types in the authors' code
 # Words of the public sources that current Python and PyTorch no longer accept.
 REPLACED = {"async=True": "non_blocking=True", ".byte()": ".bool()"}
 
@@ -141,7 +142,7 @@ def _their_san(folder: Path, copies: str, batch: dict[str, np.ndarray]) -> tuple
 
     sizes = {"vectors": torch.rand(SAN_SIZES["words"], SAN_SIZES["word_dim"]), "exact_match": 3}
     sizes |= {"units": SAN_SIZES["units"], "steps": SAN_SIZES["steps"], "dropout": 0.4}
-    network = public_san(folder, copies, **sizes, tags=True)
+    network = public_san(folder, copies, **sizes, tags=TAGS)
     optimizer = torch.optim.Adamax([w for w in network.parameters() if w.requires_grad], 0.002)
     step = public_san_step(network, optimizer)
     return lambda: step(batch), weights_of(network)
@@ -155,7 +156,8 @@ def public_san(
     steps: int,
     exact_match: int,
     dropout: float,
-    tags: bool,
+    tags: tuple[int, int],
+    word_dropout: float | None = None,
 ) -> Any:
     """Builds the authors' network, with the stochastic answer and without CoVe and ELMo.
 
@@ -167,16 +169,21 @@ def public_san(
         steps: int. T.
         exact_match: int. Number of kinds of exact match.
         dropout: float. All dropout rates except that of the answer's steps (0.4).
-        tags: bool. Whether words have part-of-speech and entity tags.
+        tags: pair of int. Rows of part-of-speech tags and entity types, with one for no tag; 0 for
+            a network without them.
+        word_dropout: float or None. Dropout rate of the word vectors; None for `dropout`.
+            Default: None.
     """
     absent("allennlp.modules.elmo", Elmo=None)
     predictor = _imported(folder, ("src",), copies, "src.dreader")
     attention = {"hidden_size": units, "sim_func": "dotproductproject", "activation": "relu"}
     options: dict[str, Any] = {"cuda": False, "vb_dropout": True, "dropout_p": dropout}
-    options |= {"dropout_emb": dropout, "dropout_cov": dropout}
+    options |= {"dropout_emb": dropout if word_dropout is None else word_dropout}
+    options |= {"dropout_cov": dropout, "pos_vocab_size": tags[0], "ner_vocab_size": tags[1]}
     options |= {"fix_embeddings": True, "tune_partial": 0, "covec_on": False}
     options |= {"vocab_size": len(vectors), "embedding_dim": vectors.shape[1]}
-    options |= {"pos_on": tags, "ner_on": tags, "feat_on": True, "num_features": exact_match}
+    options |= {"pos_on": tags[0] > 0, "ner_on": tags[1] > 0}
+    options |= {"feat_on": True, "num_features": exact_match}
     options |= {"prealign_on": True, "prealign_bidi": False, "prealign_share": True}
     options |= {"prealign_scale_on": True, "pwnn_on": True, "pwnn_hidden_size": 2 * units}
     options |= {"contextual_hidden_size": units, "contextual_num_layers": 2}
@@ -194,15 +201,16 @@ def public_san(
     return network.train()
 
 
-def public_san_inputs(batch: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Converts our arrays to the inputs of the authors' network."""
+def public_san_inputs(network: Any, batch: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Converts our arrays to the inputs of the authors' network, which has no word features."""
     import torch
 
     names = {"passage_ids": "doc_tok", "question_ids": "query_tok"}
     names |= {"pos_ids": "doc_pos", "ner_ids": "doc_ner"}
     inputs = {names[n]: torch.from_numpy(v).long() for n, v in batch.items() if n in names}
     inputs["doc_mask"], inputs["query_mask"] = inputs["doc_tok"] == 0, inputs["query_tok"] == 0
-    return inputs | {"doc_fea": torch.from_numpy(batch["exact_match"]).float()}
+    exact_match = batch["exact_match"][..., : network.opt["num_features"]]
+    return inputs | {"doc_fea": torch.from_numpy(exact_match).float()}
 
 
 def public_san_step(network: Any, optimizer: Any) -> Callable[[dict[str, np.ndarray]], float]:
@@ -210,7 +218,7 @@ def public_san_step(network: Any, optimizer: Any) -> Callable[[dict[str, np.ndar
     import torch
 
     def step(batch: dict[str, np.ndarray]) -> float:
-        begin, end, _ = network(public_san_inputs(batch))
+        begin, end, _ = network(public_san_inputs(network, batch))
         loss = torch.zeros(())
         for scores, name in ((begin, "begin"), (end, "end")):
             right = torch.from_numpy(batch[name]).long()

@@ -3,152 +3,160 @@
     git clone https://github.com/kevinduh/san_mrc
     pip install torch
     python -m benchmarks.public_quality --san san_mrc --data FOLDER --runs runs/public_quality
+    python -m benchmarks.public_quality --recipe san_squad/tags --san san_mrc --data FOLDER \
+        --runs runs/san_squad_tags --dropout 0.35 0.4
 
-Both are trained on the batches of `recipes/san_squad` with its settings: vocabulary, trained word
-vectors, exact match and no tags, widths, dropout, optimizer, number of steps. Both use the same
-windows and the same search for the best span, and are scored by SQuAD's rules. Ours is a run of the
-recipe; an existing one is used. The public code is saved after every epoch, so the same command
-resumes.
+Both are trained on the batches of a recipe of SAN with its settings: vocabulary, word vectors,
+exact match and tags, widths, dropout, learning rates, number of steps, moving averages. Both use
+the same windows and the same search for the best span, and are scored by SQuAD's rules with the
+weights of the lowest validation loss. Fixed word vectors are the rows of our run. The public code
+has no input for word features (`preprocessor.word_features`), so it reads exact match only.
+
+Ours is a run of the recipe; an existing one is used. The public code is saved after every epoch, so
+the same command resumes. Run with Python's option `-u` to see its losses.
 """
 
 import argparse
+import random
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
-from benchmarks import public_code
-from tfmrc import evaluation, experiments, ops, preprocessing
-from tfmrc.data import make_dataset, records
+from benchmarks import public_code, public_san
+from tfmrc import evaluation, experiments
+from tfmrc.data import records
+from tfmrc.experiments import run_folder
+from tfmrc.experiments.alignment import align_answers
 from tfmrc.experiments.grid import Member, members
 from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.run_folder import read_json
-from tfmrc.experiments.sources import answer_references, splits, test_examples
-from tfmrc.predictors import SpanAnswer, SpanOptions, san_signature
-from tfmrc.text import Vocabulary
+from tfmrc.experiments.sources import (
+    answer_references,
+    splits,
+    test_examples,
+    validation_examples,
+)
+from tfmrc.experiments.tags import Tags
 
 VARIANT = "stochastic"
-
-
-class PublicModel:
-    """The public network with the interface of a `tfmrc.models.SAN` that finds spans."""
-
-    def __init__(self, network: Any):
-        self.network = network
-
-    def find(self, inputs: dict[str, tf.Tensor], **_: Any) -> dict[str, tf.Tensor]:
-        """Returns the log-probabilities of begin and end, `[B, n]` each."""
-        names = list(inputs)
-        begin, end = tf.numpy_function(
-            lambda *values: self._find(dict(zip(names, values, strict=True))),
-            list(inputs.values()),
-            (tf.float32, tf.float32),
-        )
-        shape = inputs["passage_ids"].shape
-        return {"begin": tf.ensure_shape(begin, shape), "end": tf.ensure_shape(end, shape)}
-
-    def spans(self, outputs: dict[str, tf.Tensor], max_length: int, count: int) -> Any:
-        """Returns the best spans, as `tfmrc.models.SAN.spans` does."""
-        return ops.best_spans(outputs["begin"], outputs["end"], max_length, count)
-
-    def _find(self, arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        import torch
-
-        with torch.no_grad():
-            begin, end, _ = self.network(public_code.public_san_inputs(arrays))
-        return begin.numpy(), end.numpy()
 
 
 def main() -> None:
     """Trains both unless they are trained, scores both and prints a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--recipe", default="san_squad", help="a recipe of SAN")
     parser.add_argument("--san", type=Path, required=True, help="a checkout of kevinduh/san_mrc")
     parser.add_argument("--data", type=Path, required=True, help="the data folder")
     parser.add_argument("--runs", type=Path, required=True, help="the folder of the runs")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--epochs", type=int, help="of the public code, if fewer than ours")
+    parser.add_argument(
+        "--dropout", type=float, nargs=2, metavar=("ALL", "WORDS"),
+        help="the public code's dropout and that of its word vectors; default: the recipe's",
+    )  # fmt: skip
+    parser.add_argument("--every-epoch", action="store_true", help="score every epoch")
     options = parser.parse_args()
-    san = experiments.load(experiments.find_recipe("san_squad"))
+    san = experiments.load(experiments.find_recipe(options.recipe))
     [ours] = members(san, options.runs, [VARIANT], [options.seed])
     experiments.train(san, options.data, options.runs, variants=[VARIANT], seeds=[options.seed])
     facts = read_json(ours.folder / "training.json", "train")
     [part] = splits(ours.experiment, options.data)
+    predictor = load_run(ours)
+    with tempfile.TemporaryDirectory() as copies:
+        network = _network(options, copies, predictor)
+        settings, progress = _train(network, ours, predictor, part, facts["steps"], options.epochs)
     test = test_examples(ours.experiment, part)
     known = answer_references(test, None)
-    results = zip(test, load_run(ours).predict(test), strict=True)
-    official = evaluation.score_squad({e.id: answer.text for e, answer in results}, known)
-    scores = {"tfmrc": (official, facts["weights"], facts["seconds"])}
-    with tempfile.TemporaryDirectory() as copies:
-        answers, weights, seconds = _public(ours, options, copies, part.train, test, facts["steps"])
-        scores["public"] = (evaluation.score_squad(answers, known), weights, seconds)
-    print(f"\n{facts['steps']:,} steps, seed {options.seed}, {len(test):,} questions\n")
-    print("| code | exact match | F1 | weights | minutes |")
-    print("| --- | ---: | ---: | ---: | ---: |")
-    for code, (results, weights, seconds) in scores.items():
-        match, f1 = (100 * results[name].value for name in ("exact_match", "f1"))
-        print(f"| {code} | {match:.2f} | {f1:.2f} | {weights:,} | {seconds / 60:.1f} |")
+    print(f"\n{options.recipe}, seed {options.seed}, {len(test):,} questions\n")
+    print("| code | steps | epoch | exact match | F1 | trained weights | minutes |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+
+    def show(name: str, steps: int, epoch: int, answers: Any, weights: int, seconds: float) -> Any:
+        scores = evaluation.score_squad(answers, known)
+        match, f1 = (f"{100 * scores[name].value:.2f}" for name in ("exact_match", "f1"))
+        row = (
+            f"| {name} | {steps:,} | {epoch} | {match} | {f1} | {weights:,} | {seconds / 60:.1f} |"
+        )
+        print(row, flush=True)
+        return scores
+
+    results = zip(test, predictor.predict(test), strict=True)
+    answers = {example.id: result.text for example, result in results}
+    weights = sum(int(np.prod(weight.shape)) for weight in predictor.model.trainable_variables)
+    first = show("tfmrc", facts["steps"], facts["best_eval"], answers, weights, facts["seconds"])
+    weights, folder = public_code.weights_of(network), options.runs / f"public-{options.seed}"
+    differences = []
+    for kind in settings.kinds:
+        best = public_san.best_epoch(progress.epochs, kind)
+        for epoch in range(1, len(progress.epochs) + 1) if options.every_epoch else [best]:
+            public_san.load_epoch(network, folder, epoch, kind)
+            answers = public_san.answer(network, predictor, test)
+            steps = epoch * settings.per_epoch if options.every_epoch else progress.steps
+            scores = show(f"public, {kind}", steps, epoch, answers, weights, progress.seconds)
+            if epoch == best:
+                differences += [
+                    f"tfmrc above public, {kind}, {name}: "
+                    f"{evaluation.paired_bootstrap(scores[name], first[name])}"
+                    for name in ("exact_match", "f1")
+                ]
+    print("\n" + "\n".join(differences))
+    print(f"public: {progress.cpu_seconds / 60:.1f} minutes of CPU time")
+    for number, row in enumerate(progress.epochs, start=1):
+        print(f"public, epoch {number}: " + ", ".join(f"{k} {v:.3f}" for k, v in row.items()))
 
 
-def _public(
-    ours: Member, options: argparse.Namespace, copies: str, train: Any, test: Any, total: int
-) -> tuple[dict[str, str], int, float]:
-    """Returns the public code's answers by id, its weights, and its training time in seconds."""
+def _network(options: argparse.Namespace, copies: str, predictor: Any) -> Any:
+    """Builds the public network with the sizes of our trained model."""
     import torch
 
-    settings, seed, folder = ours.experiment, options.seed, options.san
-    examples = list(records(train, settings.styles))
-    vocabulary = Vocabulary.load(
-        options.runs / "vocabulary.txt", settings.vocabulary.num_oov_buckets
-    )
-    preprocessor = preprocessing.SANPreprocessor(vocabulary, **settings.preprocessor)
-    torch.manual_seed(seed)
-    vectors = 0.1 * torch.rand(len(vocabulary), settings.model["word_dim"]) - 0.05
-    sizes = {"units": settings.model["units"], "steps": settings.model["num_steps"]}
-    sizes |= {"dropout": settings.model["dropout"], "exact_match": preprocessor.num_exact_match}
-    network = public_code.public_san(folder, copies, vectors, **sizes, tags=False)
-    network.lexicon_encoder.embedding.weight.requires_grad_(True)
-    optimizer = torch.optim.Adamax(
-        network.parameters(), settings.training.optimizer["learning_rate"]
-    )
-    checkpoint = options.runs / f"public-{seed}.pt"
-    done, seconds = 0, 0.0
-    if checkpoint.is_file():
-        state = torch.load(checkpoint)
-        done, seconds = state["done"], state["seconds"]
-        network.load_state_dict(state["network"])
-        optimizer.load_state_dict(state["optimizer"])
-    size = settings.training.batch_size
-    batches = make_dataset(
-        examples, preprocessor, size, shuffle=True, seed=seed, drop_remainder=True, repeat=True,
-        start_step=done, randomize_oov_buckets=True,
+    sizes, inputs = predictor.model.arguments, predictor.preprocessor.model_kwargs()
+    words = predictor.model.word_embedding.words.numpy()
+    dropout, word_dropout = options.dropout or (sizes.dropout, sizes.dropout)
+    torch.manual_seed(options.seed)
+    if sizes.embeddings_trainable:
+        vectors = 0.1 * torch.rand(sizes.vocabulary_size, sizes.word_dim) - 0.05
+    else:
+        vectors = torch.from_numpy(public_san.word_rows(words, options.seed))
+    network = public_code.public_san(
+        options.san, copies, vectors, sizes.units, sizes.num_steps, inputs["num_exact_match"],
+        dropout, tuple(n and n + 1 for n in (inputs["num_pos"], inputs["num_ner"])), word_dropout,
     )  # fmt: skip
-    step = public_code.public_san_step(network, optimizer)
-    losses: list[float] = []
-    began = time.monotonic()
-    for x, y, _ in batches.take(total - done):
-        losses.append(step({name: value.numpy() for name, value in (x | y).items()}))
-        done += 1
-        if done % 50 == 0:
-            print(
-                f"public: step {done:,} of {total:,}, loss {np.mean(losses[-50:]):.3f}", flush=True
-            )
-        if done % max(1, len(examples) // size) == 0 or done == total:
-            seconds += time.monotonic() - began
-            began = time.monotonic()
-            state = {"network": network.state_dict(), "optimizer": optimizer.state_dict()}
-            part = checkpoint.with_suffix(".part")  # an interruption must not damage the last one
-            torch.save(state | {"done": done, "seconds": seconds}, part)
-            part.replace(checkpoint)
-    network.eval()
-    read = san_signature(PublicModel(network), preprocessor, SpanOptions())
-    answers = {}
-    for example in test:
-        outputs = read(tf.constant([example.question]), tf.constant([example.passages[0]]))
-        arrays = {name: value.numpy() for name, value in outputs.items()}
-        answers[example.id] = SpanAnswer.from_outputs(arrays, 0).text
-    return answers, public_code.weights_of(network), seconds
+    network.lexicon_encoder.embedding.weight.requires_grad_(sizes.embeddings_trainable)
+    random.seed(options.seed)
+    return network
+
+
+def _train(
+    network: Any, ours: Member, predictor: Any, part: Any, steps: int, epochs: int | None
+) -> tuple[public_san.Settings, public_san.Progress]:
+    """Trains the public network on our run's batches, for at most some epochs."""
+    experiment, preprocessor = ours.experiment, predictor.preprocessor
+    annotate = None
+    if preprocessor.annotations:
+        path = run_folder.shared_file(ours.folder, run_folder.TAGS)
+        annotate = Tags.open(experiment.tagger, path).cache.annotate(preprocessor.annotations)
+    examples, _ = align_answers(
+        preprocessor, list(records(part.train, experiment.styles)), annotate
+    )
+    size = experiment.training.batch_size
+    settings = public_san.Settings(
+        batch_size=size,
+        per_epoch=len(examples) // size,
+        seed=ours.seed,
+        **experiment.training.optimizer,
+    )
+    data = {
+        "examples": examples,
+        "validation": list(records(validation_examples(experiment, part), experiment.styles)),
+        "preprocessor": preprocessor,
+        "annotate": annotate,
+    }
+    most = steps // settings.per_epoch
+    total = settings.per_epoch * (most if epochs is None else min(epochs, most))
+    folder = ours.folder.parent / f"public-{ours.seed}"
+    return settings, public_san.train(network, settings, total, data, folder)
 
 
 if __name__ == "__main__":

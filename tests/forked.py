@@ -26,7 +26,7 @@ import pytest
 
 from tests import fresh_python
 
-LIMIT_MIB = 1300
+LIMIT_MIB = 1450
 NAME = "forked files"
 _REPORTERS = ("TerminalReporter", "LogXML")
 

@@ -58,8 +58,10 @@ def test_answers_are_read_in_our_windows(monkeypatch):
     assert public_san.answer(network, predictor, examples) == {"1": "Owl", "2": "OWL"}
 
 
+@pytest.mark.slow
+@pytest.mark.torch
 def test_a_resumed_training_is_the_same_and_averages_follow_the_weights(tmp_path):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="needs PyTorch in the Python of the tests")
 
     class Network(torch.nn.Module):
         def __init__(self):

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import keras
 import numpy as np
@@ -14,6 +15,7 @@ from tests.running import eagerly
 from tfmrc import Predictor, cli, data, experiments
 from tfmrc.evaluation import read_predictions
 from tfmrc.experiments.building import build_model
+from tfmrc.experiments.steps.train import _length
 from tfmrc.training import TimeLimit
 
 pytestmark = pytest.mark.usefixtures("exports_once", "predictors_once")
@@ -328,6 +330,26 @@ def test_time_limit_stops_and_counts_what_was_before() -> None:
         again = TimeLimit(minutes)
         again.set_state(limit.get_state())
         assert again.goes_on is goes_on
+        assert again.reached is not goes_on, "what ended the run is known after a kill too"
+
+
+@pytest.mark.parametrize(
+    ("step", "step_in_epoch", "epoch", "last_step", "expected"),
+    [
+        (0, 0, 0, None, (10, 100, 10)),
+        (34, 4, 3, None, (10, 100, 10)),
+        (33, 0, 4, None, (11, 100, 10)),  # the fourth epoch had three steps
+        (100, 0, 10, None, (10, 100, 10)),
+        (0, 0, 0, 25, (1, 25, 25)),
+        (20, 20, 0, 25, (1, 25, 25)),
+        (20, 0, 2, 25, (3, 25, 5)),
+        (30, 0, 3, 25, (3, 25, 1)),  # nothing is left
+        (0, 0, 0, 400, (1, 100, 100)),
+    ],
+)
+def test_epochs_that_a_run_has(step, step_in_epoch, epoch, last_step, expected) -> None:
+    checkpoint = SimpleNamespace(step=step, step_in_epoch=step_in_epoch, epoch=epoch)
+    assert _length(checkpoint, 100, 10, last_step) == expected
 
 
 @pytest.mark.slow  # a small model does so in tests/training/callbacks

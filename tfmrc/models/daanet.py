@@ -360,14 +360,14 @@ class DAANet(Model):
             raise ValueError(f"This model has not learned to {task}. Received: tasks={self.tasks}")
         return Direction(self, task)
 
-    def embed(self, ids, characters, features=None, projected=None):
+    def embed(self, ids, characters, features=None, products=None):
         """Embeds words `[B, n]` and their characters `[B, n, c]`: `[B, n, hidden_dim]`.
 
-        `projected` is the result of `character_embedding.project()`, computed here if None.
+        `products` is the result of `character_embedding.project()`, computed here if None.
         """
-        given = {} if projected is None else {"projected": projected}
-        spelled = self.character_embedding(characters, **given)
-        words = [self.word_embedding(ids), spelled]
+        # A layer that replaces the character embedding need not know `projected`.
+        prepared = {} if products is None else {"projected": products}
+        words = [self.word_embedding(ids), self.character_embedding(characters, **prepared)]
         projected = self.projection(ops.concatenate(words, axis=-1))  # daanet-01
         return self._enter(projected, features)
 

@@ -79,8 +79,8 @@ class Direction(GenerationMixin):
         first = ops.equal(t, 0)
         words = ops.where(first, BOS, input_ids(memory, ids, self.num_generable))
         characters = ops.where(first, 0, input_characters(memory, ids, self.num_generable))
-        projected = memory["characters"]
-        embedded = self.model.embed(words, characters, projected=projected)  # [B, W, d]
+        products = memory["characters"]
+        embedded = self.model.embed(words, characters, products=products)  # [B, W, d]
         written, cache = self.model.writer(self.task).decode_step(embedded, cache, t)
         parts = self.model.distribute(self.task, memory, written)
         return self.model.switch[self.task].distribution(parts, memory["extended_ids"]), cache

@@ -2,6 +2,7 @@
 
 import keras
 import numpy as np
+import pytest
 
 from tests.layers.agreement import close, same_gradients
 from tests.reference import basic
@@ -38,3 +39,9 @@ def test_like_keras_own_in_configuration_and_precision():
     own = built(dtype="mixed_float16")(X)
     assert own.dtype == "float16"
     close(own, np.array(theirs(X), "float32"), 2e-3)
+
+
+@pytest.mark.parametrize("other", [{"axis": 1}, {"center": False}, {"scale": False}])
+def test_what_is_not_computed_is_refused(other):
+    with pytest.raises(ValueError, match="Received: axis=.*, center=.*, scale="):
+        LayerNormalization(**other)

@@ -193,8 +193,6 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         freeze(experiment, model)
         fitted = with_teacher(experiment, model, preprocessor)
         fitted.compile(**compile_arguments(experiment, model, steps, per_epoch))
-    if last_step is not None:
-        steps = per_epoch = min(last_step, steps)
     folders.check_room(folder, COPIES * 4 * fitted.count_params(), "training")
     callbacks = training.callbacks(
         folder,
@@ -203,6 +201,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         among=settings.best_of,
         every_steps=settings.checkpoint_every_steps,
     )
+    epochs, steps, per_epoch = _length(callbacks.checkpoint, steps, per_epoch, last_step)
     limit = training.TimeLimit(settings.max_minutes)
     callbacks.checkpoint.callbacks.append(limit)
     select = _selection(model)
@@ -249,7 +248,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     ):
         fitted.fit(
             batches,
-            epochs=_epochs(callbacks.checkpoint, steps, per_epoch),
+            epochs=epochs,
             steps_per_epoch=per_epoch,
             validation_data=dev,
             shuffle=False,  # the batches are shuffled already
@@ -400,10 +399,20 @@ def _has_more_time(member: Member) -> bool:
     return ended and (minutes is None or facts["seconds"] < 60 * minutes)
 
 
-def _epochs(checkpoint: training.Checkpoint, steps: int, per_epoch: int) -> int:
-    """Returns the number of epochs until `steps`: more than usual after one that was cut short."""
+def _length(
+    checkpoint: training.Checkpoint, steps: int, per_epoch: int, last_step: int | None
+) -> tuple[int, int, int]:
+    """Returns the epochs of a run, those before it was stopped included, its steps, and an epoch's.
+
+    After an epoch that was cut short there are more epochs than usual. With `last_step` all that
+    is left is one epoch.
+    """
     done = checkpoint.step - checkpoint.step_in_epoch
-    return checkpoint.epoch + -(-(steps - done) // per_epoch)
+    if last_step is not None:
+        steps = min(last_step, steps)
+        per_epoch = max(1, steps - done)
+    left = max(0, steps - done)
+    return checkpoint.epoch + -(-left // per_epoch), steps, per_epoch
 
 
 def _end(limit: training.TimeLimit, step: int, steps: int) -> str:

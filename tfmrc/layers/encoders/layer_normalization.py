@@ -15,6 +15,9 @@ class LayerNormalization(keras.layers.LayerNormalization):
         epsilon: float. Added to the variance. Default: 1e-5.
         **arguments: `name` and `dtype`, as for any layer.
 
+    Raises:
+        ValueError: For another axis, or without scale or shift.
+
     Call arguments:
         inputs: `[..., d]`.
 
@@ -32,6 +35,11 @@ class LayerNormalization(keras.layers.LayerNormalization):
 
     def __init__(self, epsilon=1e-5, **arguments):
         super().__init__(epsilon=epsilon, **arguments)
+        if self.axis != -1 or not (self.center and self.scale):
+            raise ValueError(
+                "The last axis is normalized, scaled and shifted. "
+                f"Received: axis={self.axis}, center={self.center}, scale={self.scale}"
+            )
 
     def call(self, inputs):
         outputs = layer_norm(inputs, self.gamma, self.beta, self.epsilon)

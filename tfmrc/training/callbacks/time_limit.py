@@ -59,6 +59,7 @@ class TimeLimit(keras.callbacks.Callback):
         """Restores what `get_state` returned."""
         self._before = float(state["seconds"])
         self._reached_before = bool(state["reached"])
+        self.reached = self._reached_before and not self.goes_on
 
     def on_train_begin(self, logs: Any = None) -> None:
         self._began = time.monotonic()

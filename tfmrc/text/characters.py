@@ -128,8 +128,9 @@ def character_class(character: str) -> int:
 @functools.cache
 def _pages() -> tuple[np.ndarray, np.ndarray]:
     """Returns the distinct pages of 256 classes, flat, and the offset of each code page."""
-    pages, page_of = np.unique(_table().reshape(-1, _PAGE), axis=0, return_inverse=True)
-    return pages.reshape(-1), (page_of.reshape(-1) * _PAGE).astype(np.int32)
+    # Pages as strings of bytes: `np.unique` with `axis` compares them byte by byte, 100 times slower.
+    pages, page_of = np.unique(_table().view(f"V{_PAGE}"), return_inverse=True)
+    return pages.view(np.uint8), (page_of * _PAGE).astype(np.int32)
 
 
 def character_classes(code_points: tf.Tensor) -> tf.Tensor:

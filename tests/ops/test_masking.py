@@ -45,7 +45,11 @@ def test_a_shift_of_all_scores_changes_nothing(shift):
 
 def test_softmax_with_a_prepared_mask():
     real = MASK.any(axis=1)
-    got = np.array(biased_softmax(SCORES, mask_bias(MASK)))
+    bias = mask_bias(MASK)
+    np.testing.assert_array_equal(bias, np.where(MASK, np.float32(0), np.float32(LOG_ZERO)))
+    got = np.array(biased_softmax(SCORES, bias))
+    stacked = biased_softmax(np.stack([SCORES, SCORES]), bias)
+    np.testing.assert_array_equal(stacked, np.stack([got, got]))
     np.testing.assert_allclose(got[real], basic.softmax(SCORES, MASK)[real], atol=1e-6)
     np.testing.assert_array_equal(got[real][~MASK[real]], 0.0)
     half = biased_softmax((SCORES - 3e4).astype("float16"), mask_bias(MASK))

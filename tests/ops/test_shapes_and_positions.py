@@ -8,10 +8,12 @@ from tfmrc.ops.maxout import maxout
 from tfmrc.ops.positions import sinusoid
 from tfmrc.ops.shapes import (
     flatten_leading,
+    heads_to_rows,
     join_passages,
     product,
     reshape_size,
     restore_leading,
+    rows_to_heads,
     split_heads,
 )
 
@@ -56,6 +58,19 @@ def test_heads_are_parts_of_the_features():
     expected = x.reshape(2, 3, 4, 2).transpose(0, 2, 1, 3)
     np.testing.assert_array_equal(split_heads(x, 4), expected)
     np.testing.assert_array_equal(split_heads(x[0], 4), expected[0])
+    columns = expected.transpose(0, 1, 3, 2)
+    np.testing.assert_array_equal(split_heads(x, 4, columns=True), columns)
+    np.testing.assert_array_equal(split_heads(x[0], 4, columns=True), columns[0])
+
+
+@pytest.mark.parametrize("num_queries", [1, 2, 3])
+def test_heads_of_rows_are_parts_of_their_features(num_queries):
+    rows = np.random.default_rng(0).normal(size=(2 * num_queries, 12)).astype("float32")
+    heads = rows_to_heads(rows, num_queries, 4)
+    expected = rows.reshape(2, num_queries, 4, 3).transpose(0, 2, 1, 3)
+    np.testing.assert_array_equal(heads, expected)
+    np.testing.assert_array_equal(rows_to_heads(rows, tf.constant(num_queries), 4), expected)
+    np.testing.assert_array_equal(heads_to_rows(heads), rows)
 
 
 def test_products_of_any_rank():

@@ -22,6 +22,7 @@ def built(**arguments):
 def test_values_and_gradients():
     layer, x = built(), keras.Variable(X)
     close(layer(X), basic.layer_norm(X, GAMMA, BETA, 1e-5))
+    close(built(epsilon=0.5)(X), basic.layer_norm(X, GAMMA, BETA, 0.5))
     mix = RNG.normal(size=X.shape)
     same_gradients(
         lambda: keras.ops.sum(layer(x) * mix.astype("float32")),

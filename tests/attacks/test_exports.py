@@ -1,5 +1,8 @@
 """A part of the odd texts of `make attacks`, on what SAN's and Masque's exports compute."""
 
+from collections import Counter
+
+import numpy as np
 import pytest
 
 from tests.attacks import exports, models
@@ -30,3 +33,12 @@ def test_a_wrong_outcome_is_seen():
     _, wrong = exports.attack_signature(exports.runner(shifted), "SAN", 25, seed=7)
     for words in ("is not at", "probability is no probability", "in a batch and"):
         assert any(words in problem for problem in wrong), words
+
+
+def test_another_answer_is_right_if_it_is_as_probable():
+    batch = {"start": np.array([4, 7]), "probability": np.array([0.9, 1 / 36], "float32")}
+    for probability, ties in ((1 / 36, 1), (1 / 36.01, 0)):
+        alone = {"start": np.array([2]), "probability": np.array([probability], "float32")}
+        counts: Counter[str] = Counter()
+        wrong = list(exports._alone(batch, alone, 1, counts))
+        assert counts["ties"] == ties and len(wrong) == 1 - ties

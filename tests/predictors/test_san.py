@@ -1,6 +1,7 @@
 """Spans from strings: exact words of the passage, windows, several passages, tags, export."""
 
 import json
+import time
 from types import SimpleNamespace
 
 import keras
@@ -9,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 import tfmrc
+from tests.growth import growth
 from tests.running import eagerly
 from tests.serving.predictors import (
     LOADERS,
@@ -18,7 +20,8 @@ from tests.serving.predictors import (
 )
 from tfmrc import Predictor, cli, encoders, models, preprocessing, text
 from tfmrc.data import Example
-from tfmrc.predictors import SANPredictor, ensemble_predictor
+from tfmrc.ops.masking import LOG_ZERO
+from tfmrc.predictors import SANPredictor, ensemble_predictor, san
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -128,6 +131,29 @@ def assert_best(arrays, row, spans):
 
 def test_a_passage_of_several_windows_is_that_of_its_best_window(predictor, arrays):
     assert_best(arrays, 1, spans_of_windows(predictor.preprocessor, [predictor.model]))
+
+
+def test_a_span_of_two_windows_is_one_answer():
+    """The second window gives the span 3 to 4 again, with more probability."""
+    row = tf.constant([0, 0, 0, 2])
+    begin = tf.constant([[3, 1], [3, 5], [8, 9], [0, 1]])
+    end = tf.constant([[4, 1], [4, 5], [8, 9], [0, 2]])
+    scores = tf.constant([[-2.0, -3.0], [-1.0, -5.0], [-1.5, -6.0], [-0.5, -0.7]])
+    (first, last), best, window = san.best_of_windows(row, begin, end, scores, 3, 2)
+    assert first.numpy()[[0, 2]].tolist() == [[3, 8], [0, 1]]
+    assert last.numpy()[[0, 2]].tolist() == [[4, 8], [0, 2]]
+    assert best.numpy()[[0, 2]].tolist() == [[-1.0, -1.5], [-0.5, np.float32(-0.7)]]
+    assert (best[1] < LOG_ZERO).numpy().all()  # an example without windows
+    assert window.numpy()[[0, 2]].tolist() == [1, 3]
+
+
+def test_spans_of_many_windows_take_linear_time():
+    def best(windows):
+        begin = tf.range(windows)[:, None]
+        scores = tf.cast(begin % 97, tf.float32)
+        return san.best_of_windows(0 * begin[:, 0], begin, begin, scores, 1, 1)[1].numpy()
+
+    assert growth(best, int, 2_000, clock=time.process_time) < 8
 
 
 def test_an_ensemble_reads_by_the_mean_of_its_members(tmp_path):

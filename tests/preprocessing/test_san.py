@@ -1,9 +1,12 @@
 """SAN's preprocessor: matches, tags, spans and windows, against loops over the same words."""
 
+import time
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.growth import growth
 from tfmrc.data import Example, Span, make_dataset
 from tfmrc.preprocessing import SANPreprocessor
 from tfmrc.text import Tokenizer, Vocabulary
@@ -103,6 +106,18 @@ def test_an_answer_whose_end_is_cut_is_not_trained_on():
     source = preprocessor.source(["Who?"], ["The owl flew"])
     begin, end, _ = preprocessor.align(source, [0], [12])
     assert (begin.numpy(), end.numpy()) == ([-1], [-1])
+
+
+def test_windows_of_a_long_passage_take_linear_time():
+    preprocessor = built(passage_length=40, stride=20)
+
+    def windows(source):
+        return preprocessor.windows(source)["exact_match"].numpy()
+
+    def source(words):
+        return preprocessor.source(["Who?"], ["owl " * words], limit=words)
+
+    assert growth(windows, source, 8_000, clock=time.process_time) < 8
 
 
 @pytest.mark.parametrize("length, stride", [(4, 2), (4, 4), (3, 1), (50, 20)])

@@ -2,12 +2,14 @@
 
 import itertools
 import json
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.growth import growth
 from tfmrc.text import Subwords, SubwordTokenizer
 from tfmrc.text.word_pieces import WordPieces
 
@@ -144,6 +146,15 @@ def test_parts_are_texts_of_their_own() -> None:
     expected = own.cut([["bc", "acd"], ["owl", ""], ["b", ""]])
     assert part.counts.numpy().tolist() == expected.counts.numpy().tolist()
     assert part.ids.numpy().tolist() == expected.ids.numpy().tolist()
+
+
+def test_parts_of_a_long_text_take_linear_time() -> None:
+    def parts(words):
+        row, first = tf.zeros([words // 20], tf.int32), tf.range(0, words, 20)
+        whole = Subwords(tf.ones([1, words], tf.int32), tf.ones([1, words], tf.int32))
+        return whole.part(row, first, 40).ids.numpy()
+
+    assert growth(parts, int, 8_000, clock=time.process_time) < 8
 
 
 def test_more_padding_changes_no_number() -> None:

@@ -226,7 +226,7 @@ def san_signature(model: Any, preprocessor: Any, options: SpanOptions) -> Any:
         begin, end, log_probability, *steps = find_in(windows)
         first = windows["first"][:, None]
         begin, end = begin + first, end + first
-        (begin, end), log_probability, window = _best(
+        (begin, end), log_probability, window = best_of_windows(
             windows["row"], begin, end, log_probability, tf.shape(question)[0], count
         )
         real = log_probability > 0.5 * LOG_ZERO
@@ -262,8 +262,29 @@ def san_signature(model: Any, preprocessor: Any, options: SpanOptions) -> Any:
     return tf.function(answer, input_signature=input_signature(preprocessor), autograph=False)
 
 
-def _best(row, begin, end, log_probability, num_examples, count):
-    """Returns each example's best spans over its windows, each once, and the best window."""
+def best_of_windows(
+    row: tf.Tensor,
+    begin: tf.Tensor,
+    end: tf.Tensor,
+    log_probability: tf.Tensor,
+    num_examples: Any,
+    count: int,
+) -> tuple[tuple[tf.Tensor, tf.Tensor], tf.Tensor, tf.Tensor]:
+    """Returns each example's best spans over its windows, a span in several windows once.
+
+    Time and memory are linear in the number of windows, but for the sorting.
+
+    Args:
+        row: int32 `[W]`, the example of each window, rising.
+        begin, end, log_probability: `[W, K]`, the best spans of each window; `begin` and `end` are
+            positions in the passage.
+        num_examples: int32 scalar B.
+        count: int. K.
+
+    Returns:
+        `(begin, end)` int32 `[B, K]`, the log-probabilities float32 `[B, K]`, below `LOG_ZERO`
+        where there are fewer spans, and the window of the best span, int32 `[B]`.
+    """
     windows = tf.range(tf.size(row))
     first = tf.searchsorted(row, tf.range(num_examples))
     most = tf.reduce_max(tf.concat([tf.math.bincount(row), [1]], axis=0))
@@ -280,15 +301,16 @@ def _best(row, begin, end, log_probability, num_examples, count):
     begin, end = spread(begin, -1), spread(end, -1)
     scores = spread(log_probability, 2 * LOG_ZERO)
     window = spread(tf.repeat(windows[:, None], count, axis=1), 0)
-    order = tf.argsort(scores, axis=1, direction="DESCENDING", stable=True)
-    begin, end, scores, window = (
-        tf.gather(values, order, batch_dims=1) for values in (begin, end, scores, window)
-    )
-    # Windows overlap: a span that a better one equals is left out.
+    # Windows overlap: of equal spans, which are sorted side by side, the most probable one is kept.
     span = begin * (tf.reduce_max(tf.concat([tf.reshape(end, [-1]), [0]], axis=0)) + 2) + end
-    ranks = tf.range(most * count)
-    same = (span[:, :, None] == span[:, None, :]) & (ranks[:, None] > ranks)
-    scores = tf.where(tf.reduce_any(same, axis=2), 2 * LOG_ZERO, scores)
+    order = tf.argsort(scores, axis=1, direction="DESCENDING", stable=True)
+    by_span = tf.argsort(tf.gather(span, order, batch_dims=1), axis=1, stable=True)
+    order = tf.gather(order, by_span, batch_dims=1)
+    begin, end, scores, window, span = (
+        tf.gather(values, order, batch_dims=1) for values in (begin, end, scores, window, span)
+    )
+    repeated = tf.pad(span[:, 1:] == span[:, :-1], [[0, 0], [1, 0]])
+    scores = tf.where(repeated, 2 * LOG_ZERO, scores)
     scores, selected = tf.math.top_k(scores, count)
     begin, end = (tf.gather(values, selected, batch_dims=1) for values in (begin, end))
     best = tf.gather(window, selected[:, 0], batch_dims=1)

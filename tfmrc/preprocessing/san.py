@@ -10,7 +10,7 @@ from tfmrc.preprocessing.encoder_inputs import READINGS, encoder_inputs, spaced
 from tfmrc.preprocessing.labels import mean_of_counted
 from tfmrc.preprocessing.source import lay_out
 from tfmrc.preprocessing.word_features import SHAPES, shape_features
-from tfmrc.text.layout import FlatTokens, every_nth, same_batch, strings
+from tfmrc.text.layout import FlatTokens, every_nth, parts_of_rows, same_batch, strings
 from tfmrc.text.matching import occurs_in_group
 from tfmrc.text.stems import light_stems
 from tfmrc.text.subwords import Subwords
@@ -309,12 +309,12 @@ class SANPreprocessor(Preprocessor):
         position = tf.minimum(position, tf.shape(ids)[1] - 1)
         result = {"row": row, "first": first}
         for name in self._word_inputs:
-            values = tf.gather(source[name], row)
-            if name != "question_ids":
-                values = tf.gather(values, position, batch_dims=1)
+            if name == "question_ids":
+                result[name] = tf.gather(source[name], row)
+            else:
+                values = parts_of_rows(source[name], row, position)
                 mask = inside[..., None] if name == "exact_match" else inside
-                values = tf.where(mask, values, tf.zeros([], values.dtype))
-            result[name] = values
+                result[name] = tf.where(mask, values, tf.zeros([], values.dtype))
         if self.subwords is not None:
             question, passage = (
                 Subwords(source[f"{name}_subwords"], source[f"{name}_counts"])

@@ -69,6 +69,29 @@ def cut_rows(tokens: Tokens, limits: tf.Tensor, firsts: tf.Tensor | None = None)
     )
 
 
+def parts_of_rows(values: tf.Tensor, row: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
+    """Returns `values[row[q], positions[q, p]]` without a copy of the whole row for each part.
+
+    Args:
+        values: `[R, N, ...]`.
+        row: int32 `[Q]`.
+        positions: int32 `[Q, P]`.
+
+    Returns:
+        `[Q, P, ...]`.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> from tfmrc.text.layout import parts_of_rows
+        >>> rows = tf.constant([[1, 2, 3], [4, 5, 6]])
+        >>> parts_of_rows(rows, tf.constant([1, 1]), tf.constant([[0, 1], [1, 2]])).numpy()
+        array([[4, 5],
+               [5, 6]], dtype=int32)
+    """
+    row = tf.broadcast_to(row[:, None], tf.shape(positions))
+    return tf.gather_nd(values, tf.stack([row, positions], axis=-1))
+
+
 def every_nth(tokens: FlatTokens, step: int, offset: int) -> tuple[FlatTokens, tf.Tensor]:
     """Returns the tokens of the rows `offset`, `offset + step`, … as rows 0, 1, …
 

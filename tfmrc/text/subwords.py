@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from tfmrc.text.byte_pairs import BytePairs
-from tfmrc.text.layout import has_static_shapes, longest
+from tfmrc.text.layout import has_static_shapes, longest, parts_of_rows
 from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.special_tokens import SpecialTokens
 from tfmrc.text.text_pieces import TextPieces
@@ -40,20 +40,19 @@ class Subwords(NamedTuple):
             first: int32 `[Q]`, the first word.
             size: int32 scalar, the largest number of words.
         """
-        ends = tf.cumsum(self.counts, axis=1)
-        counts, ends = tf.gather(self.counts, row), tf.gather(ends, row)
         words = first[:, None] + tf.range(size)
-        known = words < tf.shape(counts)[1]
-        words = tf.minimum(words, tf.shape(counts)[1] - 1)
-        counts = tf.where(known, tf.gather(counts, words, batch_dims=1), 0)
-        before = tf.gather(tf.pad(ends, [[0, 0], [1, 0]]), first, batch_dims=1)
+        known = words < tf.shape(self.counts)[1]
+        words = tf.minimum(words, tf.shape(self.counts)[1] - 1)
+        counts = tf.where(known, parts_of_rows(self.counts, row, words), 0)
+        ends = tf.pad(tf.cumsum(self.counts, axis=1), [[0, 0], [1, 0]])
+        before = parts_of_rows(ends, row, first[:, None])
         lengths = tf.reduce_sum(counts, axis=1)
         positions = tf.range(tf.reduce_max(lengths))
         inside = positions < lengths[:, None]
-        positions = tf.where(inside, before[:, None] + positions, 0)
-        # Padding keeps `gather` valid for a batch without subwords.
-        ids = tf.gather(tf.pad(self.ids, [[0, 0], [0, 1]]), row)
-        return Subwords(tf.where(inside, tf.gather(ids, positions, batch_dims=1), 0), counts)
+        # Padding keeps the lookup valid for a batch without subwords.
+        ids = tf.pad(self.ids, [[0, 0], [0, 1]])
+        ids = parts_of_rows(ids, row, tf.where(inside, before + positions, 0))
+        return Subwords(tf.where(inside, ids, 0), counts)
 
 
 class SubwordTokenizer(tf.Module):

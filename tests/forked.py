@@ -25,16 +25,11 @@ from typing import Any
 import pytest
 
 from tests import fresh_python
+from tests.memory import resident_mib
 
-LIMIT_MIB = 1450
+LIMIT_MIB = 1600
 NAME = "forked files"
 _REPORTERS = ("TerminalReporter", "LogXML")
-
-
-def resident_mib() -> float:
-    """Returns the resident memory of this process."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 class Messages:

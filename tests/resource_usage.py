@@ -10,12 +10,12 @@ import json
 import os
 import resource
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import fresh_python
+from tests.memory import resident_mib
 
 LINES = 30
 _tests: list[dict[str, Any]] = []
@@ -26,12 +26,6 @@ def cpu_seconds() -> float:
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     own = sum(usage.ru_utime + usage.ru_stime for usage in usages)
     return own + fresh_python.cpu_seconds_of_forks
-
-
-def resident_mib() -> float:
-    """Returns the resident memory of this process."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * resource.getpagesize() / 2**20
 
 
 @pytest.hookimpl(wrapper=True)

@@ -182,6 +182,31 @@ def test_the_models_below_a_folder_are_named(
     assert named("answer", "nothing").endswith("or export in nothing.\n")
 
 
+def test_one_answer_is_computed_without_optimizing_the_graph(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what the program had set is set again, after an error too."""
+    off, seen = "disable_meta_optimizer", []
+
+    def load(folder: str) -> None:
+        seen.append(tf.config.optimizer.get_experimental_options().get(off))
+        raise ValueError("no model here")
+
+    monkeypatch.setattr("tfmrc.experiments.predictor.load_any", load)
+    options = tf.config.optimizer.get_experimental_options()
+    try:
+        for before in (True, False):
+            tf.config.optimizer.set_experimental_options({off: before})
+            status, _, said = output_of(
+                capsys, "answer", "folder", "--question", "Who?", "--passage", "Anna."
+            )
+            assert status != 0 and "no model here" in said
+            assert tf.config.optimizer.get_experimental_options()[off] == before
+    finally:
+        tf.config.optimizer.set_experimental_options(options)
+    assert seen == [True, True]
+
+
 def test_unknown_inputs_of_an_export_are_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

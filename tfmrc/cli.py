@@ -7,7 +7,8 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -658,6 +659,21 @@ def _loaded(folder: str) -> tuple[Any, dict[str, Any]]:
     return load_any(folder)
 
 
+@contextmanager
+def _graphs_as_they_are() -> Iterator[None]:
+    """TensorFlow optimises no graph, which takes longer than to compute one answer without."""
+    import tensorflow as tf
+
+    off = "disable_meta_optimizer"
+    before = tf.config.optimizer.get_experimental_options().get(off, False)
+    tf.config.optimizer.set_experimental_options({off: True})
+    try:
+        yield
+    finally:
+        tf.config.optimizer.set_experimental_options({off: before})
+
+
+@_graphs_as_they_are()
 def _answer(options: Any) -> None:
     import json
 
@@ -691,6 +707,7 @@ def _answer(options: Any) -> None:
         print(answer.describe())
 
 
+@_graphs_as_they_are()
 def _ask(options: Any) -> None:
     import json
 

@@ -1,0 +1,103 @@
+"""Seconds from the shell to the first answer of an export, beside those of importing TensorFlow.
+
+    python -m benchmarks.first_answer
+    python -m benchmarks.first_answer --rounds 5 --python /path/to/python
+
+Each model has random weights, the sizes of its paper and a vocabulary of `--words`; Masque has 8
+decoder blocks, as in `decoding_speed.py`. The commands take turns. They load an export and answer
+one question or ask one, as a user does by `tfmrc answer` and `tfmrc ask`. `--python` names another
+environment that has the library's requirements, such as one without the packages of its tests.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PASSAGE = "The old mill on the hill was built in 1912 by Anna Miller and her two sons."
+QUESTION = "Who built the old mill?"
+MODELS = {
+    "Masque": ("masque_paper", "answer"),
+    "SAN": ("san_paper", "answer"),
+    "DAANet": ("daanet_paper", "answer"),
+    "MaxoutPointerQG": ("maxout_pointer_qg_paper", "ask"),
+}
+
+
+def main() -> None:
+    """Makes the exports and prints one table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--words", type=int, default=5000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--python", default=sys.executable)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        commands = {"import tensorflow": ["-c", "import tensorflow"]}
+        for name in options.models:
+            print(f"exporting {name}", file=sys.stderr, flush=True)
+            path = Path(folder, name, "1")
+            _run([sys.executable, __file__, "--export", name, str(options.words), str(path)])
+            asked = MODELS[name][1]
+            about = ["--question", QUESTION] if asked == "answer" else ["--answer", "Anna Miller"]
+            commands[f"{name}, tfmrc {asked}"] = [
+                "-m", "tfmrc", asked, str(path), *about, "--passage", PASSAGE,
+            ]  # fmt: skip
+        found: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+        for _ in range(options.rounds):
+            for name, command in commands.items():
+                found[name].append(_run([options.python, *command]))
+    print(f"medians of {options.rounds} (range), {os.cpu_count()} cores")
+    print("| command | seconds | CPU seconds |")
+    print("| --- | ---: | ---: |")
+    for name, measured in found.items():
+        print(
+            f"| {name} | {_shown([m[0] for m in measured])} | {_shown([m[1] for m in measured])} |"
+        )
+
+
+def _shown(values: Sequence[float]) -> str:
+    return f"{statistics.median(values):.1f} ({min(values):.1f}-{max(values):.1f})"
+
+
+def _run(command: list[str]) -> tuple[float, float]:
+    """Returns the seconds and CPU seconds of a command."""
+    environment = {"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", **os.environ}
+
+    def cpu() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    before, start = cpu(), time.perf_counter()
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{json.dumps(command)} ended with {done.returncode}:\n{done.stderr}")
+    return time.perf_counter() - start, cpu() - before
+
+
+def export(name: str, words: int, path: str) -> None:
+    """Exports a model with random weights."""
+    import keras
+
+    from tfmrc import models, predictors, preprocessing, text
+
+    keras.utils.set_random_seed(0)
+    vocabulary = text.Vocabulary([f"word{number}" for number in range(words)], num_oov_buckets=16)
+    preprocessor = getattr(preprocessing, f"{name}Preprocessor")(vocabulary)
+    model = getattr(models, name).from_preset(MODELS[name][0], **preprocessor.model_kwargs())
+    predictors.Predictor(model, preprocessor).export(path)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--export"]:
+        export(sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    else:
+        main()

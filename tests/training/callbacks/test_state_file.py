@@ -1,10 +1,14 @@
 import collections
+import errno
+import resource
 import shutil
 
+import keras
 import ml_dtypes
 import numpy as np
 import pytest
 
+from tfmrc.training.callbacks.ema_weights import save_weights
 from tfmrc.training.callbacks.state_file import BrokenStateError, read_state, write_state
 
 ARRAYS = {
@@ -111,3 +115,20 @@ def test_another_archive_and_no_file(tmp_path):
         read_state(tmp_path / "other.npz")
     with pytest.raises(FileNotFoundError):
         read_state(tmp_path / "none.npz")
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_begun(tmp_path, capfd):
+    """As `ulimit -f` has it: HDF5 would print its own messages and leave a part of the file."""
+    model = keras.Sequential([keras.Input((200,)), keras.layers.Dense(300)])
+    path = tmp_path / "best.weights.h5"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(OSError, match="No file of 1.2 MiB can be written") as caught:
+            save_weights(model, path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.errno == errno.EFBIG and str(path) in str(caught.value)
+    assert list(tmp_path.iterdir()) == [] and "h5py" not in capfd.readouterr().err
+    save_weights(model, path)
+    assert path.exists()

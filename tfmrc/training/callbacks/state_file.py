@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import struct
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -110,16 +111,17 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dic
 
 
 def check_room(path: Path, sizes: list[int]) -> None:
-    """Raises if the disk has too little free space for a file.
+    """Raises if the disk has too little free space for a file, or takes none of its size.
 
-    HDF5 ends the process with a segmentation fault on a full disk, so the space is checked first.
+    HDF5 ends the process with a segmentation fault on a full disk, and with messages of its own
+    where a file is too large, so both are checked first.
 
     Args:
         path: path. The file; its folder exists.
         sizes: list of int. Bytes of each array that the file will hold.
 
     Raises:
-        OSError: If there is too little free space.
+        OSError: If there is too little free space, or the file cannot be written.
 
     Example:
 
@@ -141,6 +143,16 @@ def check_room(path: Path, sizes: list[int]) -> None:
             "Free some space and start the same program again",
             os.fspath(path),
         )
+    try:  # a limit of the size of files, a quota, a folder that is not writable
+        with tempfile.TemporaryFile(dir=path.parent) as file:
+            file.truncate(needed)
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"No file of {needed / 2**20:,.1f} MiB can be written ({error.strerror}). Earlier "
+            "files are intact; when it can, start the same program again",
+            os.fspath(path),
+        ) from None
 
 
 def digest_of(file: IO[bytes], size: int) -> str:

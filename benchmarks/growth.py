@@ -1,0 +1,181 @@
+"""How time and memory of the exported graphs grow with the lengths of passage and answer.
+
+    python -m benchmarks.growth
+    python -m benchmarks.growth --models Masque SAN --figure growth
+
+All four models have random weights and the sizes of their papers. A request has one passage and one
+question; words are those of a vocabulary of 5,000. Each model and length runs in a process of its
+own. "Reading" is a request whose answer has one word; a step is the slope from 20 words to 40 (at
+each length of the passage), and from each length of the answer to the next (at 500 words). Memory
+is the peak of the request, minus the size of the process before. `--figure` draws the curves.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = (125, 250, 500, 1000, 2000)
+ANSWERS = (10, 25, 50, 100, 200)
+SOURCE = 500
+WORDS = 5000
+MODELS = {
+    "Masque": ("masque_paper", "serving_default", {"num_passages": 1}),
+    "SAN": ("san_paper", "serving_default", {}),
+    "DAANet": ("daanet_paper", "answer", {}),
+    "MaxoutPointerQG": ("maxout_pointer_qg_paper", "serving_default", {}),
+}
+
+
+def main() -> None:
+    """Prints two tables, and draws them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=5, help="the fastest counts")
+    parser.add_argument("--figure", help="a path; .png and .svg are added")
+    parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        name, words, lengths = options.measure
+        found = _measure(name, int(words), json.loads(lengths), options.repeats)
+        print(json.dumps(found))
+        return
+    by_source: dict[str, list[dict[str, float]]] = {}
+    by_answer: dict[str, list[float]] = {}
+    for name in options.models:
+        for words in SOURCES:
+            lengths = (1,) if name == "SAN" else (1, 20, 40)
+            found = _in_process(name, words, lengths, options)
+            row = {"read": found["seconds"][0], "mib": found["mib"]}
+            if len(lengths) > 1:
+                row["step"] = (found["seconds"][2] - found["seconds"][1]) / 20
+            by_source.setdefault(name, []).append(row)
+        if name != "SAN":
+            found = _in_process(name, SOURCE, (1, *ANSWERS), options)["seconds"]
+            steps = zip(found, found[1:], (1, *ANSWERS), ANSWERS, strict=False)
+            by_answer[name] = [(late - soon) / (long - short) for soon, late, short, long in steps]
+    _print(by_source, by_answer, options)
+    if options.figure:
+        _draw(by_source, by_answer, options.figure)
+
+
+def _in_process(
+    name: str, words: int, lengths: tuple[int, ...], options: argparse.Namespace
+) -> dict[str, Any]:
+    print(f"{name}: {words} words, answers of {list(lengths)}", file=sys.stderr, flush=True)
+    threads = str(options.threads)
+    environment = {
+        **os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3",
+        "TF_NUM_INTRAOP_THREADS": threads, "TF_NUM_INTEROP_THREADS": threads,
+    }  # fmt: skip
+    command = [sys.executable, __file__, "--repeats", str(options.repeats)]
+    command += ["--measure", name, str(words), json.dumps(lengths)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{name} failed:\n{done.stderr[-3000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _measure(name: str, words: int, lengths: list[int], repeats: int) -> dict[str, Any]:
+    """Returns the CPU seconds of a request for each length of the answer, and its peak in MiB."""
+    import keras
+    import numpy as np
+    import tensorflow as tf
+
+    from tfmrc import models, predictors, preprocessing, text
+
+    keras.utils.set_random_seed(0)
+    preset, signature, sizes = MODELS[name]
+    vocabulary = text.Vocabulary([f"word{number}" for number in range(WORDS)], num_oov_buckets=16)
+    sizes = {**sizes, "passage_length": max(SOURCES)}
+    preprocessor = getattr(preprocessing, f"{name}Preprocessor")(vocabulary, **sizes)
+    model = getattr(models, name).from_preset(preset, **preprocessor.model_kwargs())
+    predictor: Any = predictors.Predictor(model, preprocessor)
+    drawn = np.random.default_rng(0).integers(0, WORDS, words)
+    passage = " ".join(f"word{number}" for number in drawn)
+    given = {
+        "passage": passage, "passages": [passage], "question": "word1 word2 word3 word4 word5",
+        "answer": f"word{drawn[words // 2]}", "style": preprocessor.styles[0],
+    }  # fmt: skip
+    seconds, mib = [], 0.0
+    for length in lengths:
+        bounds = {} if name == "SAN" else {"min_length": length, "max_length": length}
+        function = predictor.signature(signature, **bounds)
+        inputs = [tf.constant([given[spec.name]]) for spec in function.input_signature]
+        function(*inputs)  # traced
+        if length == lengths[0]:
+            before = _memory("VmRSS")
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins anew
+            function(*inputs)
+            mib = _memory("VmHWM") - before
+        times = []
+        for _ in range(repeats):
+            start = time.process_time()
+            function(*inputs)
+            times.append(time.process_time() - start)
+        seconds.append(min(times))
+    return {"seconds": seconds, "mib": mib}
+
+
+def _memory(field: str) -> float:
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1024
+
+
+def _print(
+    by_source: dict[str, list[dict[str, float]]],
+    by_answer: dict[str, list[float]],
+    options: argparse.Namespace,
+) -> None:
+    import tensorflow as tf
+
+    print(f"TensorFlow {tf.__version__}, {options.threads} threads, CPU milliseconds")
+    print(f"| words of the passage | {' | '.join(map(str, SOURCES))} |")
+    print("| --- |" + " ---: |" * len(SOURCES))
+    for name, rows in by_source.items():
+        for key, label, scale in (("read", "reading", 1e3), ("step", "a step", 1e3),
+                                  ("mib", "memory, MiB", 1.0)):  # fmt: skip
+            if key in rows[0]:
+                cells = (f"{row[key] * scale:,.{key == 'step'}f}" for row in rows)
+                print(f"| {name}, {label} | {' | '.join(cells)} |")
+    if not by_answer:
+        return
+    ranges = zip((1, *ANSWERS), ANSWERS, strict=False)
+    print(f"\n| words of the answer | {' | '.join(f'{a} to {b}' for a, b in ranges)} |")
+    print("| --- |" + " ---: |" * len(ANSWERS))
+    for name, steps in by_answer.items():
+        print(f"| {name}, a step | {' | '.join(f'{1e3 * step:.1f}' for step in steps)} |")
+
+
+def _draw(
+    by_source: dict[str, list[dict[str, float]]], by_answer: dict[str, list[float]], path: str
+) -> None:
+    from tfmrc.evaluation.plots.style import COLOURS, panels, save_figure
+
+    figure, axes = panels(4, wide=2)
+    curves = (("read", "reading, CPU ms", 1e3), ("step", "a step, CPU ms", 1e3),
+              ("mib", "memory of a request, MiB", 1.0))  # fmt: skip
+    colours = dict(zip(MODELS, COLOURS, strict=False))
+    for panel, (key, label, scale) in zip(axes, curves, strict=False):
+        for name, rows in by_source.items():
+            if key in rows[0]:
+                values = [scale * row[key] for row in rows]
+                panel.plot(SOURCES, values, marker="o", label=name, color=colours[name])
+        panel.set(xlabel="words of the passage", ylabel=label, ylim=(0, None))
+    for name, steps in by_answer.items():
+        values = [1e3 * step for step in steps]
+        axes[3].plot(ANSWERS, values, marker="o", label=name, color=colours[name])
+    axes[3].set(xlabel="words of the answer", ylabel="a step, CPU ms", ylim=(0, None))
+    axes[0].legend(frameon=False)
+    for file in save_figure(figure, path):
+        print(f"wrote {file}")
+
+
+if __name__ == "__main__":
+    main()

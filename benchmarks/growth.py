@@ -139,10 +139,11 @@ def _print(
     print(f"| words of the passage | {' | '.join(map(str, SOURCES))} |")
     print("| --- |" + " ---: |" * len(SOURCES))
     for name, rows in by_source.items():
-        for key, label, scale in (("read", "reading", 1e3), ("step", "a step", 1e3),
-                                  ("mib", "memory, MiB", 1.0)):  # fmt: skip
+        lines = (("read", "reading", 1e3, 0), ("step", "a step", 1e3, 1),
+                 ("mib", "memory, MiB", 1.0, 0))  # fmt: skip
+        for key, label, scale, places in lines:
             if key in rows[0]:
-                cells = (f"{row[key] * scale:,.{key == 'step'}f}" for row in rows)
+                cells = (f"{row[key] * scale:,.{places}f}" for row in rows)
                 print(f"| {name}, {label} | {' | '.join(cells)} |")
     if not by_answer:
         return

@@ -4,6 +4,7 @@ import copy as copying
 import json
 import pickle
 import shutil
+from dataclasses import replace
 
 import keras
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import tfmrc
 from tests.serving.predictors import REQUEST, make_predictor
 from tfmrc import models, predictors, preprocessing, text, training
+from tfmrc.data import Example
 from tfmrc.predictors import DamagedError, Predictor, verify
 
 pytestmark = pytest.mark.usefixtures("without_graphs")
@@ -370,3 +372,27 @@ def test_parts_that_were_never_trained_are_left_out(tmp_path):
         predictors.MasqueRanker(loaded)
     with pytest.raises(ValueError, match="is a list. Received: trained_parts='ranker'"):
         loaded.trained_parts = "ranker"
+
+
+def test_outputs_without_labels_are_left_out_and_said(tmp_path):
+    """`fit` notes them; those of a loaded predictor stay trained, or may be trained later."""
+    made = make_predictor(num_decoder_blocks=1)
+    model, preprocessor = made.model, made.preprocessor
+    style = preprocessor.styles[0]
+    passages = ("An owl flew.", "It is high.")
+    plain = [Example("1", "Who flew?", passages, {style: ("An owl.",)})]
+    ranked = [replace(plain[0], relevance=(True, False))]
+    model.compile(**training.masque(steps=9, warmup_steps=1, model=model), run_eagerly=True)
+    model.fit(preprocessor.dataset(plain, batch_size=1), verbose=0)
+    with pytest.warns(UserWarning, match="label for ranker, classifier: it was not trained"):
+        predictor = Predictor(model, preprocessor)
+    assert predictor.trained_parts == ("decoder",)
+    outputs = predictor.run("serving_default", REQUEST, max_length=2)
+    assert "relevance" not in outputs and "answerable_probability" not in outputs
+    loaded = Predictor.load(predictor.save(tmp_path / "predictor"))
+    model = loaded.model
+    model.compile(**training.masque(steps=9, warmup_steps=1, model=model), run_eagerly=True)
+    model.fit(preprocessor.dataset(ranked, batch_size=1), verbose=0)
+    assert model.trained_outputs == ("ranker", "decoder")
+    model.fit(preprocessor.dataset(plain, batch_size=1), verbose=0)
+    assert model.trained_outputs == ("ranker", "decoder")

@@ -80,6 +80,9 @@ Received: word_dimm=4
     arguments: SimpleNamespace
     """Values of all arguments of the constructor, including those that a subclass sets."""
 
+    trained_outputs: tuple[str, ...] | None = None
+    """Names of the outputs that had a label in `fit`; None before."""
+
     _captured: SimpleNamespace  # arguments of `get_config`; not a dict, because Keras tracks dicts
     train_function: Any
     test_function: Any
@@ -201,11 +204,21 @@ Received: word_dimm=4
 
         Keras warns that it does not shuffle a `tf.data.Dataset`; `dataset(..., shuffle=True)` of a
         preprocessor has shuffled it, so no such warning is shown.
+
+        Outputs that had no label in any example are noted in `trained_outputs`.
         """
         x = args[0] if args else kwargs.get("x")
         if hasattr(x, "element_spec") and len(args) < 9:  # the ninth is `shuffle`
             kwargs.setdefault("shuffle", False)
-        return super().fit(*args, **kwargs)
+        history = super().fit(*args, **kwargs)
+        if isinstance(self.output, dict) and history.epoch:
+            losses, earlier = history.history, self.trained_outputs or ()
+            self.trained_outputs = tuple(
+                name
+                for name in self.output
+                if name in earlier or any(losses.get(f"{name}_loss", [True]))  # 0 without a label
+            )
+        return history
 
     def make_train_function(self, force: bool = False) -> None:
         """Creates the function of a training step, after all variables exist.

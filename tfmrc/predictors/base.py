@@ -1,6 +1,7 @@
 """Base class of all predictors: batches, signatures, saving, loading and export."""
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
@@ -97,6 +98,22 @@ class Predictor(Generic[R]):
         self._signatures: dict[Any, dict[str, Any]] = {}
         self._process = os.getpid()
         self.check_agreement()
+        self._take_trained_outputs()
+
+    def _take_trained_outputs(self) -> None:
+        """Leaves out what `fit` found no label for, and says so."""
+        trained = getattr(self.model, "trained_outputs", None)
+        if trained is None:
+            return
+        self._trained_parts = tuple(trained)
+        missing = [name for name in self.model.output if name not in trained]
+        if missing:
+            warnings.warn(
+                f"No training example had a label for {', '.join(missing)}: it was not trained, "
+                "and results and exports leave it out. If it was trained before, set the "
+                "predictor's `trained_parts` to None.",
+                stacklevel=3,
+            )
 
     def __repr__(self) -> str:
         tasks = ", ".join(task.name for task in self.tasks) or "none"
@@ -431,6 +448,9 @@ class Predictor(Generic[R]):
         )
         predictor.metrics = parts.metrics
         predictor.trained_parts = parts.trained_parts
+        outputs, known = getattr(parts.model, "output", None), parts.trained_parts
+        if isinstance(outputs, dict):  # what was trained stays so in a further `fit`
+            parts.model.trained_outputs = tuple(outputs if known is None else known)
         return predictor
 
     def export(

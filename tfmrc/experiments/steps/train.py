@@ -278,6 +278,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         "validation_padding": padding_share(dev),
         "machine": hardware,
     }
+    model.trained_outputs = None  # the log has those of all epochs, before a resume too
     predictor = classes_of(experiment).predictor(model, preprocessor)
     parts = _trained_parts(model, folder / folders.LOG)
     if start is not None and parts is not None:  # trained before, if not now

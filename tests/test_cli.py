@@ -202,7 +202,13 @@ def test_one_answer_is_computed_without_optimizing_the_graph(
             )
             assert status != 0 and "no model here" in said
             assert tf.config.optimizer.get_experimental_options()[off] == before
+        monkeypatch.delattr(tf.config.optimizer, "set_experimental_options")
+        status, _, said = output_of(  # a client asks without TensorFlow
+            capsys, "answer", "http://127.0.0.1:9/v1/models/x", "--question=Who?", "--passage=Anna."
+        )
+        assert status != 0 and "127.0.0.1:9" in said
     finally:
+        monkeypatch.undo()
         tf.config.optimizer.set_experimental_options(options)
     assert seen == [True, True]
 

@@ -648,9 +648,13 @@ def _serve(options: Any) -> None:
     serve(options)
 
 
+def _is_served(model: str) -> bool:
+    return "://" in model and not model.startswith("hf://")
+
+
 def _loaded(folder: str) -> tuple[Any, dict[str, Any]]:
     """Loads an export, run, saved predictor or client, and the options of a run's settings."""
-    if "://" in folder and not folder.startswith("hf://"):
+    if _is_served(folder):
         from tfmrc.serving import Client
 
         return Client.from_url(folder, api_key=os.environ.get("TFMRC_API_KEY") or None), {}
@@ -660,8 +664,11 @@ def _loaded(folder: str) -> tuple[Any, dict[str, Any]]:
 
 
 @contextmanager
-def _graphs_as_they_are() -> Iterator[None]:
+def _graphs_as_they_are(model: str) -> Iterator[None]:
     """TensorFlow optimises no graph, which takes longer than to compute one answer without."""
+    if _is_served(model):  # and a client does not import TensorFlow
+        yield
+        return
     import tensorflow as tf
 
     off = "disable_meta_optimizer"
@@ -673,16 +680,16 @@ def _graphs_as_they_are() -> Iterator[None]:
         tf.config.optimizer.set_experimental_options({off: before})
 
 
-@_graphs_as_they_are()
 def _answer(options: Any) -> None:
     import json
 
     from tfmrc.predictors import Answer
 
-    predictor, search = _loaded(options.model)
-    answer = predictor.answer(
-        question=options.question, passages=options.passage, style=options.style, **search
-    )
+    with _graphs_as_they_are(options.model):
+        predictor, search = _loaded(options.model)
+        answer = predictor.answer(
+            question=options.question, passages=options.passage, style=options.style, **search
+        )
     if options.html is not None:
         if not isinstance(answer, Answer):
             raise ValueError(
@@ -707,26 +714,26 @@ def _answer(options: Any) -> None:
         print(answer.describe())
 
 
-@_graphs_as_they_are()
 def _ask(options: Any) -> None:
     import json
 
-    predictor, search = _loaded(options.model)
-    if options.answer is None:
-        if not hasattr(predictor, "generate_from_passage"):
-            if all(task.target != "question" for task in predictor.tasks):
+    with _graphs_as_they_are(options.model):
+        predictor, search = _loaded(options.model)
+        if options.answer is None:
+            if not hasattr(predictor, "generate_from_passage"):
+                if all(task.target != "question" for task in predictor.tasks):
+                    raise ValueError(
+                        f"{type(predictor).__name__} does not ask questions. It answers them: "
+                        f"`tfmrc answer`. Received: {options.model}"
+                    )
                 raise ValueError(
-                    f"{type(predictor).__name__} does not ask questions. It answers them: "
-                    f"`tfmrc answer`. Received: {options.model}"
+                    f"{type(predictor).__name__} finds no answers to ask about; pass --answer. "
+                    "Received: no --answer"
                 )
-            raise ValueError(
-                f"{type(predictor).__name__} finds no answers to ask about; pass --answer. "
-                "Received: no --answer"
-            )
-        (questions,) = predictor.generate_from_passage([options.passage], **search)
-    else:
-        best = predictor.ask(passage=options.passage, answer=options.answer, **search)
-        questions = [best, *best.alternatives]
+            (questions,) = predictor.generate_from_passage([options.passage], **search)
+        else:
+            best = predictor.ask(passage=options.passage, answer=options.answer, **search)
+            questions = [best, *best.alternatives]
     if options.json:
         print(json.dumps([each.to_json() for each in questions], ensure_ascii=False, indent=2))
     else:

@@ -147,6 +147,15 @@ def test_a_span_of_two_windows_is_one_answer():
     assert window.numpy()[[0, 2]].tolist() == [1, 3]
 
 
+def test_spans_far_from_each_other_are_not_taken_for_one():
+    """In 32 bits, begin times the 131,072 possible ends would be 0 for both."""
+    begin, end = tf.constant([[0, 32_768, 131_070]]), tf.constant([[32_770, 32_770, 131_070]])
+    row, scores = tf.zeros([1], tf.int32), tf.constant([[-1.0, -2.0, -3.0]])
+    (first, _), best, _ = san.best_of_windows(row, begin, end, scores, 1, 3)
+    assert first.numpy().tolist() == [[0, 32_768, 131_070]]
+    assert best.numpy().tolist() == [[-1.0, -2.0, -3.0]]
+
+
 def test_spans_of_many_windows_take_linear_time():
     def best(windows):
         begin = tf.range(windows)[:, None]

@@ -302,7 +302,7 @@ def best_of_windows(
     scores = spread(log_probability, 2 * LOG_ZERO)
     window = spread(tf.repeat(windows[:, None], count, axis=1), 0)
     # Windows overlap: of equal spans, which are sorted side by side, the most probable one is kept.
-    span = begin * (tf.reduce_max(tf.concat([tf.reshape(end, [-1]), [0]], axis=0)) + 2) + end
+    span = tf.cast(begin, tf.int64) * 2**32 + tf.cast(end, tf.int64)
     order = tf.argsort(scores, axis=1, direction="DESCENDING", stable=True)
     by_span = tf.argsort(tf.gather(span, order, batch_dims=1), axis=1, stable=True)
     order = tf.gather(order, by_span, batch_dims=1)

@@ -46,6 +46,7 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 def test_masque_with_elmo_learns_from_questions_made_of_passages(folder, capsys):
     """The tagger finds the answers of the questions; Masque itself reads no tags."""
     made = [f"tagger={folder / 'names'}", "sources.0.spans=cloze"]

@@ -122,7 +122,7 @@ def test_self_attention_is_that_of_the_encoders_words(model):
     assert abs(moved - weights)[0].max() > 1e-3
 
 
-@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("use", ["contextual", pytest.param("embedding", marks=pytest.mark.slow)])
 def test_what_any_model_owes_its_user(use):
     run_model_test(
         MaxoutPointerQG,

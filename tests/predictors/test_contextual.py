@@ -53,6 +53,9 @@ def test_a_saved_folder_an_export_and_keras_files_give_the_same_answer(case, tmp
         assert np.array_equal(*map(keras.ops.convert_to_numpy, (ours, theirs))), theirs.path
 
 
+@pytest.mark.parametrize(
+    "case", ["san", pytest.param("masque", marks=pytest.mark.slow)], indirect=True
+)
 def test_a_process_without_tfmrc_gives_the_same_answers(case):
     name, predictor, options, export = case
     with eagerly():

@@ -139,6 +139,7 @@ def test_the_model_card_names_the_encoder(exported):
     assert card["model"]["encoder"] == expected
 
 
+@pytest.mark.slow
 def test_it_learns_two_questions_about_one_passage_by_heart():
     predictor = make(clear=False, hidden_dim=32, dropout=0.0)
     vectors = encoders.from_vocabulary(PIECES, hidden_dim=12).word_vectors(WORDS)

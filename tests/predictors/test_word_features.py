@@ -54,7 +54,7 @@ def build(name):
     return tfmrc.Predictor(model, preprocessor)
 
 
-@pytest.mark.parametrize("name", REQUEST)
+@pytest.mark.parametrize("name", ["masque", "san", pytest.param("daanet", marks=pytest.mark.slow)])
 def test_folder_keras_file_and_export_give_the_same(name, tmp_path):
     predictor = build(name)
     options = {} if name == "san" else {"max_length": 3}

@@ -1,0 +1,136 @@
+"""Memory of a training: the models' paper sizes, and whether it stays flat over many steps.
+
+    python -m benchmarks.training_memory --sizes paper --steps 5
+    python -m benchmarks.training_memory --sizes demo --steps 2000
+
+Each model is trained in a process of its own, on questions of 20 words about `--words` words of
+passages, by the optimizer and losses of its paper (`tfmrc.training`). Batches differ in length. The
+table has the resident memory after a tenth of the steps and at the end, the peak, and the seconds
+of a step (the median of the second half).
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+WORDS = 5000
+MODELS = {
+    "Masque": ("masque_{}", "masque", {"num_passages": 4}),
+    "SAN": ("san_{}", "san", {}),
+    "DAANet": ("daanet_{}", "daanet", {}),
+    "MaxoutPointerQG": ("maxout_pointer_qg_{}", "maxout_pointer_qg", {}),
+}
+
+
+def main() -> None:
+    """Prints one row per model."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--sizes", choices=("paper", "demo"), default="demo")
+    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--words", type=int, default=400, help="of all passages of a question")
+    parser.add_argument("--measure", choices=MODELS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        print(json.dumps(_measure(options.measure, options)))
+        return
+    print(f"{options.sizes} sizes, {options.steps:,} steps, batch {options.batch}, MiB")
+    print("| model | weights | after a tenth | at the end | peak | seconds per step |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for name in options.models:
+        command = [sys.executable, __file__, "--measure", name, f"--sizes={options.sizes}"]
+        command += [f"--{each}={getattr(options, each)}" for each in ("steps", "batch", "words")]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{name} failed:\n{done.stderr[-3000:]}")
+        found = json.loads(done.stdout.splitlines()[-1])
+        print(
+            f"| {name} | {found['weights']:,} | {found['early']:,.0f} | {found['end']:,.0f} | "
+            f"{found['peak']:,.0f} | {found['seconds']:.2f} |",
+            flush=True,
+        )
+
+
+def _measure(name: str, options: argparse.Namespace) -> dict[str, float]:
+    import keras
+    import numpy as np
+
+    from tfmrc import data, models, preprocessing, text, training
+
+    keras.utils.set_random_seed(0)
+    preset, method, sizes = MODELS[name]
+    vocabulary = text.Vocabulary([f"word{number}" for number in range(WORDS)], num_oov_buckets=16)
+    count = sizes.get("num_passages", 1)
+    sizes = {**sizes, "passage_length": options.words // count}
+    preprocessor = getattr(preprocessing, f"{name}Preprocessor")(vocabulary, **sizes)
+    rng = np.random.default_rng(0)
+
+    def words(length: int) -> str:
+        return " ".join(f"word{number}" for number in rng.integers(0, WORDS, length))
+
+    examples = []
+    for number in range(200):
+        longest = options.words // count
+        passages = tuple(words(rng.integers(longest // 2, longest)) for _ in range(count))
+        answer = " ".join(passages[0].split()[5:8])
+        relevance = (True, *[False] * (count - 1))
+        span = data.Span(0, passages[0].index(answer), passages[0].index(answer) + len(answer))
+        examples.append(
+            data.Example(
+                str(number), words(20), passages, {preprocessor.styles[0]: (answer,)},
+                answerable=True, relevance=relevance, spans=(span,),
+            )
+        )  # fmt: skip
+    model = getattr(models, name).from_preset(
+        preset.format(options.sizes), **preprocessor.model_kwargs()
+    )
+    model.compile(**getattr(training, method)(model=model, steps=options.steps))
+    batches = preprocessor.dataset(
+        examples, batch_size=options.batch, shuffle=True, repeat=True, bucket=False
+    )
+    record = _Record(options.steps)
+    model.fit(batches, steps_per_epoch=options.steps, verbose=0, callbacks=[record.callback()])
+    return {
+        "weights": model.count_params(), "early": record.early, "end": _memory("VmRSS"),
+        "peak": _memory("VmHWM"), "seconds": statistics.median(record.seconds),
+    }  # fmt: skip
+
+
+class _Record:
+    """The memory after a tenth of the steps, and the seconds of the second half."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps, self.early, self.seconds, self.last = steps, 0.0, [0.0], time.perf_counter()
+
+    def callback(self) -> Any:
+        import keras
+
+        return keras.callbacks.LambdaCallback(on_train_batch_end=self.step)
+
+    def step(self, batch: int, logs: Any = None) -> None:
+        now = time.perf_counter()
+        if batch + 1 == max(1, self.steps // 10):
+            self.early = _memory("VmRSS")
+        if batch == self.steps // 2:
+            self.seconds = []
+        if batch >= self.steps // 2:
+            self.seconds.append(now - self.last)
+        self.last = now
+
+
+def _memory(field: str) -> float:
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1024
+
+
+if __name__ == "__main__":
+    main()

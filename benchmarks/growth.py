@@ -1,4 +1,4 @@
-"""How time and memory of the exported graphs grow with the lengths of passage and answer.
+"""How the time of the exported graphs grows with the lengths of passage and answer.
 
     python -m benchmarks.growth
     python -m benchmarks.growth --models Masque SAN --figure growth
@@ -6,8 +6,8 @@
 All four models have random weights and the sizes of their papers. A request has one passage and one
 question; words are those of a vocabulary of 5,000. Each model and length runs in a process of its
 own. "Reading" is a request whose answer has one word; a step is the slope from 20 words to 40 (at
-each length of the passage), and from each length of the answer to the next (at 500 words). Memory
-is the peak of the request, minus the size of the process before. `--figure` draws the curves.
+each length of the passage), and from each length of the answer to the next (at 500 words).
+`--figure` draws the curves.
 """
 
 import argparse
@@ -52,12 +52,12 @@ def main() -> None:
         for words in SOURCES:
             lengths = (1,) if name == "SAN" else (1, 20, 40)
             found = _in_process(name, words, lengths, options)
-            row = {"read": found["seconds"][0], "mib": found["mib"]}
+            row = {"read": found[0]}
             if len(lengths) > 1:
-                row["step"] = (found["seconds"][2] - found["seconds"][1]) / 20
+                row["step"] = (found[2] - found[1]) / 20
             by_source.setdefault(name, []).append(row)
         if name != "SAN":
-            found = _in_process(name, SOURCE, (1, *ANSWERS), options)["seconds"]
+            found = _in_process(name, SOURCE, (1, *ANSWERS), options)
             steps = zip(found, found[1:], (1, *ANSWERS), ANSWERS, strict=False)
             by_answer[name] = [(late - soon) / (long - short) for soon, late, short, long in steps]
     _print(by_source, by_answer, options)
@@ -67,7 +67,7 @@ def main() -> None:
 
 def _in_process(
     name: str, words: int, lengths: tuple[int, ...], options: argparse.Namespace
-) -> dict[str, Any]:
+) -> list[float]:
     print(f"{name}: {words} words, answers of {list(lengths)}", file=sys.stderr, flush=True)
     threads = str(options.threads)
     environment = {
@@ -82,8 +82,8 @@ def _in_process(
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _measure(name: str, words: int, lengths: list[int], repeats: int) -> dict[str, Any]:
-    """Returns the CPU seconds of a request for each length of the answer, and its peak in MiB."""
+def _measure(name: str, words: int, lengths: list[int], repeats: int) -> list[float]:
+    """Returns the CPU seconds of a request for each length of the answer."""
     import keras
     import numpy as np
     import tensorflow as tf
@@ -103,29 +103,19 @@ def _measure(name: str, words: int, lengths: list[int], repeats: int) -> dict[st
         "passage": passage, "passages": [passage], "question": "word1 word2 word3 word4 word5",
         "answer": f"word{drawn[words // 2]}", "style": preprocessor.styles[0],
     }  # fmt: skip
-    seconds, mib = [], 0.0
+    seconds = []
     for length in lengths:
         bounds = {} if name == "SAN" else {"min_length": length, "max_length": length}
         function = predictor.signature(signature, **bounds)
         inputs = [tf.constant([given[spec.name]]) for spec in function.input_signature]
         function(*inputs)  # traced
-        if length == lengths[0]:
-            before = _memory("VmRSS")
-            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak begins anew
-            function(*inputs)
-            mib = _memory("VmHWM") - before
         times = []
         for _ in range(repeats):
             start = time.process_time()
             function(*inputs)
             times.append(time.process_time() - start)
         seconds.append(min(times))
-    return {"seconds": seconds, "mib": mib}
-
-
-def _memory(field: str) -> float:
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1024
+    return seconds
 
 
 def _print(
@@ -139,11 +129,9 @@ def _print(
     print(f"| words of the passage | {' | '.join(map(str, SOURCES))} |")
     print("| --- |" + " ---: |" * len(SOURCES))
     for name, rows in by_source.items():
-        lines = (("read", "reading", 1e3, 0), ("step", "a step", 1e3, 1),
-                 ("mib", "memory, MiB", 1.0, 0))  # fmt: skip
-        for key, label, scale, places in lines:
+        for key, label, places in (("read", "reading", 0), ("step", "a step", 1)):
             if key in rows[0]:
-                cells = (f"{row[key] * scale:,.{places}f}" for row in rows)
+                cells = (f"{1e3 * row[key]:,.{places}f}" for row in rows)
                 print(f"| {name}, {label} | {' | '.join(cells)} |")
     if not by_answer:
         return
@@ -159,20 +147,18 @@ def _draw(
 ) -> None:
     from tfmrc.evaluation.plots.style import COLOURS, panels, save_figure
 
-    figure, axes = panels(4, wide=2)
-    curves = (("read", "reading, CPU ms", 1e3), ("step", "a step, CPU ms", 1e3),
-              ("mib", "memory of a request, MiB", 1.0))  # fmt: skip
+    figure, axes = panels(3, wide=3)
     colours = dict(zip(MODELS, COLOURS, strict=False))
-    for panel, (key, label, scale) in zip(axes, curves, strict=False):
+    for panel, (key, label) in zip(axes, (("read", "reading"), ("step", "a step")), strict=False):
         for name, rows in by_source.items():
             if key in rows[0]:
-                values = [scale * row[key] for row in rows]
+                values = [1e3 * row[key] for row in rows]
                 panel.plot(SOURCES, values, marker="o", label=name, color=colours[name])
-        panel.set(xlabel="words of the passage", ylabel=label, ylim=(0, None))
+        panel.set(xlabel="words of the passage", ylabel=f"{label}, CPU ms", ylim=(0, None))
     for name, steps in by_answer.items():
         values = [1e3 * step for step in steps]
-        axes[3].plot(ANSWERS, values, marker="o", label=name, color=colours[name])
-    axes[3].set(xlabel="words of the answer", ylabel="a step, CPU ms", ylim=(0, None))
+        axes[2].plot(ANSWERS, values, marker="o", label=name, color=colours[name])
+    axes[2].set(xlabel="words of the answer", ylabel="a step, CPU ms", ylim=(0, None))
     axes[0].legend(frameon=False)
     for file in save_figure(figure, path):
         print(f"wrote {file}")

@@ -21,21 +21,17 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.random_models import PRESETS, build
+
 ROOT = Path(__file__).resolve().parents[1]
 PASSAGE = "The old mill on the hill was built in 1912 by Anna Miller and her two sons."
 QUESTION = "Who built the old mill?"
-MODELS = {
-    "Masque": ("masque_paper", "answer"),
-    "SAN": ("san_paper", "answer"),
-    "DAANet": ("daanet_paper", "answer"),
-    "MaxoutPointerQG": ("maxout_pointer_qg_paper", "ask"),
-}
 
 
 def main() -> None:
     """Makes the exports and prints one table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--models", nargs="+", choices=PRESETS, default=list(PRESETS))
     parser.add_argument("--words", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--python", default=sys.executable)
@@ -46,7 +42,7 @@ def main() -> None:
             print(f"exporting {name}", file=sys.stderr, flush=True)
             path = Path(folder, name, "1")
             _run([sys.executable, __file__, "--export", name, str(options.words), str(path)])
-            asked = MODELS[name][1]
+            asked = "ask" if name == "MaxoutPointerQG" else "answer"
             about = ["--question", QUESTION] if asked == "answer" else ["--answer", "Anna Miller"]
             commands[f"{name}, tfmrc {asked}"] = [
                 "-m", "tfmrc", asked, str(path), *about, "--passage", PASSAGE,
@@ -85,15 +81,9 @@ def _run(command: list[str]) -> tuple[float, float]:
 
 def export(name: str, words: int, path: str) -> None:
     """Exports a model with random weights."""
-    import keras
+    from tfmrc import predictors
 
-    from tfmrc import models, predictors, preprocessing, text
-
-    keras.utils.set_random_seed(0)
-    vocabulary = text.Vocabulary([f"word{number}" for number in range(words)], num_oov_buckets=16)
-    preprocessor = getattr(preprocessing, f"{name}Preprocessor")(vocabulary)
-    model = getattr(models, name).from_preset(MODELS[name][0], **preprocessor.model_kwargs())
-    predictors.Predictor(model, preprocessor).export(path)
+    predictors.Predictor(*build(name, "paper", words)).export(path)
 
 
 if __name__ == "__main__":

@@ -19,23 +19,19 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.random_models import PRESETS, build
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (125, 250, 500, 1000, 2000)
 ANSWERS = (10, 25, 50, 100, 200)
 SOURCE = 500
 WORDS = 5000
-MODELS = {
-    "Masque": ("masque_paper", "serving_default", {"num_passages": 1}),
-    "SAN": ("san_paper", "serving_default", {}),
-    "DAANet": ("daanet_paper", "answer", {}),
-    "MaxoutPointerQG": ("maxout_pointer_qg_paper", "serving_default", {}),
-}
 
 
 def main() -> None:
     """Prints two tables, and draws them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--models", nargs="+", choices=PRESETS, default=list(PRESETS))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=5, help="the fastest counts")
     parser.add_argument("--figure", help="a path; .png and .svg are added")
@@ -84,18 +80,14 @@ def _in_process(
 
 def _measure(name: str, words: int, lengths: list[int], repeats: int) -> list[float]:
     """Returns the CPU seconds of a request for each length of the answer."""
-    import keras
     import numpy as np
     import tensorflow as tf
 
-    from tfmrc import models, predictors, preprocessing, text
+    from tfmrc import predictors
 
-    keras.utils.set_random_seed(0)
-    preset, signature, sizes = MODELS[name]
-    vocabulary = text.Vocabulary([f"word{number}" for number in range(WORDS)], num_oov_buckets=16)
-    sizes = {**sizes, "passage_length": max(SOURCES)}
-    preprocessor = getattr(preprocessing, f"{name}Preprocessor")(vocabulary, **sizes)
-    model = getattr(models, name).from_preset(preset, **preprocessor.model_kwargs())
+    one = {"num_passages": 1} if name == "Masque" else {}
+    model, preprocessor = build(name, "paper", WORDS, passage_length=max(SOURCES), **one)
+    signature = "answer" if name == "DAANet" else "serving_default"
     predictor: Any = predictors.Predictor(model, preprocessor)
     drawn = np.random.default_rng(0).integers(0, WORDS, words)
     passage = " ".join(f"word{number}" for number in drawn)
@@ -148,7 +140,7 @@ def _draw(
     from tfmrc.evaluation.plots.style import COLOURS, panels, save_figure
 
     figure, axes = panels(3, wide=3)
-    colours = dict(zip(MODELS, COLOURS, strict=False))
+    colours = dict(zip(PRESETS, COLOURS, strict=False))
     for panel, (key, label) in zip(axes, (("read", "reading"), ("step", "a step")), strict=False):
         for name, rows in by_source.items():
             if key in rows[0]:

@@ -19,25 +19,21 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.random_models import PRESETS, build
+
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = 5000
-MODELS = {
-    "Masque": ("masque_{}", "masque", {"num_passages": 4}),
-    "SAN": ("san_{}", "san", {}),
-    "DAANet": ("daanet_{}", "daanet", {}),
-    "MaxoutPointerQG": ("maxout_pointer_qg_{}", "maxout_pointer_qg", {}),
-}
 
 
 def main() -> None:
     """Prints one row per model."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--models", nargs="+", choices=PRESETS, default=list(PRESETS))
     parser.add_argument("--sizes", choices=("paper", "demo"), default="demo")
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--words", type=int, default=400, help="of all passages of a question")
-    parser.add_argument("--measure", choices=MODELS, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", choices=PRESETS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
         print(json.dumps(_measure(options.measure, options)))
@@ -61,17 +57,14 @@ def main() -> None:
 
 
 def _measure(name: str, options: argparse.Namespace) -> dict[str, float]:
-    import keras
     import numpy as np
 
-    from tfmrc import data, models, preprocessing, text, training
+    from tfmrc import data, training
 
-    keras.utils.set_random_seed(0)
-    preset, method, sizes = MODELS[name]
-    vocabulary = text.Vocabulary([f"word{number}" for number in range(WORDS)], num_oov_buckets=16)
-    count = sizes.get("num_passages", 1)
-    sizes = {**sizes, "passage_length": options.words // count}
-    preprocessor = getattr(preprocessing, f"{name}Preprocessor")(vocabulary, **sizes)
+    count = 4 if name == "Masque" else 1
+    longest = options.words // count
+    several = {"num_passages": count} if count > 1 else {}
+    model, preprocessor = build(name, options.sizes, WORDS, passage_length=longest, **several)
     rng = np.random.default_rng(0)
 
     def words(length: int) -> str:
@@ -79,7 +72,6 @@ def _measure(name: str, options: argparse.Namespace) -> dict[str, float]:
 
     examples = []
     for number in range(200):
-        longest = options.words // count
         passages = tuple(words(rng.integers(longest // 2, longest)) for _ in range(count))
         answer = " ".join(passages[0].split()[5:8])
         relevance = (True, *[False] * (count - 1))
@@ -90,13 +82,11 @@ def _measure(name: str, options: argparse.Namespace) -> dict[str, float]:
                 answerable=True, relevance=relevance, spans=(span,),
             )
         )  # fmt: skip
-    model = getattr(models, name).from_preset(
-        preset.format(options.sizes), **preprocessor.model_kwargs()
-    )
-    model.compile(**getattr(training, method)(model=model, steps=options.steps))
+    model.compile(**getattr(training, PRESETS[name])(model=model, steps=options.steps))
     batches = preprocessor.dataset(
         examples, batch_size=options.batch, shuffle=True, repeat=True, bucket=False
     )
+    batches = batches.map(training.only_outputs(model))
     record = _Record(options.steps)
     model.fit(batches, steps_per_epoch=options.steps, verbose=0, callbacks=[record.callback()])
     return {

@@ -90,7 +90,8 @@ def test_states_are_keras_hubs(family) -> None:
     layer = make(family)
     _, states = of_keras_hub(layer)
     result = np.array(layer(IDS, SEGMENTS)).reshape(-1, 6, 8)
-    np.testing.assert_allclose(result, states(), atol=2e-6)
+    # Rounding of three layers: CPUs sum in different orders, up to 3.2e-6 in DeBERTa.
+    np.testing.assert_allclose(result, states(), rtol=1e-5, atol=1e-5)
     assert not result[3].any()
 
 

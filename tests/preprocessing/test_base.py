@@ -10,7 +10,8 @@ import pytest
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
-from tfmrc.data import Example, Span, make_dataset, with_exact_spans
+from tfmrc.data import Example, ExampleStream, Span, make_dataset, with_exact_spans
+from tfmrc.preprocessing import span_labels
 from tfmrc.text import Vocabulary
 
 EXAMPLES = [
@@ -108,6 +109,34 @@ def test_answers_without_a_span_are_said_before_training():
         preprocessor.dataset(found, 2)
         preprocessor.dataset(unlabelled, 2)  # for a teacher
         preprocessing.MasquePreprocessor.from_examples(examples).dataset(examples, 2)
+
+
+def test_spans_of_streams_are_looked_for_in_the_first_records(monkeypatch):
+    """A stream may be long: it is read again for training."""
+    monkeypatch.setattr(span_labels, "FIRST", 2)
+    without = [dataclasses.replace(example, spans=()) for example in EXAMPLES]
+    preprocessor = preprocessing.SANPreprocessor.from_examples(without)
+    looked_at = []
+
+    def stream(examples):
+        def read(report):
+            for example in examples:
+                looked_at.append(example.id)
+                yield dataclasses.replace(example, id=str(len(looked_at)))
+
+        return ExampleStream(read)
+
+    with pytest.raises(ValueError, match="2 answers without a span in the first 2 records"):
+        preprocessor.dataset(stream(without * 5), 2)
+    assert len(looked_at) == 2
+    with pytest.raises(ValueError, match="2 answers without a span in the first 2 records"):
+        preprocessor.dataset(lambda: stream(without), 2)
+    with pytest.warns(UserWarning, match="1 of 2 answers in the first 2 records have no span"):
+        preprocessor.dataset(stream([without[0], EXAMPLES[1]]), 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        batches = preprocessor.dataset(iter(EXAMPLES), 1)  # can be read once
+        assert len(list(batches)) == 2
 
 
 @pytest.mark.parametrize("name", SMALL)

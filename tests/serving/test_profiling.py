@@ -89,8 +89,13 @@ def test_the_command(export: Path, tmp_path: Path, capsys: pytest.CaptureFixture
         request.write_text(content)
         assert cli.main(["profile", str(export), "--request", str(request)]) == 1
         assert said in capsys.readouterr().err
-    assert cli.main(["profile", str(tmp_path)]) == 1
-    assert "There is no SavedModel" in capsys.readouterr().err
+    for folder, said in (
+        (tmp_path, "Make one with"),
+        (export.parent.parent, str(export.parent)),
+    ):
+        assert cli.main(["profile", str(folder)]) == 1
+        error = capsys.readouterr().err
+        assert "There is no SavedModel" in error and said in error
     (export / "assets.extra" / "tf_serving_warmup_requests").unlink()
     assert cli.main(["profile", str(export)]) == 1
     assert "no warm-up request of serving_default" in capsys.readouterr().err

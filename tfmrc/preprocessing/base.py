@@ -207,7 +207,8 @@ Received: pasage_length=9
             A `tf.data.Dataset` of `(x, y, sample_weight)`.
 
         Raises:
-            ValueError: If the labels are spans, and no answer of a list of examples has one.
+            ValueError: If the labels are spans, and no answer has one (of a stream, none in its
+                first 1,000 records).
 
         Example:
             >>> from tfmrc.data import Example
@@ -219,7 +220,9 @@ Received: pasage_length=9
             (1, 4)
         """
         check_arguments(make_dataset, options, f"{type(self).__name__}.dataset")
-        if self.needs_spans and isinstance(examples, list | tuple):
+        if self.needs_spans:
+            if isinstance(examples, Iterator):  # which can be read once
+                examples = list(examples)
             check_spans(examples, options.get("styles") or self.styles, type(self).__name__)
         return make_dataset(examples, self, batch_size, **options)
 

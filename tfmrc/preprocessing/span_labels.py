@@ -2,20 +2,25 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from itertools import islice
 
-from tfmrc.data.batching.training_example import records
+from tfmrc.data.batching.training_example import Source, records
+
+FIRST = 1_000
+"""Records of a stream that are looked at: it may be long, and is read again for training."""
 
 __all__ = ["check_spans"]
 
 
-def check_spans(examples: Sequence[Any], styles: Sequence[str], name: str) -> None:
+def check_spans(examples: Source, styles: Sequence[str], name: str) -> None:
     """Raises a ValueError if no answer has a span, and warns if some have none.
 
     Without a span an example has no label, and its loss is 0.
 
     Args:
-        examples: list of `Example` or `TrainingExample`. Those without an answer are not counted.
+        examples: list of `Example` or `TrainingExample`, or a stream of them or callable that
+            returns one, of which the first `FIRST` records are read. Those without an answer are
+            not counted.
         styles: sequence of str. The answer styles.
         name: str. Name of the preprocessor, for the message.
 
@@ -28,7 +33,10 @@ def check_spans(examples: Sequence[Any], styles: Sequence[str], name: str) -> No
         >>> examples = [Example("1", "Who flew?", ("An owl flew.",), {"span": ("An owl",)})]
         >>> check_spans(list(with_exact_spans(examples, "span")), ["span"], "SANPreprocessor")
     """
-    answered = [record for record in records(examples, styles) if record.answer]
+    is_known = isinstance(examples, list | tuple)
+    read = records(examples() if callable(examples) else examples, styles)
+    answered = [r for r in islice(read, None if is_known else FIRST) if r.answer]
+    among = "" if is_known else f" in the first {FIRST:,} records"
     missing = sum(
         all(record.example.span_text(span) != record.answer for span in record.example.spans)
         for record in answered
@@ -37,11 +45,11 @@ def check_spans(examples: Sequence[Any], styles: Sequence[str], name: str) -> No
         raise ValueError(
             f"{name} makes labels of spans, and no answer has one. Find them in the passages: "
             f"`examples = list(tfmrc.data.with_exact_spans(examples, {answered[0].style!r}))`. "
-            f"Received: {missing:,} answers without a span"
+            f"Received: {missing:,} answers without a span{among}"
         )
     if missing:
         warnings.warn(
-            f"{missing:,} of {len(answered):,} answers have no span, so their examples train "
-            "nothing. `tfmrc.data.with_exact_spans` finds the answers that a passage contains.",
+            f"{missing:,} of {len(answered):,} answers{among} have no span, so their examples "
+            "train nothing. `tfmrc.data.with_exact_spans` finds those that a passage contains.",
             stacklevel=3,
         )

@@ -45,7 +45,7 @@ def newest_version(path: str | PathLike[str]) -> Path:
     """Returns the version's folder: the path itself, or the greatest number below it.
 
     Raises:
-        FileNotFoundError: If there is no SavedModel.
+        FileNotFoundError: If there is no SavedModel; names those of a folder of models.
     """
     path = Path(path)
     if (path / "saved_model.pb").is_file():
@@ -54,9 +54,14 @@ def newest_version(path: str | PathLike[str]) -> Path:
         p for p in path.glob("*/") if p.name.isdecimal() and (p / "saved_model.pb").is_file()
     ]
     if not versions:
+        models = sorted({str(file.parent.parent) for file in path.glob("*/*/saved_model.pb")})
         raise FileNotFoundError(
             f"There is no SavedModel in {path}, nor in a numbered folder below it. "
-            "Make one with `tfmrc.Predictor.export`."
+            + (
+                f"SavedModels below it: {', '.join(models)}."
+                if models
+                else "Make one with `tfmrc.Predictor.export`."
+            )
         )
     return max(versions, key=lambda p: int(p.name))
 

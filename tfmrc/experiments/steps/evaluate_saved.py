@@ -75,7 +75,7 @@ def evaluate_with(
     digest = folder_digest(folder, (options or {}).get("dtype"))
     styles = tuple(dict.fromkeys(task.style for task in predictor.tasks if task.style is not None))
     examples = _in_style(examples, styles)
-    source = Source("examples", styles, test=str(questions), title=questions.name, rules=rules)
+    source = Source("examples", styles, test=str(questions), title="own data", rules=rules)
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")
     prefixes = {} if before is None else before.evaluation.prefixes

@@ -213,6 +213,21 @@ def test_one_answer_is_computed_without_optimizing_the_graph(
     assert seen == [True, True]
 
 
+def test_bytes_of_the_command_line_that_are_not_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, object] = {}
+
+    class Recorder:
+        def answer(self, **inputs: object) -> None:
+            asked.update(inputs)
+            raise ValueError("recorded")
+
+    monkeypatch.setattr("tfmrc.experiments.predictor.load_any", lambda _: (Recorder(), {}))
+    words = ["answer", "folder", "--question=W\udcfcr?", "--passage=bad \udcff\udcfe fox"]
+    assert cli.main(words) == 1
+    assert asked["question"] == "W\N{REPLACEMENT CHARACTER}r?"
+    assert asked["passages"] == ["bad \N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER} fox"]
+
+
 def test_unknown_inputs_of_an_export_are_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

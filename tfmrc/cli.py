@@ -4,6 +4,7 @@ import argparse
 import gc
 import importlib
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -198,6 +199,15 @@ def parser() -> argparse.ArgumentParser:
     def add_data(command: Any) -> None:
         command.add_argument("--data", metavar="FOLDER", help="the data folder (TFMRC_DATA)")
 
+    def add_columns(command: Any) -> None:
+        command.add_argument(
+            "--columns",
+            nargs="+",
+            metavar="FIELD=COLUMN",
+            help="columns of a table, as question=Frage passages=Text1,Text2; with a column per "
+            "style answers.short=COLUMN answers.long=COLUMN",
+        )
+
     def add_grid(command: Any) -> None:
         command.add_argument(
             "--variants", nargs="+", metavar="NAME", help="of a grid; default: all"
@@ -219,14 +229,7 @@ def parser() -> argparse.ArgumentParser:
     )
     init.add_argument("--data", required=True, metavar="FILE", help="the questions to train on")
     init.add_argument("--test", metavar="FILE", help="the questions to report on")
-    init.add_argument(
-        "--columns",
-        nargs="+",
-        default=[],
-        metavar="FIELD=COLUMN",
-        help="columns of a table, as question=Frage passages=Text1,Text2; with a column per style "
-        "answers.short=COLUMN answers.long=COLUMN",
-    )
+    add_columns(init)
     init.add_argument("--encoder", help="a pretrained encoder, as minilm; default: none")
     prepare = add(
         "prepare",
@@ -272,6 +275,7 @@ def parser() -> argparse.ArgumentParser:
         "run", help="a run's folder, a saved predictor, or a reader of Hugging Face"
     )
     evaluate.add_argument("--input", metavar="FILE", help="questions with answers")
+    add_columns(evaluate)
     evaluate.add_argument(
         "--output", metavar="FOLDER", help="for the report, with --input; default: none"
     )
@@ -293,6 +297,7 @@ def parser() -> argparse.ArgumentParser:
         "run", help="a run's folder, a saved predictor, or a reader of Hugging Face"
     )
     predict.add_argument("--input", required=True, metavar="FILE", help="the questions")
+    add_columns(predict)
     predict.add_argument(
         "--output", metavar="FILE", help="one prediction per line; default: standard output"
     )
@@ -336,9 +341,9 @@ def parser() -> argparse.ArgumentParser:
         help="an export, such as savedmodels/masque/1, a run, or a served model, such as "
         "http://127.0.0.1:8501/v1/models/masque",
     )
-    answer.add_argument("--question", required=True, help="the question")
+    answer.add_argument("--question", type=_text, required=True, help="the question")
     answer.add_argument(
-        "--passage", action="append", required=True, help="a passage; once for each"
+        "--passage", type=_text, action="append", required=True, help="a passage; once for each"
     )
     answer.add_argument("--style", help="a style of the model; default: the first one")
     answer.add_argument("--json", action="store_true", help="print all outputs as JSON")
@@ -357,8 +362,10 @@ def parser() -> argparse.ArgumentParser:
         help="an export, such as savedmodels/questions/1, a run, or a served model, such as "
         "http://127.0.0.1:8501/v1/models/questions",
     )
-    ask.add_argument("--passage", required=True, help="the passage")
-    ask.add_argument("--answer", help="what to ask about; default: answers that the export finds")
+    ask.add_argument("--passage", type=_text, required=True, help="the passage")
+    ask.add_argument(
+        "--answer", type=_text, help="what to ask about; default: answers that the export finds"
+    )
     ask.add_argument("--json", action="store_true", help="print all outputs as JSON")
     verify = add(
         "verify",
@@ -518,11 +525,18 @@ def _run(options: Any) -> Any:
     return experiments.load(config, *options.set)
 
 
-def _init(options: Any) -> None:
-    from tfmrc import experiments
+def _text(word: str) -> str:
+    """Returns an argument of the command line; bytes that are not UTF-8 become U+FFFD.
 
+    Python gives them as lone surrogates, which no text that is encoded may hold.
+    """
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", word)
+
+
+def _columns(words: Sequence[str] | None) -> dict[str, Any]:
+    """Returns the columns of `--columns`."""
     columns: dict[str, Any] = {}
-    for word in options.columns:
+    for word in words or ():
         name, _, column = word.partition("=")
         if not column:
             raise ValueError(f"Columns are given as question=COLUMN. Received: --columns {word}")
@@ -534,13 +548,19 @@ def _init(options: Any) -> None:
             styles[style] = column
         else:
             columns[field] = column.split(",") if "," in column else column
+    return columns
+
+
+def _init(options: Any) -> None:
+    from tfmrc import experiments
+
     print(
         experiments.init(
             options.name,
             model=options.model,
             data=options.data,
             test=options.test,
-            columns=columns,
+            columns=_columns(options.columns),
             encoder=options.encoder,
         )
     )
@@ -575,7 +595,9 @@ def _evaluate(options: Any) -> int:
     from tfmrc.experiments.loading import override
     from tfmrc.experiments.steps.evaluate import verdict
 
-    wrong = ("output", "rules") if options.input is None else ("data", "variants", "seeds")
+    wrong = (
+        ("output", "rules", "columns") if options.input is None else ("data", "variants", "seeds")
+    )
     for name in wrong:
         if getattr(options, name) is not None:
             goes = "goes with" if options.input is None else "does not go with"
@@ -584,6 +606,7 @@ def _evaluate(options: Any) -> int:
         experiments.evaluate_with(
             options.run, options.input, options.output,
             rules=options.rules or "plain", options=override({}, options.set),
+            columns=_columns(options.columns),
         )  # fmt: skip
         return 0
     experiment = _run(options)
@@ -608,6 +631,7 @@ def _predict(options: Any) -> None:
         experiments.predict_with(
             options.run, options.input, options.output,
             task=options.task, form=options.format, options=override({}, options.set),
+            columns=_columns(options.columns),
         )  # fmt: skip
         return
     experiments.predict(
@@ -617,6 +641,7 @@ def _predict(options: Any) -> None:
         task=options.task,
         form=options.format,
         run=options.run,
+        columns=_columns(options.columns),
     )
 
 

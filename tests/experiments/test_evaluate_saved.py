@@ -107,6 +107,18 @@ def test_the_command_and_its_options(folder, questions, tmp_path, capsys, withou
     assert set(json.loads(capsys.readouterr().out).values()) == {""}
 
 
+def test_a_table_with_other_columns(folder, tmp_path, capsys, without_graphs):
+    table = tmp_path / "fragen.csv"
+    table.write_text("Frage,Text,Antwort\nWho flew?,The owl flew.,The owl\n", encoding="utf-8")
+    rest = ["--input", str(table), "--columns", "question=Frage", "passages=Text"]
+    assert cli.main(["predict", str(folder), *rest, "--format", "full"]) == 0
+    assert json.loads(capsys.readouterr().out)["id"]
+    assert cli.main(["evaluate", str(folder), *rest, "answers=Antwort"]) == 0
+    assert "Data: own data, " in capsys.readouterr().out
+    assert cli.main(["predict", str(folder), *rest[:3], "question=Fragen"]) == 1
+    assert "did you mean Frage?" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -115,6 +127,9 @@ def test_the_command_and_its_options(folder, questions, tmp_path, capsys, withou
         (["--set", "no_answer_threshold"], "NAME=VALUE"),
         (["--seeds", "1"], "--seeds does not go with --input"),
         (["--data", "x"], "--data does not go with --input"),
+        (["--columns", "question"], "Columns are given as question=COLUMN"),
+        (["--columns", "question=Frage"], "Columns belong to a table."),
+        (["--input", "nothere.csv"], "The file does not exist. Received: nothere.csv"),
     ],
 )
 def test_wrong_arguments(arguments, message, folder, questions, capsys, without_graphs):
@@ -129,7 +144,7 @@ def test_what_cannot_be_scored(folder, tmp_path, capsys, without_graphs):
         evaluate_with(folder, unanswered)
     with pytest.raises(FileNotFoundError, match="no saved predictor"):
         predict_with(tmp_path, unanswered)
-    for flag in ("--output", "--rules"):
+    for flag in ("--output", "--rules", "--columns"):
         assert cli.main(["evaluate", str(folder), flag, str(tmp_path / "out")]) == 1
         assert f"{flag} goes with --input" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

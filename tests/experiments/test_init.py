@@ -55,6 +55,12 @@ SMALL = {
 PASSAGE = 'passage "..." --answer "..."'
 
 
+def test_the_commands_of_a_name_with_a_space(table, capsys):
+    assert cli.main(["init", "my birds", "--model", "san", "--data", str(table)]) == 0
+    said = capsys.readouterr().out
+    assert "tfmrc train 'my birds.yaml'" in said and "evaluate 'runs/my birds' --input" in said
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     command = ["init", "mine", "--model", model, "--data", str(table)]
@@ -223,7 +229,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
         assert not Path("mine.yaml").exists()
 
     refused(ValueError, "did you mean masque", model="masqe")
-    refused(ValueError, "The file does not exist", data="none.csv")
+    refused(FileNotFoundError, "The file does not exist", data="none.csv")
     refused(ValueError, "did you mean question", columns={"qestion": "x"})
     refused(RecordError, "the table has no such column", columns={"group": "y"})
     blind = tmp_path / "blind.csv"

@@ -49,7 +49,32 @@ def test_labels_of_a_graph():
         model.evaluate(np.zeros((2, 5)), np.array([1, 50]), verbose=0)
 
 
-def test_ids_of_a_graph_and_other_errors():
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        (12, "no row in `word_embedding`: a table has the rows 0 to 11"),
+        (-1, "of `word_embedding` is negative"),
+        (-5, "of `word_embedding` is negative"),
+    ],
+)
+def test_ids_of_a_graph(word, said):
+    x = batch()
+    x["passage_ids"] = np.array(x["passage_ids"])
+    x["passage_ids"][0, 0] = word
+    with pytest.raises(ValueError, match=f"{said}.* Received: {word}$"):
+        SAN(**SMALL).predict(x, verbose=0)
+
+
+@pytest.mark.parametrize("method", ["predict", "fit", "evaluate"])
+def test_inputs_with_different_numbers_of_rows(method):
+    x = batch()
+    x["passage_ids"] = np.array(x["passage_ids"])[:1]
+    model = SAN(**SMALL)
+    with pytest.raises(ValueError, match=r"a row for each example.*passage_ids of shape \(1, "):
+        getattr(model, method)(x, verbose=0)
+
+
+def test_errors_of_a_step():
     def fails(text):
         raise RuntimeError(text)
 

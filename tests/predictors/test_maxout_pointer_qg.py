@@ -115,11 +115,12 @@ def test_signatures_with_a_place_and_with_a_passage_alone(exported, predictor):
         passage=tf.constant([passage]), answer=tf.constant(["hill"]), answer_start=tf.constant([22])
     )
     assert at["answer_start"].numpy().tolist() == [22]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="occur in its passage"):
-        signatures["at"](
-            passage=tf.constant([passage]), answer=tf.constant(["hill"]),
-            answer_start=tf.constant([21]),
-        )  # fmt: skip
+    for start in (21, -7):  # only -1 is the first occurrence
+        with pytest.raises(tf.errors.InvalidArgumentError, match="occur in its passage"):
+            signatures["at"](
+                passage=tf.constant([passage]), answer=tf.constant(["hill"]),
+                answer_start=tf.constant([start]),
+            )  # fmt: skip
     passages = [*REQUEST["passage"], "nothing here."]
     proposed = signatures["generate_from_passage"](passage=tf.constant(passages))
     answers = [[a.decode() for a in row if a] for row in proposed["answers"].numpy()]
@@ -136,6 +137,7 @@ def test_signatures_with_a_place_and_with_a_passage_alone(exported, predictor):
     [first] = first_ones[0]
     assert first.text == proposed["questions"][0, 0].numpy().decode()
     assert first.log_probability == pytest.approx(float(proposed["log_probabilities"][0, 0]), 1e-4)
+    assert proposed["log_probabilities"].numpy()[2].tolist() == [-1e9, -1e9]
     empty = signatures["generate_from_passage"](passage=tf.constant(["nothing here."]))
     assert empty["answers"].shape == (1, 0)
 

@@ -1,6 +1,7 @@
 """An existing client of TensorFlow Serving: the official stubs, and our clients, on one server."""
 
 import asyncio
+import re
 
 import grpc
 import numpy as np
@@ -20,7 +21,7 @@ from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServic
 import tfmrc
 from tests.serving.predictors import REQUEST, assert_batched_as_alone, assert_same_arrays
 from tfmrc import cli
-from tfmrc.serving import AsyncClient, Client, RequestError, Server
+from tfmrc.serving import AsyncClient, Client, RequestError, Server, signature
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -85,6 +86,20 @@ def test_the_official_stub_gets_the_status(channel):
     request.model_spec.name = "hills"
     (status,) = ModelServiceStub(channel).GetModelStatus(request).model_version_status
     assert (status.version, status.state) == (7, ModelVersionStatus.AVAILABLE)
+
+
+@pytest.mark.parametrize("wrong", [3.5, "3", True, None])
+def test_numbers_of_a_request_are_integers(wrong):
+    """NumPy would convert them."""
+    spec = tf.TensorSpec([None], tf.int32)
+    said = f"`answer_start` must hold an integer per row. Received: {wrong!r}"
+    with pytest.raises(RequestError, match=f"^{re.escape(said)}$"):
+        signature.array_of([3, wrong], spec, "answer_start")
+    array = signature.array_of([3, -1], spec, "answer_start")
+    assert (array.tolist(), array.dtype) == ([3, -1], np.int32)
+    for given in (np.array([3.5]), np.array([2**40])):
+        with pytest.raises(RequestError, match=f"not a int32 tensor: it holds {given.dtype}"):
+            signature.array_of(given, spec, "answer_start")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from typing import Any
 
 from tfmrc import data
 from tfmrc.data import Example
+from tfmrc.data.formats.detect import file_format
+from tfmrc.data.formats.tables import is_table
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import group_number
 from tfmrc.experiments.formats import check_source, files_of, formats, read
@@ -322,17 +324,49 @@ def _spread(number: int, stream: Iterable[Any], length: int) -> Iterator[tuple[f
         yield (index + 0.5) / length, number, item
 
 
-def read_questions(path: str | Path, columns: Mapping[str, Any] | None = None) -> list[Example]:
+def read_questions(
+    path: str | Path,
+    columns: Mapping[str, Any] | None = None,
+    usual: Mapping[str, Any] | None = None,
+) -> list[Example]:
     """Returns the examples of a file of any format of `tfmrc.data.read_file`.
 
     Args:
         path: str or path. The file.
-        columns: dict or None. Columns of a table, as far as it has them. Default: None.
+        columns: dict or None. Columns of a table, which it must have. Default: None.
+        usual: dict or None. Columns of a table in place of `columns`, as far as it has them.
+            Default: None.
 
     Raises:
-        ValueError: If two examples have the same id, or a line is broken.
+        FileNotFoundError: If the file does not exist.
+        ValueError: If two examples have the same id, a line is broken, or a column is missing.
     """
-    return list(unique(data.read_file(path, columns=columns, columns_optional=True), str(path)))
+    if source_format(Path(path), columns) == "table":
+        read = data.read_table(path, columns=columns or usual, columns_optional=not columns)
+    else:
+        read = data.read_file(path)
+    return list(unique(read, str(path)))
+
+
+def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
+    """Returns the format of a file: a name of `tfmrc.experiments.formats`.
+
+    Args:
+        path: Path. The file.
+        columns: dict or None. Columns that are given for it. Default: None.
+
+    Raises:
+        FileNotFoundError: If the file does not exist.
+        ValueError: If columns are given for a file that is no table.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"The file does not exist. Received: {path}")
+    name = file_format(path)
+    if columns and name in ("examples", "msmarco", "narrativeqa") and is_table(path):
+        return "table"  # whose names happen to be those of an official form
+    if columns and name != "table":
+        raise ValueError(f"Columns belong to a table. Received: {path}, whose form is {name}")
+    return name
 
 
 def table_columns(experiment: Experiment) -> Mapping[str, Any] | None:

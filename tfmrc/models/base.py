@@ -19,6 +19,7 @@ from tfmrc.models.freezing import set_trainable_flags, trainable_flags
 from tfmrc.models.indices import explaining
 from tfmrc.models.parts import check_methods, failing_part
 from tfmrc.models.presets import Preset
+from tfmrc.ops.checks import check_rows
 
 FLAGS = "trainable_flags"  # in a configuration: which layers are frozen
 
@@ -210,6 +211,7 @@ Received: word_dimm=4
         x = args[0] if args else kwargs.get("x")
         if hasattr(x, "element_spec") and len(args) < 9:  # the ninth is `shuffle`
             kwargs.setdefault("shuffle", False)
+        check_rows(x)
         history = super().fit(*args, **kwargs)
         if isinstance(self.output, dict) and history.epoch:
             losses, earlier = history.history, self.trained_outputs or ()
@@ -219,6 +221,16 @@ Received: word_dimm=4
                 if name in earlier or any(losses.get(f"{name}_loss", [True]))  # 0 without a label
             )
         return history
+
+    def evaluate(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Computes the losses, as `keras.Model.evaluate` does."""
+        check_rows(x)
+        return super().evaluate(x, *args, **kwargs)
+
+    def predict(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """Computes the outputs, as `keras.Model.predict` does."""
+        check_rows(x)
+        return super().predict(x, *args, **kwargs)
 
     def make_train_function(self, force: bool = False) -> None:
         """Creates the function of a training step, after all variables exist.

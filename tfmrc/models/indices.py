@@ -11,6 +11,8 @@ WRONG = re.compile(r"\] = (-?\d+) is not in \[0, (\d+)\)")
 STRUCTURES = re.compile(r"different structures\.\s*y_true: (\{.*\})\s*y_pred: (\{.*\})")
 NAME = re.compile(r"'(\w+)':")
 NODE = re.compile(r"\{\{node (.+?)\}\}")
+SHIFTED = re.compile(r"from_(\d+)")
+"""Scope of a table that begins with another id than 0 (`tfmrc.layers.WordEmbedding`)."""
 
 
 def explaining(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,9 +63,15 @@ def _explanation(text: str) -> str | None:
         return None
     value, size = int(wrong[1]), int(wrong[2])
     scopes = nodes[-1].split("/")[:-1] if nodes else []
+    shifted = SHIFTED.fullmatch(scopes[-1]) if scopes else None
+    if shifted is not None:
+        value, size = value + int(shifted[1]), size + int(shifted[1])
+        scopes.pop()
     part = re.sub(r"_\d+$", "", scopes[-1]) if scopes else "model"
     if "compile_loss" in scopes:
         what = f"A label is beyond what the loss `{part}` selects from: 0 to {size - 1}."
+    elif value < 0:
+        what = f"An id of the inputs of `{part}` is negative: ids count from 0."
     else:
         what = (
             f"An id of the inputs has no row in `{part}`: a table has the rows 0 to {size - 1}. "

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tfmrc import models, preprocessing
 from tfmrc.ops.ids import EOS
+from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.generated import GeneratedQuestion
 from tfmrc.predictors.options import QuestionOptions
@@ -135,7 +136,7 @@ def maxout_pointer_qg_signatures(
       (`tfmrc.text.answer_candidates`), at most `options.max_answers`. Outputs, P being the most
       candidates of a passage of the batch: `answers`, `questions` string `[B, P]`,
       `answer_starts` int32 `[B, P]`, `probabilities` and `log_probabilities` float32 `[B, P]`,
-      `finished` bool `[B, P]`; "", -1, 0, 0 and false where a passage has fewer.
+      `finished` bool `[B, P]`; "", "", -1, 0, -1e9 and false where a passage has fewer.
 
     An answer that does not occur in its passage is an error of the request.
 
@@ -186,7 +187,11 @@ def maxout_pointer_qg_signatures(
             "answer_starts": by_passage(candidates.starts + 1) - 1,
             "questions": by_passage(outputs["question"]),
             "probabilities": by_passage(outputs["probabilities"][:, 0]),
-            "log_probabilities": by_passage(outputs["log_probabilities"][:, 0]),
+            "log_probabilities": tf.where(
+                by_passage(tf.ones_like(candidates.row)) == 1,
+                by_passage(outputs["log_probabilities"][:, 0]),
+                LOG_ZERO,
+            ),
             "finished": by_passage(tf.cast(outputs["finished"][:, 0], tf.int32)) == 1,
         }
 

@@ -259,7 +259,7 @@ def _answer_start(passage: tf.Tensor, answer: tf.Tensor, given: Any) -> tf.Tenso
     if given is not None:
         given = tf.convert_to_tensor(given, tf.int32)
         there = occurs_at(passage, answer, given)
-        start = tf.where(given < 0, start, tf.where(there, given, UNKNOWN))
+        start = tf.where(given == UNKNOWN, start, tf.where(there, given, UNKNOWN))
     blank = tf.strings.regex_full_match(answer, r"\pZ*|\s*")
     wrong = (start < 0) | blank
     check = tf.debugging.Assert(

@@ -176,7 +176,7 @@ class SavedSignature:
         except ValueError as error:
             raise RequestError(str(error)) from error
         return {
-            name: _array(inputs[name], spec, name, self._max_passages)
+            name: array_of(inputs[name], spec, name, self._max_passages)
             for name, spec in self.inputs.items()
         }
 
@@ -219,18 +219,35 @@ def _card(path: Path) -> dict[str, Any]:
     return card if isinstance(card, dict) else {}
 
 
-def _array(value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None) -> np.ndarray:
+def array_of(
+    value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None = None
+) -> np.ndarray:
+    """Returns an input of a request as an array of its type.
+
+    Args:
+        value: nested lists of strings, of `{"b64": ...}` or of integers, or an array.
+        spec: `tf.TensorSpec`. The input.
+        name: str. Its name, for messages.
+        max_passages: int or None. Passages that the model reads. Default: None.
+
+    Raises:
+        RequestError: If the value has another type or shape.
+    """
     text = spec.dtype == tf.string
     row = "a string" if spec.shape.rank == 1 else "a list of strings"
     expected = f"`{name}` must hold {row} per row, and a column (`inputs`) is a list of rows"
     try:
         if isinstance(value, np.ndarray):
-            if (value.dtype == object) != text:
+            if (value.dtype == object) != text or not (
+                text or np.can_cast(value.dtype, spec.dtype.as_numpy_dtype)
+            ):
                 raise ValueError(f"it holds {value.dtype}")
             if text and value.ndim == spec.shape.rank == 2:
                 value = _strings(value.tolist(), 2, expected, max_passages)
         elif text:
             value = _strings(value, spec.shape.rank, expected, max_passages)
+        elif spec.dtype.is_integer:
+            _check_integers(value, name)
         array = np.array(value, dtype=object if text else spec.dtype.as_numpy_dtype)
     except RequestError:
         raise
@@ -241,6 +258,15 @@ def _array(value: Any, spec: tf.TensorSpec, name: str, max_passages: int | None)
     if not spec.shape.is_compatible_with(array.shape):
         raise RequestError(f"`{name}` must have the shape {spec.shape}. Received: {array.shape}")
     return array
+
+
+def _check_integers(value: Any, name: str) -> None:
+    """Raises a RequestError if nested lists hold anything but integers; NumPy would convert it."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            _check_integers(item, name)
+    elif not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise RequestError(f"`{name}` must hold an integer per row. Received: {value!r:.80}")
 
 
 def _strings(value: Any, rank: int, expected: str, most: int | None) -> Any:

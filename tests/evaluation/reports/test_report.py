@@ -99,6 +99,18 @@ def test_differences_are_those_of_the_scores_that_both_have(tmp_path: Path) -> N
     assert "model – few" not in text
 
 
+def test_groups_of_examples_have_their_numbers_in_the_order_of_the_columns() -> None:
+    base = score_squad({"1": "yes", "2": "yes"}, {"1": ["yes"], "2": ["no"]})
+    for sizes, shown in (
+        ({"who": 10, "what": 33, "where": 1, "why": 1}, "10/33/1/1"),
+        ({"map": 20, "f1": 10, "mrr": 20}, "10/20"),
+    ):
+        rows = tuple(replace(base["f1"], name=name, size=size) for name, size in sizes.items())
+        report = Report("Demo", dataset="own", split="dev")
+        report.add("model", replace(base, rows=rows))
+        assert f"| model | {shown} | 50.00 |" in report.markdown()
+
+
 def test_scores_with_a_heading_have_a_table_of_their_own() -> None:
     known = {"1": ["yes"], "2": ["no"]}
     report = Report("Demo", dataset="own", split="dev")

@@ -206,8 +206,11 @@ class Report:
 
     def _row(self, system: str, names: list[str], beside: set[str]) -> list[str]:
         rows = {n: row for n, row in self.systems.get(system, {}).items() if n in names}
-        sizes = sorted({row.size for row in rows.values()})
-        cells = [system, "/".join(map(str, sizes)) or "–"]
+        sizes = [str(rows[name].size) if name in rows else "–" for name in names]
+        distinct = sorted({row.size for row in rows.values()})
+        # Groups of examples have a number each; scores of all examples one or two.
+        shown = sizes if len(distinct) > 2 else map(str, distinct)
+        cells = [system, "/".join(shown) or "–"]
         for name in names:
             value = rows[name].value if name in rows else None
             cell = "–" if value is None else f"{100 * value:.2f}"

@@ -34,6 +34,7 @@ def evaluate_with(
     *,
     rules: str = "plain",
     options: Mapping[str, Any] | None = None,
+    columns: Mapping[str, Any] | None = None,
     batch_size: int = 32,
 ) -> Report:
     """Answers the questions of a file with a saved predictor and scores the answers.
@@ -53,6 +54,8 @@ def evaluate_with(
             and F1 alone, or `adversarial`. Default: "plain".
         options: dict or None. Options of the predictor, such as `num_beams`. Default: None, those
             of a run's settings.
+        columns: dict or None. Columns of a table with other names, as in
+            `{"question": "Frage", "passages": "Text"}`. Default: None.
         batch_size: int. Questions per batch. Default: 32.
 
     Returns:
@@ -69,8 +72,8 @@ def evaluate_with(
     check_exists(folder)
     settings_of_run = Path(folder) / folders.CONFIG if folders.is_run(Path(folder)) else None
     before = None if settings_of_run is None else load_settings(settings_of_run)
-    columns = None if before is None else table_columns(before)
-    examples = read_questions(questions, columns)
+    usual = None if before is None else table_columns(before)
+    examples = read_questions(questions, columns, usual)
     predictor, chosen = load_saved(folder, options)
     digest = folder_digest(folder, (options or {}).get("dtype"))
     styles = tuple(dict.fromkeys(task.style for task in predictor.tasks if task.style is not None))

@@ -1,6 +1,7 @@
 """Writes a recipe for a user's own data."""
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,12 +14,12 @@ from typing import Any
 from tfmrc import data
 from tfmrc.arguments import nearest
 from tfmrc.data import Example
-from tfmrc.data.formats.detect import file_format
-from tfmrc.data.formats.tables import Columns, is_table
+from tfmrc.data.formats.tables import Columns
 from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.experiments.loading import load
 from tfmrc.experiments.settings import Split
+from tfmrc.experiments.sources import source_format
 
 __all__ = ["MODELS", "init"]
 
@@ -85,12 +86,12 @@ def init(
             + (f"; did you mean {similar}?" if similar else ".")
             + f" Received: {model!r}"
         )
-    source = _source_of(Path(data), columns)
+    source = source_format(Path(data), columns)
     spans = model != "masque"
     statistics = _Statistics.of(_read(source, Path(data), columns), spans)
     statistics.check(model)
     if test is not None:
-        test_source = _source_of(Path(test), columns)
+        test_source = source_format(Path(test), columns)
         if test_source != source:
             raise ValueError(
                 "Training and test file have one form. "
@@ -104,9 +105,9 @@ def init(
     except ValueError:
         target.unlink()
         raise
-    run = f"runs/{target.stem}"
+    run, recipe = shlex.quote(f"runs/{target.stem}"), shlex.quote(str(target))
     commands = [
-        f"  tfmrc train {target}",
+        f"  tfmrc train {recipe}",
         f"  tfmrc evaluate {run}" + " --input FILE" * (test is None),
         f"  tfmrc predict {run} --input FILE",
     ]
@@ -119,20 +120,9 @@ def init(
         said.append(
             "With so few questions start from what was learned before: `--encoder minilm` reads "
             "with a pretrained encoder, and "
-            f"`tfmrc train {target} --from FOLDER` trains a model further."
+            f"`tfmrc train {recipe} --from FOLDER` trains a model further."
         )
     return "\n".join(said)
-
-
-def _source_of(path: Path, columns: Any) -> str:
-    if not path.is_file():
-        raise ValueError(f"The file does not exist. Received: {path}")
-    name = file_format(path)
-    if columns and name in ("examples", "msmarco", "narrativeqa") and is_table(path):
-        return "table"  # whose names happen to be those of an official form
-    if columns and name != "table":
-        raise ValueError(f"Columns belong to a table. Received: {path}, whose form is {name}")
-    return name
 
 
 def _read(name: str, path: Path, columns: Any) -> Iterable[Example]:

@@ -33,6 +33,7 @@ def predict(
     task: str | None = None,
     form: Form | None = None,
     run: str | Path | None = None,
+    columns: Mapping[str, Any] | None = None,
 ) -> None:
     """Predicts the examples of a file.
 
@@ -51,13 +52,15 @@ def predict(
             lines) or `squad` (one JSON object from id to text). Default: the texts on a terminal,
             JSON lines elsewhere.
         run: str, path or None. The run's folder. Default: `runs/NAME`.
+        columns: dict or None. Columns of a table with other names, as in
+            `{"question": "Frage", "passages": "Text"}`. Default: None.
 
     Raises:
         ValueError: If the run is not trained, the task is unknown, a line is broken, two examples
             have the same id, or `output` is the input or has other content.
     """
     folder = folders.run_folder(experiment, run)
-    examples = _read(questions, output, table_columns(experiment))
+    examples = _read(questions, output, columns, table_columns(experiment))
     predictor = load_run(single_run(experiment, folder))
     settings = experiment.evaluation
     model = "" if output is None else model_digest(folder / folders.PREDICTOR)
@@ -81,6 +84,7 @@ def predict_with(
     task: str | None = None,
     form: Form | None = None,
     options: Mapping[str, Any] | None = None,
+    columns: Mapping[str, Any] | None = None,
 ) -> None:
     """Predicts the examples of a file with a saved predictor or a reader of Hugging Face.
 
@@ -89,13 +93,14 @@ def predict_with(
         questions, output, task, form: As in `predict`.
         options: dict or None. Options of the predictor, such as `num_beams`, and `dtype` for a
             reader of Hugging Face. Default: None.
+        columns: dict or None. As in `predict`.
 
     Raises:
         FileNotFoundError: If the folder is none of these.
         ValueError: As `predict`.
     """
     check_exists(folder)
-    examples = _read(questions, output, None)
+    examples = _read(questions, output, columns)
     predictor, chosen = load_saved(folder, options)
     _predict(
         predictor,
@@ -110,11 +115,14 @@ def predict_with(
 
 
 def _read(
-    questions: str | Path, output: str | Path | None, columns: Mapping[str, Any] | None
+    questions: str | Path,
+    output: str | Path | None,
+    columns: Mapping[str, Any] | None,
+    usual: Mapping[str, Any] | None = None,
 ) -> list[Any]:
     if output is not None:
         _check_output(Path(output), Path(questions))
-    return read_questions(questions, columns)
+    return read_questions(questions, columns, usual)
 
 
 def _predict(

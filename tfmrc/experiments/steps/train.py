@@ -140,8 +140,16 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     settings = experiment.training
     if member.is_trained:
         if not _has_more_time(member):
-            print(f"{folder} is already trained; --fresh trains again.")
-            return dict(folders.read_json(folder / folders.TRAINING, "train"))
+            trained = dict(folders.read_json(folder / folders.TRAINING, "train"))
+            if trained["ended_by"] == _TIME_LIMIT:
+                print(
+                    f"{folder} is trained: its time limit ended it after {trained['steps']:,} "
+                    "steps. A greater one goes on, as `--set training.max_minutes=null`; --fresh "
+                    "trains again."
+                )
+            else:
+                print(f"{folder} is already trained; --fresh trains again.")
+            return trained
         print(f"{folder} was ended by its time limit, and goes on.")
         (folder / folders.TRAINING).unlink()
     keras.utils.set_random_seed(experiment.seed)

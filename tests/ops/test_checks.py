@@ -1,9 +1,11 @@
+import re
+
 import keras
 import numpy as np
 import pytest
 from keras import ops
 
-from tfmrc.ops.checks import check_indices, check_shape
+from tfmrc.ops.checks import check_indices, check_rows, check_shape
 
 
 @pytest.mark.parametrize("expected", [(2, 3), (None, 3), (2, None), (None, None)])
@@ -61,3 +63,25 @@ def test_zero_is_the_least_index_by_default():
 
 def test_indices_of_a_graph_are_not_checked():
     check_indices("ids", keras.KerasTensor((2,), "int32"), 1, of="x")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ({"a": np.zeros((2, 9)), "b": np.zeros(2)}, None),
+        ({"a": np.zeros((2, 9)), "b": [1, 2, 3]}, None),  # Keras converts and checks it
+        ({"a": np.zeros(())}, None),
+        ({}, None),
+        ([np.zeros(2), np.zeros(3)], None),
+        ({"a": np.zeros((2, 9)), "b": np.zeros(3)}, "a of shape (2, 9), b of shape (3,)"),
+        ({"a": np.zeros((2, 9)), "b": np.zeros(())}, "a of shape (2, 9), b of shape ()"),
+    ],
+)
+def test_rows(inputs, words):
+    if words is None:
+        check_rows(inputs)
+        return
+    with pytest.raises(
+        ValueError, match=f"each example of the batch. Received: {re.escape(words)}$"
+    ):
+        check_rows(inputs)

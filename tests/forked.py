@@ -8,9 +8,8 @@ begins with the memory of the imports and does not import again:
 
 runs three such processes beside each other, each of which takes the next file when it has finished
 one. They are forked from the process of pytest itself: modules are imported and tests collected
-once, however many processes there are. Where there are as many processes as cores, each is bound to
-one. A process that is killed fails the test that it was running, and the others go on. Debuggers
-need the tests in the process itself: leave the plugin out.
+once, however many processes there are. A process that is killed fails the test that it was running,
+and the others go on. Debuggers need the tests in the process itself: leave the plugin out.
 """
 
 import os
@@ -56,9 +55,7 @@ class Messages:
 class Child:
     """A forked process that runs tests one after the other, until it has grown too large."""
 
-    def __init__(
-        self, session: pytest.Session, others: list["Child"], core: int | None = None
-    ) -> None:
+    def __init__(self, session: pytest.Session, others: list["Child"]) -> None:
         self.pipe, other = Pipe()
         self.pid = os.fork()
         if self.pid == 0:
@@ -66,8 +63,6 @@ class Child:
             with suppress(BaseException):  # the parent sees that the pipe has ended
                 for pipe in (self.pipe, *(each.pipe for each in others)):
                     pipe.close()
-                if core is not None:
-                    os.sched_setaffinity(0, {core})
                 fresh_python.keep_one_ready(other)
                 _serve(session, other)
                 status = 0
@@ -104,8 +99,7 @@ def _serve(session: pytest.Session, pipe: Connection) -> None:
 class Line:
     """Tests that wait for one process after the other: a file, and at its end the next one."""
 
-    def __init__(self, core: int | None) -> None:
-        self.core = core
+    def __init__(self) -> None:
         self.child: Child | None = None
         self.tests: deque[tuple[int, pytest.Item]] = deque()
 
@@ -128,8 +122,7 @@ class ForkedFiles:
             terminal.showfspath = False  # the files are mixed
         tests = enumerate(session.items)
         self.files = deque(list(file) for _, file in groupby(tests, lambda test: test[1].path))
-        cores = _cores(options.forks)
-        self.lines = [Line(cores[number % len(cores)]) for number in range(options.forks)]
+        self.lines = [Line() for _ in range(options.forks)]
         try:
             for line in self.lines:
                 self._continue(session, line)
@@ -155,8 +148,7 @@ class ForkedFiles:
         if not line.tests:
             return
         if line.child is None:
-            others = [each.child for each in self.lines if each.child]
-            line.child = Child(session, others, line.core)
+            line.child = Child(session, [each.child for each in self.lines if each.child])
         (index, item), *following = list(line.tests)[:2]
         session.config.hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         with suppress(OSError):  # it was killed: `_report` will see it
@@ -191,18 +183,6 @@ class ForkedFiles:
                 child.wait()
                 line.child = None
         hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-
-
-def _cores(forks: int) -> list[int | None]:
-    """Returns the cores to which processes are bound, in turn; None for any.
-
-    A process that stays on its core finds its memory in the caches, and TensorFlow makes no threads
-    for the other cores, on which other processes run.
-    """
-    if sys.platform != "linux":
-        return [None]
-    known: list[int | None] = [*sorted(os.sched_getaffinity(0))]
-    return known if forks >= len(known) > 1 else [None]
 
 
 def _check_nothing_was_computed() -> None:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests import forked, fresh_python
+from tests import fresh_python
 from tests.fresh_python import HOUR, environment
 
 FIRST = """
@@ -38,7 +38,7 @@ def test_process(record_property):
 PROGRAM = """
 import os, sys
 import pytest
-from tests import forked, fresh_python
+from tests import fresh_python
 
 sys.imported, sys.computed = True, False
 CODE = "import os, sys; print(sys.imported, sys.computed, sys.argv, os.getppid())"
@@ -112,13 +112,3 @@ def test_tensors_made_by_imports_are_refused(tmp_path):
     options = ("-m", "pytest", "-p", "tests.forked", "-c", "/dev/null", tmp_path)
     with pytest.raises(RuntimeError, match="ended with 4:[^$]*make tensors within tests and fix"):
         fresh_python.forked(*options)
-
-
-@pytest.mark.parametrize(
-    ("forks", "known", "expected"),
-    [(4, {1, 0}, [0, 1]), (2, {2, 3}, [2, 3]), (1, {0, 1}, [None]), (3, {5}, [None])],
-)
-def test_processes_are_bound_to_cores_in_turn(forks, known, expected, monkeypatch):
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(forked.os, "sched_getaffinity", lambda _: known, raising=False)
-    assert forked._cores(forks) == expected

@@ -95,6 +95,9 @@ def test_numbers_of_a_request_are_integers(wrong):
     said = f"`answer_start` must hold an integer per row. Received: {wrong!r}"
     with pytest.raises(RequestError, match=f"^{re.escape(said)}$"):
         signature.array_of([3, wrong], spec, "answer_start")
+    for deep in (3, [[3]], [[[wrong]] * 2]):
+        with pytest.raises(RequestError, match="must hold an integer per row"):
+            signature.array_of(deep, spec, "answer_start")
     array = signature.array_of([3, -1], spec, "answer_start")
     assert (array.tolist(), array.dtype) == ([3, -1], np.int32)
     for given in (np.array([3.5]), np.array([2**40])):

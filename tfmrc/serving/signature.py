@@ -247,7 +247,7 @@ def array_of(
         elif text:
             value = _strings(value, spec.shape.rank, expected, max_passages)
         elif spec.dtype.is_integer:
-            _check_integers(value, name)
+            _check_integers(value, spec.shape.rank, name)
         array = np.array(value, dtype=object if text else spec.dtype.as_numpy_dtype)
     except RequestError:
         raise
@@ -260,12 +260,12 @@ def array_of(
     return array
 
 
-def _check_integers(value: Any, name: str) -> None:
+def _check_integers(value: Any, rank: int, name: str) -> None:
     """Raises a RequestError if nested lists hold anything but integers; NumPy would convert it."""
-    if isinstance(value, list | tuple):
+    if rank and isinstance(value, list | tuple):
         for item in value:
-            _check_integers(item, name)
-    elif not isinstance(value, int | np.integer) or isinstance(value, bool):
+            _check_integers(item, rank - 1, name)
+    elif rank or not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise RequestError(f"`{name}` must hold an integer per row. Received: {value!r:.80}")
 
 

@@ -11,6 +11,7 @@ from tfmrc import encoders, keras_private
 from tfmrc.encoders import BackboneEncoder
 from tfmrc.encoders import flat_transformer as flat
 from tfmrc.encoders import keras_hub_backbone as hub
+from tfmrc.ops.masking import mask_bias
 
 SIZES = {
     "bert": {},
@@ -149,7 +150,7 @@ def test_attention_and_its_gradient_against_numpy() -> None:
     variables = [variable.value for variable in attention.weights]
     with tf.GradientTape() as tape:
         tape.watch(given)
-        bias = flat.mask_bias(tf.constant(MASK), "float32")
+        bias = mask_bias(tf.constant(MASK))[:, None, None, :]
         result = flat.self_attention(attention, given, bias, (3, 5), False)
         total = tf.reduce_sum(result * shares.reshape(15, 8).astype("float32"))
     result = result.numpy().reshape(x.shape)
@@ -174,7 +175,7 @@ def test_attention_and_its_gradient_against_numpy() -> None:
 
 def test_half_precision_keeps_masked_positions_out() -> None:
     attention, x, weights = random_attention("float16")
-    bias = flat.mask_bias(tf.constant(MASK), "float16")
+    bias = mask_bias(tf.constant(MASK))[:, None, None, :]
     x = (0.3 * x).astype("float16")
     given = tf.constant(x.reshape(15, 8))
     result = flat.self_attention(attention, given, bias, (3, 5), False)

@@ -15,6 +15,7 @@ ROOTS = (
 #: The tests of each module, its own first. Not its doctests, before which the tokenizer's graph is
 #: made, and nothing that takes long: a mutant that survives has run them all.
 TESTS: dict[str, tuple[str, ...]] = {
+    "tfmrc/ops/attention.py": ("tests/ops/test_attention.py",),
     "tfmrc/ops/checks.py": ("tests/ops/test_checks.py",),
     "tfmrc/ops/chunks.py": ("tests/ops/test_chunks.py",),
     "tfmrc/ops/copying.py": (
@@ -22,6 +23,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/properties/test_copying_properties.py",
     ),
     "tfmrc/ops/coverage.py": ("tests/ops/test_words_and_coverage.py",),
+    "tfmrc/ops/dropout.py": (
+        "tests/ops/test_dropout.py",
+        "tests/layers/regularization/test_dropout.py",
+    ),
     "tfmrc/ops/ids.py": ("tests/ops/test_shapes_and_positions.py",),
     "tfmrc/ops/masking.py": ("tests/ops/test_masking.py", "tests/ops/test_copying.py"),
     "tfmrc/ops/maxout.py": ("tests/ops/test_shapes_and_positions.py",),
@@ -33,6 +38,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "tfmrc/ops/normalization.py": ("tests/layers/encoders/test_layer_normalization.py",),
     "tfmrc/ops/portable.py": ("tests/ops/test_portable.py",),
     "tfmrc/ops/positions.py": ("tests/ops/test_shapes_and_positions.py",),
+    "tfmrc/ops/gradients.py": ("tests/ops/test_gradients.py", "tests/ops/test_attention.py"),
     "tfmrc/ops/recurrence.py": ("tests/ops/test_recurrence.py",),
     "tfmrc/ops/replica.py": ("tests/ops/test_replica.py",),
     "tfmrc/ops/shapes.py": (

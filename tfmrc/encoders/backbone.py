@@ -7,6 +7,7 @@ from tfmrc import keras_private
 from tfmrc.encoders import flat_transformer as flat
 from tfmrc.encoders import keras_hub_backbone as hub
 from tfmrc.encoders.word_pooling import WordPooling
+from tfmrc.ops.masking import mask_bias
 from tfmrc.sizes import sizes
 
 
@@ -210,7 +211,7 @@ class BackboneEncoder(keras.layers.Layer):
             x = ops.stop_gradient(x)
             extra = {name: ops.stop_gradient(value) for name, value in extra.items()}
         outputs = [x]
-        bias = flat.mask_bias(mask, self.compute_dtype)
+        bias = mask_bias(mask)[:, None, None, :]
         for number, layer in enumerate(layers):
             frozen = number < len(layers) - tuned
             x = self._layer(layer, x, mask, bias, extra, training and not frozen)

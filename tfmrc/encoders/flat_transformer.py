@@ -12,10 +12,12 @@ import keras
 from keras import ops
 
 from tfmrc.ops import normalization
+from tfmrc.ops.attention import attend
+from tfmrc.ops.dropout import drop
 from tfmrc.ops.shapes import flatten_leading
 from tfmrc.sizes import sizes
 
-__all__ = ["layer_norm", "mask_bias", "supports", "transformer_layer"]
+__all__ = ["layer_norm", "supports", "transformer_layer"]
 
 
 def supports(layer: Any) -> bool:
@@ -24,24 +26,13 @@ def supports(layer: Any) -> bool:
     return isinstance(attention, keras.layers.MultiHeadAttention) and not layer.normalize_first
 
 
-def mask_bias(mask: Any, dtype: str) -> Any:
-    """Returns what is added to the scores of all pairs of positions: `[R, 1, 1, P]`.
-
-    Args:
-        mask: bool `[R, P]`, False at padding.
-        dtype: str. The type of the scores.
-    """
-    lowest = -3e4 if dtype == "float16" else -1e9
-    return ops.cast(ops.where(mask, 0.0, lowest), dtype)[:, None, None, :]
-
-
 def transformer_layer(layer: Any, x: Any, bias: Any, training: bool) -> Any:
     """Computes a layer of a KerasHub backbone of BERT's kind.
 
     Args:
         layer: `keras_hub.layers.TransformerEncoder`.
         x: `[R, P, d]`, R windows of P subwords.
-        bias: `[R, 1, 1, P]`, the result of `mask_bias`.
+        bias: `[R, 1, 1, P]`, the result of `tfmrc.ops.masking.mask_bias`.
         training: bool. Whether to apply dropout.
 
     Returns:
@@ -50,10 +41,10 @@ def transformer_layer(layer: Any, x: Any, bias: Any, training: bool) -> Any:
     shape = sizes(x)
     x = flatten_leading(x, keep=1)
     update = self_attention(layer._self_attention_layer, x, bias, shape[:2], training)
-    update = layer._self_attention_dropout(update, training=training)
+    update = _drop(layer._self_attention_dropout, update, training)
     x = layer_norm(layer._self_attention_layer_norm, x + update)
     update = layer._feedforward_output_dense(layer._feedforward_intermediate_dense(x))
-    update = layer._feedforward_dropout(update, training=training)
+    update = _drop(layer._feedforward_dropout, update, training)
     x = layer_norm(layer._feedforward_layer_norm, x + update)
     return ops.reshape(x, shape)
 
@@ -78,10 +69,22 @@ def self_attention(layer: Any, x: Any, bias: Any, sizes: Any, training: bool) ->
 
     query, value = (heads(part, (0, 2, 1, 3)) for part in (layer.query_dense, layer.value_dense))
     key = heads(layer.key_dense, (0, 2, 3, 1))  # [R, H, d / H, P]
-    scores = ops.matmul(query, key) * layer._inverse_sqrt_key_dim + bias
-    weights = layer._dropout_layer(ops.softmax(scores), training=training)
-    outputs = ops.transpose(ops.matmul(weights, value), (0, 2, 1, 3))
+    dropout = _dropout(layer._dropout_layer, training)
+    scale = layer._inverse_sqrt_key_dim
+    outputs = ops.transpose(attend(query, key, value, bias, scale, **dropout), (0, 2, 1, 3))
     return _project(layer.output_dense, ops.reshape(outputs, (-1, layer.num_heads * layer.key_dim)))
+
+
+def _dropout(layer: keras.layers.Dropout, training: bool) -> dict[str, Any]:
+    """Returns `rate` and `seed` for the operations of `tfmrc.ops`."""
+    if training and layer.rate > 0:
+        return {"rate": layer.rate, "seed": layer.seed_generator}
+    return {"rate": 0.0, "seed": None}
+
+
+def _drop(layer: keras.layers.Dropout, x: Any, training: bool) -> Any:
+    dropout = _dropout(layer, training)
+    return drop(x, **dropout) if dropout["rate"] else x
 
 
 def _project(dense: Any, x: Any) -> Any:

@@ -8,6 +8,7 @@ gradient of the weights.
 
 from keras import ops, tree
 
+from tfmrc.ops.gradients import custom_gradient
 from tfmrc.ops.shapes import product
 
 # Added to a gate, closes (or opens) it in every precision: sigmoid(+-1e4) is exactly 0 (or 1).
@@ -60,7 +61,7 @@ def lstm(projected, recurrent_kernel, hidden, cell, reverse=False):
     dtype = projected.dtype
     units = recurrent_kernel.shape[0]
 
-    @ops.custom_gradient
+    @custom_gradient
     def run(projected, kernel, hidden, cell):
         def step(carry, x):
             hidden, cell = carry[0], carry[1]

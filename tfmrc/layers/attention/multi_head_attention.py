@@ -3,6 +3,7 @@ from keras import ops
 
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
+from tfmrc.ops.attention import attend
 from tfmrc.ops.masking import biased_softmax, mask_bias, masked_softmax
 from tfmrc.ops.shapes import heads_to_rows, reshape_size, rows_to_heads, split_heads
 
@@ -73,10 +74,12 @@ class MultiHeadAttention(keras.layers.Layer):
         if own:  # [..., 1, m, n]: each query's own positions, the same for every head
             scores = self._scores(queries, projected["keys"])
             weights = masked_softmax(scores, attention_mask[..., None, :, :])
+            weights = self.weight_dropout(weights, training=training)
+            heads = ops.matmul(weights, projected["values"])
         else:
-            weights = self._weights(queries, projected)
-        weights = self.weight_dropout(weights, training=training)
-        heads = ops.swapaxes(ops.matmul(weights, projected["values"]), -2, -3)  # [..., m, H, d / H]
+            dropout = self.weight_dropout.settings(training)
+            heads = attend(queries, **projected, scale=self._scale, **dropout)
+        heads = ops.swapaxes(heads, -2, -3)  # [..., m, H, d / H]
         return self.output_projection(ops.reshape(heads, reshape_size(query)))
 
     def project(self, memory, mask=None):

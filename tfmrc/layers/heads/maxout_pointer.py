@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.ops.copying import scatter_copies
+from tfmrc.ops.gradients import custom_gradient
 from tfmrc.ops.ids import BOS, PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_logsumexp
 from tfmrc.ops.words import first_positions, is_first, scores_of_targets, scores_of_words
@@ -143,7 +144,7 @@ class MaxoutPointer(keras.layers.Layer):
         return {**super().get_config(), "combine": self.combine}
 
 
-@ops.custom_gradient
+@custom_gradient
 def _logsumexp(x):
     """Computes `logsumexp` over the last axis; its gradient stores no tensor of the size of `x`."""
     result = ops.logsumexp(x, axis=-1)

@@ -4,6 +4,7 @@ from typing import Any
 
 import keras
 
+from tfmrc.ops.dropout import drop
 from tfmrc.ops.replica import replica_id
 
 # An arbitrary odd number, so that the seeds of two replicas do not coincide with those of two
@@ -15,8 +16,7 @@ class ReplicaSeedGenerator(keras.random.SeedGenerator):
     """A seed generator with different seeds on every replica.
 
     The state is that of `keras.random.SeedGenerator`, which is mirrored and incremented per call.
-    The replica id only modifies the result of `next`. Replica 0 gets the seeds of Keras' generator,
-    so the numbers on one device are those of Keras.
+    The replica id only modifies the result of `next`. Replica 0 gets the seeds of Keras' generator.
 
     Args:
         seed: int. Seed; None for a random one.
@@ -48,10 +48,9 @@ class Dropout(keras.Layer):
     """Sets a share of the inputs to zero in training and scales the others.
 
     `y = x * m / (1 - rate)` with elementwise `m`, 1 with probability `1 - rate`; outside training
-    `y = x`. On one device the numbers are those of `keras.layers.Dropout` with the same seed. Under
-    `tf.distribute.MirroredStrategy`, Keras' layer draws the same mask on every replica, because the
-    state of its seed is mirrored. This layer adds the replica id to the seed (see
-    `tfmrc.ops.replica`).
+    `y = x`. Unlike Keras' layer, it draws 16 bits for an element instead of 32 (see
+    `tfmrc.ops.dropout`), and different masks on the replicas of `tf.distribute.MirroredStrategy`:
+    the state of a seed is mirrored, so the replica id is added to it (see `tfmrc.ops.replica`).
 
     Padding is treated like any other position.
 
@@ -97,8 +96,14 @@ class Dropout(keras.Layer):
 
     def call(self, inputs: Any, training: bool = False) -> Any:
         if training and self.rate > 0:
-            return keras.random.dropout(inputs, self.rate, seed=self.seed_generator)
+            return drop(inputs, self.rate, self.seed_generator)
         return inputs
+
+    def settings(self, training: bool) -> dict[str, Any]:
+        """Returns `rate` and `seed` for an operation that applies dropout itself."""
+        if training and self.rate > 0:
+            return {"rate": self.rate, "seed": self.seed_generator}
+        return {"rate": 0.0, "seed": None}
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape

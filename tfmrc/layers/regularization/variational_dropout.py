@@ -5,6 +5,7 @@ from typing import Any
 import keras
 
 from tfmrc.layers.regularization.dropout import Dropout
+from tfmrc.ops.dropout import drop
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -45,4 +46,4 @@ class VariationalDropout(Dropout):
         if not training or self.rate == 0:
             return inputs
         ones = keras.ops.ones_like(inputs[..., :1, :])
-        return inputs * keras.random.dropout(ones, self.rate, seed=self.seed_generator)
+        return inputs * drop(ones, self.rate, self.seed_generator)

@@ -1,0 +1,100 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tfmrc.ops.attention import attend
+from tfmrc.ops.dropout import keep_mask
+from tfmrc.ops.masking import mask_bias
+
+SCALE = 0.5
+SHAPES = {"queries": (2, 3, 5, 4), "keys": (2, 3, 4, 6), "values": (2, 3, 6, 4)}
+
+
+def arrays(dtype="float32"):
+    draw = np.random.default_rng(0)
+    return [draw.normal(size=shape).astype(dtype) for shape in SHAPES.values()]
+
+
+def bias():
+    mask = np.random.default_rng(1).random((2, 1, 1, 6)) > 0.3
+    mask[1] = False  # a text without a real position
+    return mask_bias(mask)
+
+
+def by_steps(queries, keys, values, rate, seed):
+    weights = tf.nn.softmax(tf.matmul(queries, keys) * SCALE + bias())
+    if rate:
+        kept = keep_mask((2, 3, 5, 6), rate, seed)
+        weights = tf.where(kept, weights / (1 - rate), 0.0)
+    return tf.matmul(weights, values)
+
+
+def with_gradients(function, inputs):
+    inputs = [tf.convert_to_tensor(each) for each in inputs]
+    shares = np.random.default_rng(2).normal(size=SHAPES["queries"])
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        result = function(*inputs)
+        total = tf.reduce_sum(tf.cast(result, "float32") * shares.astype("float32"))
+    return [result, *tape.gradient(total, inputs)]
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.4])
+@pytest.mark.parametrize("wrap", [lambda f: f, lambda f: tf.function(f, autograph=False)])
+def test_result_and_gradients_of_the_steps(rate, wrap):
+    seeds = [keras.random.SeedGenerator(3) for _ in range(2)]
+    mine = with_gradients(wrap(lambda *x: attend(*x, bias(), SCALE, rate, seeds[0])), arrays())
+    theirs = with_gradients(lambda *x: by_steps(*x, rate, seeds[1]), arrays())
+    for one, other in zip(mine, theirs, strict=True):
+        np.testing.assert_allclose(one, other, atol=2e-6)
+
+
+def test_without_padding():
+    queries, keys, values = arrays()
+    weights = tf.nn.softmax(tf.matmul(queries, keys))
+    result = attend(queries, keys, values, 0.0, 1.0)
+    np.testing.assert_allclose(result, tf.matmul(weights, values), atol=2e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision(dtype):
+    inputs = [tf.cast(each, dtype) for each in arrays()]
+    mine = with_gradients(lambda *x: attend(*x, bias(), SCALE), inputs)
+    theirs = with_gradients(lambda *x: by_steps(*x, 0.0, None), arrays())
+    for one, other in zip(mine, theirs, strict=True):
+        assert one.dtype == dtype
+        np.testing.assert_allclose(tf.cast(one, "float32"), other, atol=0.06)
+
+
+def test_float16_scales_before_a_product_that_would_be_too_large():
+    queries, keys = tf.fill([1, 4], tf.constant(200.0, "float16")), tf.fill([4, 2], 200.0)
+    values = tf.constant([[1.0], [3.0]], "float16")
+    result = attend(queries, tf.cast(keys, "float16"), values, 0.0, 1e-3)
+    np.testing.assert_allclose(result, [[2.0]])
+
+
+def stored_for_the_gradient(function):
+    """Returns the types of tensors with the size of the weights that the gradient reads."""
+    found = set()
+
+    @tf.function(autograph=False)
+    def trace():
+        inputs = [tf.zeros(shape) for shape in SHAPES.values()]
+        result = function(*inputs)
+        forward = set(result.graph.get_operations())
+        tf.gradients(result, inputs)
+        for operation in set(result.graph.get_operations()) - forward:
+            for tensor in operation.inputs:
+                if tensor.op in forward and tensor.shape.num_elements() == 2 * 3 * 5 * 6:
+                    found.add(tensor.dtype)
+
+    trace.get_concrete_function()
+    return found
+
+
+def test_the_gradient_stores_the_mask_of_dropout_alone():
+    seed = keras.random.SeedGenerator(3)
+    assert stored_for_the_gradient(lambda *x: attend(*x, 0.0, SCALE)) == set()
+    assert stored_for_the_gradient(lambda *x: attend(*x, 0.0, SCALE, 0.1, seed)) == {tf.bool}
+    assert tf.float32 in stored_for_the_gradient(lambda *x: by_steps(*x, 0.0, None))

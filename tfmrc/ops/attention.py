@@ -1,0 +1,83 @@
+"""Attention whose gradient stores no tensor of the size of the weights but the mask of dropout."""
+
+import keras
+from keras import ops
+
+from tfmrc.ops.dropout import keep_mask
+from tfmrc.ops.gradients import after, custom_gradient
+from tfmrc.ops.masking import biased_softmax
+from tfmrc.sizes import sizes
+
+__all__ = ["attend"]
+
+
+def attend(queries, keys, values, bias, scale, rate=0.0, seed=None):
+    """Computes `dropout(softmax(scale * Q K + bias)) V`.
+
+    The weights `[..., m, n]` are much larger than queries, keys and values for long texts. They are
+    computed again for the gradient, which is also faster on a CPU than to store and read several
+    tensors of their size.
+
+    Padding: `bias` has `tfmrc.ops.masking.LOG_ZERO` there. A row without a real position is the
+    softmax of its scores: its values must be zeros.
+
+    Args:
+        queries: `[..., m, d]`.
+        keys: `[..., d, n]`, in the order in which they are read.
+        values: `[..., n, d]`.
+        bias: float32, broadcastable to `[..., m, n]`, or 0.0. It gets no gradient.
+        scale: float. Factor of the scores.
+        rate: float. Dropout rate on the weights; 0 outside training. Default: 0.0.
+        seed: `keras.random.SeedGenerator`, for dropout. Default: None.
+
+    Returns:
+        `[..., m, d]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.attention import attend
+        >>> queries, values = np.zeros((1, 2), "float32"), np.array([[1.0], [3.0]], "float32")
+        >>> print(np.array(attend(queries, np.zeros((2, 2), "float32"), values, 0.0, 1.0)))
+        [[2.]]
+
+    Reference: Vaswani et al. 2017, section 3.2; Chen et al. 2016 (computing again).
+    """
+    queries, keys, values = map(ops.convert_to_tensor, (queries, keys, values))
+    keep = None
+    if rate > 0:
+        keep = keep_mask((*sizes(queries)[:-1], sizes(keys)[-1]), rate, seed)
+
+    def weigh(queries, keys):
+        # TensorFlow fuses a product with its scale, but in float16 it may be too large before.
+        if keras.backend.standardize_dtype(queries.dtype) == "float16":
+            weights = biased_softmax(ops.matmul(queries * scale, keys), bias)
+        else:
+            weights = biased_softmax(ops.matmul(queries, keys) * scale, bias)
+        if keep is None:
+            return weights, weights
+        return weights, ops.where(keep, weights * (1.0 / (1.0 - rate)), 0.0)
+
+    @custom_gradient
+    def run(queries, keys, values):
+        result = ops.matmul(weigh(queries, keys)[1], values)
+
+        def gradient(*upstream, **_):
+            upstream = upstream[0]
+            weights, dropped = weigh(after(queries, upstream), keys)
+            d_values = ops.matmul(ops.swapaxes(dropped, -1, -2), upstream)
+            d_dropped = ops.matmul(upstream, ops.swapaxes(values, -1, -2))
+            # sum_j dropped_ij d_dropped_ij is the product of the result and its gradient.
+            mean = ops.sum(_float32(result) * _float32(upstream), axis=-1, keepdims=True)
+            d_scores = _float32(dropped) * _float32(d_dropped) - _float32(weights) * mean
+            d_scores = ops.cast(d_scores * scale, queries.dtype)
+            d_queries = ops.matmul(d_scores, ops.swapaxes(keys, -1, -2))
+            d_keys = ops.matmul(ops.swapaxes(queries, -1, -2), d_scores)
+            return d_queries, d_keys, d_values
+
+        return result, gradient
+
+    return run(queries, keys, values)
+
+
+def _float32(x):
+    return ops.cast(x, "float32")

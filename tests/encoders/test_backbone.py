@@ -1,6 +1,5 @@
 """The encoder's layer: what KerasHub computes, layer by layer, with parts of it trained."""
 
-import math
 
 import keras
 import numpy as np
@@ -209,13 +208,6 @@ def test_layer_norm_against_numpy() -> None:
     half = flat.layer_norm(layer, tf.constant(x, tf.float16))
     assert half.dtype == tf.float16
     np.testing.assert_allclose(half, expected, atol=5e-3)
-
-
-def test_exact_gelu_against_its_definition() -> None:
-    x = np.linspace(-9, 9, 73)
-    expected = [0.5 * each * (1 + math.erf(each / math.sqrt(2))) for each in x]
-    result = hub._exact_gelu(tf.constant(x, tf.float32))
-    np.testing.assert_allclose(result, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("family", SIZES)

@@ -38,6 +38,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "tfmrc/ops/normalization.py": ("tests/layers/encoders/test_layer_normalization.py",),
     "tfmrc/ops/portable.py": ("tests/ops/test_portable.py",),
     "tfmrc/ops/positions.py": ("tests/ops/test_shapes_and_positions.py",),
+    "tfmrc/ops/gelu.py": ("tests/ops/test_gelu.py",),
     "tfmrc/ops/gradients.py": ("tests/ops/test_gradients.py", "tests/ops/test_attention.py"),
     "tfmrc/ops/recurrence.py": ("tests/ops/test_recurrence.py",),
     "tfmrc/ops/replica.py": ("tests/ops/test_replica.py",),

@@ -44,23 +44,26 @@ def with_gradients(function, inputs):
 @pytest.mark.parametrize("wrap", [lambda f: f, lambda f: tf.function(f, autograph=False)])
 def test_result_and_gradients_of_the_steps(rate, wrap):
     seeds = [keras.random.SeedGenerator(3) for _ in range(2)]
-    mine = with_gradients(wrap(lambda *x: attend(*x, bias(), SCALE, rate, seeds[0])), arrays())
+    mine = with_gradients(
+        wrap(lambda *x: attend(*x, bias(), SCALE, True, rate, seeds[0])), arrays()
+    )
     theirs = with_gradients(lambda *x: by_steps(*x, rate, seeds[1]), arrays())
     for one, other in zip(mine, theirs, strict=True):
         np.testing.assert_allclose(one, other, atol=2e-6)
 
 
-def test_without_padding():
+def test_without_padding_and_outside_training():
     queries, keys, values = arrays()
     weights = tf.nn.softmax(tf.matmul(queries, keys))
-    result = attend(queries, keys, values, 0.0, 1.0)
+    result = attend(queries, keys, values, 0.0, 1.0, rate=0.5)
     np.testing.assert_allclose(result, tf.matmul(weights, values), atol=2e-6)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_half_precision(dtype):
+@pytest.mark.parametrize("training", [False, True])
+def test_half_precision(dtype, training):
     inputs = [tf.cast(each, dtype) for each in arrays()]
-    mine = with_gradients(lambda *x: attend(*x, bias(), SCALE), inputs)
+    mine = with_gradients(lambda *x: attend(*x, bias(), SCALE, training), inputs)
     theirs = with_gradients(lambda *x: by_steps(*x, 0.0, None), arrays())
     for one, other in zip(mine, theirs, strict=True):
         assert one.dtype == dtype
@@ -95,6 +98,6 @@ def stored_for_the_gradient(function):
 
 def test_the_gradient_stores_the_mask_of_dropout_alone():
     seed = keras.random.SeedGenerator(3)
-    assert stored_for_the_gradient(lambda *x: attend(*x, 0.0, SCALE)) == set()
-    assert stored_for_the_gradient(lambda *x: attend(*x, 0.0, SCALE, 0.1, seed)) == {tf.bool}
+    assert stored_for_the_gradient(lambda *x: attend(*x, 0.0, SCALE, True)) == set()
+    assert stored_for_the_gradient(lambda *x: attend(*x, 0.0, SCALE, True, 0.1, seed)) == {tf.bool}
     assert tf.float32 in stored_for_the_gradient(lambda *x: by_steps(*x, 0.0, None))

@@ -1,8 +1,6 @@
 import numpy as np
 import tensorflow as tf
-from keras import ops
 
-from tfmrc.encoders import keras_hub_backbone as hub
 from tfmrc.ops.gradients import after, custom_gradient
 from tfmrc.ops.portable import portable
 
@@ -45,16 +43,3 @@ def test_after_changes_nothing_and_waits_in_the_graph():
     np.testing.assert_array_equal(after(x[:0], upstream[:0]), x[:0])
     assert after(tf.cast(x, "float16"), upstream).dtype == tf.float16
     assert np.isnan(after(x, np.full((2,), np.inf, "float32"))).all()
-
-
-def test_the_exact_gelu_and_its_gradient():
-    x = np.linspace(-6.0, 6.0, 241)
-    given = tf.constant(x, "float32")
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(given)
-        result = hub._exact_gelu(given)
-        expected = 0.5 * given * (1.0 + ops.erf(given * 2.0**-0.5))
-    np.testing.assert_allclose(result, expected, atol=1e-6)
-    np.testing.assert_allclose(
-        tape.gradient(result, given), tape.gradient(expected, given), atol=1e-6
-    )

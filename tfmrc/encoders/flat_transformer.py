@@ -14,6 +14,7 @@ from keras import ops
 from tfmrc.ops import normalization
 from tfmrc.ops.attention import attend
 from tfmrc.ops.dropout import drop
+from tfmrc.ops.gelu import exact_gelu, recomputed_gelu
 from tfmrc.ops.shapes import flatten_leading
 from tfmrc.sizes import sizes
 
@@ -43,7 +44,8 @@ def transformer_layer(layer: Any, x: Any, bias: Any, training: bool) -> Any:
     update = self_attention(layer._self_attention_layer, x, bias, shape[:2], training)
     update = _drop(layer._self_attention_dropout, update, training)
     x = layer_norm(layer._self_attention_layer_norm, x + update)
-    update = layer._feedforward_output_dense(layer._feedforward_intermediate_dense(x))
+    hidden = _activated(layer._feedforward_intermediate_dense, x, training)
+    update = layer._feedforward_output_dense(hidden)
     update = _drop(layer._feedforward_dropout, update, training)
     x = layer_norm(layer._feedforward_layer_norm, x + update)
     return ops.reshape(x, shape)
@@ -69,26 +71,24 @@ def self_attention(layer: Any, x: Any, bias: Any, sizes: Any, training: bool) ->
 
     query, value = (heads(part, (0, 2, 1, 3)) for part in (layer.query_dense, layer.value_dense))
     key = heads(layer.key_dense, (0, 2, 3, 1))  # [R, H, d / H, P]
-    dropout = _dropout(layer._dropout_layer, training)
-    scale = layer._inverse_sqrt_key_dim
-    outputs = ops.transpose(attend(query, key, value, bias, scale, **dropout), (0, 2, 1, 3))
+    rate, seed = layer.dropout, layer._dropout_layer.seed_generator if layer.dropout else None
+    outputs = attend(query, key, value, bias, layer._inverse_sqrt_key_dim, training, rate, seed)
+    outputs = ops.transpose(outputs, (0, 2, 1, 3))
     return _project(layer.output_dense, ops.reshape(outputs, (-1, layer.num_heads * layer.key_dim)))
 
 
-def _dropout(layer: keras.layers.Dropout, training: bool) -> dict[str, Any]:
-    """Returns `rate` and `seed` for the operations of `tfmrc.ops`."""
-    if training and layer.rate > 0:
-        return {"rate": layer.rate, "seed": layer.seed_generator}
-    return {"rate": 0.0, "seed": None}
+def _activated(dense: keras.layers.Dense, x: Any, training: bool) -> Any:
+    lean = training and dense.activation is exact_gelu
+    activation = recomputed_gelu if lean else dense.activation
+    return activation(_project(dense, x))
 
 
 def _drop(layer: keras.layers.Dropout, x: Any, training: bool) -> Any:
-    dropout = _dropout(layer, training)
-    return drop(x, **dropout) if dropout["rate"] else x
+    return drop(x, layer.rate, layer.seed_generator) if training and layer.rate > 0 else x
 
 
 def _project(dense: Any, x: Any) -> Any:
-    """Computes an `EinsumDense` from or to heads as one product of matrices, `[N, i]` to `[N, o]`.
+    """Computes a `Dense` or `EinsumDense` as one product of matrices, `[N, i]` to `[N, o]`.
 
     The axis of heads and the one within a head are next to each other in kernel and bias.
     """

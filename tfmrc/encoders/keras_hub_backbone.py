@@ -1,7 +1,6 @@
 """KerasHub's backbones layer by layer; uses their private names, as `hugging_face_weights`."""
 
 import contextlib
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,7 @@ from tfmrc import keras_private
 from tfmrc.encoders.families import FAMILIES, family_of_backbone
 from tfmrc.encoders.flat_transformer import layer_norm
 from tfmrc.layers.regularization.dropout import replica_seed
-from tfmrc.ops.gradients import after, custom_gradient
+from tfmrc.ops.gelu import exact_gelu
 
 
 def import_keras_hub() -> Any:
@@ -124,24 +123,8 @@ def _approximate_gelu(x):
     return keras.activations.gelu(x, approximate=True)
 
 
-@custom_gradient
-def _exact_gelu(x):
-    # By `erf`, as in PyTorch: fewer passes than by Keras' `erfc`. The gradient stores `x` alone.
-    def gradient(*upstream, **_):
-        again = after(x, upstream[0])
-        density = ops.exp(-0.5 * again * again) * (2.0 * math.pi) ** -0.5
-        return upstream[0] * (_cumulative(again) + again * density)
-
-    return x * _cumulative(x), gradient
-
-
-def _cumulative(x):
-    """Returns the standard normal distribution function."""
-    return 0.5 * (1.0 + ops.erf(x * 2.0**-0.5))
-
-
 _ACTIVATIONS = {
-    "gelu": _exact_gelu,
+    "gelu": exact_gelu,
     "gelu_new": _approximate_gelu,
     "gelu_pytorch_tanh": _approximate_gelu,
     "gelu_fast": _approximate_gelu,

@@ -11,12 +11,12 @@ from tfmrc.sizes import sizes
 __all__ = ["attend"]
 
 
-def attend(queries, keys, values, bias, scale, rate=0.0, seed=None):
+def attend(queries, keys, values, bias, scale, training=False, rate=0.0, seed=None):
     """Computes `dropout(softmax(scale * Q K + bias)) V`.
 
     The weights `[..., m, n]` are much larger than queries, keys and values for long texts. They are
-    computed again for the gradient, which is also faster on a CPU than to store and read several
-    tensors of their size.
+    computed again for the gradient of a training, which on a CPU takes no longer than to store and
+    read several tensors of their size.
 
     Padding: `bias` has `tfmrc.ops.masking.LOG_ZERO` there. A row without a real position is the
     softmax of its scores: its values must be zeros.
@@ -27,7 +27,9 @@ def attend(queries, keys, values, bias, scale, rate=0.0, seed=None):
         values: `[..., n, d]`.
         bias: float32, broadcastable to `[..., m, n]`, or 0.0. It gets no gradient.
         scale: float. Factor of the scores.
-        rate: float. Dropout rate on the weights; 0 outside training. Default: 0.0.
+        training: bool. Whether to apply dropout, and to compute the weights again for the gradient.
+            Default: False.
+        rate: float. Dropout rate on the weights. Default: 0.0.
         seed: `keras.random.SeedGenerator`, for dropout. Default: None.
 
     Returns:
@@ -44,7 +46,7 @@ def attend(queries, keys, values, bias, scale, rate=0.0, seed=None):
     """
     queries, keys, values = map(ops.convert_to_tensor, (queries, keys, values))
     keep = None
-    if rate > 0:
+    if training and rate > 0:
         keep = keep_mask((*sizes(queries)[:-1], sizes(keys)[-1]), rate, seed)
 
     def weigh(queries, keys):
@@ -76,6 +78,8 @@ def attend(queries, keys, values, bias, scale, rate=0.0, seed=None):
 
         return result, gradient
 
+    if not training:
+        return ops.matmul(weigh(queries, keys)[1], values)
     return run(queries, keys, values)
 
 

@@ -77,8 +77,14 @@ class MultiHeadAttention(keras.layers.Layer):
             weights = self.weight_dropout(weights, training=training)
             heads = ops.matmul(weights, projected["values"])
         else:
-            dropout = self.weight_dropout.settings(training)
-            heads = attend(queries, **projected, scale=self._scale, **dropout)
+            heads = attend(
+                queries,
+                **projected,
+                scale=self._scale,
+                training=training,
+                rate=self.dropout,
+                seed=self.weight_dropout.seed_generator,
+            )
         heads = ops.swapaxes(heads, -2, -3)  # [..., m, H, d / H]
         return self.output_projection(ops.reshape(heads, reshape_size(query)))
 

@@ -89,8 +89,7 @@ class Dropout(keras.Layer):
             raise ValueError(f"`rate` must be at least 0 and below 1. Received: rate={rate}")
         self.rate = rate
         self.seed = seed
-        if rate > 0:
-            self.seed_generator = ReplicaSeedGenerator(seed)
+        self.seed_generator = ReplicaSeedGenerator(seed) if rate > 0 else None
         self.supports_masking = True
         self.built = True
 
@@ -98,12 +97,6 @@ class Dropout(keras.Layer):
         if training and self.rate > 0:
             return drop(inputs, self.rate, self.seed_generator)
         return inputs
-
-    def settings(self, training: bool) -> dict[str, Any]:
-        """Returns `rate` and `seed` for an operation that applies dropout itself."""
-        if training and self.rate > 0:
-            return {"rate": self.rate, "seed": self.seed_generator}
-        return {"rate": 0.0, "seed": None}
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape

@@ -34,7 +34,10 @@ class _Clock:
         self._wall, self._cpu = time.perf_counter(), time.process_time()
 
     def rates(self, examples: int, count: int) -> dict[str, float]:
-        wall, cpu = time.perf_counter() - self._wall, time.process_time() - self._cpu
+        wall = time.perf_counter() - self._wall
+        # A processor clock of coarse ticks may not have advanced.
+        tick = time.get_clock_info("process_time").resolution
+        cpu = max(time.process_time() - self._cpu, tick)
         return {
             "records": examples,
             "words": count,

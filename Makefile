@@ -2,8 +2,9 @@
 
 SHELL := /bin/bash
 PY := .venv/bin/python
-# On two cores: while one worker waits for a disk or another process, the others run.
-WORKERS ?= 3
+# On two cores: a third process would take the time in which the others wait for a disk or another
+# process, but the caches of the processor hold less for each (docs/testing.md).
+WORKERS ?= 2
 TESTS ?=
 MUTANTS ?=
 
@@ -21,7 +22,7 @@ export MALLOC_ARENA_MAX ?= 2
 help:
 	@echo "make demo         train a reader on a part of SQuAD, score it, export it, answer questions"
 	@echo "make demo-masque  train Masque on a made-up corpus, score it, export it, answer in two styles"
-	@echo "make test         lint, then all tests but the slow ones (WORKERS=3; TESTS=tests/ops: a part)"
+	@echo "make test         lint, then all tests but the slow ones (WORKERS=2; TESTS=tests/ops: a part)"
 	@echo "make coverage     the tests again, with the share of lines and branches that they run"
 	@echo "make slow         the slow tests (minutes; one of them makes a second environment)"
 	@echo "make fuzz         odd texts and mutated files, 10,000 files and 100,000 texts"

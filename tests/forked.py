@@ -4,9 +4,9 @@ A process that runs tests keeps compiled functions, caches and the peaks of its 
 as it is larger than `LIMIT_MIB` after a file, it ends, and the next file runs in a new one, which
 begins with the memory of the imports and does not import again:
 
-    python -m pytest -p tests.forked --forks 3
+    python -m pytest -p tests.forked --forks 2
 
-runs three such processes beside each other, each of which takes the next file when it has finished
+runs two such processes beside each other, each of which takes the next file when it has finished
 one. They are forked from the process of pytest itself: modules are imported and tests collected
 once, however many processes there are. A process that is killed fails the test that it was running,
 and the others go on. Debuggers need the tests in the process itself: leave the plugin out.

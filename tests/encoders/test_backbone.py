@@ -1,6 +1,5 @@
 """The encoder's layer: what KerasHub computes, layer by layer, with parts of it trained."""
 
-
 import keras
 import numpy as np
 import pytest

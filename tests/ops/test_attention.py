@@ -52,6 +52,41 @@ def test_result_and_gradients_of_the_steps(rate, wrap):
         np.testing.assert_allclose(one, other, atol=2e-6)
 
 
+def in_numpy(queries, keys, values, kept, rate):
+    """The formula in float64; `kept` is the mask of dropout."""
+    scores = SCALE * queries @ keys + np.array(bias(), "float64")
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    return (weights * kept / (1 - rate)) @ values
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.4])
+def test_result_and_gradients_of_training_against_numpy(rate):
+    """By central differences, with padding and a text that is all padding."""
+    seed = keras.random.SeedGenerator
+    kept = np.array(keep_mask((2, 3, 5, 6), rate, seed(3)), "float64") if rate else 1.0
+    inputs = arrays()
+    inputs[2][1] = 0.0  # as values at padding are
+    result, *gradients = with_gradients(
+        lambda *x: attend(*x, bias(), SCALE, True, rate, seed(3)), inputs
+    )
+    exact = [each.astype("float64") for each in inputs]
+    np.testing.assert_allclose(result, in_numpy(*exact, kept, rate), atol=2e-6)
+    shares = np.random.default_rng(2).normal(size=SHAPES["queries"])
+    for number, shape in enumerate(SHAPES.values()):
+        for cell in np.ndindex(*shape):
+            if number == 2 and cell[0] == 1:
+                continue  # padding does not pass a gradient on
+            ends = []
+            for step in (1e-5, -1e-5):
+                moved = [each.copy() for each in exact]
+                moved[number][cell] += step
+                ends.append((in_numpy(*moved, kept, rate) * shares).sum())
+            expected = (ends[0] - ends[1]) / 2e-5
+            found = float(gradients[number][cell])
+            assert found == pytest.approx(expected, rel=1e-4, abs=1e-5), (number, cell)
+
+
 def test_without_padding_and_outside_training():
     queries, keys, values = arrays()
     weights = tf.nn.softmax(tf.matmul(queries, keys))

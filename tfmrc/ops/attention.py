@@ -8,7 +8,31 @@ from tfmrc.ops.gradients import after, custom_gradient
 from tfmrc.ops.masking import biased_softmax
 from tfmrc.sizes import sizes
 
-__all__ = ["attend"]
+__all__ = ["attend", "scores"]
+
+
+def scores(queries, keys, scale):
+    """Computes `scale * Q K`.
+
+    Args:
+        queries: `[..., m, d]`.
+        keys: `[..., d, n]`.
+        scale: float.
+
+    Returns:
+        `[..., m, n]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.attention import scores
+        >>> print(np.array(scores(np.ones((1, 4), "float32"), np.ones((4, 2), "float32"), 0.5)))
+        [[2. 2.]]
+    """
+    queries = ops.convert_to_tensor(queries)
+    # TensorFlow fuses a product with its scale, but in float16 it may be too large before.
+    if keras.backend.standardize_dtype(queries.dtype) == "float16":
+        return ops.matmul(queries * scale, keys)
+    return ops.matmul(queries, keys) * scale
 
 
 def attend(queries, keys, values, bias, scale, training=False, rate=0.0, seed=None):
@@ -18,8 +42,8 @@ def attend(queries, keys, values, bias, scale, training=False, rate=0.0, seed=No
     computed again for the gradient of a training, which on a CPU takes no longer than to store and
     read several tensors of their size.
 
-    Padding: `bias` has `tfmrc.ops.masking.LOG_ZERO` there. A row without a real position is the
-    softmax of its scores: its values must be zeros.
+    Padding: `bias` has `tfmrc.ops.masking.LOG_ZERO` there. A row without a real position has
+    some weights that add up to one: its values must be zeros.
 
     Args:
         queries: `[..., m, d]`.
@@ -50,11 +74,7 @@ def attend(queries, keys, values, bias, scale, training=False, rate=0.0, seed=No
         keep = keep_mask((*sizes(queries)[:-1], sizes(keys)[-1]), rate, seed)
 
     def weigh(queries, keys):
-        # TensorFlow fuses a product with its scale, but in float16 it may be too large before.
-        if keras.backend.standardize_dtype(queries.dtype) == "float16":
-            weights = biased_softmax(ops.matmul(queries * scale, keys), bias)
-        else:
-            weights = biased_softmax(ops.matmul(queries, keys) * scale, bias)
+        weights = biased_softmax(scores(queries, keys, scale), bias)
         if keep is None:
             return weights, weights
         return weights, ops.where(keep, weights * (1.0 / (1.0 - rate)), 0.0)

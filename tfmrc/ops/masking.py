@@ -92,8 +92,8 @@ def biased_softmax(x, bias):
     """Computes `masked_softmax` over the last axis with a mask that `mask_bias` has prepared.
 
     One addition takes the place of two selections, for loops whose mask does not change. A row
-    without a real position is the softmax of its scores instead of zeros: what such a row weighs
-    must be zero.
+    without a real position has some weights that add up to one instead of zeros: what such a row
+    weighs must be zero.
 
     Args:
         x: scores of any shape.

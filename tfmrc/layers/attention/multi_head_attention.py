@@ -3,7 +3,7 @@ from keras import ops
 
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
-from tfmrc.ops.attention import attend
+from tfmrc.ops.attention import attend, scores
 from tfmrc.ops.masking import biased_softmax, mask_bias, masked_softmax
 from tfmrc.ops.shapes import heads_to_rows, reshape_size, rows_to_heads, split_heads
 
@@ -72,8 +72,8 @@ class MultiHeadAttention(keras.layers.Layer):
         projected = self.project(memory, None if own else attention_mask)
         queries = split_heads(self.query_projection(query), self.num_heads)  # [..., H, m, d / H]
         if own:  # [..., 1, m, n]: each query's own positions, the same for every head
-            scores = self._scores(queries, projected["keys"])
-            weights = masked_softmax(scores, attention_mask[..., None, :, :])
+            given = scores(queries, projected["keys"], self._scale)
+            weights = masked_softmax(given, attention_mask[..., None, :, :])
             weights = self.weight_dropout(weights, training=training)
             heads = ops.matmul(weights, projected["values"])
         else:
@@ -110,20 +110,12 @@ class MultiHeadAttention(keras.layers.Layer):
             "bias": mask_bias(mask)[..., None, None, :],
         }
 
-    def _scores(self, queries, keys):
-        if self.compute_dtype == "float16":  # before its scale a product may be too large
-            return ops.matmul(queries * self._scale, keys)
-        return ops.matmul(queries, keys) * self._scale  # TensorFlow fuses scale and bias
-
-    def _weights(self, queries, projected):
-        return biased_softmax(self._scores(queries, projected["keys"]), projected["bias"])
-
     # === Decoding, on rows [B Q, d]: the Q queries (beams, or given words) of each example ===
 
     def attend(self, rows, projected, num_queries):
         """Attends from rows `[B Q, d]` to a memory as `project` returned it: `[B Q, d]`."""
         queries = rows_to_heads(self.query_projection(rows), num_queries, self.num_heads)
-        heads = ops.matmul(self._weights(queries, projected), projected["values"])
+        heads = attend(queries, **projected, scale=self._scale)
         return self.output_projection(heads_to_rows(heads))
 
     def init_cache(self, batch_size, num_beams, max_length, dim):

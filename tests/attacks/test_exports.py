@@ -42,3 +42,38 @@ def test_another_answer_is_right_if_it_is_as_probable():
         counts: Counter[str] = Counter()
         wrong = list(exports._alone(batch, alone, 1, counts))
         assert counts["ties"] == ties and len(wrong) == 1 - ties
+
+
+def test_texts_that_part_at_words_of_equal_probability_are_both_right():
+    # A search that ends after one word, and one that ends after two, for a batch and for one text.
+    def search(texts, probabilities):
+        def run(inputs):
+            alone = len(inputs["passage"]) == 1
+            return {
+                "answers": np.array([[texts[alone]]] if alone else [["other"], [texts[alone]]]),
+                "probabilities": np.array(
+                    [[probabilities[alone]]] if alone else [[0.5], [probabilities[alone]]],
+                    "float32",
+                ),
+            }
+
+        return run
+
+    inputs = {"passage": [b"first", b"second"], "question": [b"", b""]}
+    same = search(("owl", "owl"), (0.25, 0.25))
+    tie = search(("owl flew", "owl sat"), (0.125, 0.125))
+    wrong = search(("owl flew", "owl sat"), (0.125, 0.1249))
+    afterwards = search(("owl flew", "owl sat"), (0.0625, 0.0625))
+    assert exports.part_at_a_tie(inputs, 1, [same, tie])
+    assert not exports.part_at_a_tie(inputs, 1, [same, wrong, afterwards])
+    assert not exports.part_at_a_tie(inputs, 1, [same, same])
+    assert not exports.part_at_a_tie(inputs, 1, [])
+
+
+def test_searches_of_every_length():
+    first, *_, last = cut = exports.searches(models.daanet(), "answer")
+    inputs = {"passage": [b"the owl flew over the mill"], "question": [b"who flew ?"]}
+    assert len(cut) == 13  # the longest question has twelve words and an end
+    assert len(first(inputs)["answer"][0].split()) <= 1
+    assert len(last(inputs)["answer"][0].split()) > 1
+    assert exports.searches(models.san(), "serving_default") == []

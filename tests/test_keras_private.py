@@ -29,6 +29,15 @@ def test_symbolic_build_creates_what_the_first_step_would(model):
     assert {id(variable) for variable in model.optimizer.variables} == known
 
 
+def test_build_loss_creates_what_the_first_evaluation_would(model):
+    assert keras_private.build_loss(model, (X, {"y": Y}))
+    known = {id(variable) for variable in model.metrics_variables}
+    model.evaluate(X, {"y": Y}, verbose=0)
+    assert known <= {id(variable) for variable in model.metrics_variables}
+    assert model._compile_loss.built and not model.optimizer.built
+    assert not keras_private.build_loss(model, (X,))
+
+
 def test_outputs_of_a_functional_model_by_name(model):
     assert list(keras_private.outputs_of(model)) == ["y"]
     assert keras_private.outputs_of(model)["y"].shape == (None, 1)

@@ -11,6 +11,7 @@ import keras
 
 __all__ = [
     "all_sublayers",
+    "build_loss",
     "ema_variables",
     "index_of",
     "initial_epoch",
@@ -37,18 +38,33 @@ def symbolic_build(model: Any, data_batch: Any) -> None:
         model: A compiled `keras.Model`.
         data_batch: A batch, or its specification, as `model.fit` takes it.
     """
-    outputs, loss, metrics = outputs_of(model), model._compile_loss, model._compile_metrics
-    if outputs is None or loss is None or (metrics is not None and not metrics.built):
+    metrics = model._compile_metrics
+    if (metrics is not None and not metrics.built) or not build_loss(model, data_batch):
         model._symbolic_build(data_batch=data_batch)
-        return
+    elif not model.optimizer.built:
+        model.optimizer.build(model.trainable_variables)
+
+
+def build_loss(model: Any, data_batch: Any) -> bool:
+    """Creates the variables of the losses of a compiled functional model; other models have none.
+
+    Args:
+        model: A compiled `keras.Model`.
+        data_batch: A batch, or its specification, as `model.fit` takes it.
+
+    Returns:
+        Whether the model is functional and has losses, and the batch has labels.
+    """
+    outputs, loss = outputs_of(model), model._compile_loss
+    _, targets, _ = keras.utils.unpack_x_y_sample_weight(data_batch)
+    if outputs is None or loss is None or targets is None:
+        return False
     if not loss.built:
-        _, targets, _ = keras.utils.unpack_x_y_sample_weight(data_batch)
         symbolic = keras.tree.map_structure(
             lambda x: keras.KerasTensor(x.shape, keras.backend.standardize_dtype(x.dtype)), targets
         )
         loss.build(symbolic, outputs)
-    if not model.optimizer.built:
-        model.optimizer.build(model.trainable_variables)
+    return True
 
 
 def sync_state(model: Any) -> None:

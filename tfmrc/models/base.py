@@ -241,30 +241,23 @@ Received: word_dimm=4
         """
         known = self.train_function
         super().make_train_function(force)
-        step, is_first = self.train_function, True
+        step = self.train_function
         in_graph = keras.backend.backend() == "tensorflow" and not self.run_eagerly
         if in_graph and step is not known:
-
-            def train_function(batches):
-                nonlocal is_first
-                if is_first:
-                    is_first = False
-                    # A dataset declares its shapes; for `train_on_batch` the batch has them.
-                    spec = getattr(batches, "element_spec", None)
-                    if spec is None:
-                        spec = next(batches)
-                        batches = chain([spec], batches)
-                    keras_private.symbolic_build(self, spec)
-                return step(batches)
-
-            self.train_function = explaining(train_function)
+            self.train_function = explaining(_built_first(step, self, keras_private.symbolic_build))
 
     def make_test_function(self, force: bool = False) -> None:
-        """Creates the function of an evaluation step, with errors that name ids and labels."""
+        """Creates the function of an evaluation step, with errors that name ids and labels.
+
+        As for training, its variables are created first: those of the losses.
+        """
         known = self.test_function
         super().make_test_function(force)
-        if self.test_function is not known:
-            self.test_function = explaining(self.test_function)
+        step = self.test_function
+        if step is not known:
+            if keras.backend.backend() == "tensorflow" and not self.run_eagerly:
+                step = _built_first(step, self, keras_private.build_loss)
+            self.test_function = explaining(step)
 
     def make_predict_function(self, force: bool = False) -> Any:
         """Creates the function of a prediction step, with errors that name ids."""
@@ -336,6 +329,27 @@ def _capturing(init: Callable[..., None]) -> Callable[..., None]:
 
     captured.__signature__ = signature  # type: ignore[attr-defined]
     return captured
+
+
+def _built_first(
+    step: Callable[..., Any], model: Model, build: Callable[[Model, Any], Any]
+) -> Callable[..., Any]:
+    """Returns a step before whose first call variables are created, by a batch or its spec."""
+    is_first = True
+
+    def built_step(batches: Any) -> Any:
+        nonlocal is_first
+        if is_first:
+            is_first = False
+            # A dataset declares its shapes; for `train_on_batch` the batch has them.
+            spec = getattr(batches, "element_spec", None)
+            if spec is None:
+                spec = next(batches)
+                batches = chain([spec], batches)
+            build(model, spec)
+        return step(batches)
+
+    return built_step
 
 
 def _put(model: Model, name: str, value: Any) -> None:

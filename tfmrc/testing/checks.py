@@ -9,6 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from tfmrc import keras_private
 from tfmrc.testing.gradients import gradients
 from tfmrc.testing.padding import paths
 
@@ -139,6 +140,8 @@ def fit(model: keras.Model, x: Any, y: Any = None, weight: Any = None, **compile
         if model.run_eagerly:
             logs = model.train_on_batch(x, y, sample_weight=weight, return_dict=True)
         else:
+            # TensorFlow traces a step again whose first trace has created variables.
+            keras_private.symbolic_build(model, (x, y, weight))
             logs = model.fit(x, y, sample_weight=weight, batch_size=size, verbose=0).history
         losses = {name: np.array(values) for name, values in logs.items()}
         after = weights(model)

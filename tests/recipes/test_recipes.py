@@ -16,6 +16,7 @@ from tfmrc.data.formats import squad_writer
 from tfmrc.experiments import building, find_recipe, load
 from tfmrc.experiments.grid import members
 from tfmrc.experiments.reproduction import read_rows
+from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.steps.train import check_steps
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
@@ -43,6 +44,12 @@ SIZES = {
 }
 
 
+@cache
+def _loaded(path: Path, *changes: str) -> Experiment:
+    """A recipe, which many commands name: YAML is read slowly."""
+    return load(path, *changes)
+
+
 def test_the_recipes_are_found_by_name() -> None:
     assert find_recipe("san_squad") == RECIPES / "san_squad" / "config.yaml"
     assert find_recipe("san_squad/paper_size") == RECIPES / "san_squad" / "paper_size.yaml"
@@ -55,7 +62,7 @@ def test_the_recipes_are_found_by_name() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_every_shipped_file_makes_its_models(path: Path) -> None:
-    experiment = load(path)
+    experiment = _loaded(path)
     runs = members(experiment, Path("runs"))
     assert len({member.folder for member in runs}) == len(runs)
     for member in runs:
@@ -128,7 +135,7 @@ def test_every_command_of_the_tables_parses(command: str) -> None:
     if words[0] == "tfmrc":
         options = cli.parser().parse_args(words[1:])
         if options.command in ("prepare", "train"):
-            experiment = load(find_recipe(options.recipe), *options.set)
+            experiment = _loaded(find_recipe(options.recipe), *options.set)
             members(experiment, Path("runs"), options.variants, options.seeds)
         elif options.command == "evaluate":
             _check_settings(options)
@@ -141,9 +148,9 @@ def test_every_command_of_the_tables_parses(command: str) -> None:
 def _check_settings(options: argparse.Namespace) -> None:
     """The settings of `evaluate` fit the recipe that the run is named after."""
     name = Path(options.run).name
-    known = {load(path).name: path for path in FILES}
+    known = {_loaded(path).name: path for path in FILES}
     path = known.get(name)
     if path is not None:
-        load(path, *options.set)
+        _loaded(path, *options.set)
     else:
         assert not options.set, "the settings of a run of unknown name cannot be checked"

@@ -14,13 +14,19 @@ PASSAGES, QUESTION = np.ones((1, 2, 3, 4), "float32"), np.ones((1, 5, 4), "float
 REAL, ASKED = np.ones((1, 2, 3), bool), np.ones((1, 5), bool)
 
 
+@pytest.fixture(scope="module")
+def model():
+    """A SAN whose graph is traced once."""
+    return SAN(**SMALL)
+
+
 @pytest.mark.parametrize("word", [12, -1])
-def test_ids_of_an_eager_call(word):
+def test_ids_of_an_eager_call(word, model):
     x = batch()
     x["passage_ids"] = np.array(x["passage_ids"])
     x["passage_ids"][0, 0] = word
     with pytest.raises(ValueError, match=f"rows of the word embedding from 0 to 11. Rec.*: {word}"):
-        SAN(**SMALL)(x)
+        model(x)
     with pytest.raises(ValueError, match=f"`x` must hold rows .* from 0 to 9. Received: {word}"):
         WordEmbedding(10, 3)(np.array([[0, word]]))
 
@@ -57,19 +63,18 @@ def test_labels_of_a_graph():
         (-5, "of `word_embedding` is negative"),
     ],
 )
-def test_ids_of_a_graph(word, said):
+def test_ids_of_a_graph(word, said, model):
     x = batch()
     x["passage_ids"] = np.array(x["passage_ids"])
     x["passage_ids"][0, 0] = word
     with pytest.raises(ValueError, match=f"{said}.* Received: {word}$"):
-        SAN(**SMALL).predict(x, verbose=0)
+        model.predict(x, verbose=0)
 
 
 @pytest.mark.parametrize("method", ["predict", "fit", "evaluate"])
-def test_inputs_with_different_numbers_of_rows(method):
+def test_inputs_with_different_numbers_of_rows(method, model):
     x = batch()
     x["passage_ids"] = np.array(x["passage_ids"])[:1]
-    model = SAN(**SMALL)
     with pytest.raises(ValueError, match=r"a row for each example.*passage_ids of shape \(1, "):
         getattr(model, method)(x, verbose=0)
 

@@ -53,18 +53,18 @@ print(json.dumps(found | {"after": "tensorflow" in sys.modules, "reused": memory
 """
 
 
-def result(program: str) -> dict:
-    return json.loads(fresh_python.run("-c", program).splitlines()[-1])
+def result(said: str) -> dict:
+    return json.loads(said.splitlines()[-1])
 
 
 def test_a_data_set_leaves_the_memory_of_tensors_reusable() -> None:
     """`from_generator` sets a limit of 128 KiB, so that each larger block is mapped anew."""
-    found = result(PROGRAM)
+    found = result(fresh_python.forked("-c", PROGRAM))
     assert found["calls, off"] == [False, False]
     assert found["off"] >= 20
     assert found["on"] == 0
 
 
 def test_a_command_keeps_freed_memory_from_before_tensorflow_is_imported() -> None:
-    found = result(COMMAND)
+    found = result(fresh_python.run("-c", COMMAND))
     assert found == {"before": False, "kept": True, "still": False, "after": True, "reused": True}

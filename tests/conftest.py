@@ -1,9 +1,11 @@
 """Shared setup of the tests: quiet TensorFlow, fixed seeds, bounded memory, the real data."""
 
+import functools
 import gc
 import importlib.util
 import os
 import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -55,7 +57,19 @@ def torch_python() -> str | None:
 def pytest_configure(config: pytest.Config) -> None:
     for plugin in (memory, running):  # for the doctests of tfmrc too
         config.pluginmanager.register(plugin, plugin.__name__)
+    _remember_protocols()
     gc.disable()  # while the tests are collected: what they import stays
+
+
+def _remember_protocols() -> None:
+    """Keeps the names of each protocol, as Python does from 3.12 on.
+
+    Before, `isinstance` collects them again from all base classes, and TensorFlow asks it of every
+    value that it converts to a tensor.
+    """
+    for name in ("_get_protocol_attrs", "_is_callable_members_only"):
+        if sys.version_info < (3, 12):
+            setattr(typing, name, functools.cache(getattr(typing, name)))
 
 
 def pytest_report_header() -> list[str]:

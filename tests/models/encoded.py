@@ -21,12 +21,16 @@ ANSWERS = ["1,310.5", "a hill", "", "It named Ada"]
 STYLES = ["qa", "nlg", "qa", "nlg"]
 
 
+def make_encoder(num_layers=1, **options):
+    return encoders.from_vocabulary(
+        PIECES, length=20, overlap=4, hidden_dim=6, dropout=0.0, num_layers=num_layers, **options
+    )
+
+
 def make(use="reader", reading="joint", seed=1, decoder=True, **options):
     """A model, its preprocessor and its encoder, with weights that give clear probabilities."""
     keras.utils.set_random_seed(seed)
-    encoder = encoders.from_vocabulary(
-        PIECES, length=20, overlap=4, hidden_dim=6, dropout=0.0, **options
-    )
+    encoder = make_encoder(**options)
     preprocessor = preprocessing.MasquePreprocessor(
         text.Vocabulary(WORDS, num_oov_buckets=3),
         styles=("qa", "nlg"),

@@ -17,7 +17,7 @@ DIM = 6
 
 def encoder(**options: Any) -> encoders.Encoder:
     """An encoder of random weights, without dropout."""
-    sizes = {"length": 40, "hidden_dim": DIM, "dropout": 0.0}
+    sizes = {"length": 40, "num_layers": 1, "hidden_dim": DIM, "dropout": 0.0}
     return encoders.from_vocabulary(list("abcdefgh"), **{**sizes, **options})
 
 

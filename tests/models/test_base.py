@@ -113,12 +113,24 @@ def test_a_subclass_keeps_its_own_arguments_and_hands_the_others_on(tmp_path):
     assert FixedSAN.from_config(fixed.get_config()).arguments.units == SMALL["units"]
 
 
+@pytest.mark.parametrize("method", ["fit", "evaluate"])
+def test_a_step_is_traced_once(method):
+    """TensorFlow traces a function again whose first trace has created variables."""
+    model, traced = questions.small(num_layers=1), []
+    loss = keras.losses.MeanSquaredError()
+    model.compile("sgd", {"decoder": lambda y, found: traced.append(1) or loss(y, found)})
+    x = questions.batch(questions.FOUR)
+    y = {"decoder": np.zeros(x["target_ids"].shape, "float32")}
+    getattr(model, method)(x, y, verbose=0)
+    assert len(traced) == 1
+
+
 def test_frozen_layers_and_the_optimizers_state_survive_a_keras_file(tmp_path):
     keras.utils.set_random_seed(2)
     model = SAN(**SMALL)
     for part in (model.contextual_encoding, model.memory_generation, model.lexicon_encoding):
         part.trainable = False
-    compiled(model).fit(X, targets(), epochs=2, verbose=0)
+    compiled(model).fit(X, targets(), verbose=0)
     model.save(tmp_path / "frozen.keras")
     again = keras.models.load_model(tmp_path / "frozen.keras")
     assert again.get_config() == model.get_config()
@@ -128,7 +140,7 @@ def test_frozen_layers_and_the_optimizers_state_survive_a_keras_file(tmp_path):
         np.testing.assert_array_equal(array(found), array(right))
     before = [array(v).copy() for v in again.memory_generation.weights]
     for one in (model, again):
-        one.fit(X, targets(), epochs=2, verbose=0)
+        one.fit(X, targets(), verbose=0)
     for found, right in zip(again.weights, model.weights, strict=True):
         np.testing.assert_allclose(array(found), array(right), rtol=1e-5, atol=1e-6)
     for found, right in zip(again.memory_generation.weights, before, strict=True):

@@ -41,7 +41,8 @@ def source(x, task):
 
 def made(use="embedding", reading="joint", of_encoder=None, **changes):
     encoder = subwords.encoder(**(of_encoder or {}))
-    model = duals.small(encoder=encoder, encoder_use=use, reading=reading, **changes)
+    sizes = {"num_lstm_layers": 1, **changes}
+    model = duals.small(encoder=encoder, encoder_use=use, reading=reading, **sizes)
     randomise(model, seed=3, scale=0.5)
     return model
 
@@ -128,7 +129,7 @@ def test_steps_equal_teacher_forcing(model):
 
 
 def test_generated_words_their_score_and_the_batch(model):
-    options = {"max_length": 5, "num_beams": 3, "num_return_sequences": 2}
+    options = {"max_length": 3, "num_beams": 3, "num_return_sequences": 2}
     x = batch(model.reading)
     for direction in (model.answering, model.asking):
         memory = direction.encode(source(x, direction.task))
@@ -186,7 +187,7 @@ def test_what_any_model_owes_its_user(use, reading):
 
 @pytest.mark.parametrize("trained", ["none", 1, "all"])
 def test_both_tasks_send_gradients_into_the_layers_that_are_trained(trained):
-    model = made(of_encoder={"trainable_layers": trained})
+    model = made(of_encoder={"num_layers": 2, "trainable_layers": trained})
     x = batch("joint")
     paths = [v.path for v in model.trainable_variables]
     layers = {path.split("/")[1] for path in paths if path.startswith("encoder/")}

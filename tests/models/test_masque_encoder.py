@@ -36,7 +36,7 @@ def picked(states, pieces, pooling):
 @pytest.mark.parametrize("pooling", ["first", "mean"])
 @pytest.mark.parametrize("reading", ["joint", "separate"])
 def test_words_get_the_vectors_of_their_own_sequence(reading, pooling):
-    model, preprocessor, encoder = encoded.make("reader", reading, pooling=pooling)
+    model, preprocessor, encoder = encoded.make("reader", reading, pooling=pooling, decoder=False)
     question, passages = model.reader.words(encoded.inputs(preprocessor))
     subwords = preprocessor.subwords
     for row, texts in enumerate(encoded.PASSAGES):
@@ -200,7 +200,7 @@ def test_steps_equal_teacher_forcing(built):
 
 @pytest.mark.parametrize("trainable", ["all", 1, "none"])
 def test_what_is_trained_gets_a_gradient_and_nothing_else(trainable):
-    model, preprocessor, encoder = encoded.make(trainable_layers=trainable)
+    model, preprocessor, encoder = encoded.make(trainable_layers=trainable, num_layers=2)
     x = encoded.inputs(preprocessor)
     own = [v for v in encoder.layer.variables if "seed" not in v.path]
     # What is not trained has no gradient even where the optimizer does not ask.
@@ -281,7 +281,7 @@ def test_parts_that_are_not_needed_are_not_built():
 
 @pytest.mark.slow  # SAN and QG do so with an encoder in tests/predictors
 def test_it_learns_by_heart():
-    model, preprocessor, _ = encoded.make()
+    model, preprocessor, _ = encoded.make(num_layers=2)
     randomise(model, seed=2, scale=0.15)
     x = encoded.inputs(preprocessor)
     y = {"decoder": x["target_ids"], "classifier": np.array([1, 1, 0, 0], "float32"),
@@ -301,7 +301,7 @@ def test_it_learns_by_heart():
 
 
 def test_wrong_arguments():
-    encoder = encoded.make()[2]
+    encoder = encoded.make_encoder()
     for wrong in ({"encoder_use": "answer"}, {"reading": "twice"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             examples.small(encoder=encoder, **wrong)

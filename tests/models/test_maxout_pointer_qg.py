@@ -184,7 +184,7 @@ def test_more_padding_changes_nothing(variant):
 
 def test_generated_questions_do_not_depend_on_the_batch(variant):
     _, model = variant
-    options = {"max_length": 5, "num_beams": 3, "num_return_sequences": 2}
+    options = {"max_length": 3, "num_beams": 3, "num_return_sequences": 2}
     together = model.generate(model.encode(questions.source_only(X)), **options)
     for b, a in enumerate(FOUR):
         x = questions.batch([a])

@@ -100,7 +100,7 @@ def test_steps_equal_teacher_forcing(model):
 
 
 def test_generated_questions_and_their_scores_do_not_depend_on_the_batch(model):
-    options = {"max_length": 5, "num_beams": 3, "num_return_sequences": 2}
+    options = {"max_length": 3, "num_beams": 3, "num_return_sequences": 2}
     memory = model.encode(questions.source_only(X))
     together = model.generate(memory, **options)
     for n in range(2):
@@ -149,7 +149,7 @@ def test_what_any_model_owes_its_user(use):
 
 @pytest.mark.parametrize("trained", ["none", 1, "all"])
 def test_gradients_reach_the_layers_that_are_trained(trained):
-    model = made(of_encoder={"trainable_layers": trained})
+    model = made(of_encoder={"num_layers": 2, "trainable_layers": trained})
     paths = [v.path for v in model.trainable_variables]
     layers = {path.split("/")[1] for path in paths if path.startswith("encoder/")}
     own = {"transformer_layer_1"}

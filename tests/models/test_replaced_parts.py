@@ -66,9 +66,10 @@ class SummingQG(MaxoutPointerQG):
         return MaxoutPointer("sum", name="pointer", dtype=self.arguments.dtype)
 
 
+MASQUE = {**examples.SIZES, "num_decoder_blocks": 1}
 CASES = {
-    "dual attention": (ScaledMasque, Masque, examples.SIZES, examples.batch(examples.FOUR)),
-    "copying from several": (SharpMasque, Masque, examples.SIZES, examples.batch(examples.FOUR)),
+    "dual attention": (ScaledMasque, Masque, MASQUE, examples.batch(examples.FOUR)),
+    "copying from several": (SharpMasque, Masque, MASQUE, examples.batch(examples.FOUR)),
     "answer module": (ShortSAN, SAN, SMALL, batch()),
     "copy mechanism": (
         SummingQG, MaxoutPointerQG, questions.SIZES, questions.batch(questions.FOUR)
@@ -115,14 +116,14 @@ def test_a_replaced_part_trains_saves_and_loads(name, tmp_path):
 
 
 def test_the_replacing_layer_is_the_models_own_and_its_weights_train():
-    model = small(ScaledMasque, examples.SIZES)
+    model = small(ScaledMasque, MASQUE)
     assert type(model.dual_attention) is ScaledDualAttention
     assert model.get_layer("dual_attention") is model.dual_attention is model.reader.dual_attention
     assert any(v is model.dual_attention.scale for v in model.trainable_weights)
 
 
 def test_an_assigned_layer_is_refused_with_the_method_to_override():
-    model = small(Masque, examples.SIZES)
+    model = small(Masque, MASQUE)
     with pytest.raises(AttributeError, match=r"Override `build_dual_attention`.*registered"):
         model.dual_attention = DualAttention()
     with pytest.raises(AttributeError, match=r"Override `build_pointer_generator`"):
@@ -167,11 +168,11 @@ def with_parts(base, **layers):
 
 
 MISFITS = {
-    "signature": (Masque, examples.SIZES, "build_dual_attention", Identity(),
+    "signature": (Masque, MASQUE, "build_dual_attention", Identity(),
                   r"returns the layer `\(passages, .*TypeError: too many"),
-    "outputs": (Masque, examples.SIZES, "build_dual_attention", PassagesOnly(),
+    "outputs": (Masque, MASQUE, "build_dual_attention", PassagesOnly(),
                 "returns the layer .*Received: NotImplementedError: Iterating"),
-    "shape": (Masque, examples.SIZES, "build_passage_ranker", OneColumn(),
+    "shape": (Masque, MASQUE, "build_passage_ranker", OneColumn(),
               r"logits `\[B, K\]`.*shape \(None, 3\).*shape=\(None, 3, 1\)"),
     "none": (SAN, SMALL, "build_memory_generation", None, "to the memory.*'NoneType'"),
     "copying": (MaxoutPointerQG, questions.SIZES, "build_pointer", Identity(), "copy mechanism"),
@@ -190,7 +191,7 @@ def test_the_part_at_fault_is_named_among_several_and_two_at_fault_are_both_name
     fitting = DualAttention(name="dual_attention")
     one = with_parts(Masque, build_dual_attention=fitting, build_passage_ranker=Identity())
     with pytest.raises(ValueError, match="layer of its `build_passage_ranker`. Expected"):
-        small(one, examples.SIZES)
+        small(one, MASQUE)
     two = with_parts(SAN, build_memory_generation=Identity(), build_answer_module=Identity())
     with pytest.raises(ValueError, match="`build_memory_generation` or `build_answer_module`"):
         small(two, SMALL)
@@ -198,7 +199,7 @@ def test_the_part_at_fault_is_named_among_several_and_two_at_fault_are_both_name
 
 def test_an_error_of_an_argument_is_not_blamed_on_a_replaced_part():
     with pytest.raises(ValueError, match="^`block` is one of"):
-        small(ScaledMasque, {**examples.SIZES, "block": "cnn"})
+        small(ScaledMasque, {**MASQUE, "block": "cnn"})
 
 
 def test_a_method_that_nothing_calls_names_the_nearest():

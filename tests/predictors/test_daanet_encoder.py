@@ -29,9 +29,13 @@ REQUESTS = {
 OPTIONS = {"num_beams": 3, "num_return_sequences": 2, "max_length": 6}
 
 
-def make(use="embedding", reading="joint", context_attention=True, clear=True, **options):
+def make(
+    use="embedding", reading="joint", context_attention=True, clear=True, num_layers=1, **options
+):
     keras.utils.set_random_seed(3)
-    encoder = encoders.from_vocabulary(PIECES, length=20, overlap=4, **options)
+    encoder = encoders.from_vocabulary(
+        PIECES, length=20, overlap=4, num_layers=num_layers, **options
+    )
     preprocessor = preprocessing.DAANetPreprocessor(
         text.Vocabulary(WORDS, num_oov_buckets=3),
         word_length=6,
@@ -83,7 +87,8 @@ def test_padding_and_batches_change_nothing(use, reading, fold):
 
 @pytest.mark.parametrize("use, reading, fold", DESIGNS)
 def test_saved_and_loaded(use, reading, fold, tmp_path):
-    predictor = make(use, reading, fold, trainable_layers=1, layers="mix", pooling="mean")
+    kept = {"num_layers": 2, "trainable_layers": 1, "layers": "mix", "pooling": "mean"}
+    predictor = make(use, reading, fold, **kept)
     predictor.save(tmp_path / "saved")
     assert (tmp_path / "saved" / "assets" / "encoder" / "vocab.txt").is_file()
     again = Predictor.load(tmp_path / "saved")
@@ -142,7 +147,7 @@ def test_both_signatures_and_the_card_of_the_export(exported):
 @pytest.mark.slow
 @pytest.mark.parametrize("reading, fold, steps", [("joint", False, 150), ("separate", True, 300)])
 def test_it_learns_to_answer_and_to_ask_by_heart(reading, fold, steps):
-    predictor = make("embedding", reading, fold, False, hidden_dim=32, dropout=0.0)
+    predictor = make("embedding", reading, fold, False, num_layers=2, hidden_dim=32, dropout=0.0)
     passage = "The hill is 12 metres high. Tamsin named it."
     pairs = {"how high is the hill?": "12 metres", "who named it?": "Tamsin"}
     records = {

@@ -22,7 +22,9 @@ OPTIONS = {"num_beams": 2, "num_return_sequences": 2, "max_length": 4}
 
 @pytest.fixture(scope="module")
 def predictor():
-    model, preprocessor, _ = encoded.make(layers="mix", pooling="mean", trainable_layers=1)
+    model, preprocessor, _ = encoded.make(
+        layers="mix", pooling="mean", num_layers=2, trainable_layers=1
+    )
     yield Predictor(model, preprocessor)
     keras.backend.clear_session()
 

@@ -28,9 +28,13 @@ REQUEST = {
 OPTIONS = {"num_beams": 3, "num_return_sequences": 2, "max_length": 6}
 
 
-def make(use="embedding", context="paragraph", reading="joint", clear=True, **options):
+def make(
+    use="embedding", context="paragraph", reading="joint", clear=True, num_layers=1, **options
+):
     keras.utils.set_random_seed(3)
-    encoder = encoders.from_vocabulary(PIECES, length=20, overlap=4, **options)
+    encoder = encoders.from_vocabulary(
+        PIECES, length=20, overlap=4, num_layers=num_layers, **options
+    )
     preprocessor = preprocessing.MaxoutPointerQGPreprocessor(
         text.Vocabulary(WORDS, num_oov_buckets=3),
         context=context,
@@ -89,7 +93,8 @@ def test_another_answer_gives_another_question_probability():
 
 @pytest.mark.parametrize("use, context, reading", DESIGNS)
 def test_saved_and_loaded(use, context, reading, tmp_path):
-    predictor = make(use, context, reading, trainable_layers=1, layers="mix", pooling="mean")
+    kept = {"num_layers": 2, "trainable_layers": 1, "layers": "mix", "pooling": "mean"}
+    predictor = make(use, context, reading, **kept)
     predictor.save(tmp_path / "saved")
     assert (tmp_path / "saved" / "assets" / "encoder" / "vocab.txt").is_file()
     again = Predictor.load(tmp_path / "saved")

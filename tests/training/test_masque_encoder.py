@@ -25,7 +25,7 @@ def test_an_encoder_is_trained_with_a_rate_of_its_own():
 
 def test_rates_fall_from_layer_to_layer_and_what_is_given_counts():
     optimizer = training.compile_arguments(
-        encoded.make()[0],
+        encoded.make(num_layers=2)[0],
         steps=100,
         learning_rate=0.002,
         encoder_learning_rate=0.001,

@@ -106,7 +106,7 @@ def test_loss_is_the_mean_over_words_and_falls():
 
 
 def test_a_model_with_an_encoder_is_fine_tuned():
-    model = questions.small(encoder=subwords.encoder(), coverage=True)
+    model = questions.small(encoder=subwords.encoder(num_layers=2), coverage=True)
     arguments = training.maxout_pointer_qg(model=model, steps=100, coverage_weight=0.5)
     optimizer = arguments["optimizer"]
     assert isinstance(optimizer, training.AdamW)

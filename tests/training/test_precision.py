@@ -52,7 +52,7 @@ def test_clipping_sees_the_true_gradient_in_float16():
     """The limit is far below the scaled gradient and above the true one: nothing is clipped."""
     updates = []
     for clip_norm in (1e3, None):
-        model = masque_batches.model(dtype="mixed_float16")
+        model = masque_batches.model(num_decoder_blocks=1, dtype="mixed_float16")
         arguments = training.masque(
             steps=9, learning_rate=0.01, warmup_steps=1, clip_norm=clip_norm, model=model
         )

@@ -16,7 +16,7 @@ from tfmrc.data.formats import squad_writer
 from tfmrc.experiments import building, find_recipe, load
 from tfmrc.experiments.grid import members
 from tfmrc.experiments.reproduction import read_rows
-from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.experiments.steps.train import check_steps
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
@@ -92,22 +92,29 @@ def _takes(model: str, name: str) -> bool:
 @cache
 def _build(model: str, preprocessor: str, styles: tuple[str, ...]) -> int:
     """Weights of a small model; those that differ in nothing but size are made once."""
-    from dataclasses import replace
-
-    from tfmrc.experiments.settings import Experiment, Source
-
     values: dict[str, Any] = dict(eval(model))
     source = Source("examples", styles)
     experiment = Experiment("x", (source,), values, preprocessor=dict(eval(preprocessor)))
-    vocabulary = text.Vocabulary(["who", "met", "ada"], num_oov_buckets=2)
     # The only model that has nothing but an encoder.
-    needs = values["name"] == "ExtractiveReader"
-    encoder = encoders.from_vocabulary(["who", "met", "ada"]) if needs else None
+    encoder = _encoder() if values["name"] == "ExtractiveReader" else None
     made = building.build_preprocessor(
-        experiment, vocabulary, {"encoder": encoder} if needs else {}
+        experiment,
+        text.Vocabulary(["who", "met", "ada"], num_oov_buckets=2),
+        {"encoder": encoder} if encoder else {},
     )
-    size: int = building.build_model(replace(experiment), made, encoder=encoder).count_params()
-    return size
+    # Of its preprocessor a model sees what that determines, no lengths.
+    key = model, repr(sorted(made.model_kwargs().items(), key=str))
+    if key not in _weights:
+        _weights[key] = building.build_model(experiment, made, encoder=encoder).count_params()
+    return _weights[key]
+
+
+_weights: dict[tuple[str, str], int] = {}
+
+
+@cache
+def _encoder() -> encoders.Encoder:
+    return encoders.from_vocabulary(["who", "met", "ada"], num_layers=1)
 
 
 # === Commands ===

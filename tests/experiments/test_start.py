@@ -13,7 +13,10 @@ from tfmrc import cli, data, experiments
 from tfmrc.data import Example, Span
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan")
-SMALL = ("model.units=4", "model.word_dim=8", "model.align_dim=4", "model.answer=one_step")
+SMALL = (
+    "model.units=4", "model.word_dim=8", "model.align_dim=4", "model.num_layers=1",
+    "model.answer=one_step",
+)  # fmt: skip
 ONCE = ("training.epochs=1", "training.batch_size=4", "split.validation_share=0.3")
 
 

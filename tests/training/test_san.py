@@ -16,8 +16,9 @@ LABELS = {"begin": np.array([0, 1]), "end": np.array([2, 1])}
 def test_averages_are_those_of_the_weights_after_each_update():
     keras.utils.set_random_seed(1)
     model = models.SAN(
-        vocabulary_size=9, word_dim=4, units=2, align_dim=2, num_exact_match=0, seed=1
-    )
+        vocabulary_size=9, word_dim=4, units=2, align_dim=2, num_layers=1, num_exact_match=0,
+        answer="one_step", seed=1,
+    )  # fmt: skip
     model.compile(**training.san(model=model, steps=100, learning_rate=0.1, ema=0.8))
     expected = None
     for _ in range(4):

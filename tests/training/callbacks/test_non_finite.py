@@ -98,7 +98,7 @@ class Explode(keras.callbacks.Callback):
 
 
 def test_masque_in_float16_stops_when_its_numbers_overflow(tmp_path):
-    model = masque_batches.model(dtype="mixed_float16")
+    model = masque_batches.model(num_decoder_blocks=1, dtype="mixed_float16")
     model.compile(**training.compile_arguments(model, steps=200, warmup_steps=2), run_eagerly=True)
     x, y, weight = masque_batches.rows(4)
     run = training.callbacks(tmp_path, monitor=None, every_steps=1)

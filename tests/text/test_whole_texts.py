@@ -72,9 +72,10 @@ def byte_level(texts, lstrip):
 
 def differences(tokenizer, expected, texts, batch=100):
     """The texts whose pieces, characters or words differ, and those that are refused."""
-    split = tf.function(
-        tokenizer.tokenize, input_signature=[tf.TensorSpec([None], tf.string)], autograph=False
-    )
+    split = tokenizer.tokenize
+    if len(texts) > batch:  # for one batch, tracing takes longer than running
+        signature = [tf.TensorSpec([None], tf.string)]
+        split = tf.function(split, input_signature=signature, autograph=False)
     wrong, refused = [], []
 
     def check(part):

@@ -210,6 +210,8 @@ def part_at_a_tie(inputs: Inputs, row: int, cut: Sequence[Run]) -> bool:
     for search in cut:
         batch, alone = search(inputs), search(_row(inputs, row))
         (text,) = {"answers", "questions"} & set(batch)
+        if not _same(*_cut(batch["truncated"], alone["truncated"], row)):
+            return False  # of the passage, not of the search
         if not _same(*_cut(batch[text], alone[text], row)):
             probabilities = (batch["probabilities"][row], alone["probabilities"][0])
             return np.allclose(*probabilities, rtol=1e-5, atol=0.0)

@@ -46,10 +46,11 @@ def test_another_answer_is_right_if_it_is_as_probable():
 
 def test_texts_that_part_at_words_of_equal_probability_are_both_right():
     # A search that ends after one word, and one that ends after two, for a batch and for one text.
-    def search(texts, probabilities):
+    def search(texts, probabilities, truncated=False):
         def run(inputs):
             alone = len(inputs["passage"]) == 1
             return {
+                "truncated": np.array([truncated] if alone else [False, False]),
                 "answers": np.array([[texts[alone]]] if alone else [["other"], [texts[alone]]]),
                 "probabilities": np.array(
                     [[probabilities[alone]]] if alone else [[0.5], [probabilities[alone]]],
@@ -68,6 +69,8 @@ def test_texts_that_part_at_words_of_equal_probability_are_both_right():
     assert not exports.part_at_a_tie(inputs, 1, [same, wrong, afterwards])
     assert not exports.part_at_a_tie(inputs, 1, [same, same])
     assert not exports.part_at_a_tie(inputs, 1, [])
+    cut = search(("owl flew", "owl sat"), (0.125, 0.125), truncated=True)
+    assert not exports.part_at_a_tie(inputs, 1, [cut])
 
 
 def test_searches_of_every_length():

@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tests.models.test_base import Doubled
 from tests.training import masque_batches, toy
 from tfmrc import training
 from tfmrc.layers.regularization.dropout import Dropout
@@ -45,6 +46,17 @@ def trained(make, data, strategy, optimizer=None):
     results = {f"average/{i}": w for i, w in enumerate(model.get_weights())}
     results |= {f"slot/{v.path}": v.numpy() for v in model.optimizer.variables}
     return results | {f"log/{k}": np.array(v) for k, v in logs.items()}
+
+
+def evaluated(strategy):
+    """The losses of a model that was never trained."""
+    with strategy.scope():
+        model = Doubled()
+        model.set_weights([np.array([[1.0], [-2.0]]), np.array([0.5])])
+        model.compile(loss={"single": "mse", "doubled": "mse"})
+    x = np.arange(16.0).reshape(8, 2) % 5.0
+    y = {"single": x[:, :1], "doubled": x[:, 1:]}
+    return model.evaluate(x, y, batch_size=4, verbose=0, return_dict=True)
 
 
 def masks(strategy):
@@ -88,6 +100,7 @@ def main(path, name):
             results[f"overflow/{wrapper.__name__}"] = overflow(two, wrapper)
         results["masks"], results["states"] = masks(two)
         results["single mask"] = masks(tf.distribute.get_strategy())[0]
+        results |= {f"evaluated/{name}": loss for name, loss in evaluated(two).items()}
         keras_two = trained(make, data, two, "keras")
         results |= {f"keras two/{k}": v for k, v in keras_two.items()}
     else:

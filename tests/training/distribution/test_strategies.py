@@ -37,6 +37,20 @@ def test_two_replicas_train_like_one(request, name, kind):
         np.testing.assert_allclose(two[name], value, rtol=1e-5, atol=1e-6, err_msg=name)
 
 
+def test_an_evaluation_on_two_replicas_before_any_training(toy):
+    x = np.arange(16.0).reshape(8, 2) % 5.0
+    single = x @ [1.0, -2.0] + 0.5
+    expected = {
+        "single_loss": np.mean((single - x[:, 0]) ** 2),
+        "doubled_loss": np.mean((2.0 * single - x[:, 1]) ** 2),
+    }
+    expected["loss"] = sum(expected.values())
+    found = part(toy, "evaluated/")
+    assert found.keys() == expected.keys()
+    for name, loss in expected.items():
+        np.testing.assert_allclose(found[name], loss, rtol=1e-6, err_msg=name)
+
+
 def test_keras_clipping_trains_otherwise(toy):
     """Why there is an optimizer of our own: if this fails, Keras may have mended it."""
     one, keras_two = part(toy, "one/average/"), part(toy, "keras two/average/")

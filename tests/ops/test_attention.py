@@ -106,10 +106,31 @@ def test_half_precision(dtype, training):
 
 
 def test_float16_scales_before_a_product_that_would_be_too_large():
-    queries, keys = tf.fill([1, 4], tf.constant(200.0, "float16")), tf.fill([4, 2], 200.0)
-    values = tf.constant([[1.0], [3.0]], "float16")
-    result = attend(queries, tf.cast(keys, "float16"), values, 0.0, 1e-3)
-    np.testing.assert_allclose(result, [[2.0]])
+    queries, values = np.full((1, 4), 200.0), np.array([[1.0], [3.0]])
+    keys = np.array([[200.0, 100.0]] * 4)  # products of 160,000 and 80,000, scores of 160 and 80
+    inputs = [tf.constant(each, "float16") for each in (queries, keys, values)]
+    np.testing.assert_allclose(attend(*inputs, 0.0, 1e-3), [[1.0]])
+
+
+@pytest.mark.parametrize("leading", [(), (6,), (1, 2, 3)])
+def test_any_number_of_leading_axes(leading):
+    """Each of them is an attention of its own."""
+    inputs = arrays()
+    rows = [each.reshape(6, *each.shape[2:]) for each in inputs]
+    if not leading:
+        rows = [each[0] for each in rows]
+    shaped = [each.reshape(*leading, *each.shape[-2:]) for each in rows]
+    tensors = [tf.constant(each) for each in (*shaped, *rows)]
+    with tf.GradientTape() as tape:
+        tape.watch(tensors)
+        mine = attend(*tensors[:3], 0.0, SCALE, True)
+        weights = tf.nn.softmax(tf.matmul(tensors[3], tensors[4]) * SCALE)
+        theirs = tf.matmul(weights, tensors[5])
+        total = tf.reduce_sum(mine**2) + tf.reduce_sum(theirs**2)
+    found = tape.gradient(total, tensors)
+    np.testing.assert_allclose(tf.reshape(mine, theirs.shape), theirs, atol=2e-6)
+    for one, other in zip(found[:3], found[3:], strict=True):
+        np.testing.assert_allclose(tf.reshape(one, other.shape), other, atol=1e-5)
 
 
 def stored_for_the_gradient(function):

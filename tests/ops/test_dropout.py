@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tfmrc.ops import dropout
 from tfmrc.ops.dropout import drop, keep_mask
 from tfmrc.random_numbers import random_int16
 
@@ -15,6 +16,17 @@ def seed(number=1):
 def test_the_share_is_that_of_the_rate(rate):
     share = 1 - np.mean(keep_mask((1001, 999), rate, seed()))
     assert share == pytest.approx(rate, abs=5 * (rate * (1 - rate) / 1e6) ** 0.5 + 2**-15)
+
+
+@pytest.mark.parametrize(
+    ("rate", "dropped"),
+    [(2.0**-16, 1), (0.25, 2**14), (0.5, 2**15), (0.9, 58_982), (1 - 1e-7, 2**16 - 1)],
+)
+def test_the_numbers_below_the_rate_are_dropped(monkeypatch, rate, dropped):
+    numbers = np.arange(-(2**15), 2**15).astype("int16")  # each of 16 bits once
+    monkeypatch.setattr(dropout, "random_int16", lambda count, seed: numbers)
+    kept = np.array(keep_mask((2**16,), rate, None))
+    np.testing.assert_array_equal(kept, np.arange(2**16) >= dropped)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5), (0, 4), (2, 1, 3)])

@@ -43,3 +43,4 @@ def test_after_changes_nothing_and_waits_in_the_graph():
     np.testing.assert_array_equal(after(x[:0], upstream[:0]), x[:0])
     assert after(tf.cast(x, "float16"), upstream).dtype == tf.float16
     assert np.isnan(after(x, np.full((2,), np.inf, "float32"))).all()
+    np.testing.assert_array_equal(after(x, np.array([1.0, np.inf], "float32")), x)

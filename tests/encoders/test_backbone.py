@@ -94,12 +94,16 @@ def test_states_are_keras_hubs(family) -> None:
     assert not result[3].any()
 
 
-def test_gradients_are_keras_hubs() -> None:
-    layer = make("bert", activation="gelu")
+@pytest.mark.parametrize("training", [False, True])
+def test_gradients_are_keras_hubs(training) -> None:
+    layer = make("bert", {"dropout": 0.0}, activation="gelu")
     backbone, states = of_keras_hub(layer)
     hub.set_activation(backbone, "gelu")
     found = []
-    for function, owner in ((lambda: layer(IDS, SEGMENTS), layer.backbone), (states, backbone)):
+    for function, owner in (
+        (lambda: layer(IDS, SEGMENTS, training=training), layer.backbone),
+        (states, backbone),
+    ):
         with tf.GradientTape() as tape:
             value = weighted(tf.reshape(function(), [2, 12, 8]))
         variables = [v.value for v in owner.trainable_variables if "pooled" not in v.path]

@@ -6,6 +6,7 @@ them, on a CPU also the scale of the scores and their mask. The numbers are the 
 rounding, on every backend.
 """
 
+from functools import partial
 from typing import Any
 
 import keras
@@ -14,7 +15,6 @@ from keras import ops
 from tfmrc.ops import normalization
 from tfmrc.ops.attention import attend
 from tfmrc.ops.dropout import drop
-from tfmrc.ops.gelu import exact_gelu, recomputed_gelu
 from tfmrc.ops.shapes import flatten_leading
 from tfmrc.sizes import sizes
 
@@ -43,11 +43,12 @@ def transformer_layer(layer: Any, x: Any, bias: Any, training: bool) -> Any:
     x = flatten_leading(x, keep=1)
     update = self_attention(layer._self_attention_layer, x, bias, shape[:2], training)
     update = _drop(layer._self_attention_dropout, update, training)
-    x = layer_norm(layer._self_attention_layer_norm, x + update)
-    hidden = _activated(layer._feedforward_intermediate_dense, x, training)
-    update = layer._feedforward_output_dense(hidden)
+    x = layer_norm(layer._self_attention_layer_norm, x + update, training)
+    # Its inner values are eight times as long as `x`: the gradient computes them again.
+    forward = partial(_feed_forward, layer)
+    update = (keras.remat(forward) if training else forward)(x)
     update = _drop(layer._feedforward_dropout, update, training)
-    x = layer_norm(layer._feedforward_layer_norm, x + update)
+    x = layer_norm(layer._feedforward_layer_norm, x + update, training)
     return ops.reshape(x, shape)
 
 
@@ -77,10 +78,9 @@ def self_attention(layer: Any, x: Any, bias: Any, sizes: Any, training: bool) ->
     return _project(layer.output_dense, ops.reshape(outputs, (-1, layer.num_heads * layer.key_dim)))
 
 
-def _activated(dense: keras.layers.Dense, x: Any, training: bool) -> Any:
-    lean = training and dense.activation is exact_gelu
-    activation = recomputed_gelu if lean else dense.activation
-    return activation(_project(dense, x))
+def _feed_forward(layer: Any, x: Any) -> Any:
+    inner = layer._feedforward_intermediate_dense
+    return _project(layer._feedforward_output_dense, inner.activation(_project(inner, x)))
 
 
 def _drop(layer: keras.layers.Dropout, x: Any, training: bool) -> Any:
@@ -96,6 +96,6 @@ def _project(dense: Any, x: Any) -> Any:
     return ops.add(ops.matmul(x, kernel), ops.cast(ops.reshape(dense.bias, (-1,)), x.dtype))
 
 
-def layer_norm(layer: Any, x: Any) -> Any:
+def layer_norm(layer: Any, x: Any, training: bool = False) -> Any:
     """Computes `keras.layers.LayerNormalization` over the last axis, in float32."""
-    return normalization.layer_norm(x, layer.gamma, layer.beta, layer.epsilon)
+    return normalization.layer_norm(x, layer.gamma, layer.beta, layer.epsilon, training)

@@ -1,12 +1,8 @@
 """The Gaussian error linear unit by the error function."""
 
-import math
-
 from keras import ops
 
-from tfmrc.ops.gradients import after, custom_gradient
-
-__all__ = ["exact_gelu", "recomputed_gelu"]
+__all__ = ["exact_gelu"]
 
 
 def exact_gelu(x):
@@ -27,20 +23,3 @@ def exact_gelu(x):
     Reference: Hendrycks and Gimpel 2016.
     """
     return 0.5 * x * (1.0 + ops.erf(x * 2.0**-0.5))
-
-
-@custom_gradient
-def recomputed_gelu(x):
-    """Computes `exact_gelu`; its gradient stores `x` alone, where that of the form stores four.
-
-    Args:
-        x: float tensor of any shape.
-    """
-
-    def gradient(*upstream, **_):
-        again = after(x, upstream[0])
-        cumulative = 0.5 * (1.0 + ops.erf(again * 2.0**-0.5))
-        density = ops.exp(-0.5 * again * again) * (2.0 * math.pi) ** -0.5
-        return upstream[0] * (cumulative + again * density)
-
-    return exact_gelu(x), gradient

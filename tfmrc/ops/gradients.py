@@ -2,6 +2,7 @@
 
 from functools import wraps
 
+import keras
 from keras import ops
 
 from tfmrc.ops.portable import is_portable
@@ -17,7 +18,7 @@ def custom_gradient(function):
 
     Args:
         function: callable. Takes tensors and returns `(result, gradient)`; `gradient` takes the
-            gradient of the result and returns those of the tensors.
+            gradient of the result and returns those of the tensors, variables among them.
 
     Returns:
         A callable from the tensors to the result.
@@ -33,7 +34,11 @@ def custom_gradient(function):
 
     @wraps(function)
     def run(*tensors):
-        return function(*tensors)[0] if is_portable() else differentiable(*tensors)
+        if is_portable():
+            return function(*tensors)[0]
+        # TensorFlow wants the gradients of variables apart.
+        copied = (ops.copy(x) if isinstance(x, keras.Variable) else x for x in tensors)
+        return differentiable(*copied)
 
     return run
 

@@ -1,22 +1,26 @@
-"""Layer normalization by centered values."""
+"""Layer normalization by centered values, and its gradient."""
 
 from keras import ops
+
+from tfmrc.ops.gradients import custom_gradient
+from tfmrc.ops.shapes import flatten_leading
 
 __all__ = ["layer_norm"]
 
 
-def layer_norm(x, gamma, beta, epsilon):
+def layer_norm(x, gamma, beta, epsilon, training=False):
     """Normalizes the last axis to mean 0 and variance 1, then scales and shifts it, in float32.
 
     By centered values it takes fewer passes and operations than Keras' form. `ops.add` makes the
     last addition one of a bias: TensorFlow fuses a plain one to an operation that has no kernel for
-    GPUs.
+    GPUs. In training the gradient is one formula, of fewer passes and tensors than the steps need.
 
     Args:
         x: `[..., d]`.
         gamma: `[d]`, the scale.
         beta: `[d]`, the shift.
         epsilon: float. Added to the variance.
+        training: bool. Whether the gradient is that formula. Default: False.
 
     Returns:
         `[..., d]` in the dtype of `x`.
@@ -30,9 +34,28 @@ def layer_norm(x, gamma, beta, epsilon):
 
     Reference: Ba et al. 2016.
     """
-    x = ops.convert_to_tensor(x)
-    values = ops.cast(x, "float32")
-    centered = values - ops.mean(values, axis=-1, keepdims=True)
-    variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
-    scale = ops.rsqrt(variance + epsilon) * ops.cast(gamma, "float32")
-    return ops.cast(ops.add(centered * scale, ops.cast(beta, "float32")), x.dtype)
+    x, gamma, beta = ops.convert_to_tensor(x), ops.cast(gamma, "float32"), ops.cast(beta, "float32")
+
+    def run(x, gamma, beta):
+        values = ops.cast(x, "float32")
+        centered = values - ops.mean(values, axis=-1, keepdims=True)
+        variance = ops.mean(ops.square(centered), axis=-1, keepdims=True)
+        inverse = ops.rsqrt(variance + epsilon)
+        result = ops.cast(ops.add(centered * (inverse * gamma), beta), x.dtype)
+
+        def gradient(*upstream, **_):
+            d_result = ops.cast(upstream[0], "float32")
+            normal = centered * inverse
+            d_normal = d_result * gamma
+            along = normal * ops.mean(d_normal * normal, axis=-1, keepdims=True)
+            d_x = inverse * (d_normal - ops.mean(d_normal, axis=-1, keepdims=True) - along)
+            d_gamma, d_beta = map(_sum_of_rows, (d_result * normal, d_result))
+            return ops.cast(d_x, x.dtype), d_gamma, d_beta
+
+        return result, gradient
+
+    return custom_gradient(run)(x, gamma, beta) if training else run(x, gamma, beta)[0]
+
+
+def _sum_of_rows(x):
+    return ops.sum(flatten_leading(x, keep=1), axis=0)

@@ -2,6 +2,7 @@ import collections
 import errno
 import resource
 import shutil
+import weakref
 
 import keras
 import ml_dtypes
@@ -81,6 +82,26 @@ def test_the_file_is_an_archive_of_numpy(tmp_path):
     write_state(tmp_path / "state.npz", ARRAYS, FACTS)
     with np.load(tmp_path / "state.npz") as archive:
         np.testing.assert_array_equal(archive["arrays/model/0"], ARRAYS["model/0"])
+
+
+def test_variables_are_converted_one_at_a_time(tmp_path, monkeypatch):
+    """A copy of all would need as much memory again as weights and moments take."""
+    convert, made, alive = keras.ops.convert_to_numpy, [], []
+
+    def watched(variable):
+        array = convert(variable)
+        made.append(weakref.ref(array))
+        alive.append(sum(each() is not None for each in made))
+        return array
+
+    monkeypatch.setattr(keras.ops, "convert_to_numpy", watched)
+    numbers = {f"model/{i}": keras.Variable(np.full(100, i, "float32")) for i in range(9)}
+    low = keras.Variable(np.full(3, 1.5), dtype="bfloat16")
+    write_state(tmp_path / "state.npz", {**numbers, "model/low": low}, FACTS)
+    arrays, _ = read_state(tmp_path / "state.npz")
+    assert [arrays[name][0] for name in numbers] == list(range(9))
+    assert str(arrays["model/low"].dtype) == "bfloat16" and arrays["model/low"][2] == 1.5
+    assert len(made) == 10 and max(alive) <= 2  # one that is written, and the next
 
 
 def test_a_full_disk_is_a_clear_error_and_the_old_file_stays(tmp_path, monkeypatch):

@@ -20,6 +20,7 @@ class LayerNormalization(keras.layers.LayerNormalization):
 
     Call arguments:
         inputs: `[..., d]`.
+        training: bool. Whether to compute the gradient by its formula. Default: False.
 
     Returns:
         `[..., d]`.
@@ -41,6 +42,6 @@ class LayerNormalization(keras.layers.LayerNormalization):
                 f"Received: axis={self.axis}, center={self.center}, scale={self.scale}"
             )
 
-    def call(self, inputs):
-        outputs = layer_norm(inputs, self.gamma, self.beta, self.epsilon)
+    def call(self, inputs, training=False):
+        outputs = layer_norm(inputs, self.gamma, self.beta, self.epsilon, bool(training))
         return ops.cast(outputs, self.compute_dtype)

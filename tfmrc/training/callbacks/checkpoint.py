@@ -306,16 +306,16 @@ class Checkpoint(keras.callbacks.Callback):
 
     def _save(self) -> None:
         keras_private.sync_state(self.model)
-        arrays = {
-            f"{part}/{i:05d}": np.asarray(keras.ops.convert_to_numpy(variable))
-            for part, variables in self._parts(self.model).items()
-            for i, variable in enumerate(variables)
-        }
-        _check_finite(self.model, arrays, self._facts["step"], self.newest)
+        _check_finite(self.model, self._facts["step"], self.newest)
         self._facts["callbacks"] = [callback.get_state() for callback in self.callbacks]
         self._facts["optimizer"] = _optimizer_names(self.model)
         name = f"step-{self._facts['step']:010d}-{self._facts['epoch']:05d}.npz"
-        write_state(self.folder / name, arrays, self._facts)
+        variables = {
+            f"{part}/{i:05d}": variable
+            for part, of_part in self._parts(self.model).items()
+            for i, variable in enumerate(of_part)
+        }
+        write_state(self.folder / name, variables, self._facts)
         self._forget()
         self._saved_step, self._saved_at = self._facts["step"], time.monotonic()
 
@@ -368,11 +368,10 @@ def _slot(name: str) -> str:
     return name.split(" of ")[0]
 
 
-def _check_finite(
-    model: keras.Model, arrays: dict[str, np.ndarray], step: int, newest: Path | None
-) -> None:
+def _check_finite(model: keras.Model, step: int, newest: Path | None) -> None:
     """Raises if a weight that is about to be saved is not finite."""
-    for variable, array in zip(model.variables, _numbered(arrays, "model"), strict=True):
+    for variable in model.variables:
+        array = np.asarray(keras.ops.convert_to_numpy(variable))
         if array.dtype.kind in "fV" and not np.isfinite(array.astype("float32")).all():
             raise NonFiniteError(f"the weight `{variable.path}`", step, newest)
 

@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import json
+import math
 import os
 import shutil
 import struct
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+import keras
 import numpy as np
 
 _FACTS = "facts.json"
@@ -22,7 +24,7 @@ class BrokenStateError(ValueError):
 
 
 def write_state(
-    path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]
+    path: str | os.PathLike[str], arrays: Mapping[str, Any], facts: Mapping[str, Any]
 ) -> None:
     """Writes arrays and facts to `path`.
 
@@ -32,7 +34,8 @@ def write_state(
 
     Args:
         path: str or path. The file; its folder is created.
-        arrays: dict. Arrays by name; bfloat16 is supported.
+        arrays: dict. Arrays by name, or variables, which are converted one at a time, so that no
+            copy of all is in memory; bfloat16 is supported.
         facts: dict. A JSON value.
 
     Raises:
@@ -53,13 +56,13 @@ def write_state(
     path.parent.mkdir(parents=True, exist_ok=True)
     dtypes = {name: str(array.dtype) for name, array in arrays.items()}
     text = json.dumps({"facts": facts, "dtypes": dtypes})
-    members = {f"arrays/{name}": _plain(array) for name, array in arrays.items()}
+    members: dict[str, Any] = {f"arrays/{name}": _Member(each) for name, each in arrays.items()}
     members[_FACTS] = np.frombuffer(text.encode(), np.uint8)
-    check_room(path, [array.nbytes for array in members.values()])
+    check_room(path, [member.nbytes for member in members.values()])
     temporary = path.with_name(f".{path.name}.tmp")
     try:
         with open(temporary, "w+b") as file:
-            np.savez(file, **members)  # type: ignore[arg-type]
+            np.savez(file, **members)
             # The last field of a ZIP archive is the length of its comment, 0 so far.
             file.seek(-2, os.SEEK_END)
             file.write(struct.pack("<H", DIGEST_SIZE))
@@ -168,9 +171,17 @@ def digest_of(file: IO[bytes], size: int) -> str:
     return digest.hexdigest()
 
 
-def _plain(array: np.ndarray) -> np.ndarray:
-    # NumPy's files do not support bfloat16: its bits are stored as unsigned integers.
-    return array.view(np.uint16) if str(array.dtype) == "bfloat16" else array
+class _Member:
+    """An array or a variable that becomes an array at the moment in which NumPy writes it."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        # NumPy's files do not support bfloat16: its bits are stored as unsigned integers.
+        self.stored = np.dtype("uint16" if str(source.dtype) == "bfloat16" else source.dtype)
+        self.nbytes = math.prod(source.shape) * self.stored.itemsize
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(keras.ops.convert_to_numpy(self.source)).view(self.stored)
 
 
 def _typed(array: np.ndarray, dtype: str) -> np.ndarray:

@@ -23,6 +23,24 @@ class BrokenStateError(ValueError):
     """The file is cut, damaged or something else."""
 
 
+def values_of(variable: keras.Variable) -> np.ndarray:
+    """Returns the values of a variable, without a copy where the backend shares its memory.
+
+    They are to be read and released before the next update.
+
+    Args:
+        variable: `keras.Variable`.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc.training.callbacks.state_file import values_of
+    >>> values_of(keras.Variable([1.0, 2.0])).tolist()
+    [1.0, 2.0]
+    """
+    return np.asarray(keras.ops.copy(variable))
+
+
 def write_state(
     path: str | os.PathLike[str], arrays: Mapping[str, Any], facts: Mapping[str, Any]
 ) -> None:
@@ -181,7 +199,9 @@ class _Member:
         self.nbytes = math.prod(source.shape) * self.stored.itemsize
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(keras.ops.convert_to_numpy(self.source)).view(self.stored)
+        source = self.source
+        values = values_of(source) if isinstance(source, keras.Variable) else np.asarray(source)
+        return values.view(self.stored)
 
 
 def _typed(array: np.ndarray, dtype: str) -> np.ndarray:

@@ -19,7 +19,6 @@ from tfmrc.training.callbacks.state_file import (
     write_state,
 )
 
-
 _START: dict[str, Any] = {
     "epoch": 0,
     "step_in_epoch": 0,

@@ -51,6 +51,23 @@ def test_gradients_of_training_for_any_leading_axes(shape):
         close(formula, np.array(plain))
 
 
+def test_only_a_training_has_the_formula():
+    """An answering graph must not hold the operation of a custom gradient: it ends fusions."""
+
+    def operations(**arguments):
+        function = tf.function(
+            lambda x: layer_norm(x, GAMMA, BETA, 1e-5, **arguments),
+            [tf.TensorSpec([None, 5])],
+            autograph=False,
+        )
+        graph = function.get_concrete_function().graph
+        return {operation.type for operation in graph.get_operations()}
+
+    assert "IdentityN" in operations(training=True)
+    assert "IdentityN" not in operations(training=False)
+    assert "IdentityN" not in operations()
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_gradients_of_training_in_half_precision(dtype):
     """Types are those of the inputs; between them everything is float32."""

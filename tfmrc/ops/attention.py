@@ -87,11 +87,14 @@ def attend(queries, keys, values, bias, scale, training=False, rate=0.0, seed=No
             upstream = upstream[0]
             weights, dropped = weigh(after(queries, upstream), keys)
             d_values = ops.matmul(ops.swapaxes(dropped, -1, -2), upstream)
-            d_dropped = ops.matmul(upstream, ops.swapaxes(values, -1, -2))
-            # sum_j dropped_ij d_dropped_ij is the product of the result and its gradient.
-            mean = ops.sum(_float32(result) * _float32(upstream), axis=-1, keepdims=True)
-            d_scores = _float32(dropped) * _float32(d_dropped) - _float32(weights) * mean
-            d_scores = ops.cast(d_scores * scale, queries.dtype)
+            # The factors of dropout and scale on [..., m, d] in place of [..., m, n].
+            factor = scale if keep is None else scale / (1.0 - rate)
+            d_weights = ops.matmul(upstream * factor, ops.swapaxes(values, -1, -2))
+            if keep is not None:
+                d_weights = ops.where(keep, d_weights, 0.0)
+            # sum_j weights_ij d_weights_ij is the product of the result and its gradient.
+            mean = ops.sum(_float32(result) * _float32(upstream), axis=-1, keepdims=True) * scale
+            d_scores = ops.cast((_float32(d_weights) - mean) * _float32(weights), queries.dtype)
             d_queries = ops.matmul(d_scores, ops.swapaxes(keys, -1, -2))
             d_keys = ops.matmul(ops.swapaxes(queries, -1, -2), d_scores)
             return d_queries, d_keys, d_values

@@ -9,6 +9,7 @@ from tfmrc import encoders, keras_private
 from tfmrc.encoders import BackboneEncoder
 from tfmrc.encoders import flat_transformer as flat
 from tfmrc.encoders import keras_hub_backbone as hub
+from tfmrc.encoders.subword_rows import AllSubwords
 from tfmrc.ops.masking import mask_bias
 
 SIZES = {
@@ -146,6 +147,7 @@ MASK = np.array([[True] * 5, [True, False, True, True, False], [False] * 5])
 
 def test_attention_and_its_gradient_against_numpy() -> None:
     """With padding and a row that is all padding, whose output is finite and is not used."""
+    subwords = AllSubwords(MASK, 2)
     attention, x, weights = random_attention()
     shares = np.random.default_rng(1).normal(size=x.shape) * MASK.any(1)[:, None, None]
     given = tf.constant(x.reshape(15, 8), tf.float32)
@@ -153,7 +155,7 @@ def test_attention_and_its_gradient_against_numpy() -> None:
     with tf.GradientTape() as tape:
         tape.watch(given)
         bias = mask_bias(tf.constant(MASK))[:, None, None, :]
-        result = flat.self_attention(attention, given, bias, (3, 5), False)
+        result = flat.self_attention(attention, given, bias, subwords, False)
         total = tf.reduce_sum(result * shares.reshape(15, 8).astype("float32"))
     result = result.numpy().reshape(x.shape)
     expected = self_attention(x, weights, MASK)
@@ -180,7 +182,7 @@ def test_half_precision_keeps_masked_positions_out() -> None:
     bias = mask_bias(tf.constant(MASK))[:, None, None, :]
     x = (0.3 * x).astype("float16")
     given = tf.constant(x.reshape(15, 8))
-    result = flat.self_attention(attention, given, bias, (3, 5), False)
+    result = flat.self_attention(attention, given, bias, AllSubwords(MASK, 2), False)
     assert result.dtype == tf.float16
     expected = self_attention(x.astype("float64"), weights, MASK)
     np.testing.assert_allclose(result.numpy().reshape(x.shape)[:2], expected[:2], atol=0.03)
@@ -394,8 +396,30 @@ def test_bfloat16_keeps_float32_weights() -> None:
     assert abs(difference).max() < 0.1
 
 
+def test_layers_compute_real_subwords_alone(monkeypatch) -> None:
+    rows = []
+    compute = flat.transformer_layer
+
+    def spy(layer, x, *others):
+        rows.append(x.shape[0])
+        return compute(layer, x, *others)
+
+    monkeypatch.setattr(flat, "transformer_layer", spy)
+    make("bert")(IDS, SEGMENTS)
+    assert rows == [np.count_nonzero(IDS)] * 2
+    make("bert", skip_padding=False)(IDS, SEGMENTS)
+    assert rows[2:] == [np.size(IDS)] * 2
+
+
+def test_older_files_name_the_option_differently() -> None:
+    config = make("bert", skip_padding=False).get_config()
+    config["skip_empty_windows"] = config.pop("skip_padding")
+    assert not BackboneEncoder.from_config(config).skip_padding
+
+
 def test_windows_without_subwords_are_left_out() -> None:
-    plain, skipping = make("bert", skip_empty_windows=False), make("bert")
+    sure = {"dropout": 0.0}
+    plain, skipping = make("bert", sure, skip_padding=False), make("bert", sure)
     assert plain.supports_jit and not skipping.supports_jit
     sizes = []
     compute = skipping.compute

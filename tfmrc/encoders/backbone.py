@@ -6,6 +6,7 @@ from keras import ops
 from tfmrc import keras_private
 from tfmrc.encoders import flat_transformer as flat
 from tfmrc.encoders import keras_hub_backbone as hub
+from tfmrc.encoders.subword_rows import AllSubwords, RealSubwords
 from tfmrc.encoders.word_pooling import WordPooling
 from tfmrc.ops.masking import mask_bias
 from tfmrc.sizes import sizes
@@ -41,8 +42,9 @@ class BackboneEncoder(keras.layers.Layer):
         activation: str. "gelu", "gelu_new" (the approximation) or "relu"; None for KerasHub's.
             Default: None.
         epsilon: float. Epsilon of the layer normalizations; None for KerasHub's. Default: None.
-        skip_empty_windows: bool. Whether to skip windows of padding, so that the cost of a batch
-            depends on its total length and not on its longest text. Only on TensorFlow, where
+        skip_padding: bool. Whether to skip padded subwords and windows of padding, so that the cost
+            of a batch depends on its total length and not on its longest text. Attention alone
+            computes all positions of a window, and DeBERTa's layers do. Only on TensorFlow, where
             shapes may depend on values; set to False for XLA. Default: True.
         preset: dict of str. Origin of the weights, for the model card. Default: None.
 
@@ -83,7 +85,7 @@ class BackboneEncoder(keras.layers.Layer):
         remat=False,
         activation=None,
         epsilon=None,
-        skip_empty_windows=True,
+        skip_padding=True,
         preset=None,
         **kwargs,
     ):
@@ -103,8 +105,8 @@ class BackboneEncoder(keras.layers.Layer):
         self.remat = remat
         self.activation = activation
         self.epsilon = epsilon
-        self.skip_empty_windows = skip_empty_windows
-        self._skips = skip_empty_windows and keras.backend.backend() == "tensorflow"
+        self.skip_padding = skip_padding
+        self._skips = skip_padding and keras.backend.backend() == "tensorflow"
         self.supports_jit = not self._skips
         self.preset = dict(preset or {})
         self.state_cache = None  # set by `StateCache`
@@ -168,8 +170,7 @@ class BackboneEncoder(keras.layers.Layer):
         ids = ops.reshape(encoder_ids, (-1, length))
         segments = None if segment_ids is None else ops.reshape(segment_ids, (-1, length))
         mask = ops.not_equal(ids, self.pad_id)
-        skips = self._skips and encoder_ids.shape[1] != 1
-        if skips:
+        if self._skips:
             (present,) = ops.nonzero(ops.any(mask, axis=1))
             ids, mask = ops.take(ids, present, axis=0), ops.take(mask, present, axis=0)
             segments = None if segments is None else ops.take(segments, present, axis=0)
@@ -182,7 +183,7 @@ class BackboneEncoder(keras.layers.Layer):
         else:
             states = self._mix(outputs)
         states = ops.where(ops.expand_dims(mask, -1), states, ops.zeros_like(states))
-        if skips:
+        if self._skips:
             shape = (rows * windows, length, self.dim)
             states = ops.scatter(ops.expand_dims(present, -1), states, shape)
         states = ops.reshape(states, (rows, windows * length, self.dim))
@@ -211,26 +212,29 @@ class BackboneEncoder(keras.layers.Layer):
             x = ops.stop_gradient(x)
             extra = {name: ops.stop_gradient(value) for name, value in extra.items()}
         outputs = [x]
+        subwords = None
+        if all(map(flat.supports, layers)):
+            rows = RealSubwords if self._skips else AllSubwords
+            subwords = rows(mask, self.backbone.num_heads)
+            x = subwords.to_rows(x)
         bias = mask_bias(mask)[:, None, None, :]
         for number, layer in enumerate(layers):
             frozen = number < len(layers) - tuned
-            x = self._layer(layer, x, mask, bias, extra, training and not frozen)
+            x = self._layer(layer, x, mask, bias, extra, subwords, training and not frozen)
             if frozen:
                 x = ops.stop_gradient(x)
-            if self.layers == "mix":
-                outputs.append(x)
-            else:
-                outputs = [x]
-        return outputs
+            if self.layers == "mix" or number == len(layers) - 1:
+                outputs.append(x if subwords is None else subwords.to_windows(x))
+        return outputs if self.layers == "mix" else outputs[-1:]
 
-    def _layer(self, layer, x, mask, bias, extra, training):
+    def _layer(self, layer, x, mask, bias, extra, subwords, training):
         generators = keras_private.seed_generators(layer) if training else []
         seeds = hub.draw_seeds(generators)
 
         def run(x, *values):
             with hub.given_seeds(generators, seeds):
-                if flat.supports(layer):
-                    return flat.transformer_layer(layer, x, bias, training)
+                if subwords is not None:
+                    return flat.transformer_layer(layer, x, bias, subwords, training)
                 arguments = dict(zip(extra, values, strict=True))
                 return layer(x, padding_mask=mask, training=training, **arguments)
 
@@ -253,6 +257,14 @@ class BackboneEncoder(keras.layers.Layer):
         shape = self.compute_output_shape(encoder_ids.shape)
         return keras.KerasTensor(shape, dtype=self.compute_dtype)
 
+    @classmethod
+    def from_config(cls, config):
+        config = dict(config)
+        # The name of the option in older files.
+        if "skip_empty_windows" in config:
+            config["skip_padding"] = config.pop("skip_empty_windows")
+        return super().from_config(config)
+
     def get_config(self):
         return {
             **super().get_config(),
@@ -265,6 +277,6 @@ class BackboneEncoder(keras.layers.Layer):
             "remat": self.remat,
             "activation": self.activation,
             "epsilon": self.epsilon,
-            "skip_empty_windows": self.skip_empty_windows,
+            "skip_padding": self.skip_padding,
             "preset": self.preset,
         }

@@ -1,7 +1,7 @@
-"""KerasHub's transformer layer, computed on a matrix of all subwords; uses its private names.
+"""KerasHub's transformer layer, computed on a matrix of subwords; uses its private names.
 
 KerasHub's own layer keeps the axes of windows and positions apart, so that a product, its bias and
-its activation are separate passes over `[R, P, 4 d]`. On the matrix `[R P, d]` TensorFlow fuses
+its activation are separate passes over `[R, P, 4 d]`. On a matrix `[N, d]` TensorFlow fuses
 them, on a CPU also the scale of the scores and their mask. The numbers are the same within
 rounding, on every backend.
 """
@@ -15,8 +15,6 @@ from keras import ops
 from tfmrc.ops import normalization
 from tfmrc.ops.attention import attend
 from tfmrc.ops.dropout import drop
-from tfmrc.ops.shapes import flatten_leading
-from tfmrc.sizes import sizes
 
 __all__ = ["layer_norm", "supports", "transformer_layer"]
 
@@ -27,55 +25,49 @@ def supports(layer: Any) -> bool:
     return isinstance(attention, keras.layers.MultiHeadAttention) and not layer.normalize_first
 
 
-def transformer_layer(layer: Any, x: Any, bias: Any, training: bool) -> Any:
+def transformer_layer(layer: Any, x: Any, bias: Any, subwords: Any, training: bool) -> Any:
     """Computes a layer of a KerasHub backbone of BERT's kind.
 
     Args:
         layer: `keras_hub.layers.TransformerEncoder`.
-        x: `[R, P, d]`, R windows of P subwords.
+        x: `[N, d]`, rows of subwords.
         bias: `[R, 1, 1, P]`, the result of `tfmrc.ops.masking.mask_bias`.
+        subwords: `tfmrc.encoders.subword_rows.AllSubwords` or `RealSubwords`. The places of the
+            rows in R windows of P positions.
         training: bool. Whether to apply dropout.
 
     Returns:
-        `[R, P, d]`.
+        `[N, d]`.
     """
-    shape = sizes(x)
-    x = flatten_leading(x, keep=1)
-    update = self_attention(layer._self_attention_layer, x, bias, shape[:2], training)
+    update = self_attention(layer._self_attention_layer, x, bias, subwords, training)
     update = _drop(layer._self_attention_dropout, update, training)
     x = layer_norm(layer._self_attention_layer_norm, x + update, training)
     # Its inner values are eight times as long as `x`: the gradient computes them again.
     forward = partial(_feed_forward, layer)
     update = (keras.remat(forward) if training else forward)(x)
     update = _drop(layer._feedforward_dropout, update, training)
-    x = layer_norm(layer._feedforward_layer_norm, x + update, training)
-    return ops.reshape(x, shape)
+    return layer_norm(layer._feedforward_layer_norm, x + update, training)
 
 
-def self_attention(layer: Any, x: Any, bias: Any, sizes: Any, training: bool) -> Any:
+def self_attention(layer: Any, x: Any, bias: Any, subwords: Any, training: bool) -> Any:
     """Computes `softmax(Q K' / sqrt(d / H) + bias) V` of each head, and the output projection.
 
     Args:
         layer: `keras.layers.MultiHeadAttention`, H heads.
-        x: `[R P, d]`.
+        x: `[N, d]`.
         bias: `[R, 1, 1, P]`.
-        sizes: R and P.
+        subwords: The places of the rows, as in `transformer_layer`.
         training: bool. Whether to apply dropout to the weights.
 
     Returns:
-        `[R P, d]`.
+        `[N, d]`.
     """
-
-    def heads(dense: Any, order: tuple[int, ...]) -> Any:
-        split = (*sizes, layer.num_heads, layer.key_dim)
-        return ops.transpose(ops.reshape(_project(dense, x), split), order)
-
-    query, value = (heads(part, (0, 2, 1, 3)) for part in (layer.query_dense, layer.value_dense))
-    key = heads(layer.key_dense, (0, 2, 3, 1))  # [R, H, d / H, P]
+    dense = layer.query_dense, layer.key_dense, layer.value_dense
+    query, key, value = (subwords.to_heads(_project(part, x)) for part in dense)
+    key = ops.swapaxes(key, -1, -2)  # [R, H, d / H, P]
     rate, seed = layer.dropout, layer._dropout_layer.seed_generator if layer.dropout else None
     outputs = attend(query, key, value, bias, layer._inverse_sqrt_key_dim, training, rate, seed)
-    outputs = ops.transpose(outputs, (0, 2, 1, 3))
-    return _project(layer.output_dense, ops.reshape(outputs, (-1, layer.num_heads * layer.key_dim)))
+    return _project(layer.output_dense, subwords.from_heads(outputs))
 
 
 def _feed_forward(layer: Any, x: Any) -> Any:

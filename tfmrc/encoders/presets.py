@@ -187,7 +187,7 @@ _BACKBONE_OPTIONS = (
     "remat",
     "activation",
     "epsilon",
-    "skip_empty_windows",
+    "skip_padding",
     "name",
     "dtype",
 )

@@ -1,0 +1,117 @@
+"""The subwords of windows as rows of a matrix, which an encoder's layers compute on.
+
+All but the attention of a transformer layer treats each subword by itself. On rows of real subwords
+it costs as much as there is text, and not as much as the longest window makes room for.
+"""
+
+from typing import Any
+
+from keras import ops
+
+from tfmrc.ops.gradients import custom_gradient
+from tfmrc.ops.shapes import flatten_leading, heads_to_rows, rows_to_heads
+from tfmrc.sizes import sizes
+
+__all__ = ["AllSubwords", "RealSubwords"]
+
+
+class AllSubwords:
+    """A row for each position of a window, on every backend and with XLA.
+
+    Args:
+        mask: boolean `[R, P]`, False at padding. R windows of P positions.
+        num_heads: int. Number H of heads.
+    """
+
+    def __init__(self, mask: Any, num_heads: int) -> None:
+        self.sizes = sizes(mask)
+        self.num_heads = num_heads
+
+    def to_rows(self, x: Any) -> Any:
+        """Returns `[R, P, d]` as `[N, d]`."""
+        return flatten_leading(x, keep=1)
+
+    def to_windows(self, x: Any) -> Any:
+        """Returns `[N, d]` as `[R, P, d]`."""
+        return ops.reshape(x, (*self.sizes, x.shape[-1]))
+
+    def to_heads(self, x: Any) -> Any:
+        """Returns `[N, d]` as `[R, H, P, d / H]`."""
+        return rows_to_heads(x, self.sizes[1], self.num_heads)
+
+    def from_heads(self, x: Any) -> Any:
+        """Returns `[R, H, P, d / H]` as `[N, d]`."""
+        return heads_to_rows(x)
+
+
+class RealSubwords:
+    """A row for each real subword; on TensorFlow, where sizes may depend on values.
+
+    A padded position of a window gets the values of some real subword. Nothing may depend on it:
+    it is masked where it is a key, and as a query it is not read. Its gradient is zero.
+
+    Args:
+        mask: boolean `[R, P]`, False at padding. Each window has a real subword.
+        num_heads: int. Number H of heads.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.encoders.subword_rows import RealSubwords
+        >>> subwords = RealSubwords(np.array([[True, True], [True, False]]), num_heads=2)
+        >>> x = np.arange(8, dtype="float32").reshape(2, 2, 2)
+        >>> subwords.to_rows(x).shape, subwords.to_heads(subwords.to_rows(x)).shape
+        (TensorShape([3, 2]), TensorShape([2, 2, 2, 1]))
+    """
+
+    def __init__(self, mask: Any, num_heads: int) -> None:
+        self.num_heads = num_heads
+        length = sizes(mask)[1]
+        real = ops.reshape(mask, (-1,))
+        (places,) = ops.nonzero(real)  # [N], places in [R P]
+        number = ops.cumsum(ops.cast(real, "int32")) - 1
+        rows = ops.reshape(ops.where(real, number, 0), sizes(mask))  # [R, P], rows in [N]
+        self._positions = rows, ops.cast(places, "int32"), mask
+        # The same for vectors of a head: of [N, H] in [R, H, P], and back.
+        heads = ops.arange(num_heads, dtype="int32")
+        window, position = places // length, places % length
+        self._heads = (
+            rows[:, None, :] * num_heads + heads[:, None],
+            (window[:, None] * num_heads + heads) * length + position[:, None],
+            mask[:, None, :],
+        )
+
+    def to_rows(self, x: Any) -> Any:
+        """Returns the real subwords of `[R, P, d]` as `[N, d]`."""
+        return _select(flatten_leading(x, keep=1), *self._positions)
+
+    def to_windows(self, x: Any) -> Any:
+        """Returns `[N, d]` as `[R, P, d]`."""
+        return _spread(x, *self._positions)
+
+    def to_heads(self, x: Any) -> Any:
+        """Returns `[N, d]` as `[R, H, P, d / H]`."""
+        return _spread(ops.reshape(x, (-1, x.shape[-1] // self.num_heads)), *self._heads)
+
+    def from_heads(self, x: Any) -> Any:
+        """Returns the real subwords of `[R, H, P, d / H]` as `[N, d]`."""
+        heads = _select(flatten_leading(x, keep=1), *self._heads)
+        return ops.reshape(heads, (-1, self.num_heads * x.shape[-1]))
+
+
+def _spread(x: Any, rows: Any, places: Any, mask: Any) -> Any:
+    """Returns the rows of `x` at their places. Its gradient is `_select`, not a sum over rows."""
+
+    def gradient(*upstream: Any, **_: Any) -> Any:
+        return ops.take(flatten_leading(upstream[0], keep=1), places, axis=0)
+
+    return custom_gradient(lambda x: (ops.take(x, rows, axis=0), gradient))(x)
+
+
+def _select(x: Any, rows: Any, places: Any, mask: Any) -> Any:
+    """Returns the rows of `x` of real subwords. Its gradient is zero at the places of padding."""
+
+    def gradient(*upstream: Any, **_: Any) -> Any:
+        spread = ops.take(flatten_leading(upstream[0], keep=1), rows, axis=0)
+        return flatten_leading(ops.where(ops.expand_dims(mask, -1), spread, 0), keep=1)
+
+    return custom_gradient(lambda x: (ops.take(x, places, axis=0), gradient))(x)

@@ -4,9 +4,10 @@
 
 READER is a folder in Hugging Face's form; PYTHON has transformers 5.2 or older and PyTorch.
 "reading" is from ids to scores, without dropout; a "fine-tuning step" is scores with dropout, loss,
-gradients of all weights, their clipping and AdamW. Both sides get the same random ids without
-padding, on one and on two cores (`taskset`). Each side is a process of its own; the two take turns,
-`--rounds` times.
+gradients of all weights, their clipping and AdamW. All sides get the same random ids, without
+padding or, with `--shortest`, of lengths from there to the greatest in equal steps, on one and on
+two cores (`taskset`). Each side is a process of its own; they take turns, `--rounds` times.
+`--before` adds the tfmrc of another checkout.
 """
 
 import argparse
@@ -26,6 +27,11 @@ import numpy as np
 settings = json.loads(sys.argv[1])
 clock = getattr(time, settings["clock"])
 draw = np.random.default_rng(0)
+def ids_and_mask(batch):
+    size = (batch, settings["length"])
+    lengths = np.linspace(settings["length"], settings["shortest"], batch).astype(int)
+    mask = np.arange(settings["length"]) < lengths[:, None]
+    return np.where(mask, draw.integers(1000, 20000, size), 0), mask
 def serve(works):
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
@@ -47,11 +53,11 @@ model = load_hugging_face(settings["reader"], dtype=settings["dtype"]).model
 model.compile(**training.extractive_reader(model=model, steps=100000))
 batches, functions = {}, {}
 for batch in settings["batches"]:
-    size = (batch, settings["length"])
+    ids, mask = ids_and_mask(batch)
     inputs = {
-        "encoder_ids": draw.integers(1000, 20000, size).astype("int32"),
-        "segment_ids": np.zeros(size, "int32"),
-        "answer_mask": np.ones(size, bool),
+        "encoder_ids": ids.astype("int32"),
+        "segment_ids": np.zeros(ids.shape, "int32"),
+        "answer_mask": mask,
     }
     targets = {"begin": np.full([batch], 7, "int32"), "end": np.full([batch], 7, "int32")}
     batches[batch] = tf.nest.map_structure(tf.constant, (inputs, targets))
@@ -69,11 +75,11 @@ model = AutoModelForQuestionAnswering.from_pretrained(settings["reader"])
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-7, weight_decay=0.01)
 batches = {}
 for batch in settings["batches"]:
-    ids = torch.tensor(draw.integers(1000, 20000, (batch, settings["length"])))
+    ids, mask = map(torch.tensor, ids_and_mask(batch))
     batches[batch] = {
         "input_ids": ids,
         "token_type_ids": torch.zeros_like(ids),
-        "attention_mask": torch.ones_like(ids),
+        "attention_mask": mask.long(),
     }
 def read(batch):
     model.eval()
@@ -91,15 +97,25 @@ def step(batch):
     return loss.item()
 serve({"reading": read, "fine-tuning step": step})
 """
-SIDES = {"tfmrc": COMMON + TFMRC, "transformers": COMMON + TRANSFORMERS}
+SIDES = {
+    "tfmrc": COMMON + TFMRC,
+    "transformers": COMMON + TRANSFORMERS,
+    "before": COMMON + TFMRC,
+}
 WORKS = ("reading", "fine-tuning step")
 
 
-def start(side: str, python: str, cpus: str, settings: dict[str, object]) -> subprocess.Popen[str]:
+def start(
+    side: str, arguments: argparse.Namespace, cpus: str, settings: dict[str, object]
+) -> subprocess.Popen[str]:
     """Starts the process of a side and waits until it is ready."""
     quiet = {"HF_HUB_OFFLINE": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
+    if side == "before":
+        quiet["PYTHONPATH"] = str(arguments.before.resolve())
+    python = arguments.peer if side == "transformers" else sys.executable
     process = subprocess.Popen(
         ["taskset", "-c", cpus, python, "-c", SIDES[side], json.dumps(settings)],
+        cwd=quiet.get("PYTHONPATH"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -121,13 +137,15 @@ def ask(process: subprocess.Popen[str], question: object) -> str:
 
 
 def main() -> None:
-    """Measures both sides and prints a table."""
+    """Measures all sides and prints a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("reader", type=Path)
     parser.add_argument("--peer", default=sys.executable, help="a Python with transformers")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=5, help="calls per round")
     parser.add_argument("--cpus", nargs="+", default=["0", "0-1"], help="as `taskset` takes them")
+    parser.add_argument("--before", type=Path, help="another checkout of tfmrc")
+    parser.add_argument("--shortest", type=int, default=LENGTH, help="the shortest text of a batch")
     parser.add_argument("--dtype", help="policy of tfmrc, such as mixed_bfloat16")
     parser.add_argument(
         "--cpu-time", action="store_true", help="CPU seconds, for a core that others use as well"
@@ -141,18 +159,18 @@ def main() -> None:
             "repeats": arguments.repeats,
             "batches": BATCHES,
             "length": LENGTH,
+            "shortest": arguments.shortest,
             "dtype": arguments.dtype,
             "clock": "process_time" if arguments.cpu_time else "perf_counter",
         }
-        processes = {
-            side: start(side, sys.executable if side == "tfmrc" else arguments.peer, cpus, settings)
-            for side in SIDES
-        }
-        print(f"{settings['cores']} cores, {LENGTH} subwords; milliseconds (range), medians")
-        print(f"| work | batch | {' | '.join(SIDES)} | ratio |")
+        sides = [side for side in SIDES if side != "before" or arguments.before]
+        processes = {side: start(side, arguments, cpus, settings) for side in sides}
+        lengths = f"{arguments.shortest} to {LENGTH} subwords"
+        print(f"{settings['cores']} cores, {lengths}; milliseconds (range), medians; ratios")
+        print(f"| work | batch | {' | '.join(sides)} | {' | '.join(f'÷ {s}' for s in sides[1:])} |")
         for work in WORKS:
             for batch in BATCHES:
-                times: dict[str, list[float]] = {side: [] for side in SIDES}
+                times: dict[str, list[float]] = {side: [] for side in sides}
                 for _ in range(arguments.rounds):
                     for side, process in processes.items():
                         times[side].append(1000 * float(ask(process, [work, batch])))
@@ -160,8 +178,8 @@ def main() -> None:
                     f"{statistics.median(each):.1f} ({min(each):.1f}-{max(each):.1f})"
                     for each in times.values()
                 ]
-                ours, theirs = (statistics.median(each) for each in times.values())
-                row = [work, str(batch), *cells, f"{ours / theirs:.2f}"]
+                ours, *others = (statistics.median(each) for each in times.values())
+                row = [work, str(batch), *cells, *(f"{ours / each:.2f}" for each in others)]
                 print(f"| {' | '.join(row)} |", flush=True)
         for process in processes.values():
             assert process.stdin is not None

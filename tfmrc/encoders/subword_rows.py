@@ -102,16 +102,23 @@ def _spread(x: Any, rows: Any, places: Any, mask: Any) -> Any:
     """Returns the rows of `x` at their places. Its gradient is `_select`, not a sum over rows."""
 
     def gradient(*upstream: Any, **_: Any) -> Any:
-        return ops.take(flatten_leading(upstream[0], keep=1), places, axis=0)
+        return _gather(flatten_leading(upstream[0], keep=1), places)
 
-    return custom_gradient(lambda x: (ops.take(x, rows, axis=0), gradient))(x)
+    return custom_gradient(lambda x: (_gather(x, rows), gradient))(x)
 
 
 def _select(x: Any, rows: Any, places: Any, mask: Any) -> Any:
     """Returns the rows of `x` of real subwords. Its gradient is zero at the places of padding."""
 
     def gradient(*upstream: Any, **_: Any) -> Any:
-        spread = ops.take(flatten_leading(upstream[0], keep=1), rows, axis=0)
+        spread = _gather(flatten_leading(upstream[0], keep=1), rows)
         return flatten_leading(ops.where(ops.expand_dims(mask, -1), spread, 0), keep=1)
 
-    return custom_gradient(lambda x: (ops.take(x, places, axis=0), gradient))(x)
+    return custom_gradient(lambda x: (_gather(x, places), gradient))(x)
+
+
+def _gather(x: Any, rows: Any) -> Any:
+    """Returns `x[rows]`. Keras' `take` would look for negative numbers first."""
+    import tensorflow as tf
+
+    return tf.gather(x, rows)

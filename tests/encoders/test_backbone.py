@@ -9,7 +9,7 @@ from tfmrc import encoders, keras_private
 from tfmrc.encoders import BackboneEncoder
 from tfmrc.encoders import flat_transformer as flat
 from tfmrc.encoders import keras_hub_backbone as hub
-from tfmrc.encoders.subword_rows import AllSubwords
+from tfmrc.encoders.subword_rows import AllSubwords, RealSubwords
 from tfmrc.ops.masking import mask_bias
 
 SIZES = {
@@ -175,6 +175,29 @@ def test_attention_and_its_gradient_against_numpy() -> None:
         gradient = tf.reshape(gradients[number], arrays[number].shape)[cell]
         expected = (ends[0] - ends[1]) / 2e-5
         assert float(gradient) == pytest.approx(expected, rel=1e-4, abs=1e-4), (number, cell)
+
+
+def test_attention_of_real_subwords_and_its_gradient_against_numpy() -> None:
+    attention, x, weights = random_attention()
+    x, mask = x[:2], MASK[:2]
+    shares = np.random.default_rng(1).normal(size=(8, 8))
+    given = tf.constant(x[mask], tf.float32)
+    with tf.GradientTape() as tape:
+        tape.watch(given)
+        bias = mask_bias(tf.constant(mask))[:, None, None, :]
+        result = flat.self_attention(attention, given, bias, RealSubwords(mask, 2), True)
+        total = tf.reduce_sum(result * shares.astype("float32"))
+    np.testing.assert_allclose(result, self_attention(x, weights, mask)[mask], atol=2e-5)
+    gradient = tape.gradient(total, given).numpy()
+    for row, column in ((0, 2), (4, 0), (5, 7), (6, 3), (7, 1)):
+        ends = []
+        for step in (1e-5, -1e-5):
+            moved = x.copy()
+            window, position = np.argwhere(mask)[row]
+            moved[window, position, column] += step
+            ends.append((self_attention(moved, weights, mask)[mask] * shares).sum())
+        expected = (ends[0] - ends[1]) / 2e-5
+        assert gradient[row, column] == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
 def test_half_precision_keeps_masked_positions_out() -> None:

@@ -28,6 +28,32 @@ def test_one_line_a_minute_with_the_time_left(clock, capsys):
     ]
 
 
+def test_a_resumed_training_whose_epochs_have_another_length(clock, capsys):
+    line = training.Progress(0, first_step=300, steps=3000)
+    line.set_params({"epochs": 2, "steps": 2700})
+    line.on_train_begin()
+    line.on_epoch_begin(1)
+    line.on_train_batch_end(0)
+    line.on_train_batch_end(1)
+    assert capsys.readouterr().out.splitlines() == [
+        "step 301 of 3,000",
+        "step 302 of 3,000, 30 s per step, about 1349 min left",
+    ]
+
+
+def test_later_epochs_count_the_steps_before(clock, capsys):
+    line = training.Progress(0)
+    line.set_params({"epochs": 3, "steps": 2})
+    line.on_train_begin()
+    line.on_epoch_begin(1)  # as `fit(initial_epoch=1)`
+    line.on_train_batch_end(0)
+    line.on_train_batch_end(1)
+    line.on_epoch_begin(2)
+    line.on_train_batch_end(0)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in lines] == [f"step {n} of 6" for n in (3, 4, 5)]
+
+
 def test_an_unknown_number_of_steps(clock, capsys):
     line = training.Progress(0)
     line.set_params({"epochs": 2, "steps": None})

@@ -263,7 +263,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
             verbose=1 if terminal else 2,
             callbacks=[
                 *callbacks[:-1],
-                *([] if terminal else [training.Progress()]),
+                *([] if terminal else [training.Progress(first_step=began, steps=steps)]),
                 limit,
                 callbacks.checkpoint,
                 interrupt,

@@ -15,6 +15,9 @@ class Progress(keras.callbacks.Callback):
 
     Args:
         every_seconds: float. Smallest time between two lines. Default: 60.
+        first_step: int or None. Number of steps before this call of `fit`, of a training that is
+            resumed; None for those of the epochs before `initial_epoch`. Default: None.
+        steps: int or None. Number of all steps; None for those of all epochs. Default: None.
 
     Raises:
         ValueError: `every_seconds` is negative.
@@ -32,39 +35,46 @@ class Progress(keras.callbacks.Callback):
     step 1 of 1, loss 1.0000
     """
 
-    def __init__(self, every_seconds: float = 60.0) -> None:
+    def __init__(
+        self,
+        every_seconds: float = 60.0,
+        first_step: int | None = None,
+        steps: int | None = None,
+    ) -> None:
         super().__init__()
         if every_seconds < 0:
             raise ValueError(
                 f"`every_seconds` must not be negative. Received: every_seconds={every_seconds}"
             )
         self.every_seconds = every_seconds
-        self._epoch = 0
+        self.first_step = first_step
+        self.steps = steps
+        self._step: int | None = None
         self._printed_at = 0.0
         self._printed_step: int | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:
+        self._step = self.first_step
         self._printed_at, self._printed_step = time.monotonic(), None
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self._epoch = epoch
+        if self._step is None:
+            self._step = epoch * (self.params.get("steps") or 0)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        # Steps are counted, since an epoch of a resumed training may be shorter than the others.
+        self._step = step = (self._step or 0) + 1
         now = time.monotonic()
         passed = now - self._printed_at
         if passed < self.every_seconds:
             return
-        per_epoch = self.params.get("steps")
-        step = self._epoch * (per_epoch or 0) + batch + 1
-        parts = [f"step {step:,}"]
-        if per_epoch:
-            all_steps = self.params["epochs"] * per_epoch
-            parts[0] += f" of {all_steps:,}"
+        steps = self.steps or self.params["epochs"] * (self.params.get("steps") or 0)
+        parts = [f"step {step:,}" + f" of {steps:,}" * bool(steps)]
         if logs and "loss" in logs:
             parts.append(f"loss {float(logs['loss']):.4f}")
-        if self._printed_step is not None and per_epoch:
+        if self._printed_step is not None and steps:
             per_step = passed / max(1, step - self._printed_step)
-            left = per_step * (all_steps - step) / 60
+            left = per_step * (steps - step) / 60
             parts += [f"{per_step:.2g} s per step", f"about {left:.0f} min left"]
         print(", ".join(parts), flush=True)
         self._printed_at, self._printed_step = now, step

@@ -1,5 +1,6 @@
 """A user's own table gives the same examples in every form, and clear errors."""
 
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -170,6 +171,64 @@ def test_columns_that_a_table_may_lack():
         list(read_table(own, columns=columns))
 
 
+def test_rows_of_json_may_have_other_columns_than_the_first(tmp_path):
+    """An answer, its position and a passage of another name are of the row that has them."""
+    rows = [
+        {"id": "c", "question": "Wer schläft?", "text": "Niemand.", "article": "Owls"},
+        {"id": "a", "question": "Who flew?", "context": "An owl flew.", "answer": "An owl",
+         "answer_start": 0, "title": "Owls"},
+    ]  # fmt: skip
+    expected = [EXAMPLES[2], EXAMPLES[0]]
+    assert list(read_table(rows)) == expected
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert list(read_table(path)) == expected
+    # A column that is named is blank where it is missing, but for the first row.
+    columns = {"answers": "Antwort"}
+    given = [{"question": "Wer?", "text": "Ein Uhu.", "Antwort": "Uhu"}, rows[0]]
+    assert [e.answers for e in read_table(given, columns=columns)] == [{"span": ("Uhu",)}, {}]
+    with pytest.raises(RecordError, match="row 1: Antwort: the table has no such column"):
+        list(read_table(given[::-1], columns=columns))
+
+
+def test_a_later_row_without_a_passage_is_an_error_of_that_row():
+    stream = read_table([ROWS[0], {"question": "Why?"}], on_error="skip")
+    assert list(stream) == EXAMPLES[:1]
+    assert "row 2: passages: expected a column" in str(stream.report.errors[0])
+
+
+def test_a_flag_of_relevance_is_of_the_passage_beside_it():
+    columns = {"passages": ["p1", "p2", "p3"], "relevance": ["r1", "r2", "r3"]}
+    row = {"question": "Who flew?", "p1": "", "p2": "An owl flew.", "p3": "A cat.",
+           "r1": "0", "r2": "1", "r3": "0"}  # fmt: skip
+    [example] = read_table([row], columns=columns)
+    assert (example.passages, example.relevance) == (("An owl flew.", "A cat."), (True, False))
+    [unknown] = read_table([{**row, "r1": "1", "r2": "", "r3": None}], columns=columns)
+    assert unknown.relevance is None
+    with pytest.raises(RecordError, match="row 1: r1, r2, r3: must be true or false. Received: ''"):
+        list(read_table([{**row, "r3": ""}], columns=columns))
+
+
+def test_arrays_of_a_frame_read_from_parquet(tmp_path):
+    """pandas gives SQuAD's lists as arrays of NumPy."""
+    rows = [
+        {"question": "Who?", "context": "An owl flew.",
+         "answers": {"text": ["An owl"], "answer_start": [0]}},
+        {"question": "Why?", "context": "An owl flew.",
+         "answers": {"text": [], "answer_start": []}},
+    ]  # fmt: skip
+    path = tmp_path / "t.parquet"
+    schema = pyarrow.schema({
+        "question": pyarrow.string(), "context": pyarrow.string(),
+        "answers": pyarrow.struct({"text": pyarrow.list_(pyarrow.string()),
+                                   "answer_start": pyarrow.list_(pyarrow.int64())}),
+    })  # fmt: skip
+    parquet.write_table(pyarrow.Table.from_pylist(rows, schema), path)
+    examples = list(read_table(pandas.read_parquet(path)))
+    assert examples == list(read_table(path))
+    assert examples[0].spans == (Span(0, 0, 6),) and examples[1].answerable is False
+
+
 def test_lists_flags_and_relevance():
     rows = [
         {"question": "Who?", "passages": ["An owl.", "A cat."], "answers": ["owl"],
@@ -232,6 +291,17 @@ def test_a_table_of_tfmrcs_own_lines_is_the_same_examples(tmp_path):
             "Txt: the table has no such column; did you mean Text",
         ),
         (["Who?"], {}, "a row is an object such as"),
+        (
+            [{"question": "Who?", "context": " "}],
+            {},
+            "row 1: context: must have a passage. Received: nothing",
+        ),
+        ([{"question": "Who?", "passages": []}], {}, "passages: must have a passage"),
+        (
+            [{"question": "Who?", "T1": "", "T2": None}],
+            {"columns": {"passages": ["T1", "T2"]}},
+            "T1, T2: must have a passage",
+        ),
         (
             [{"id": 1, "question": "Who?", "context": "a"}] * 2,
             {},
@@ -304,6 +374,38 @@ def test_a_row_with_a_query_is_no_record_of_msmarco(tmp_path):
     path.write_text(json.dumps({**row, "query_type": "PERSON", "passages": passages}))
     [example] = data.read_file(path)
     assert example.relevance == (True,) and example.answers == {"qa": ("owl",)}
+
+
+def test_a_row_with_the_names_of_an_example_is_a_row(tmp_path):
+    path = tmp_path / "t.jsonl"
+    rows = [
+        {"id": "1", "question": "Who?", "passages": ["An owl."], "answers": ["owl"]},
+        {"id": "1", "question": "Who?", "passages": "An owl.", "answers": {"span": ["owl"]}},
+        {"id": 1, "question": "Who?", "passages": ["An owl."], "answers": "owl"},
+    ]
+    for row in rows:
+        path.write_text(json.dumps(row))
+        [example] = data.read_file(path)
+        assert (example.id, example.passages) == ("1", ("An owl.",))
+        assert example.answers == {"span": ("owl",)}
+    path.write_text(Example("1", "Who?", ("An owl.",), query_type="Why?").to_json())
+    [example] = data.read_file(path, columns={"question": "query_type"})
+    assert example.question == "Why?"
+    [example] = data.read_file(path, columns={"question": "Frage"}, columns_optional=True)
+    assert example.question == "Who?"
+    path.write_text(json.dumps({"data": []}))
+    with pytest.raises(ValueError, match="Columns belong to a table. .* whose form is squad"):
+        data.read_file(path, columns={"question": "Frage"})
+
+
+def test_a_mark_before_quoted_names_and_old_line_ends(tmp_path):
+    """PowerShell writes a byte order mark and quotation marks around all names."""
+    path = tmp_path / "t.csv"
+    text = pandas.DataFrame(ROWS).to_csv(index=False, quoting=csv.QUOTE_ALL)
+    path.write_bytes(text.encode("utf-8-sig"))
+    assert list(read_table(path)) == EXAMPLES
+    path.write_bytes(b'question,context\rWho?,An owl.\rWhy?,"A\rcat."\r')
+    assert [e.passages for e in read_table(path)] == [("An owl.",), ("A\rcat.",)]
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.json", "t.jsonl", "t.parquet", "t.csv.gz"])

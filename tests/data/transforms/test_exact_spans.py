@@ -2,7 +2,7 @@
 
 import pytest
 
-from tfmrc.data import Example, with_exact_spans
+from tfmrc.data import Example, Span, with_exact_spans
 
 
 def example(answers, *passages, relevance=None):
@@ -38,6 +38,21 @@ def test_the_relevant_passage_and_the_first_reference_that_is_there():
     assert built.passages == texts[1:2] and built.relevance == (True,)
     [first] = with_exact_spans([example(("owl",), *texts)], "qa")
     assert first.passages == texts[:1]
+
+
+def test_a_known_position_stays():
+    text = "The Duke of Normandy fled to Normandy."
+    second = Span(0, 29, 37)
+    given = Example("1", "Where?", (text,), {"qa": ("France", "Normandy")}, spans=(second,))
+    [example] = with_exact_spans([given], "qa")
+    assert example.spans == (second,) and example.answers == {"qa": ("Normandy",)}
+    # Also within a word, and in a later passage; one of another text is not the answer's.
+    part = Example("1", "Who?", ("A cat.", "It was 5km."), {"qa": ("5",)}, spans=(Span(1, 7, 8),))
+    [example] = with_exact_spans([part], "qa")
+    assert example.passages == ("It was 5km.",) and example.spans == (Span(0, 7, 8),)
+    other = Example("1", "Where?", (text,), {"qa": ("Normandy",)}, spans=(Span(0, 4, 8),))
+    [example] = with_exact_spans([other], "qa")
+    assert example.spans == (Span(0, 12, 20),)
 
 
 def test_the_style_keeps_its_name():

@@ -13,6 +13,8 @@ WINDOW = 100
 STEP = 64
 """Width of a length bucket, in characters of question and passage."""
 
+_WHOLE_LIST = 2**32 - 1  # the place of a window's index in the seed
+
 
 class BatchSampler:
     """Groups records into batches, reproducibly for a seed and a pass.
@@ -111,7 +113,8 @@ class BatchSampler:
         if self._list is not None:
             order = np.arange(len(self._list))
             if self._shuffle:
-                np.random.default_rng([self._seed, number]).shuffle(order)
+                # A stream of its own: [seed, number] alone is that of window 0.
+                np.random.default_rng([self._seed, number, _WHOLE_LIST]).shuffle(order)
             for begin in range(first * self._size, len(order), self._size):
                 selected = order[begin : begin + self._size]
                 yield begin // self._size, [self._list[index] for index in selected]

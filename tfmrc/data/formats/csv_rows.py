@@ -1,6 +1,7 @@
 """CSV files, read row by row with the offsets of the rows."""
 
 import csv
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from tfmrc.data.stream import RecordError, Report, open_binary
 
 FIELD_LIMIT = 1 << 24
 """Most characters of a field. Python's limit of 131,072 is too small for a long summary."""
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 csv.field_size_limit(max(csv.field_size_limit(), FIELD_LIMIT))
 
@@ -64,7 +67,6 @@ def csv_rows(
         raise RecordError(f"not CSV ({error})", path=path, record="line 1") from error
     if header is None:
         raise RecordError("the file is empty", path=path, record="file")
-    header = [name.removeprefix("\ufeff") for name in header[:1]] + header[1:]
     repeated = next((name for name in header if header.count(name) > 1), None)
     if repeated is not None:
         raise RecordError("the column is there twice", path=path, record="header", field=repeated)
@@ -100,29 +102,35 @@ def csv_rows(
 def csv_row(file: IO[bytes], path: str | PathLike, begin: int, header: list[str]) -> dict[str, str]:
     """Returns the row that begins at byte `begin`."""
     file.seek(begin)
-    row = next(csv.reader(_Lines(file, path), strict=True))
+    row = next(csv.reader(_Lines(file, path, begin), strict=True))
     return dict(zip(header, row, strict=True))
 
 
 class _Lines:
     """Yields lines of text and tracks the line number and the byte offset after the last line."""
 
-    def __init__(self, file: IO[bytes], path: str | PathLike) -> None:
+    def __init__(self, file: IO[bytes], path: str | PathLike, position: int = 0) -> None:
         self._file, self._path = file, path
-        self.position = 0
+        self._lines: list[bytes] = []
+        self.position = position
         self.number = 0
 
     def __iter__(self) -> "Iterator[str]":
         return self
 
     def __next__(self) -> str:
-        line = self._file.readline()
-        if not line:
+        if not self._lines:
+            # Old Macintosh files end lines by a carriage return alone, where bytes are not cut.
+            self._lines = _LINE.findall(self._file.readline())[::-1]
+        if not self._lines:
             raise StopIteration
+        line = self._lines.pop()
+        # The mark at the beginning would be part of a name, and hide its quotation.
+        encoding = "utf-8" if self.position else "utf-8-sig"
         self.number += 1
         self.position += len(line)
         try:
-            return line.decode("utf-8")
+            return line.decode(encoding)
         except UnicodeDecodeError as error:
             raise RecordError(
                 f"the text is not UTF-8 ({error.reason})",

@@ -50,8 +50,9 @@ def read_file(
 
     Raises:
         RecordError: The format is unknown, or summaries or evidence are missing.
+        ValueError: There are columns, and the file is no table.
     """
-    name = file_format(path)
+    name = file_format(path, None if columns_optional else columns)
     if name == "triviaqa":
         evidence = Path(path).resolve().parents[1] / "evidence"
         if not evidence.is_dir():
@@ -81,16 +82,31 @@ def read_file(
     return readers[name](path, on_error=on_error)
 
 
-def file_format(path: str | PathLike) -> str:
+def file_format(path: str | PathLike, columns: Mapping[str, Any] | None = None) -> str:
     """Returns the name of a file's format.
 
     The names are ``"squad"``, ``"msmarco"``, ``"narrativeqa"``, ``"dream"``, ``"triviaqa"``,
     ``"wikiqa"``, ``"examples"`` (the JSON lines of `write_examples`) and ``"table"`` (a user's own
     table, see `read_table`).
 
+    Args:
+        path: str or path. The file.
+        columns: dict or None. Columns of a table that are given for it; its names may then happen
+            to be those of an official form. Default: None.
+
     Raises:
         RecordError: The beginning of the file matches no known format.
+        ValueError: There are columns, and the file is no table.
     """
+    name = _format(path)
+    if columns and name in ("examples", "msmarco", "narrativeqa") and is_table(path):
+        return "table"
+    if columns and name != "table":
+        raise ValueError(f"Columns belong to a table. Received: {path}, whose form is {name}")
+    return name
+
+
+def _format(path: str | PathLike) -> str:
     with open_binary(path) as file:
         start = file.read(_START)
     if start.startswith(b"PAR1"):
@@ -108,7 +124,7 @@ def file_format(path: str | PathLike) -> str:
         official = names & {"query", "query_id", "wellFormedAnswers", "answers"}
         if official and not names & {"id", "question"} and not _is_row(start, path):
             return "msmarco"
-        if {"id", "question"} <= names <= EXAMPLE_FIELDS:
+        if {"id", "question"} <= names <= EXAMPLE_FIELDS and _is_example(start):
             return "examples"
         if "question" in names or is_table(path):
             return "table"
@@ -146,6 +162,24 @@ def _is_row(start: bytes, path: str | PathLike) -> bool:
     except (ijson.JSONError, UnicodeDecodeError):
         pass  # `start` ends within the object
     return False
+
+
+def _is_example(start: bytes) -> bool:
+    """Returns True if the values of a file's first object have the types of an `Example`.
+
+    A row of a table with the same names may have a text as passage and a list of answers.
+    """
+    rows = {"id": ("number",), "passages": ("string", "null"), "answers": ("string", "start_array")}
+    events: Any = ijson.parse(_Once(start), multiple_values=True)
+    try:
+        for prefix, event, _ in events:
+            if event in rows.get(prefix, ()):
+                return False
+            if event == "end_map" and not prefix:
+                break
+    except (ijson.JSONError, UnicodeDecodeError):
+        pass  # `start` ends within the object
+    return True
 
 
 def _names(start: bytes) -> Iterator[str]:

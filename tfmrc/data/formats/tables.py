@@ -51,7 +51,7 @@ def read_table(
     (`.csv.gz`). Text files are read row by row, Parquet files in batches. If the header of a `.csv`
     file has no comma, its values are separated by the semicolons or tabs of the header.
 
-    Fields of a row:
+    Fields of a row, which in JSON may differ from row to row:
 
     - `question`: text; also the column `query`.
     - `passages`: a text or a list of texts; also `passage`, `context`, `paragraph`, `document`,
@@ -62,7 +62,8 @@ def read_table(
       position is unknown; `with_exact_spans`, or `spans: exact` in a recipe, finds it.
     - `answerable`: true or false. By default a question with an answer is answerable, a question
       with an empty list of answers is not, and for a blank cell it is unknown.
-    - `relevance`: true or false per passage.
+    - `relevance`: true or false per passage; with a column per passage, those of blank passages
+      are left out, too.
     - `group`: the document, which a split keeps in one part; also `title`, `document_id`,
       `article`.
     - `id`: by default the number of the row.
@@ -108,17 +109,26 @@ def read_table(
                 f"Only `answers` has a column per style. Received: columns={columns!r}"
             )
     rows = _opener(source)
+    known = frozenset(name for names in NAMES.values() for name in names).union(
+        *(_names(wanted) for wanted in columns.values())
+    )
 
     def read(report: Report) -> Iterator[Example]:
         number = 0
-        table: _Table | None = None
+        # Rows of JSON may leave columns out, so each set of columns has its own fields.
+        tables: dict[frozenset[str], _Table] = {}
         with rows(report) as given:
             for number, (location, row) in enumerate(given, 1):
-                if table is None:
-                    table = _Table(_fields(row, columns, location, columns_optional), style)
                 try:
-                    example = table.example(row, number, location)
+                    _check_row(row, location)
+                    present = known.intersection(row)
+                    if present not in tables:
+                        fields = _fields(row, columns, location, columns_optional, number == 1)
+                        tables[present] = _Table(fields, style)
+                    example = tables[present].example(row, number, location)
                 except RecordError as error:
+                    if not tables:  # the first row: the table has another form
+                        raise
                     report.error(error)
                     continue
                 report.location = location
@@ -251,22 +261,35 @@ def _dicts(rows: Iterable[Any]) -> Iterator[Rows]:
     )
 
 
+def _names(wanted: Any) -> list[str]:
+    """Returns the names of a field's column or columns."""
+    if wanted is None:
+        return []
+    if isinstance(wanted, Mapping):
+        return list(wanted.values())
+    return [wanted] if isinstance(wanted, str) else list(wanted)
+
+
 def _fields(
-    row: Any, columns: Columns, location: RecordLocation, columns_optional: bool
+    row: Mapping[str, Any],
+    columns: Columns,
+    location: RecordLocation,
+    columns_optional: bool,
+    is_first: bool,
 ) -> dict[str, str | list[str] | dict[str, str]]:
-    """Returns the column or columns of each field of the table."""
-    _check_row(row, location)
+    """Returns the column or columns of each field in rows with the columns of this one.
+
+    The first row has all columns that are asked for; in a later one those that are missing are
+    blank.
+    """
     names = list(row)
     result: dict[str, str | list[str] | dict[str, str]] = {}
     for field, known in NAMES.items():
         wanted = columns.get(field)
-        if isinstance(wanted, Mapping):
-            names_wanted = list(wanted.values())
-        else:
-            names_wanted = [wanted] if isinstance(wanted, str) else list(wanted or ())
+        names_wanted = _names(wanted)
         if wanted is not None and not (columns_optional and set(names_wanted) - set(row)):
             for name in names_wanted:
-                if name not in row:
+                if is_first and name not in row:
                     similar = nearest(str(name), names)
                     raise location.error(
                         "the table has no such column"
@@ -317,6 +340,7 @@ class _Table:
         answers, starts = self._answers(row, location)
         spans = self._spans(row, passages, answers.get(self.style, ()), starts, location)
         answerable = self._answerable(row, answers, location)
+        relevance = self._relevance(row, location)
         name = self._value(row, "id")
         optional = {
             field: None if value is None else str(value)
@@ -330,7 +354,7 @@ class _Table:
                 passages=passages,
                 answers=answers,
                 answerable=answerable,
-                relevance=self._relevance(row, location),
+                relevance=relevance,
                 spans=spans,
                 **optional,
             )
@@ -372,7 +396,9 @@ class _Table:
 
     def _passages(self, row: Mapping[str, Any], location: RecordLocation) -> tuple[str, ...]:
         value = self._value(row, "passages")
-        return () if value is None else self._texts(value, "passages", location)
+        if value is None or value == []:
+            raise location.error("must have a passage. Received: nothing", self._column("passages"))
+        return self._texts(value, "passages", location)
 
     def _answers(
         self, row: Mapping[str, Any], location: RecordLocation
@@ -380,9 +406,11 @@ class _Table:
         value = self._value(row, "answers")
         starts = self._value(row, "answer_start")
         per_style = isinstance(self.columns.get("answers"), dict)
-        if isinstance(value, Mapping) and "text" in value and not per_style:
-            starts = value.get("answer_start", starts)
-            value = value["text"]
+        if isinstance(value, Mapping):
+            value = {name: _plain(cell) for name, cell in value.items()}
+            if "text" in value and not per_style:
+                starts = value.get("answer_start", starts)
+                value = value["text"]
         if isinstance(value, Mapping):  # a list per style
             styles = {str(style): self._texts(v, "answers", location) for style, v in value.items()}
         else:
@@ -446,17 +474,25 @@ class _Table:
             return True
         cell = self._value(row, "answers")
         if isinstance(cell, Mapping) and "text" in cell:
-            cell = cell["text"]
+            cell = _plain(cell["text"])
         is_empty = isinstance(cell, list) and not isinstance(self.columns.get("answers"), list)
         return False if is_empty and not cell else None
 
     def _relevance(
         self, row: Mapping[str, Any], location: RecordLocation
     ) -> tuple[bool, ...] | None:
-        value = self._value(row, "relevance")
-        if value is None:
-            return None
-        values = value if isinstance(value, list) else [value]
+        passages, flags = self.columns["passages"], self.columns.get("relevance")
+        if isinstance(passages, list) and isinstance(flags, list) and len(passages) == len(flags):
+            # A flag belongs to the passage beside it, and to none if that is blank.
+            pairs = zip(passages, flags, strict=True)
+            values = [row.get(flag) for name, flag in pairs if _plain(row.get(name)) is not None]
+            if all(_plain(flag) is None for flag in values):
+                return None
+        else:
+            value = self._value(row, "relevance")
+            if value is None:
+                return None
+            values = value if isinstance(value, list) else [value]
         return tuple(self._flag(flag, "relevance", location) for flag in values)
 
     def _flag(self, value: Any, field: str, location: RecordLocation) -> bool:

@@ -12,9 +12,10 @@ _ENDS = frozenset(".!?,;:")
 def with_exact_spans(examples: Iterable[Example], style: str) -> Iterator[Example]:
     """Selects examples whose answer occurs in a passage, and keeps that passage and the span.
 
-    Words are compared in lower case. Punctuation at the end of the answer may be missing in the
-    passage. The first reference that occurs is used, in the first relevant passage or else the
-    first passage, at its first occurrence.
+    A reference whose position is known stays where it is. For examples without one, words are
+    compared in lower case; punctuation at the end of the answer may be missing in the passage. The
+    first reference that occurs is used, in the first relevant passage or else the first passage, at
+    its first occurrence.
 
     Args:
         examples: iterable of `Example` with free-form answers, such as MS MARCO.
@@ -50,6 +51,10 @@ def with_exact_spans(examples: Iterable[Example], style: str) -> Iterator[Exampl
 
 def _first(example: Example, answers: Sequence[str]) -> tuple[int, int, int] | None:
     """Returns the index of a passage, and the start and end of an answer in it."""
+    for answer in answers:
+        for span in example.spans:
+            if example.span_text(span) == answer:
+                return span.passage, span.start, span.end
     relevance = example.relevance or (False,) * len(example.passages)
     order = sorted(range(len(example.passages)), key=lambda number: not relevance[number])
     passages: dict[int, tuple[list[tuple[int, int]], list[str]]] = {}

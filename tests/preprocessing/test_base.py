@@ -111,6 +111,15 @@ def test_answers_without_a_span_are_said_before_training():
         preprocessing.MasquePreprocessor.from_examples(examples).dataset(examples, 2)
 
 
+def test_answers_of_other_styles_are_said_before_training():
+    """A reader would learn from the questions without an answer alone."""
+    preprocessor = preprocessing.SANPreprocessor(Vocabulary(["a"]), styles=("qa",))
+    unanswerable = Example("0", "Who?", ("A cat.",), answerable=False)
+    with pytest.raises(ValueError, match=r"`styles=\('span',\)`. Received: styles=\('qa',\)"):
+        preprocessor.dataset([unanswerable, *EXAMPLES], 2)
+    preprocessor.dataset([unanswerable], 2)
+
+
 def test_spans_of_streams_are_looked_for_in_the_first_records(monkeypatch):
     """A stream may be long: it is read again for training."""
     monkeypatch.setattr(span_labels, "FIRST", 2)
@@ -126,12 +135,12 @@ def test_spans_of_streams_are_looked_for_in_the_first_records(monkeypatch):
 
         return ExampleStream(read)
 
-    with pytest.raises(ValueError, match="2 answers without a span in the first 2 records"):
+    with pytest.raises(ValueError, match="2 answers without a span in the first 2 examples"):
         preprocessor.dataset(stream(without * 5), 2)
     assert len(looked_at) == 2
-    with pytest.raises(ValueError, match="2 answers without a span in the first 2 records"):
+    with pytest.raises(ValueError, match="2 answers without a span in the first 2 examples"):
         preprocessor.dataset(lambda: stream(without), 2)
-    with pytest.warns(UserWarning, match="1 of 2 answers in the first 2 records have no span"):
+    with pytest.warns(UserWarning, match="1 of 2 answers in the first 2 examples have no span"):
         preprocessor.dataset(stream([without[0], EXAMPLES[1]]), 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -2,6 +2,7 @@
 
 import json
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from tokenizers import Tokenizer
 
 from tests.growth import growth
 from tfmrc import encoders, preprocessing
+from tfmrc.data import Example, Span
 from tfmrc.encoders.families import FAMILIES
 from tfmrc.encoders.hugging_face_tokenizer_files import tokenizer_files
 
@@ -90,6 +92,22 @@ def test_a_long_passage_takes_linear_time(encoder):
         return preprocessor.source(["who"], [passage])["ends"].numpy()
 
     assert growth(read, lambda words: "owl " * words, 20_000, clock=time.process_time) < 5
+
+
+def test_styles_are_those_of_the_examples(encoder):
+    build = partial(
+        preprocessing.ExtractiveReaderPreprocessor.from_examples,
+        encoder=encoder, window_length=20, overlap=5, question_length=8,
+    )  # fmt: skip
+    answered = Example("1", "Who?", ("An owl.",), {"qa": ("owl",)}, spans=(Span(0, 3, 6),))
+    examples = [Example("0", "Why?", ("An owl.",), answerable=False), answered]
+    assert build(examples).styles == ("qa",)
+    assert build(lambda: iter(examples)).styles == ("qa",)
+    assert build(examples[:1]).styles == ("span",)
+    given = build(examples, styles=("nlg",))
+    assert given.styles == ("nlg",)
+    with pytest.raises(ValueError, match=r"pass `styles=\('qa',\)`"):
+        given.dataset(examples, 2)
 
 
 def test_windows_without_room_are_refused(encoder):

@@ -45,6 +45,13 @@ def test_the_first_occurrence_or_the_place_that_is_given():
     np.testing.assert_array_equal(source["answer_start"], [31, second, 31])
 
 
+def test_an_occurrence_of_whole_words_is_preferred():
+    text = "The king was part of it. He loved art."
+    source = built(context="sentence").source([text, text], ["art", "oved"])
+    assert tagged(source) == [b"art"] and tagged(source, 1) == [b"loved"]
+    np.testing.assert_array_equal(source["answer_start"], [text.rindex("art"), text.index("oved")])
+
+
 @pytest.mark.parametrize(
     ("answer", "start"), [("Zoe", -1), ("", -1), (" ", -1), ("Ada", 0), ("Ada", 999), ("ada", -1)]
 )

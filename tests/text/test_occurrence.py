@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tfmrc.text import Tokenizer
 from tfmrc.text.occurrence import first_occurrence, occurs_at
 
 TEXT = st.text(alphabet="abé\U0001f600 ", max_size=12)
@@ -21,6 +22,21 @@ def test_is_pythons_find(pairs):
     np.testing.assert_array_equal(got, expected)
     there = occurs_at(encode(texts), encode(parts), got).numpy()
     np.testing.assert_array_equal(there, got >= 0)
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5))
+def test_an_occurrence_of_whole_tokens_is_preferred(pairs):
+    texts, parts = zip(*pairs, strict=True)
+    tokens = Tokenizer().tokenize(encode(texts))
+    expected = []
+    for row, (text, part) in enumerate(pairs):
+        pairs_of = zip(tokens.starts[row].numpy(), tokens.ends[row].numpy(), strict=True)
+        inside = {place for start, end in pairs_of for place in range(start + 1, end)}
+        places = [i for i in range(len(text)) if part and text.startswith(part, i)]
+        whole = [i for i in places if not inside & {i, i + len(part)}]
+        expected.append([*whole, *places, -1][0])
+    got = first_occurrence(encode(texts), encode(parts), tokens).numpy()
+    np.testing.assert_array_equal(got, expected)
 
 
 @given(TEXT, TEXT.filter(bool))

@@ -107,8 +107,16 @@ class ExtractiveReaderPreprocessor(Preprocessor):
 
     @classmethod
     def from_examples(cls, examples: Any, **arguments: Any) -> "ExtractiveReaderPreprocessor":
-        """Returns a preprocessor; the examples are not read, because no words are counted."""
+        """Returns a preprocessor.
+
+        No words are counted. The examples are read for their answers' styles, in order of their
+        first occurrence, if `styles` is not given.
+        """
         arguments.pop("vocabulary_size", None)
+        if "styles" not in arguments:
+            read = examples() if callable(examples) else examples
+            styles = dict.fromkeys(style for example in read for style in example.answers)
+            arguments |= {"styles": tuple(styles)} if styles else {}
         return cls(**arguments)
 
     def model_kwargs(self) -> dict[str, Any]:

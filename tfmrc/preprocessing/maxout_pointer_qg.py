@@ -126,7 +126,7 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
             passage: string `[B]`.
             answer: string `[B]`.
             answer_start: int32 `[B]`, the code point of the passage that the answer begins with;
-                -1, or None for all: its first occurrence.
+                -1, or None for all: its first occurrence, of whole words if there is one.
 
         Returns:
             A dict. The model's inputs, int32 `[B, M]`: `passage_ids`, `answer_tags`,
@@ -143,11 +143,12 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         with tf.device(DEVICE):
             passage = strings("passage", passage)
             answer = strings("answer", answer)
+            tokens = self.tokenizer.tokenize(passage)
             start = tf.fill(tf.shape(passage), UNKNOWN)
             if self.with_answers:
-                start = _answer_start(passage, answer, answer_start)
+                start = _answer_start(passage, answer, answer_start, tokens)
             end = start + tf.strings.length(answer, unit="UTF8_CHAR")
-            kept, truncated = self._read(passage, start, end)
+            kept, truncated = self._read(passage, tokens, start, end)
             result = copied_passage(
                 kept, self.vocabulary, self.generation_vocabulary_size, self.passage_length
             )
@@ -174,10 +175,9 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         return {name: read[name] for name in ENCODER_INPUTS}
 
     def _read(
-        self, passage: tf.Tensor, start: tf.Tensor, end: tf.Tensor
+        self, passage: tf.Tensor, tokens: Tokens, start: tf.Tensor, end: tf.Tensor
     ) -> tuple[FlatTokens, tf.Tensor]:
         """The tokens that the model reads, and whether some of the context were cut."""
-        tokens = self.tokenizer.tokenize(passage)
         begin = tf.zeros_like(start)
         behind = tf.cast(tokens.starts.row_lengths(), tf.int32)
         if self.with_answers:
@@ -248,14 +248,14 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         return x, {p: x["target_ids"] for p in parts}, {p: weight for p in parts}
 
 
-def _answer_start(passage: tf.Tensor, answer: tf.Tensor, given: Any) -> tf.Tensor:
+def _answer_start(passage: tf.Tensor, answer: tf.Tensor, given: Any, tokens: Tokens) -> tf.Tensor:
     """Returns the first characters of the answers, checked against the passages."""
     sizes = tf.stack([tf.size(passage), tf.size(answer)])
     same = tf.debugging.Assert(
         sizes[0] == sizes[1], ["A batch has as many passages as answers. Received: ", sizes]
     )
     with tf.control_dependencies([] if same is None else [same]):
-        start = first_occurrence(passage, answer)
+        start = first_occurrence(passage, answer, tokens)
     if given is not None:
         given = tf.convert_to_tensor(given, tf.int32)
         there = occurs_at(passage, answer, given)

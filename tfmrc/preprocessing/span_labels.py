@@ -4,10 +4,10 @@ import warnings
 from collections.abc import Sequence
 from itertools import islice
 
-from tfmrc.data.batching.training_example import Source, records
+from tfmrc.data.batching.training_example import Source, TrainingExample, records
 
 FIRST = 1_000
-"""Records of a stream that are looked at: it may be long, and is read again for training."""
+"""Examples of a stream that are looked at: it may be long, and is read again for training."""
 
 __all__ = ["check_spans"]
 
@@ -19,13 +19,13 @@ def check_spans(examples: Source, styles: Sequence[str], name: str) -> None:
 
     Args:
         examples: list of `Example` or `TrainingExample`, or a stream of them or callable that
-            returns one, of which the first `FIRST` records are read. Those without an answer are
-            not counted.
+            returns one, of which the first `FIRST` are read. Those without an answer are not
+            counted.
         styles: sequence of str. The answer styles.
         name: str. Name of the preprocessor, for the message.
 
     Raises:
-        ValueError: If there are answers and none has a span.
+        ValueError: If there are answers, and none has one of the styles, or none has a span.
 
     Example:
         >>> from tfmrc.data import Example, with_exact_spans
@@ -34,9 +34,20 @@ def check_spans(examples: Source, styles: Sequence[str], name: str) -> None:
         >>> check_spans(list(with_exact_spans(examples, "span")), ["span"], "SANPreprocessor")
     """
     is_known = isinstance(examples, list | tuple)
-    read = records(examples() if callable(examples) else examples, styles)
-    answered = [r for r in islice(read, None if is_known else FIRST) if r.answer]
-    among = "" if is_known else f" in the first {FIRST:,} records"
+    read = islice(examples() if callable(examples) else examples, None if is_known else FIRST)
+    answered: list[TrainingExample] = []
+    other_styles: dict[str, None] = {}
+    for example in read:
+        of_styles = list(records([example], styles))
+        answered += [record for record in of_styles if record.answer]
+        if not of_styles:
+            other_styles.update(dict.fromkeys(example.answers))
+    if other_styles and not answered:
+        raise ValueError(
+            f"{name} reads answers of other styles than the examples have: pass "
+            f"`styles={tuple(other_styles)!r}`. Received: styles={tuple(styles)!r}"
+        )
+    among = "" if is_known else f" in the first {FIRST:,} examples"
     missing = sum(
         all(record.example.span_text(span) != record.answer for span in record.example.spans)
         for record in answered

@@ -5,13 +5,14 @@ from typing import Any
 import tensorflow as tf
 
 from tfmrc.text.rows import row_of_values
+from tfmrc.text.tokenizer import Tokens
 
 # The polynomial hash is modulo 2**64; a match is verified character by character.
 _BASE = 0x9E3779B97F4A7C15 - (1 << 64)
 NOT_FOUND = -1
 
 
-def first_occurrence(texts: Any, parts: Any) -> tf.Tensor:
+def first_occurrence(texts: Any, parts: Any, tokens: Tokens | None = None) -> tf.Tensor:
     """Returns the position of the first occurrence of each part in its text.
 
     Prefix hashes find equal substrings, so time and memory are linear in the number of characters.
@@ -19,14 +20,20 @@ def first_occurrence(texts: Any, parts: Any) -> tf.Tensor:
     Args:
         texts: string `[N]`.
         parts: string `[N]`.
+        tokens: the tokens of the texts, for the first occurrence that does not begin or end inside
+            a token, if there is one; None for the first of all. Default: None.
 
     Returns:
         int32 `[N]`, in code points; -1 where the part is empty or does not occur.
 
     Example:
+        >>> from tfmrc.text import Tokenizer
         >>> from tfmrc.text.occurrence import first_occurrence
         >>> first_occurrence(["the café, the café", "owl"], ["café", "cat"]).numpy()
         array([ 4, -1], dtype=int32)
+        >>> text = ["The artist loved art."]
+        >>> first_occurrence(text, ["art"], Tokenizer().tokenize(text)).numpy()
+        array([17], dtype=int32)
     """
     texts, parts = (_valid(x) for x in (texts, parts))
     text, part = (tf.strings.unicode_decode(x, "UTF-8") for x in (texts, parts))
@@ -50,8 +57,32 @@ def first_occurrence(texts: Any, parts: Any) -> tf.Tensor:
     result = tf.gather(before, end) - tf.gather(before, begin)
     same = fits & (length > 0) & (result == tf.gather(wanted, row) * tf.gather(powers, begin))
     first = tf.math.unsorted_segment_min(tf.where(same, position, tf.int32.max), row, number)
+    if tokens is not None:
+        inside = _inside_tokens(text, tokens)
+        whole = same & ~tf.gather(inside, begin) & ~tf.gather(inside, end)
+        words = tf.math.unsorted_segment_min(tf.where(whole, position, tf.int32.max), row, number)
+        first = tf.where(words == tf.int32.max, first, words)
     there = occurs_at(texts, parts, tf.where(first == tf.int32.max, NOT_FOUND, first))
     return tf.where(there, first, NOT_FOUND)
+
+
+def _inside_tokens(text: tf.RaggedTensor, tokens: Tokens) -> tf.Tensor:
+    """Returns True where a character and the one before it are of one token.
+
+    Args:
+        text: int32 ragged `[N, characters]`, C of all texts.
+
+    Returns:
+        bool `[C + 1]`; the last one, after all characters, is False.
+    """
+    number = tf.size(text.values)
+    row = tf.cast(row_of_values(tokens.starts), tf.int32)
+    offset = tf.gather(tf.cast(text.row_starts(), tf.int32), row)
+    begin, end = offset + tokens.starts.values, offset + tokens.ends.values
+    # A boundary between two characters is inside a token after its first one, up to its last.
+    change = tf.math.unsorted_segment_sum(tf.ones_like(begin), begin + 1, number + 2)
+    change -= tf.math.unsorted_segment_sum(tf.ones_like(end), end, number + 2)
+    return tf.cumsum(change)[: number + 1] > 0
 
 
 def occurs_at(texts: Any, parts: Any, starts: Any) -> tf.Tensor:

@@ -35,6 +35,32 @@ REQUEST = {
 OPTIONS = {"num_return_sequences": 3, "max_length": 4}
 
 
+def assert_spans_of_their_passages(answer, passages, count):
+    spans = (answer, *answer.alternatives)
+    assert len(spans) == count and answer.passage > 0
+    assert [span.score for span in spans] == sorted((s.score for s in spans), reverse=True)
+    for span in spans:
+        assert passages[span.passage][span.start : span.end] == span.text
+
+
+def test_the_next_best_spans_of_all_passages(tmp_path):
+    predictor = make_predictor()
+    passages = [PASSAGE, "", "The hill.", LONG]
+    relevance = [0.5, 1.0, 0.1, 0.9]
+    request = {"question": "How high is it?", "passages": passages}
+    plain = predictor.answer(**request, **OPTIONS)
+    assert_spans_of_their_passages(plain, passages, 3)
+    predictor.export(tmp_path / "1", **OPTIONS)
+    exported = tfmrc.load(tmp_path).answer(**request)
+    assert [s.text for s in exported.alternatives] == [s.text for s in plain.alternatives]
+    assert [s.passage for s in exported.alternatives] == [s.passage for s in plain.alternatives]
+    predictor.ranker = lambda question, passages: relevance
+    ranked = predictor.answer(**request, **OPTIONS)
+    assert_spans_of_their_passages(ranked, passages, 3)
+    for span in (ranked, *ranked.alternatives):
+        assert span.score == pytest.approx(span.probability * relevance[span.passage])
+
+
 def make_predictor(seed=1, tagger=None, model=None, **options):
     keras.utils.set_random_seed(seed)
     sizes = {"passage_length": 20, "stride": 10, "answer_length": 5, **options}

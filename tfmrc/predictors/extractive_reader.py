@@ -162,6 +162,9 @@ def find_answers(
         **windows: `window_length`, `overlap` and `question_length` of
             `ExtractiveReaderPreprocessor.source`.
     """
+    # A question without a passage has a missing one.
+    none = tf.fill([tf.shape(passages)[0], tf.maximum(1 - tf.shape(passages)[1], 0)], "")
+    passages = tf.concat([passages, none], axis=1)
     num_questions, num_passages = tf.shape(passages)[0], tf.shape(passages)[1]
     flat = tf.reshape(passages, [-1])
     read = preprocessor.source(tf.repeat(question, num_passages), flat, **windows)

@@ -90,18 +90,17 @@ class SANPredictor(Predictor[SpanAnswer]):
     ) -> Iterator[SpanAnswer]:
         """Yields one answer per request: the best of all its passages."""
         pairs = [
-            (row, number, query.question, passage)
+            (row, query.question, passage)
             for row, query in enumerate(queries)
-            for number, passage in enumerate(query.passages or ("",))
+            for passage in query.passages or ("",)
         ]
         answers: list[list[SpanAnswer]] = [[] for _ in queries]
         for first in range(0, len(pairs), BATCH_SIZE):
             part = pairs[first : first + BATCH_SIZE]
-            inputs = {"question": [p[2] for p in part], "passage": [p[3] for p in part]}
+            inputs = {"question": [p[1] for p in part], "passage": [p[2] for p in part]}
             outputs = self.run("serving_default", inputs, **options)
-            for position, (row, number, _, _) in enumerate(part):
-                answer = SpanAnswer.from_outputs(outputs, position)
-                answers[row].append(replace(answer, passage=number))
+            for position, (row, _, _) in enumerate(part):
+                answers[row].append(SpanAnswer.from_outputs(outputs, position))
         for query, of_passages in zip(queries, answers, strict=True):
             relevance = [1.0] * len(of_passages)
             if self.ranker is not None and query.passages:
@@ -147,17 +146,35 @@ def best_of_passages(
 ) -> SpanAnswer:
     """Returns the answer with the largest probability times relevance.
 
+    Its alternatives are the next best spans of all passages, as many as one passage has.
+
     Args:
-        answers: list of `SpanAnswer`. One answer per passage.
+        answers: list of `SpanAnswer`. One answer per passage, in their order.
         relevance: iterable of float or None. A number per passage; None for equal weights.
             Default: None.
+
+    Example:
+
+    >>> from tfmrc.predictors import SpanAnswer
+    >>> from tfmrc.predictors.san import best_of_passages
+    >>> other = SpanAnswer("a cat", start=4, end=9, probability=0.1)
+    >>> first = SpanAnswer("a dog", start=0, end=5, probability=0.4, alternatives=(other,))
+    >>> second = SpanAnswer("an owl", start=9, end=15, probability=0.8)
+    >>> best = best_of_passages([first, second])
+    >>> [(span.text, span.passage) for span in (best, *best.alternatives)]
+    [('an owl', 1), ('a dog', 0)]
     """
     weights = [1.0] * len(answers) if relevance is None else relevance
-    weighted = [
-        replace(answer, score=(answer.probability or 0.0) * weight)
-        for answer, weight in zip(answers, weights, strict=True)
+    spans = [
+        replace(span, passage=number, score=(span.probability or 0.0) * weight, alternatives=())
+        for number, (answer, weight) in enumerate(zip(answers, weights, strict=True))
+        for span in (answer, *answer.alternatives)
     ]
-    return max(weighted, key=lambda answer: answer.score or 0.0)
+    spans.sort(key=lambda span: span.score or 0.0, reverse=True)
+    best, *others = spans
+    count = max(len(answer.alternatives) for answer in answers)
+    found = [span for span in others if span.start >= 0 and best.start >= 0]
+    return replace(best, alternatives=tuple(found[:count]))
 
 
 def input_signature(preprocessor: Any) -> tuple[tf.TensorSpec, ...]:

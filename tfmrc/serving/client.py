@@ -137,7 +137,7 @@ class _Base:
 
     def _needs_style(self, signatures: Mapping[str, Sequence[str]]) -> bool:
         name = "answer" if "answer" in signatures else "serving_default"
-        return "passages" in signatures[name]
+        return {"passages", "style"} <= set(signatures[name])
 
 
 def _columns(

@@ -1,7 +1,7 @@
 """Questions and passages as inputs of a signature, and its outputs as results."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tfmrc.predictors.answer import Answer
@@ -159,12 +159,7 @@ def _asking(signatures: Signatures) -> str:
 def _best(outputs: Mapping[str, Any], count: int) -> Result:
     """Returns the most probable span of several passages, or a plain result."""
     if "starts" in outputs:
-        return best_of_passages(
-            [
-                replace(SpanAnswer.from_outputs(outputs, number), passage=number)
-                for number in range(count)
-            ]
-        )
+        return best_of_passages([SpanAnswer.from_outputs(outputs, row) for row in range(count)])
     if "answer" not in outputs:
         raise ValueError(
             f"This export has no output `answer`; call `run`. Received: {sorted(outputs)}"

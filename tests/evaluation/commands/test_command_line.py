@@ -156,6 +156,33 @@ def test_lengths_with_their_figure(files: Path) -> None:
     assert (files / "lengths.png").exists()
 
 
+def test_lengths_of_the_same_questions(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (files / "run.jsonl").read_text().splitlines()
+    (files / "run.jsonl").write_text("\n".join([lines[0], lines[2]]))
+    arguments = [
+        "--predictions",
+        str(files / "run.jsonl"),
+        "--references",
+        str(files / "dev.jsonl"),
+    ]
+    assert main(["lengths", *arguments]) == 2
+    assert "have no prediction: 'b'" in capsys.readouterr().err
+    rows = _run(files, "lengths", "--missing", "leave_out")["lengths"]
+    assert {(row["style"], row["group"]) for row in rows} == {
+        ("predictions", "PERSON"), ("references", "PERSON"), ("predictions", "all")
+    }  # fmt: skip
+
+
+def test_compare_with_a_system_that_abstains(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (files / "run.jsonl").read_text().replace('"spring"', '"No Answer Present."')
+    (files / "other.jsonl").write_text(text)
+    result = _run(files, "compare", "--second", str(files / "other.jsonl"), "--samples", "50")
+    assert "rouge_l" not in result["scores"] and "answerable_f1" in result["scores"]
+    assert "not compared: 2 and 1 questions" in " ".join(capsys.readouterr().out.split())
+
+
 def test_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (files / "run.jsonl").read_text().replace('"spring"', '"in spring"')
     (files / "other.jsonl").write_text(text)

@@ -35,6 +35,21 @@ def test_a_prediction_to_an_unanswerable_question_is_not_unused() -> None:
     assert (scores.counts["unused"], scores.counts["unanswerable"]) == (0, 1)
 
 
+def test_the_decision_to_answer_needs_a_prediction_for_every_question() -> None:
+    """No prediction is no refusal to answer."""
+    none = ["No Answer Present."]
+    references = {"a": ["the mill"], "b": none, "c": []}
+    with pytest.raises(ValueError, match=r"2 of 3 references have no prediction: 'b', 'c'"):
+        score_answers({"a": "the mill"}, references)
+    given = {"a": "the mill", "c": "a weir"}
+    left_out = score_answers(given, references, missing="leave_out")
+    assert left_out["answerable_f1"].size == 2 and left_out["answerable_precision"].value == 0.5
+    empty = score_answers(given, references, missing="empty")
+    assert empty["answerable_f1"].size == 3 and empty.counts["missing"] == 1
+    # Rules without this score do not ask for predictions that nothing reads.
+    assert score_answers({"a": "the mill"}, references | {"b": []}, "plain").counts["missing"] == 0
+
+
 def test_numbers_and_strings_as_ids_are_told_apart_in_the_message() -> None:
     with pytest.raises(ValueError, match="ids of type int, references with str"):
         score_answers({1: "x"}, {"1": ["x"]})

@@ -32,6 +32,11 @@ def compare(options: Namespace) -> dict[str, Any]:
         one, two = first[name], second[name]
         if one.statistics is None or two.statistics is None or not one.statistics.ids:
             continue
+        if set(one.statistics.ids) != set(two.statistics.ids):
+            # Such as the words of the answers, if one system alone abstains from a question.
+            sizes = f"not compared: {one.size:,} and {two.size:,} questions, not the same ones"
+            table.append([one.label, f"{100 * float(one):.2f}", f"{100 * float(two):.2f}", sizes])
+            continue
         test = paired_bootstrap(one, two, samples=options.samples, seed=options.seed)
         tests[name] = {"first": one.to_json(), "second": two.to_json(), "test": vars(test)}
         table.append([one.label, f"{100 * float(one):.2f}", f"{100 * float(two):.2f}", str(test)])

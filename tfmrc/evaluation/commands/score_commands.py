@@ -13,6 +13,7 @@ from tfmrc.evaluation.metrics.adversarial import score_adversarial_squad
 from tfmrc.evaluation.metrics.answerability import precision_recall_curve, score_answerability
 from tfmrc.evaluation.metrics.groups import answer_lengths
 from tfmrc.evaluation.metrics.oracle import score_oracle
+from tfmrc.evaluation.metrics.pairing import pair
 from tfmrc.evaluation.metrics.ranking import score_ranking
 from tfmrc.evaluation.metrics.repetition import score_repetition
 from tfmrc.evaluation.metrics.resampling import Interval
@@ -111,11 +112,15 @@ def lengths(options: Namespace) -> dict[str, Any]:
     known = references_of(options)
     texts = read_answers(options.predictions, options.style)
     style = options.style or "predictions"
+    pairing = pair(texts, known, missing=options.missing)
     rows = answer_lengths(
         triple
-        for key, reference in known.items()
-        for triple in ([(style, reference.query_type or "all", texts[key])] if key in texts else [])
-        + [("references", reference.query_type or "all", text) for text in reference.answers[:1]]
+        for key in map(str, pairing.ids)
+        for query_type in [known[key].query_type or "all"]
+        for triple in [
+            (style, query_type, texts.get(key, "")),
+            *(("references", query_type, text) for text in known[key].answers[:1]),
+        ]
     )
     if options.plot is not None:
         from tfmrc.evaluation.plots.figures import plot_answer_lengths

@@ -71,13 +71,15 @@ def score_answers(
     check_text(predictions)
     check_references(references)
     answerable = [key for key, texts in references.items() if _has_answer(texts, options)]
-    pairing = pair(predictions, answerable, missing=missing, known=references.keys())
+    # Where the decision to answer is scored, a question without an answer needs a prediction too.
+    wanted = list(references) if options.no_answer else answerable
+    pairing = pair(predictions, wanted, missing=missing, known=references.keys())
+    to_answer = set(answerable)
+    ids = [key for key in pairing.ids if key in to_answer]
     abstained = {
-        key
-        for key in pairing.ids
-        if options.no_answer and predictions.get(key, "").strip() == NO_ANSWER
+        key for key in ids if options.no_answer and predictions.get(key, "").strip() == NO_ANSWER
     }
-    scored = [key for key in pairing.ids if key not in abstained or options.abstentions == "empty"]
+    scored = [key for key in ids if key not in abstained or options.abstentions == "empty"]
     ready = {
         key: "" if key in abstained else options.prepare(predictions.get(key, "")) for key in scored
     }
@@ -89,7 +91,7 @@ def score_answers(
     if options.no_answer:
         rows += decision_scores(
             {key: text.strip() not in ("", NO_ANSWER) for key, text in predictions.items()},
-            {key: bool(texts) and NO_ANSWER not in texts for key, texts in references.items()},
+            {key: key in to_answer for key in pairing.ids},
         )
     counts = pairing.counts | {
         "unanswerable": len(references) - len(answerable),

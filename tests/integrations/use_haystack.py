@@ -8,7 +8,7 @@ from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 import tfmrc
-from tfmrc import encoders, models, preprocessing
+from tfmrc import encoders, models, preprocessing, text
 from tfmrc.integrations.haystack import Reader
 
 folder = Path(sys.argv[1]) / "reader"
@@ -22,7 +22,7 @@ predictor.save(folder)
 
 store = InMemoryDocumentStore()
 texts = ("An owl flew.", "A cat slept.", "Nobody.", "")
-store.write_documents([Document(content=text) for text in texts])
+store.write_documents([Document(content=each) for each in texts])
 pipeline = Pipeline()
 pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=4))
 pipeline.add_component("reader", Reader(str(folder), top_k=3))
@@ -57,7 +57,26 @@ sure = {"handle_impossible_answer": True, "no_answer_threshold": 0.0}
 [none] = Reader(str(folder), options=sure).run(query=QUESTION, documents=[document])["answers"]
 assert none.data is None and none.document is None and 0 < none.score < 1
 
+# An export gives as many answers as it was made for; SAN's name the documents that they are of.
+predictor.export(folder.parent / "export" / "1", num_return_sequences=3)
+exported = Reader(str(folder.parent / "export"), top_k=2)
+documents = [Document(content=each) for each in texts[:2]]
+from_export = exported.run(query=QUESTION, documents=documents)["answers"]
+from_folder = reader.run(query=QUESTION, documents=documents, top_k=2)["answers"]
+assert [a.data for a in from_export] == [a.data for a in from_folder]
+assert len(from_export) == 2
+san = tfmrc.Predictor(
+    models.SAN(vocabulary_size=12, word_dim=8, units=4, align_dim=4),
+    preprocessing.SANPreprocessor(text.Vocabulary("an owl flew a cat slept . who".split())),
+)
+san.save(folder.parent / "san")
+several = Reader(str(folder.parent / "san"), top_k=3).run(query=QUESTION, documents=documents)
+for answer in several["answers"]:
+    offset = answer.document_offset
+    assert answer.document.content[offset.start : offset.end] == answer.data
+
 for make, said in (
+    (lambda: Reader(str(folder.parent / "export"), options={"max_length": 2}).warm_up(), "export"),
     (lambda: Reader(str(folder), top_k=0), "top_k=0"),
     (lambda: Reader(str(folder / "none")).warm_up(), "none"),
     (

@@ -48,6 +48,23 @@ for wrong, said in (
     else:
         raise AssertionError(f"{said}: no error")
 
+
+# The requirements are those of what is stored, unless they are given.
+def requirements(folder):
+    return (folder / "requirements.txt").read_text().split()
+
+
+assert requirements(place / "saved") == [f"tfmrc[encoders,mlflow]=={tfmrc.__version__}"]
+ours.save_model(predictor, place / "given", pip_requirements=["tfmrc==1.0"])
+assert requirements(place / "given") == ["tfmrc==1.0"]
+predictor.export(place / "export" / "1")
+ours.save_model(place / "export", place / "of_export")
+assert requirements(place / "of_export") == [f"tfmrc[mlflow]=={tfmrc.__version__}"]
+exported = mlflow.pyfunc.load_model(str(place / "of_export")).predict(frame)
+answerer = tfmrc.pipeline("question-answering", place / "export")
+wanted = answerer(question=frame["question"].tolist(), context=frame["context"].tolist())
+assert exported["answer"].tolist() == [answer["answer"] for answer in wanted]
+
 # From a folder, into a run of the tracking; its store of files needs no database.
 os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
 predictor.save(place / "folder")

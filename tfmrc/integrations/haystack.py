@@ -9,7 +9,7 @@ import haystack
 from haystack import Document, ExtractedAnswer, component
 
 import tfmrc
-from tfmrc.predictors import SpanAnswer
+from tfmrc.predictors import Predictor, SpanAnswer
 
 __all__ = ["Reader"]
 
@@ -18,8 +18,9 @@ __all__ = ["Reader"]
 class Reader:
     """Finds the answer to a query in the documents that a retriever returns.
 
-    All documents are read under one distribution, so the scores of answers from different documents
-    can be compared. Documents without text are left out.
+    An extractive reader reads all documents under one distribution, so the scores of answers from
+    different documents can be compared; SAN reads each by itself. Documents without text are left
+    out. An export gives as many answers as it was made for.
 
     Args:
         model: str. What `tfmrc.load` loads: a saved predictor, a run, an export, a folder of
@@ -56,9 +57,20 @@ class Reader:
         return built
 
     def warm_up(self) -> None:
-        """Loads the model; a pipeline calls it before its first run."""
-        if self._predictor is None:
-            self._predictor = tfmrc.load(self.model)
+        """Loads the model; a pipeline calls it before its first run.
+
+        Raises:
+            ValueError: There are options, and the model is an export.
+        """
+        if self._predictor is not None:
+            return
+        predictor = tfmrc.load(self.model)
+        if self.options and not isinstance(predictor, Predictor):
+            raise ValueError(
+                "An export has the options that it was made with (`tfmrc export --set`). "
+                f"Received: options={self.options!r}, model={self.model!r}"
+            )
+        self._predictor = predictor
 
     @component.output_types(answers=list[ExtractedAnswer])
     def run(
@@ -83,17 +95,22 @@ class Reader:
         held = [document for document in documents if document.content and document.content.strip()]
         if not held:
             return {"answers": []}
+        count = top_k or self.top_k
+        options: dict[str, Any] = {}  # those of an export are its own
+        if isinstance(self._predictor, Predictor):
+            options = {**self.options, "num_return_sequences": count}
         best = self._predictor.answer(
             question=query,
             passages=[document.content for document in held],
-            **{**self.options, "num_return_sequences": top_k or self.top_k},
+            **options,
         )
         if not isinstance(best, SpanAnswer):
             raise TypeError(
                 "A reader gives spans of the documents. "
                 f"Received: a model that gives {type(best).__name__}"
             )
-        return {"answers": [_extracted(query, each, held) for each in (best, *best.alternatives)]}
+        answers = (best, *best.alternatives)[:count]
+        return {"answers": [_extracted(query, each, held) for each in answers]}
 
 
 def _extracted(query: str, answer: SpanAnswer, documents: list[Document]) -> ExtractedAnswer:

@@ -18,6 +18,7 @@ from mlflow.pyfunc import PythonModel, PythonModelContext
 from mlflow.types import ColSpec, DataType, ParamSchema, ParamSpec, Schema
 
 import tfmrc
+from tfmrc.predictors import Predictor
 
 __all__ = ["QuestionAnsweringModel", "log_model", "save_model"]
 
@@ -78,7 +79,7 @@ def save_model(model: Any, path: str | PathLike[str], **options: Any) -> None:
         mlflow.exceptions.MlflowException: The folder exists and is not empty.
     """
     with tempfile.TemporaryDirectory() as place:
-        mlflow.pyfunc.save_model(path, **_arguments(model, Path(place)), **options)
+        mlflow.pyfunc.save_model(path, **{**_arguments(model, Path(place)), **options})
 
 
 def log_model(model: Any, name: str, **options: Any) -> Any:
@@ -94,17 +95,23 @@ def log_model(model: Any, name: str, **options: Any) -> Any:
         MLflow's `ModelInfo`.
     """
     with tempfile.TemporaryDirectory() as place:
-        return mlflow.pyfunc.log_model(name=name, **_arguments(model, Path(place)), **options)
+        return mlflow.pyfunc.log_model(name=name, **{**_arguments(model, Path(place)), **options})
 
 
 def _arguments(model: Any, place: Path) -> dict[str, Any]:
     predictor = tfmrc.load(model) if isinstance(model, str | PathLike) else model
-    predictor.save(place / MODEL)
+    extras = "mlflow"
+    if not isinstance(predictor, Predictor):  # an export
+        folder = predictor.saved_model.path
+    else:
+        folder = predictor.save(place / MODEL)
+        if getattr(predictor.preprocessor, "subwords", None) is not None:
+            extras = "encoders,mlflow"  # KerasHub builds the encoder, in an export it is a graph
     return {
         "python_model": __file__,
-        "artifacts": {MODEL: str(place / MODEL)},
+        "artifacts": {MODEL: str(folder)},
         "signature": SIGNATURE,
-        "pip_requirements": [f"tfmrc[mlflow]=={tfmrc.__version__}"],
+        "pip_requirements": [f"tfmrc[{extras}]=={tfmrc.__version__}"],
     }
 
 

@@ -1,6 +1,7 @@
 """A grid from its YAML file to one table: SAN with two answer modules and two seeds."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from tfmrc import Predictor, cli, data, experiments
 from tfmrc.encoders import load_cove
 from tfmrc.evaluation import read_predictions
 from tfmrc.experiments import find_recipe
-from tfmrc.experiments.answering import digest_of, model_digest
+from tfmrc.experiments.answering import digest_of, model_digest, run_digest
 from tfmrc.experiments.predictor import load_run as load_once
 from tfmrc.experiments.reproduction import find_runs, read_rows, states
 from tfmrc.experiments.steps import evaluate as evaluation_step
@@ -123,7 +124,7 @@ def test_a_first_look_tells_time_and_memory_and_leaves_the_runs_alone(
     assert {path: path.stat().st_mtime_ns for path in (place / "run").rglob("*")} == before
     facts = json.loads((place / "run_first_look" / "training.json").read_text())
     assert facts["steps"] == 10 and facts["seconds_per_step"] > 0 and facts["peak_memory_gib"] > 0.1
-    steps = 50 * (facts["examples"] // 8)
+    steps = 50 * (facts["records"] // 8)
     assert f"All {steps:,} steps in each of 4 runs would take about" in said
     assert f"tfmrc evaluate {place / 'run_first_look'}" in said
     config = experiments.load(place / "run_first_look" / "config.yaml")
@@ -189,6 +190,64 @@ def test_one_table_with_means_ensemble_and_pictures(
         "san-t1": "run on less data",
         "san-f4": "run",
     }
+
+
+def test_fresh_deletes_the_chosen_runs_alone(place: Path) -> None:
+    shutil.copytree(place / "run", place / "again")
+    files = sorted((place / "again").glob("*/training.json"))
+    before = {path.parent.name: path.stat().st_mtime_ns for path in files}
+    with eagerly():
+        assert train(place, "--variants", "one_step", "--seeds", "2", "--fresh", run="again") == 0
+    after = {path.parent.name: path.stat().st_mtime_ns for path in files}
+    assert {name for name in before if before[name] != after[name]} == {"one_step-2"}
+
+
+def test_a_variant_has_the_data_that_it_names(place: Path) -> None:
+    """Training examples, words and their numbers are those of the variant."""
+    (place / "squad" / "other.json").write_text(json.dumps(squad(NAMES[:5])))
+    variants = {"all": {}, "few": {"sources.0.train": "squad/other.json"}}
+    own = {**SETTINGS, "grid": {"variants": variants, "seeds": [1]}}
+    own["model"] = {**SETTINGS["model"], "answer": "one_step"}
+    (place / "few.yaml").write_text(yaml.safe_dump(own))
+    with eagerly():
+        assert train(place, name="few.yaml", run="few") == 0
+    assert not (place / "few" / "all-1" / "vocabulary.txt").exists()
+    assert (place / "few" / "few-1" / "vocabulary.txt").exists()
+    all_of, few = (
+        json.loads((place / "few" / name / "training.json").read_text())["examples"]
+        for name in ("all-1", "few-1")
+    )
+    assert few < all_of
+
+
+def test_a_variant_is_tested_on_the_examples_that_it_names(place: Path) -> None:
+    root = place / "run"
+    tested: list[evaluation_step.Tested] = []
+    sizes = []
+    settings = ((), (), ("evaluation.limit=1",), ("sources.0.test_share=0.5",))
+    for number, changes in enumerate(settings):
+        before, experiment = tested, experiments.load(place / "grid.yaml", *changes)
+        tested = evaluation_step.test_sets(experiment, place, root, before)
+        sizes.append((len(tested[0].examples), len(tested[0].all)))
+        assert not before or (tested[0].all is before[0].all) == (number == 1)
+    assert sizes[0] == sizes[1] and sizes[2] == (1, sizes[0][1]) and sizes[3][1] < sizes[0][1]
+
+
+def test_targets_are_of_every_variant(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ["--variants", "one_step", "--seeds", "1", "--set", "evaluation.ensemble=false"]
+    assert evaluate(place, *chosen, "evaluation.targets.f1=0.0") == 0
+    assert "reached" in capsys.readouterr().out
+
+
+def test_a_prediction_belongs_to_the_ranker_that_ordered_it(place: Path) -> None:
+    plain = experiments.load(place / "grid.yaml")
+    ranked = experiments.load(place / "grid.yaml", "evaluation.ranker=tfidf")
+    shutil.copytree(place / "run" / "one_step-2", place / "ranker")
+    trained = experiments.load(place / "grid.yaml", f"evaluation.ranker={place / 'ranker'}")
+    run = place / "run" / "one_step-1"
+    digests = {run_digest(each, run) for each in (plain, ranked, trained)}
+    (place / "ranker" / "config.yaml").write_text("name: other\n")
+    assert len(digests | {run_digest(trained, run)}) == 4
 
 
 def test_other_options_are_systems_of_their_own(place: Path) -> None:

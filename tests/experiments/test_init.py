@@ -215,6 +215,12 @@ def test_the_share_of_few_documents_separates_their_numbers(
     assert {e.group for e in parts.train} == known.keys() - set(validation)
 
 
+@pytest.mark.parametrize("name", ["2024", "no", "runs #2", "a: b"])
+def test_any_name_is_a_text(name, table):
+    experiments.init(name, model="san", data=table)
+    assert experiments.load(f"{name}.yaml").name == name
+
+
 def test_a_name_with_quotation_marks_is_kept(tmp_path, table):
     strange = table.rename(tmp_path / 'it\'s: "mine" #1.csv')
     experiments.init("mine", model="san", data=strange)

@@ -61,6 +61,22 @@ def test_counts_words_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert (run / "data.json").stat().st_mtime_ns == stamp
 
 
+@pytest.mark.parametrize("spans", [None, "exact", "best"])
+def test_a_share_of_the_training_groups_with_every_kind_of_span(
+    tmp_path: Path, spans: str | None
+) -> None:
+    write_examples(tmp_path / "train.jsonl", examples(400))
+    write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
+    options = {"answerable_only": True, "spans": spans}
+
+    def size(**more: object) -> int:
+        run = tmp_path / f"run{len(more)}"
+        [facts] = prepare(experiment(**options, **more), tmp_path, run)["sources"]
+        return int(facts["train"]["examples"] + facts["validation"]["examples"])
+
+    assert 0 < size(train_share=0.3) < 0.5 * size()
+
+
 def test_doubtful_data_get_a_warning_with_the_number(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

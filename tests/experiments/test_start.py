@@ -1,6 +1,7 @@
 """Training that starts from a trained model: its weights, words and frozen layers."""
 
 import json
+import shutil
 from pathlib import Path
 
 import keras
@@ -54,6 +55,22 @@ def train(folder, name, *settings, run=None, start=None):
 def weights(folder):
     model = tfmrc.load(folder).model
     return {weight.path: keras.ops.convert_to_numpy(weight) for weight in model.weights}
+
+
+def test_fresh_keeps_what_training_needs(first, tmp_path, capsys):
+    """Nothing is deleted before the data and the model to start from are found elsewhere."""
+    run = tmp_path / "one"
+    shutil.copytree(first / "one", run)
+    before = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
+    command = ["train", str(first / "one.yaml"), "--run", str(run), "--fresh"]
+    for more, said in (
+        (["--from", str(run)], "holds the model of `start_from` and is not deleted"),
+        (["--set", f"training.teacher={run}/predictor"], "holds the model of `training.teacher`"),
+        (["--data", str(first), "--set", "sources.0.train=typo.jsonl"], "does not exist"),
+    ):
+        assert cli.main([*command, *more]) == 1
+        assert said in capsys.readouterr().err
+        assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == before
 
 
 def test_training_starts_from_the_weights_and_words_of_the_folder(first):

@@ -10,9 +10,19 @@ from typing import Any
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
 from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.settings import Experiment
 from tfmrc.files import replacing
 
-__all__ = ["answer_all", "digest_of", "folder_digest", "model_digest", "prediction_of"]
+__all__ = [
+    "answer_all",
+    "digest_of",
+    "folder_digest",
+    "model_digest",
+    "prediction_of",
+    "run_digest",
+]
+
+TFIDF = "tfidf"  # the ranker that is no folder
 
 
 def prediction_of(example_id: str, result: Any, task: str, digest: str = "") -> Prediction:
@@ -40,6 +50,19 @@ def model_digest(folder: Path) -> str:
     if manifest is None:
         raise ValueError(f"This is not a saved predictor. Received: {folder}")
     return hashlib.sha256(manifest.read_bytes()).hexdigest()
+
+
+def run_digest(experiment: Experiment, folder: Path) -> str:
+    """Returns the digest of a run's predictor and of the ranker that orders its answers.
+
+    Args:
+        experiment: `Experiment`. The run's settings.
+        folder: Path. The run's folder.
+    """
+    digest, ranker = model_digest(folder / folders.PREDICTOR), experiment.evaluation.ranker
+    if ranker is None:
+        return digest
+    return f"{digest} {ranker if ranker == TFIDF else folder_digest(ranker)}"
 
 
 def folder_digest(folder: str | Path, dtype: str | None = None) -> str:

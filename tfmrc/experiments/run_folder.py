@@ -111,7 +111,7 @@ def check_settings(experiment: Experiment, folder: Path) -> None:
     if _essence(before) != _essence(experiment):
         raise ValueError(
             f"{folder} holds a run of other settings ({_difference(before, experiment)}). "
-            "Pass --fresh to drop it, or --run FOLDER for another folder."
+            "Pass --run FOLDER for another folder, or --fresh to delete what is trained there."
         )
 
 
@@ -161,6 +161,12 @@ def _preparation(experiment: Experiment) -> Experiment:
         contextual={},
         training=Training(),
     )
+
+
+def counts(experiment: Experiment) -> tuple[Any, ...]:
+    """Returns the settings that the files of `prepare` depend on, but for the model's."""
+    sources = _essence(experiment).sources
+    return experiment.vocabulary, experiment.tagger, sources, experiment.split
 
 
 def drop_prepared(folder: Path) -> None:

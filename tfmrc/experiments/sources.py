@@ -10,7 +10,6 @@ from typing import Any
 from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
-from tfmrc.data.formats.tables import is_table
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import group_number
 from tfmrc.experiments.formats import check_source, files_of, formats, read
@@ -196,13 +195,21 @@ def _part(
     share: float,
     test: bool = False,
 ) -> Iterable[Example]:
+    examples = drawn(source, name, folder, options, share)
+    if source.spans == "exact" or (source.spans == "best" and not test):
+        examples = with_spans(examples, source)
+    return examples
+
+
+def drawn(
+    source: Source, name: str, folder: Path, options: dict[str, Any], share: float
+) -> Iterable[Example]:
+    """Returns the examples of a source's file, of a share of its groups."""
     examples = read(source, name, folder, options)
     if share < 1:
         examples = data.split_by_group(examples, share, DRAW_SEED)[1]
     if source.answerable_only:
         examples = Filtered(examples, lambda example: bool(example.answers))
-    if source.spans == "exact" or (source.spans == "best" and not test):
-        examples = with_spans(examples, source)
     return examples
 
 
@@ -361,12 +368,7 @@ def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
     """
     if not path.is_file():
         raise FileNotFoundError(f"The file does not exist. Received: {path}")
-    name = file_format(path)
-    if columns and name in ("examples", "msmarco", "narrativeqa") and is_table(path):
-        return "table"  # whose names happen to be those of an official form
-    if columns and name != "table":
-        raise ValueError(f"Columns belong to a table. Received: {path}, whose form is {name}")
-    return name
+    return file_format(path, columns)
 
 
 def table_columns(experiment: Experiment) -> Mapping[str, Any] | None:

@@ -10,7 +10,7 @@ from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Report, Scores, mean_of_runs
 from tfmrc.experiments import pictures
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.answering import answer_all, model_digest
+from tfmrc.experiments.answering import answer_all, run_digest
 from tfmrc.experiments.building import check_experiment
 from tfmrc.experiments.grid import Member, is_grid, members
 from tfmrc.experiments.predictor import load_run
@@ -25,7 +25,7 @@ from tfmrc.experiments.scoring import (
     score_abstention,
     score_parts,
 )
-from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.experiments.sources import (
     Splits,
     as_sequence,
@@ -51,12 +51,14 @@ class Tested:
         examples: list of `Example`. The examples that are reported on.
         all: list of `Example`. All examples of the test file, which determine the references of
             questions.
+        settings: tuple. What determines the examples. Default: ().
     """
 
     number: int
     part: Splits
     examples: list[Example]
     all: list[Example]
+    settings: tuple[Any, ...] = ()
 
     @property
     def folder(self) -> str:
@@ -158,7 +160,7 @@ def test_sets(
         data: Path. The data folder.
         root: Path. The folder of the experiment, with the file of spans.
         before: list of `Tested`. The test examples of another run, which are reused if the files
-            are the same. Default: none.
+            and all settings of the test examples are the same. Default: none.
     """
     sets = []
     known = {each.number: each for each in before}
@@ -167,13 +169,21 @@ def test_sets(
     ):
         if part.test is None:
             continue
-        old = known.get(number)
-        if old is not None and old.part.source.test == part.source.test:
-            sets.append(Tested(number, part, old.examples, old.all))
+        old, settings = known.get(number), _test_settings(experiment, part.source)
+        if old is not None and old.settings == settings:
+            sets.append(replace(old, part=part))
             continue
         every = list(unique(part.test, str(part.source.test)))
-        sets.append(Tested(number, part, reported(experiment, part, every), every))
+        sets.append(Tested(number, part, reported(experiment, part, every), every, settings))
     return sets
+
+
+def _test_settings(experiment: Experiment, source: Source) -> tuple[Any, ...]:
+    """Returns the settings that the test examples of a source depend on."""
+    free: dict[str, Any] = {"title": "", "rules": "", "paper": {}, "squad_scores": None}
+    if experiment.split.ids is None:
+        free |= {"train": None, "train_share": 1.0, "train_options": {}}
+    return replace(source, **free), experiment.split, experiment.evaluation.limit
 
 
 test_sets.__test__ = False  # type: ignore[attr-defined]
@@ -201,7 +211,7 @@ def evaluate_run(
     predictor = load_run(member)
     if loaded is not None:
         loaded[member.folder] = predictor
-    digest = _digest(member)
+    digest = run_digest(member.experiment, member.folder)
     results = {}
     for each in tested:
         target = member.folder / folders.EVALUATION / each.folder
@@ -222,12 +232,6 @@ def evaluate_run(
 def system_name(experiment: Experiment, variant: str, more: str = "") -> str:
     """Returns the name of a run's system in reports and in `reproduction.yaml`."""
     return "_".join(part for part in (experiment.name, variant, more) if part)
-
-
-def _digest(member: Member) -> str:
-    digest = model_digest(member.folder / folders.PREDICTOR)
-    ranker = member.experiment.evaluation.ranker
-    return digest if ranker is None else f"{digest} {ranker}"
 
 
 def score_source(
@@ -394,7 +398,7 @@ def _evaluate_ensembles(
         if len(ensemble) < 2:
             continue
         predictor = ensemble_predictor([loaded.pop(member.folder) for member in ensemble])
-        digest = " ".join(map(_digest, ensemble))
+        digest = " ".join(run_digest(member.experiment, member.folder) for member in ensemble)
         for each in tested:
             target = root / folders.EVALUATION / each.folder / f"ensemble-{variant}".rstrip("-")
             target.mkdir(parents=True, exist_ok=True)
@@ -465,13 +469,14 @@ def verdict(experiment: Experiment, written: Iterable[Path]) -> tuple[list[str],
         A line per target, and True if all are reached.
     """
     lines, reached = [], True
+    systems = {system_name(experiment, variant) for variant in ("", *experiment.grid.variants)}
     reports = [evaluation.read_metrics(folder / "metrics.json") for folder in written]
     for name, target in experiment.evaluation.targets.items():
         values = [
             part["scores"][name]["value"]
             for report in reports
-            for part in [report["systems"].get(experiment.name, {"scores": {}})]
-            if name in part["scores"]
+            for system, part in report["systems"].items()
+            if system in systems and name in part["scores"]
         ]
         if not values:
             raise ValueError(f"There is no score of this name. Received: evaluation.targets.{name}")

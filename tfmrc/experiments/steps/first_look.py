@@ -57,7 +57,7 @@ def first_look(
     folder = own.with_name(f"{own.name}_first_look")
     train(short, data, folder, fresh=folder.exists(), last_step=STEPS)
     facts = folders.read_json(folder / folders.TRAINING, "train")
-    steps, _ = count_steps(whole, facts["examples"])
+    steps, _ = count_steps(whole, facts["records"])
     result = {
         "runs": len(runs),
         "steps": steps,

@@ -253,8 +253,8 @@ def _recipe(
     lines = [
         f"# {name}: written by `tfmrc init`. Every value can be changed here, or on the command",
         "# line: --set training.epochs=2. `tfmrc train --help` describes all of them.",
-        f"name: {name}",
-        f"title: {name}",
+        f"name: {_quoted(name)}",
+        f"title: {_quoted(name)}",
         "",
         "sources:",
         f"- format: {source}",

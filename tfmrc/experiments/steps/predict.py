@@ -11,8 +11,8 @@ from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import (
     answer_all,
     folder_digest,
-    model_digest,
     prediction_of,
+    run_digest,
 )
 from tfmrc.experiments.grid import single_run
 from tfmrc.experiments.predictor import check_exists, load_run, load_saved
@@ -63,7 +63,7 @@ def predict(
     examples = _read(questions, output, columns, table_columns(experiment))
     predictor = load_run(single_run(experiment, folder))
     settings = experiment.evaluation
-    model = "" if output is None else model_digest(folder / folders.PREDICTOR)
+    model = "" if output is None else run_digest(experiment, folder)
     _predict(
         predictor,
         examples,

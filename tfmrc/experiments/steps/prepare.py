@@ -14,12 +14,12 @@ from tfmrc.experiments import inputs
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.building import check_experiment, classes_of, reads_tags
 from tfmrc.experiments.counts import PARTS, Count, check_enough, lines_of, max_passages
-from tfmrc.experiments.formats import formats, read
+from tfmrc.experiments.formats import formats
 from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.experiments.sources import (
-    Filtered,
     Splits,
     data_folder,
+    drawn,
     input_files,
     splits,
     test_examples,
@@ -223,9 +223,7 @@ def _find_spans(experiment: Experiment, data: Path, folder: Path) -> dict[int, d
                     "One source can have `spans: best` or `spans: cloze`. "
                     f"Received: sources.{number}.spans={source.spans}"
                 )
-            examples = read(source, source.train, data, source.train_options)
-            if source.answerable_only:
-                examples = Filtered(examples, lambda example: bool(example.answers))
+            examples = drawn(source, source.train, data, source.train_options, source.train_share)
             path, style = folder / folders.SPANS, source.styles[0]
             tags = _tags(experiment, folder)
             if source.spans == "cloze" and tags is not None:

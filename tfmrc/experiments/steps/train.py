@@ -26,7 +26,7 @@ from tfmrc.experiments.building import (
 from tfmrc.experiments.environment import machine, peak_memory, summary
 from tfmrc.experiments.grid import Member, base_of, is_grid, members
 from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import Mixed, data_folder, validation_examples
+from tfmrc.experiments.sources import Mixed, data_folder, input_files, validation_examples
 from tfmrc.experiments.start import check_start, freeze, load_start
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in
 from tfmrc.experiments.teacher import check_teacher_exists, with_teacher
@@ -84,19 +84,25 @@ def train(
         check_start(member.experiment)
         check_teacher_exists(member.experiment)
     source_folder = data_folder(data, experiment)
+    if fresh:  # before anything is deleted
+        for member in runs:
+            _check_kept(member.experiment, folder)
+            input_files(member.experiment, source_folder)
     if not is_grid(experiment) and not seeds:
         with folders.open_run(experiment, folder, fresh):
             prepared = prepare_in(folder, experiment, source_folder)
             train_run(runs[0], prepared, last_step)
         return folder
-    with folders.open_run(experiment, folder, fresh):
+    chosen = bool(variants or seeds)  # `fresh` deletes these runs, and no others
+    with folders.open_run(experiment, folder, fresh and not chosen):
         prepared = prepare_in(folder, base_of(experiment), source_folder)
     for member in runs:
-        if member.is_trained and not _has_more_time(member):
+        again = fresh and chosen
+        if member.is_trained and not again and not _has_more_time(member):
             folders.check_settings(member.experiment, member.folder)
             continue
         try:
-            with folders.open_run(member.experiment, member.folder):
+            with folders.open_run(member.experiment, member.folder, again):
                 train_run(member, _prepared_for(member, prepared), last_step)
         except folders.RunLockedError as error:
             print(f"Skipping {member.folder.name}: {error}", flush=True)
@@ -104,12 +110,24 @@ def train(
     return folder
 
 
+def _check_kept(experiment: Experiment, folder: Path) -> None:
+    """Raises a ValueError if training needs a model in the folder that is to be deleted."""
+    for name, needed in (
+        ("start_from", experiment.start_from),
+        ("training.teacher", experiment.training.teacher),
+    ):
+        if needed is not None and Path(needed).resolve().is_relative_to(folder.resolve()):
+            raise ValueError(
+                f"The folder holds the model of `{name}` and is not deleted. Train in another one: "
+                f"--run FOLDER. Received: {name}={needed!r}, run={str(folder)!r}"
+            )
+
+
 def _prepared_for(member: Member, prepared: Prepared) -> Prepared:
-    """Returns the shared files, or own ones if the variant has another vocabulary or tagger."""
-    ours, shared = member.experiment, prepared.experiment
-    if (ours.vocabulary, ours.tagger) == (shared.vocabulary, shared.tagger):
+    """Returns the shared files, or own ones if the variant counts other words or examples."""
+    if folders.counts(member.experiment) == folders.counts(prepared.experiment):
         return prepared
-    return prepare_in(member.folder, ours, prepared.data)
+    return prepare_in(member.folder, member.experiment, prepared.data)
 
 
 def check_steps(experiment: Experiment) -> None:
@@ -177,12 +195,13 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     examples, size = _training_records(experiment, prepared, sources)
     facts: dict[str, Any] = {"variant": member.variant, "seed": experiment.seed, "examples": size}
     if hasattr(preprocessor, "align") and isinstance(examples, list):
-        examples, facts["alignment"] = align_answers(preprocessor, examples, annotate)
+        located, facts["alignment"] = align_answers(preprocessor, examples, annotate)
+        if settings.teacher is None:  # which examples without a label learn from, too
+            examples = located
     validation = _validation_records(experiment, sources)
     prepared.check_files()
-    steps, per_epoch = count_steps(
-        experiment, len(examples) if isinstance(examples, list) else size
-    )
+    facts["records"] = len(examples) if isinstance(examples, list) else size
+    steps, per_epoch = count_steps(experiment, facts["records"])
     with _scope(strategy):
         if start is None:
             model = build_model(experiment, preprocessor, tagger, encoder, contextual)
@@ -250,6 +269,8 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         flush=True,
     )
     terminal = sys.stdout.isatty()
+    # `fit` counts the steps of a pass that was cut short once more.
+    progress = training.Progress(first_step=began - callbacks.checkpoint.step_in_epoch, steps=steps)
     with (
         encoder_cache(experiment, model, folder),
         training.SaveOnInterrupt(callbacks.checkpoint) as interrupt,
@@ -263,7 +284,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
             verbose=1 if terminal else 2,
             callbacks=[
                 *callbacks[:-1],
-                *([] if terminal else [training.Progress(first_step=began, steps=steps)]),
+                *([] if terminal else [progress]),
                 limit,
                 callbacks.checkpoint,
                 interrupt,

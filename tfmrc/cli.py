@@ -578,6 +578,7 @@ def _train(options: Any) -> None:
     import json
 
     from tfmrc import experiments
+    from tfmrc.training import NonFiniteError
 
     if options.start_from is not None:
         options.set = [
@@ -586,10 +587,13 @@ def _train(options: Any) -> None:
         ]
     places = {"data": options.data, "run": options.run}
     chosen = {"variants": options.variants, "seeds": options.seeds}
-    if options.first_look:
-        experiments.first_look(_recipe(options), **places, **chosen)
-    else:
-        experiments.train(_recipe(options), **places, **chosen, fresh=options.fresh)
+    try:
+        if options.first_look:
+            experiments.first_look(_recipe(options), **places, **chosen)
+        else:
+            experiments.train(_recipe(options), **places, **chosen, fresh=options.fresh)
+    except NonFiniteError as error:  # of the settings, and no fault of the program
+        raise ValueError(str(error)) from error
 
 
 def _evaluate(options: Any) -> int:

@@ -215,6 +215,14 @@ def test_the_share_of_few_documents_separates_their_numbers(
     assert {e.group for e in parts.train} == known.keys() - set(validation)
 
 
+@pytest.mark.parametrize("part", ["training", "evaluation"])
+def test_a_batch_without_an_example_is_refused(part, table):
+    experiments.init("mine", model="san", data=table)
+    experiment = experiments.load("mine.yaml", f"{part}.batch_size=0")
+    with pytest.raises(ValueError, match=rf"Received: {part}.batch_size=0"):
+        building.check_experiment(experiment)
+
+
 @pytest.mark.parametrize("name", ["2024", "no", "runs #2", "a: b"])
 def test_any_name_is_a_text(name, table):
     experiments.init(name, model="san", data=table)

@@ -54,12 +54,12 @@ def requirements(folder):
     return (folder / "requirements.txt").read_text().split()
 
 
-assert requirements(place / "saved") == [f"tfmrc[encoders,mlflow]=={tfmrc.__version__}"]
+assert f"tfmrc[encoders,mlflow]=={tfmrc.__version__}" in requirements(place / "saved")
 ours.save_model(predictor, place / "given", pip_requirements=["tfmrc==1.0"])
-assert requirements(place / "given") == ["tfmrc==1.0"]
+assert [name for name in requirements(place / "given") if "tfmrc" in name] == ["tfmrc==1.0"]
 predictor.export(place / "export" / "1")
 ours.save_model(place / "export", place / "of_export")
-assert requirements(place / "of_export") == [f"tfmrc[mlflow]=={tfmrc.__version__}"]
+assert f"tfmrc[mlflow]=={tfmrc.__version__}" in requirements(place / "of_export")
 exported = mlflow.pyfunc.load_model(str(place / "of_export")).predict(frame)
 answerer = tfmrc.pipeline("question-answering", place / "export")
 wanted = answerer(question=frame["question"].tolist(), context=frame["context"].tolist())

@@ -140,6 +140,11 @@ def check_experiment(experiment: Experiment) -> Classes:
             f"vocabulary.rows_from_encoder=true, vocabulary.vectors={chosen.vectors!r}, "
             f"encoder={dict(experiment.encoder)!r}"
         )
+    for name, part in (("training", experiment.training), ("evaluation", experiment.evaluation)):
+        if part.batch_size < 1:
+            raise ValueError(
+                f"A batch has at least one example. Received: {name}.batch_size={part.batch_size}"
+            )
     function = training_function(_optimizer_class(experiment, classes))
     options = experiment.evaluation
     options_class = classes.predictor.options_class

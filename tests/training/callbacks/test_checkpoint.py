@@ -4,6 +4,8 @@ import pytest
 
 from tests.training import toy
 from tfmrc import training
+from tfmrc.training.callbacks import progress as progress_module
+from tfmrc.training.callbacks import time_limit as time_limit_module
 from tfmrc.training.callbacks.state_file import BrokenStateError
 
 
@@ -179,6 +181,56 @@ def test_run_that_a_time_limit_ended_goes_on_with_a_greater_one(tmp_path):
     assert limited(1e-9, 3) == ([0], 1), "the same limit"
     assert limited(60.0, 3) == ([0, 1, 2], 9)
     assert limited(None, 3) == ([0, 1, 2], 9), "ended by itself"
+
+
+def test_steps_and_times_of_a_run_that_was_killed_within_an_epoch(tmp_path, capsys, monkeypatch):
+    """`fit` counts the steps before the checkpoint again, in no time."""
+    import tensorflow as tf
+
+    batches = tf.data.Dataset.from_tensors((np.ones((4, 2)), np.ones((4, 3)))).repeat()
+
+    class Clock:
+        seconds = 0.0
+
+        def monotonic(self):
+            return self.seconds
+
+    clock = Clock()
+    for module in (progress_module, time_limit_module):
+        monkeypatch.setattr(module, "time", clock)
+
+    class Steps(keras.callbacks.Callback):
+        """A real step takes two seconds; the run is killed after some."""
+
+        def __init__(self, idle, last):
+            super().__init__()
+            self.idle, self.last = idle, last
+
+        def on_train_batch_end(self, batch, logs=None):
+            clock.seconds += 2.0 * (batch >= self.idle)
+            if batch + 1 == self.last:
+                raise KeyboardInterrupt
+
+    def run(last=None):
+        limit = training.TimeLimit(None)
+        inputs = keras.Input((2,))
+        model = keras.Model(inputs, keras.layers.Dense(3)(inputs))
+        model.compile(training.AdamW(0.1), "mse", run_eagerly=True)
+        checkpoint = training.Checkpoint(tmp_path, every_steps=5, callbacks=[limit])
+        idle = checkpoint.step_in_epoch
+        progress = training.Progress(1.5, first_step=checkpoint.step - idle, steps=8)
+        model.fit(
+            checkpoint.dataset(batches.skip), epochs=1, steps_per_epoch=8, verbose=0,
+            shuffle=False, callbacks=[Steps(idle, last), progress, limit, checkpoint],
+        )  # fmt: skip
+        return limit.seconds_per_step, checkpoint.step
+
+    with pytest.raises(KeyboardInterrupt):
+        run(last=7)
+    capsys.readouterr()
+    assert run() == (2.0, 8)
+    lines = [line.split(",")[0] for line in capsys.readouterr().out.splitlines()]
+    assert lines == ["step 6 of 8", "step 7 of 8", "step 8 of 8"]
 
 
 def test_standard_callbacks(tmp_path):

@@ -23,7 +23,7 @@ class TimeLimit(keras.callbacks.Callback):
 
     >>> from tfmrc import training
     >>> training.TimeLimit(minutes=15).get_state()
-    {'seconds': 0.0, 'reached': False}
+    {'seconds': 0.0, 'reached': False, 'batches': 0}
     """
 
     def __init__(self, minutes: float | None) -> None:
@@ -35,6 +35,8 @@ class TimeLimit(keras.callbacks.Callback):
         self._began: float | None = None
         self._step_began: float | None = None
         self._steps: deque[float] = deque(maxlen=200)
+        self._batches = 0  # of the epoch so far
+        self._counted = 0  # of these, the ones before a resume, which `fit` only counts
 
     @property
     def seconds(self) -> float:
@@ -53,11 +55,12 @@ class TimeLimit(keras.callbacks.Callback):
 
     def get_state(self) -> dict[str, Any]:
         """Returns the time so far and whether it is over, for a checkpoint."""
-        return {"seconds": self.seconds, "reached": self.reached}
+        return {"seconds": self.seconds, "reached": self.reached, "batches": self._batches}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Restores what `get_state` returned."""
         self._before = float(state["seconds"])
+        self._counted = int(state.get("batches", 0))
         self._reached_before = bool(state["reached"])
         self.reached = self._reached_before and not self.goes_on
 
@@ -66,6 +69,9 @@ class TimeLimit(keras.callbacks.Callback):
         self._step_began = None
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        self._batches = batch + 1
+        if self._batches <= self._counted:
+            return
         now = time.monotonic()
         if self._step_began is not None:
             self._steps.append(now - self._step_began)
@@ -77,6 +83,9 @@ class TimeLimit(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         if self._steps:  # what lies between the epochs is no step
             self._step_began = time.monotonic()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self._batches = self._counted = 0
 
     def on_train_end(self, logs: Any = None) -> None:
         self._before, self._began = self.seconds, None

@@ -181,7 +181,7 @@ def test_an_encoder_is_written_into_the_recipe(table):
     ],
 )
 def test_few_questions_have_smaller_batches_and_more_epochs(questions, small, encoder):
-    statistics = _Statistics(examples=questions, answered=questions)
+    statistics = _Statistics(examples=questions, answered=questions, held=questions)
     for name, wanted in ((None, small), ("minilm", encoder)):
         settings = yaml.safe_load("\n".join(_training("san", statistics, name)))["training"]
         assert (settings["batch_size"], settings["epochs"]) == wanted
@@ -213,6 +213,22 @@ def test_the_share_of_few_documents_separates_their_numbers(
     [parts] = splits(experiment, Path())
     assert "".join(sorted({e.group for e in parts.validation})) == validation
     assert {e.group for e in parts.train} == known.keys() - set(validation)
+
+
+def test_answers_that_no_passage_contains_are_no_steps(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"question": f"Who {n}?", "passage": f"Owl {n} flew.", "group": f"g{n}",
+         "answer": f"Owl {n}" if n % 10 == 0 else "a crow"}
+        for n in range(400)
+    ]  # fmt: skip
+    Path("mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    few = [row for row in rows if row["answer"] != "a crow"]
+    Path("few.jsonl").write_text("".join(json.dumps(row) + "\n" for row in few))
+    for name in ("mine", "few"):
+        experiments.init(name, model="san", data=f"{name}.jsonl")
+    all_of, contained = (experiments.load(f"{name}.yaml").training for name in ("mine", "few"))
+    assert (all_of.epochs, all_of.batch_size) == (contained.epochs, contained.batch_size)
 
 
 @pytest.mark.parametrize("part", ["training", "evaluation"])

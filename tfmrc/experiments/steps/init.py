@@ -343,7 +343,8 @@ def _model(model: str, statistics: _Statistics, encoder: str | None) -> list[str
 
 
 def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[str]:
-    answered = statistics.answered
+    # Answers that no passage contains train no model of spans.
+    answered = statistics.answered if model == "masque" else statistics.held
     batch_size = 8 if answered < _FEW else 16 if answered < _SOME or encoder is not None else 32
     per_epoch = max(1, answered // batch_size)
     if encoder is None:

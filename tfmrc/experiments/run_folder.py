@@ -165,7 +165,8 @@ def _preparation(experiment: Experiment) -> Experiment:
 
 def counts(experiment: Experiment) -> tuple[Any, ...]:
     """Returns the settings that the files of `prepare` depend on, but for the model's."""
-    sources = _essence(experiment).sources
+    # A source as a sequence has the same words in another order.
+    sources = tuple(replace(source, sequence=None) for source in _essence(experiment).sources)
     return experiment.vocabulary, experiment.tagger, sources, experiment.split
 
 

@@ -334,7 +334,6 @@ class _Table:
         Raises:
             RecordError: A value is missing or of the wrong type, or values contradict each other.
         """
-        _check_row(row, location)
         question = self._text(row, "question", location)
         passages = self._passages(row, location)
         answers, starts = self._answers(row, location)

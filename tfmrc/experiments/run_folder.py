@@ -111,7 +111,8 @@ def check_settings(experiment: Experiment, folder: Path) -> None:
     if _essence(before) != _essence(experiment):
         raise ValueError(
             f"{folder} holds a run of other settings ({_difference(before, experiment)}). "
-            "Pass --run FOLDER for another folder, or --fresh to delete what is trained there."
+            "Pass --run FOLDER for another folder, or --fresh to delete what is trained there "
+            "(of a grid, without --variants and --seeds)."
         )
 
 

@@ -45,7 +45,7 @@ class BatchSampler:
     >>> examples = [Example(str(n), "?" * n, ()) for n in range(1, 5)]
     >>> batches = BatchSampler(examples, ["qa"], 2, shuffle=True, seed=1)
     >>> [[record.example.id for record in batch] for batch in batches.of_pass(0)]
-    [['1', '2'], ['3', '4']]
+    [['3', '4'], ['2', '1']]
     """
 
     def __init__(

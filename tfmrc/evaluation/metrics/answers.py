@@ -71,8 +71,10 @@ def score_answers(
     check_text(predictions)
     check_references(references)
     answerable = [key for key, texts in references.items() if _has_answer(texts, options)]
-    # Where the decision to answer is scored, a question without an answer needs a prediction too.
-    wanted = list(references) if options.no_answer else answerable
+    # Where the decision to answer is scored, "No Answer Present." needs a prediction too; an empty
+    # list of references needs none, as in MS MARCO's own sample.
+    labelled = [key for key, texts in references.items() if texts or key in predictions]
+    wanted = labelled if options.no_answer else answerable
     pairing = pair(predictions, wanted, missing=missing, known=references.keys())
     to_answer = set(answerable)
     ids = [key for key in pairing.ids if key in to_answer]

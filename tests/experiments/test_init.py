@@ -215,6 +215,19 @@ def test_the_share_of_few_documents_separates_their_numbers(
     assert {e.group for e in parts.train} == known.keys() - set(validation)
 
 
+def test_passages_that_are_cut_are_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"question": f"Who {n}?", "passage": "It rained. " * 300 + f"Owl {n} flew.",
+         "answer": f"Owl {n}"}
+        for n in range(20)
+    ]  # fmt: skip
+    Path("long.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = experiments.init("long", model="masque", data="long.jsonl")
+    assert "20 of 20 passages are longer than 400 words" in said
+    assert "longer than" not in experiments.init("windows", model="san", data="long.jsonl")
+
+
 def test_answers_that_no_passage_contains_are_no_steps(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [

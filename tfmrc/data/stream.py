@@ -218,6 +218,9 @@ def open_binary(path: str | PathLike, *, skip_mark: bool = True) -> Iterator[IO[
             ) from error
 
 
+SAVE_AS = "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"  # what to do with other text
+
+
 @contextmanager
 def open_text(path: str | PathLike, newline: str | None = None) -> Iterator[IO[str]]:
     """Opens a UTF-8 file for reading text; gzip is decompressed, a byte order mark is skipped.
@@ -235,7 +238,7 @@ def open_text(path: str | PathLike, newline: str | None = None) -> Iterator[IO[s
             yield text
         except UnicodeDecodeError as error:
             raise RecordError(
-                f"the text is not UTF-8 ({error.reason})", path=path, record="text"
+                f"the text is not UTF-8 ({error.reason}); {SAVE_AS}", path=path, record="text"
             ) from error
 
 

@@ -398,6 +398,25 @@ def test_a_row_with_the_names_of_an_example_is_a_row(tmp_path):
         data.read_file(path, columns={"question": "Frage"})
 
 
+def test_what_spreadsheets_write(tmp_path):
+    """Capitals and spaces in names, columns without a name, blank rows."""
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "Question, Context,ANSWER,,\nWho?,An owl.,owl,,\n,,,,\n , ,,,\nWhy?,A cat.,,,\n"
+    )
+    first, second = read_table(path)
+    assert (first.question, first.passages, first.answers) == (
+        "Who?", ("An owl.",), {"span": ("owl",)}
+    )  # fmt: skip
+    assert (second.passages, second.answers) == (("A cat.",), {})
+    path.write_text("question,Question,context\nWho?,Why?,An owl.\n")
+    assert next(iter(read_table(path))).question == "Who?"  # the exact name first
+    rows = [{"Frage": "Wer?", "text": "Ein Uhu."}, {"Frage": "Wo?", "TEXT": "Hier."}]
+    assert [e.passages for e in read_table(rows, columns={"question": "Frage"})] == [
+        ("Ein Uhu.",), ("Hier.",)
+    ]  # fmt: skip
+
+
 def test_a_mark_before_quoted_names_and_old_line_ends(tmp_path):
     """PowerShell writes a byte order mark and quotation marks around all names."""
     path = tmp_path / "t.csv"

@@ -10,7 +10,7 @@ from os import PathLike
 from typing import IO
 
 from tfmrc.data.formats.fields import RecordLocation, short
-from tfmrc.data.stream import RecordError, Report, open_binary
+from tfmrc.data.stream import SAVE_AS, RecordError, Report, open_binary
 
 FIELD_LIMIT = 1 << 24
 """Most characters of a field. Python's limit of 131,072 is too small for a long summary."""
@@ -67,7 +67,8 @@ def csv_rows(
         raise RecordError(f"not CSV ({error})", path=path, record="line 1") from error
     if header is None:
         raise RecordError("the file is empty", path=path, record="file")
-    repeated = next((name for name in header if header.count(name) > 1), None)
+    # Spreadsheets write columns without a name, which nothing can ask for.
+    repeated = next((name for name in header if name and header.count(name) > 1), None)
     if repeated is not None:
         raise RecordError("the column is there twice", path=path, record="header", field=repeated)
     for column in columns:
@@ -96,7 +97,8 @@ def csv_rows(
                 location.error(f"must have {len(header)} values. Received: {len(row)} values")
             )
             continue
-        yield location, begin, dict(zip(header, row, strict=True))
+        named = zip(header, row, strict=True)
+        yield location, begin, {name: value for name, value in named if name}
 
 
 def csv_row(file: IO[bytes], path: str | PathLike, begin: int, header: list[str]) -> dict[str, str]:
@@ -133,7 +135,7 @@ class _Lines:
             return line.decode(encoding)
         except UnicodeDecodeError as error:
             raise RecordError(
-                f"the text is not UTF-8 ({error.reason})",
+                f"the text is not UTF-8 ({error.reason}); {SAVE_AS}",
                 path=self._path,
                 record=f"line {self.number}",
             ) from error

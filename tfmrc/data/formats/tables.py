@@ -49,7 +49,8 @@ def read_table(
     The suffix of a file gives its format: `.csv`, `.tsv`, `.json` (a list of objects, or one object
     per line), `.jsonl`, `.ndjson` or `.parquet` (needs pyarrow). Text files may be gzipped
     (`.csv.gz`). Text files are read row by row, Parquet files in batches. If the header of a `.csv`
-    file has no comma, its values are separated by the semicolons or tabs of the header.
+    file has no comma, its values are separated by the semicolons or tabs of the header. Names of
+    columns are recognised in capitals, too; blank rows of a `.csv` file are left out.
 
     Fields of a row, which in JSON may differ from row to row:
 
@@ -109,9 +110,8 @@ def read_table(
                 f"Only `answers` has a column per style. Received: columns={columns!r}"
             )
     rows = _opener(source)
-    known = frozenset(name for names in NAMES.values() for name in names).union(
-        *(_names(wanted) for wanted in columns.values())
-    )
+    known = {name for names in NAMES.values() for name in names}
+    known.update(_plainly(name) for wanted in columns.values() for name in _names(wanted))
 
     def read(report: Report) -> Iterator[Example]:
         number = 0
@@ -121,7 +121,7 @@ def read_table(
             for number, (location, row) in enumerate(given, 1):
                 try:
                     _check_row(row, location)
-                    present = known.intersection(row)
+                    present = frozenset(name for name in row if _plainly(name) in known)
                     if present not in tables:
                         fields = _fields(row, columns, location, columns_optional, number == 1)
                         tables[present] = _Table(fields, style)
@@ -194,6 +194,7 @@ def _csv(path: Any, report: Report) -> Iterator[Rows]:
         yield (
             (location, row)
             for location, _, row in csv_rows(file, path, (), report, delimiter=delimiter)
+            if any(value.strip() for value in row.values())  # spreadsheets write blank rows
         )
 
 
@@ -261,6 +262,11 @@ def _dicts(rows: Iterable[Any]) -> Iterator[Rows]:
     )
 
 
+def _plainly(name: Any) -> str:
+    """Returns the name of a column without the capitals and spaces of spreadsheets."""
+    return str(name).strip().lower()
+
+
 def _names(wanted: Any) -> list[str]:
     """Returns the names of a field's column or columns."""
     if wanted is None:
@@ -283,6 +289,7 @@ def _fields(
     blank.
     """
     names = list(row)
+    alike = {_plainly(name): name for name in reversed(names)}
     result: dict[str, str | list[str] | dict[str, str]] = {}
     for field, known in NAMES.items():
         wanted = columns.get(field)
@@ -302,7 +309,7 @@ def _fields(
             else:
                 result[field] = wanted if isinstance(wanted, str) else names_wanted
             continue
-        present = [name for name in known if name in row]
+        present = [name if name in row else alike[name] for name in known if name in alike]
         if present:
             result[field] = present[0]
     for field in ("question", "passages"):

@@ -24,6 +24,7 @@ from tfmrc.experiments.sources import source_format
 __all__ = ["MODELS", "init"]
 
 MODELS = ("san", "masque", "maxout_pointer_qg", "daanet")
+PASSAGE = 400, 50  # the most words of a passage that a recipe reads, and the step of lengths
 LOOKED_AT = 2_000
 """Examples from which the sizes are chosen; all of them are counted."""
 
@@ -116,6 +117,16 @@ def init(
     if model in ("maxout_pointer_qg", "daanet"):
         commands.append(f'  tfmrc ask {run} --passage "..." --answer "..."')
     said = [statistics.describe(), f"Wrote {target}. Next:", *commands]
+    if model != "san":
+        longest, lengths = statistics.length("passage", *PASSAGE), statistics.lengths["passage"]
+        longer = sum(length > longest for length in lengths)
+        if longer > 0.02 * len(lengths):
+            said.insert(
+                1,
+                f"{longer:,} of {len(lengths):,} passages are longer than {longest} words "
+                "(`preprocessor.passage_length`), and what follows is not read; `--model san` "
+                "reads long passages in windows.",
+            )
     if encoder is None and statistics.answered < _SOME:
         said.append(
             "With so few questions start from what was learned before: `--encoder minilm` reads "
@@ -309,7 +320,7 @@ def _vocabulary(statistics: _Statistics) -> list[str]:
 
 def _preprocessor(model: str, statistics: _Statistics) -> list[str]:
     sizes = {
-        "passage_length": statistics.length("passage", 400, 50),
+        "passage_length": statistics.length("passage", *PASSAGE),
         "question_length": statistics.length("question", 60),
     }
     if model == "masque":

@@ -137,6 +137,8 @@ def test_training_again_does_nothing_and_other_settings_are_refused(
     assert (run / "best.weights.h5").read_bytes() == before
     assert cli.main([*command, "--set", "training.steps=9"]) == 1
     assert "training.steps: 6 there, 9 here" in capsys.readouterr().err
+    assert cli.main(["evaluate", str(run), "--set", "model.hidden_dim=777"]) == 1
+    assert "an evaluation cannot change it" in capsys.readouterr().err
 
 
 def test_a_run_goes_on_with_the_data_that_it_was_begun_with(

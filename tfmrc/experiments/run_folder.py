@@ -116,6 +116,25 @@ def check_settings(experiment: Experiment, folder: Path) -> None:
         )
 
 
+def check_trained(experiment: Experiment, folder: Path) -> None:
+    """Raises a ValueError if settings of a trained model differ, which an evaluation cannot change.
+
+    Those of the sources may differ: other questions can be asked of the same model.
+    """
+    old, new = (
+        loading.flat(replace(_essence(each), sources=()))
+        for each in (loading.load(folder / CONFIG), experiment)
+    )
+    changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    if changed:
+        name = changed[0]
+        raise ValueError(
+            f"{folder} is trained, with {name}={old.get(name)!r}: an evaluation cannot change it. "
+            "Its own settings are `evaluation` and `sources`. "
+            f"Received: {name}={new.get(name)!r}"
+        )
+
+
 def is_begun(folder: Path) -> bool:
     """Returns True if a run's folder has anything of a training, or the folder of another run."""
     for path in folder.iterdir():

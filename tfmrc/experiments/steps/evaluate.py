@@ -114,13 +114,15 @@ def evaluate(
         The folders that were written; those of a grid's table come last.
 
     Raises:
-        ValueError: If no run is trained, the data does not exist, or no source has a test file.
+        ValueError: If no run is trained, settings of the trained model differ, the data does not
+            exist, or no source has a test file.
     """
     check_experiment(experiment)
     root = folders.run_folder(experiment, run)
     runs = [m for m in members(experiment, root, variants, seeds) if m.is_trained]
     if not runs:
         raise ValueError(f"{root} has no trained run: `tfmrc train` makes it.")
+    folders.check_trained(experiment, root)
     if not is_grid(experiment) and not seeds:  # a run of a grid is known by its variant
         facts = folders.read_json(root / folders.TRAINING, "train")
         runs = [replace(runs[0], variant=facts["variant"])]

@@ -77,7 +77,16 @@ def random_texts(draw, rows, words, most):
 
 @pytest.mark.parametrize(
     "length, overlap, words, most",
-    [(12, 3, 30, 3), (12, 0, 30, 2), (13, 99, 40, 4), (64, 20, 30, 2), (9, 4, 12, 9)],
+    # The last two have words that are longer than two windows.
+    [
+        (12, 3, 30, 3),
+        (12, 0, 30, 2),
+        (13, 99, 40, 4),
+        (64, 20, 30, 2),
+        (9, 4, 12, 9),
+        (12, 3, 6, 60),
+        (16, 4, 8, 50),
+    ],
 )
 def test_separate_against_plain_python(length, overlap, words, most) -> None:
     draw = np.random.default_rng(length + overlap)

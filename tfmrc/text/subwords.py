@@ -280,7 +280,7 @@ class SubwordTokenizer(tf.Module):
             end = tf.minimum(number * step + room, lengths)
             left, right = firsts - number * step, end - ends
             # A word after the end of the earlier window is only in the later one.
-            return tf.where(firsts < end, tf.minimum(left, right), -self.length * 2)
+            return tf.where(firsts < end, tf.minimum(left, right), tf.int32.min)
 
         number = tf.where(context(earlier) >= context(later), earlier, later)
         end = tf.minimum(number * step + room, lengths)

@@ -15,10 +15,10 @@ BATCH = {
 }
 
 
-def reader(seed, num_layers=1):
+def reader(seed, num_layers=1, dropout=0.0):
     keras.utils.set_random_seed(seed)
     encoder = encoders.from_vocabulary(["owl", "hill", "who"], num_layers=num_layers, length=16)
-    model = models.ExtractiveReader(encoder=encoder, dropout=0.0)
+    model = models.ExtractiveReader(encoder=encoder, dropout=dropout)
     head = model.answer_module.scores.kernel
     head.assign(np.random.default_rng(seed).normal(size=head.shape))  # clear probabilities
     return model
@@ -88,6 +88,25 @@ def test_a_student_learns_what_no_label_says():
         np.testing.assert_array_equal(value, before[name])
     for ours, theirs in zip(model(BATCH).values(), student(BATCH).values(), strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_the_teacher_reads_without_dropout_in_training(monkeypatch):
+    teacher = reader(2, dropout=0.5)
+    model = training.Distillation(student=reader(1, dropout=0.5), teacher=teacher)
+    given = []
+    call = SoftTargets.call
+
+    def spied(layer, student, teacher):
+        given.append([{name: np.array(part[name]) for name in part} for part in (student, teacher)])
+        return call(layer, student, teacher)
+
+    monkeypatch.setattr(SoftTargets, "call", spied)
+    for _ in range(2):
+        model(BATCH, training=True)
+    for _, soft in given:
+        for name, value in teacher(BATCH).items():
+            np.testing.assert_allclose(soft[name], value, rtol=1e-6)
+    assert not np.array_equal(given[0][0]["begin"], given[1][0]["begin"])  # the student has dropout
 
 
 def test_other_models_are_refused():

@@ -57,6 +57,30 @@ class SoftTargets(keras.layers.Layer):
         return {**super().get_config(), "weight": self.weight, "temperature": self.temperature}
 
 
+class Teacher(keras.layers.Layer):
+    """Reads without dropout, also within a model in training.
+
+    A functional model hands its own `training` to every layer whose `call` takes it, and so undoes
+    `model(inputs, training=False)`; this `call` does not take it.
+
+    Args:
+        model: `keras.Model`. The trained model.
+
+    Call arguments:
+        inputs: dict. The model's inputs.
+
+    Returns:
+        The model's outputs.
+    """
+
+    def __init__(self, model, **kwargs):
+        super().__init__(**kwargs)
+        self.model = model
+
+    def call(self, inputs):
+        return self.model(inputs, training=False)
+
+
 @keras.saving.register_keras_serializable(package="tfmrc")
 class Distillation(Model):
     """A span model in training with a teacher.
@@ -111,7 +135,8 @@ class Distillation(Model):
             for key, tensor in student.input.items()
         }
         soft_targets = SoftTargets(weight, temperature, name="soft_targets", dtype="float32")
-        outputs = soft_targets(student(inputs), teacher(inputs, training=False))
+        read = Teacher(teacher, name="teacher", dtype=teacher.dtype_policy)(inputs)
+        outputs = soft_targets(student(inputs), read)
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.student = student
         self.teacher = teacher

@@ -102,6 +102,25 @@ def test_one_beam_is_greedy(model):
         previous = best[:, None].astype("int32")
 
 
+@pytest.mark.parametrize("how", [{}, {"num_beams": 2}, {"num_beams": 2, "sampling": {}}])
+def test_options_mean_the_same_in_every_search(model, how):
+    memory = model.encode(examples.source_only(X))
+    common = np.array(model.generate(memory, 4).ids)
+    word = int(np.bincount(common[common > 3]).argmax())
+    found = model.generate(memory, 4, forbidden_ids=(0, 1, 2, word), **how)
+    assert word not in np.array(found.ids)
+    with pytest.raises(TypeError, match="did you mean `no_repeat_ngram_size`"):
+        model.generate(memory, 4, no_repeat_ngrams=2, **how)
+    with pytest.raises(ValueError, match="num_beam_groups=3"):
+        model.generate(memory, 4, num_beam_groups=3, **how)
+
+
+@pytest.mark.parametrize("sizes", [{"generation_vocabulary_size": 3}, {"num_oov_buckets": 17}])
+def test_the_special_words_can_be_generated(sizes):
+    with pytest.raises(ValueError, match="the 4 special words"):
+        examples.small(**{"vocabulary_size": 20, **sizes})
+
+
 def test_leaves_of_the_cache_have_examples_and_beams_first(model):
     import keras
 

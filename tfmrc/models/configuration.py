@@ -6,6 +6,7 @@ from typing import Any
 import keras
 
 from tfmrc import encoders
+from tfmrc.ops.ids import NUM_SPECIAL
 
 __all__ = [
     "check_choice",
@@ -75,7 +76,7 @@ def num_generable(
     """Returns the number of words that a decoder generates: not more than have a row of their own.
 
     Raises:
-        ValueError: If no row is left beside those of unknown words.
+        ValueError: If that does not leave the special words, the end word among them.
 
     Example:
 
@@ -88,7 +89,15 @@ def num_generable(
             f"`vocabulary_size`. Received: num_oov_buckets={num_oov_buckets}, "
             f"vocabulary_size={vocabulary_size}"
         )
-    return min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
+    number = min(generation_vocabulary_size, vocabulary_size - num_oov_buckets)
+    if number < NUM_SPECIAL:
+        raise ValueError(
+            f"The generated words include the {NUM_SPECIAL} special words, so "
+            "`generation_vocabulary_size` and `vocabulary_size - num_oov_buckets` must be at least "
+            f"that. Received: generation_vocabulary_size={generation_vocabulary_size}, "
+            f"vocabulary_size={vocabulary_size}, num_oov_buckets={num_oov_buckets}"
+        )
+    return number
 
 
 def contextual_reads(contextual_embedding: Any) -> str:

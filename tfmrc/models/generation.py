@@ -6,6 +6,7 @@ from typing import Any
 from keras import ops, tree
 
 from tfmrc import decoding
+from tfmrc.arguments import check_arguments
 from tfmrc.ops.coverage import attended_again
 from tfmrc.sizes import sizes
 
@@ -49,15 +50,23 @@ class GenerationMixin:
                 `top_p`, `seed`; `{}` for its defaults) to sample `num_beams` sequences instead of
                 searching. Default: None.
             **options: Further options of `tfmrc.decoding.beam_search`: `no_repeat_ngram_size`,
-                `num_beam_groups`, `diversity_penalty`.
+                `num_beam_groups`, `diversity_penalty`, `eos_id`, `forbidden_ids`.
 
         Returns:
             `tfmrc.decoding.Hypotheses`, best first.
 
         Raises:
-            ValueError: If the model has no attention to cover, or penalties are combined with
-                sampling.
+            ValueError: If the model has no attention to cover, or penalties or groups of beams are
+                combined with sampling.
+            TypeError: If there is no such option.
         """
+        check_arguments(decoding.beam_search, options, "generate")
+        grouped = options.get("num_beam_groups", 1) != 1
+        if sampling is not None and grouped:
+            raise ValueError(
+                "Groups of beams do not apply to sampling. Received: "
+                f"num_beam_groups={options['num_beam_groups']}"
+            )
         if sampling is not None and (length_penalty or coverage_penalty):
             raise ValueError(
                 "Penalties do not apply to sampling. Received: "
@@ -65,7 +74,8 @@ class GenerationMixin:
             )
         batch_size = sizes(memory["extended_ids"])[0]
         cache = self.init_cache(memory, num_beams, max_length)
-        lengths = {"max_length": max_length, "min_length": min_length}
+        common = {"max_length": max_length, "min_length": min_length}
+        common |= {name: options.pop(name) for name in ("eos_id", "forbidden_ids") & options.keys()}
 
         def step(ids, cache, t):
             return self.decode_step(memory, cache, ids, t)
@@ -79,14 +89,14 @@ class GenerationMixin:
                 num_samples=num_beams,
                 num_return_sequences=num_return_sequences,
                 no_repeat_ngram_size=ngram_size,
-                **lengths,
+                **common,
                 **sampling,
             )
         if coverage_penalty:
             step, cache, options["cost"] = self._covering(memory, cache, coverage_penalty)
-        plain = not (length_penalty or ngram_size or coverage_penalty)
+        plain = not (length_penalty or ngram_size or coverage_penalty or grouped)
         if num_beams == 1 and num_return_sequences == 1 and plain:
-            return decoding.greedy_search(step, cache, batch_size, **lengths)
+            return decoding.greedy_search(step, cache, batch_size, **common)
         return decoding.beam_search(
             step,
             cache,
@@ -94,7 +104,7 @@ class GenerationMixin:
             num_beams=num_beams,
             num_return_sequences=num_return_sequences,
             length_penalty=length_penalty,
-            **lengths,
+            **common,
             **options,
         )
 

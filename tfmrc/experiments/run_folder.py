@@ -121,17 +121,13 @@ def check_trained(experiment: Experiment, folder: Path) -> None:
 
     Those of the sources may differ: other questions can be asked of the same model.
     """
-    old, new = (
-        loading.flat(replace(_essence(each), sources=()))
-        for each in (loading.load(folder / CONFIG), experiment)
-    )
-    changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    if changed:
-        name = changed[0]
+    before = replace(loading.load(folder / CONFIG), sources=())
+    changes = _changes(before, replace(experiment, sources=()))
+    if changes:
+        name, old, new = changes[0]
         raise ValueError(
-            f"{folder} is trained, with {name}={old.get(name)!r}: an evaluation cannot change it. "
-            "Its own settings are `evaluation` and `sources`. "
-            f"Received: {name}={new.get(name)!r}"
+            f"{folder} is trained, with {name}={old!r}: an evaluation cannot change it. "
+            f"Its own settings are `evaluation` and `sources`. Received: {name}={new!r}"
         )
 
 
@@ -215,10 +211,16 @@ def _essence(experiment: Experiment) -> Experiment:
     )
 
 
-def _difference(before: Experiment, after: Experiment) -> str:
+def _changes(before: Experiment, after: Experiment) -> list[tuple[str, Any, Any]]:
+    """Returns the name and both values of each setting of a run's weights that differs."""
     old, new = loading.flat(_essence(before)), loading.flat(_essence(after))
-    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return ", ".join(f"{name}: {old.get(name)} there, {new.get(name)} here" for name in names[:3])
+    each = [(name, old.get(name), new.get(name)) for name in {**old, **new}]
+    return [(name, was, now) for name, was, now in each if was != now]
+
+
+def _difference(before: Experiment, after: Experiment) -> str:
+    changes = _changes(before, after)[:3]
+    return ", ".join(f"{name}: {old} there, {new} here" for name, old, new in changes)
 
 
 def start_folder(experiment: Experiment) -> Path | None:

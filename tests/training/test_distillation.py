@@ -6,7 +6,7 @@ import pytest
 
 from tfmrc import encoders, keras_private, models, training
 from tfmrc.ops.masking import LOG_ZERO
-from tfmrc.training.distillation import SoftTargets
+from tfmrc.training.distillation import SoftTargets, Teacher
 
 BATCH = {
     "encoder_ids": np.array([[2, 4, 3, 5, 6, 3], [2, 4, 3, 6, 3, 0]]),
@@ -107,6 +107,14 @@ def test_the_teacher_reads_without_dropout_in_training(monkeypatch):
         for name, value in teacher(BATCH).items():
             np.testing.assert_allclose(soft[name], value, rtol=1e-6)
     assert not np.array_equal(given[0][0]["begin"], given[1][0]["begin"])  # the student has dropout
+
+
+def test_a_teacher_is_made_again_from_its_configuration():
+    teacher = Teacher(model=reader(2))
+    again = Teacher.from_config(teacher.get_config())
+    again.model.set_weights(teacher.model.get_weights())
+    for name, value in teacher(BATCH).items():
+        np.testing.assert_array_equal(again(BATCH)[name], value)
 
 
 def test_other_models_are_refused():

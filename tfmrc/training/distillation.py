@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from tfmrc.models.base import Model
+from tfmrc.models.composite import Composite
 from tfmrc.models.configuration import renamed_copy
 from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax
 
@@ -57,7 +58,8 @@ class SoftTargets(keras.layers.Layer):
         return {**super().get_config(), "weight": self.weight, "temperature": self.temperature}
 
 
-class Teacher(keras.layers.Layer):
+@keras.saving.register_keras_serializable(package="tfmrc")
+class Teacher(Composite):
     """Reads without dropout, also within a model in training.
 
     A functional model hands its own `training` to every layer whose `call` takes it, and so undoes
@@ -73,8 +75,8 @@ class Teacher(keras.layers.Layer):
         The model's outputs.
     """
 
-    def __init__(self, model, **kwargs):
-        super().__init__(**kwargs)
+    def __init__(self, *, model, **options):
+        super().__init__(**options)
         self.model = model
 
     def call(self, inputs):
@@ -135,7 +137,7 @@ class Distillation(Model):
             for key, tensor in student.input.items()
         }
         soft_targets = SoftTargets(weight, temperature, name="soft_targets", dtype="float32")
-        read = Teacher(teacher, name="teacher", dtype=teacher.dtype_policy)(inputs)
+        read = Teacher(model=teacher, name="teacher", dtype=teacher.dtype_policy)(inputs)
         outputs = soft_targets(student(inputs), read)
         super().__init__(inputs=inputs, outputs=outputs, name=name)
         self.student = student

@@ -96,6 +96,24 @@ def test_every_keras_class_is_registered_under_tfmrc() -> None:
     assert seen > 10
 
 
+def test_layers_tell_their_outputs_for_all_arguments_of_their_call() -> None:
+    import keras
+
+    seen = 0
+    for name in public_modules():
+        for value in vars(importlib.import_module(name)).values():
+            if not inspect.isclass(value) or value.__module__ != name:
+                continue
+            if issubclass(value, keras.layers.Layer) and "compute_output_spec" in vars(value):
+                call, told = (
+                    [*inspect.signature(method).parameters]
+                    for method in (value.call, value.compute_output_spec)
+                )
+                assert told == call, value.__name__
+                seen += 1
+    assert seen > 5
+
+
 def test_public_names_of_the_rooms_exist() -> None:
     for room in rooms():
         module = importlib.import_module(f"tfmrc.{room}")

@@ -1,11 +1,19 @@
-"""Checks of argument names: the error of an unknown name suggests the nearest known one."""
+"""Checks of arguments: their names, with the nearest known one as a hint, and their numbers."""
 
 import difflib
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["check_arguments", "nearest", "unknown_argument"]
+__all__ = [
+    "check_arguments",
+    "check_numbers",
+    "check_whole_numbers",
+    "nearest",
+    "unknown_argument",
+]
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -78,3 +86,35 @@ Received: learning_rat=0.2
     for name, value in given.items():
         if name not in known and name not in besides:
             raise TypeError(unknown_argument(where, name, [*known, *besides], value))
+
+
+def check_whole_numbers(least: int, **values: Any) -> None:
+    """Raises a ValueError unless all values are ints, of Python or NumPy, of at least `least`.
+
+    Example:
+
+    >>> check_whole_numbers(1, num_beams=4, max_length=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: `max_length` must be an int of 1 or more. Received: max_length=0
+    """
+    for name, value in values.items():
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise ValueError(
+                f"`{name}` must be an int of {least} or more. Received: {name}={value!r}"
+            )
+
+
+def check_numbers(**values: Any) -> None:
+    """Raises a ValueError unless all values are finite numbers, of Python or NumPy.
+
+    Example:
+
+    >>> check_numbers(temperature=0.5, top_p=float("nan"))
+    Traceback (most recent call last):
+    ...
+    ValueError: `top_p` must be a finite number. Received: top_p=nan
+    """
+    for name, value in values.items():
+        if not isinstance(value, Real) or not math.isfinite(value):
+            raise ValueError(f"`{name}` must be a finite number. Received: {name}={value!r}")

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -315,8 +317,30 @@ def test_an_empty_batch():
         ({"max_length": 3, "num_return_sequences": -1}, "num_return_sequences=-1"),
         ({"max_length": 3, "num_return_sequences": 1.0}, "num_return_sequences=1.0"),
         ({"max_length": 3, "eos_id": PAD}, "eos_id=0"),
+        ({"max_length": 3.0}, "max_length=3.0"),
+        ({"max_length": 3, "min_length": 1.0}, "min_length=1.0"),
+        ({"max_length": 3, "min_length": True}, "min_length=True"),
+        ({"max_length": 3, "forbidden_ids": None}, "forbidden_ids=None"),
+        ({"max_length": 3, "forbidden_ids": 3}, "forbidden_ids=3"),
+        ({"max_length": 3, "length_penalty": math.nan}, "length_penalty=nan"),
+        ({"max_length": 3, "length_penalty": "1"}, "length_penalty='1'"),
+        ({"max_length": 3, "diversity_penalty": math.inf}, "diversity_penalty=inf"),
+        ({"max_length": 3, "no_repeat_ngram_size": -1}, "no_repeat_ngram_size=-1"),
+        ({"max_length": 3, "no_repeat_ngram_size": 2.0}, "no_repeat_ngram_size=2.0"),
+        ({"max_length": 3, "num_beam_groups": 3}, "num_beam_groups=3"),
     ],
 )
 def test_contradicting_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=f"Received: .*{message}"):
         beam_search(table_step(ENDING), (), 1, num_beams=2, **arguments)
+
+
+def test_numbers_of_numpy_are_taken():
+    names = ("num_beams", "num_return_sequences", "max_length")
+    plain, other = (
+        beam_search(table_step(ENDING), (), 1, length_penalty=zero, **dict.fromkeys(names, two))
+        for zero, two in ((0.0, 2), (np.float32(0), np.int64(2)))
+    )
+    np.testing.assert_array_equal(plain.ids, other.ids)
+    greedy = greedy_search(table_step(ENDING), (), 1, max_length=np.int64(2), eos_id=np.int64(3))
+    np.testing.assert_array_equal(greedy.ids, plain.ids[:, :1])

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 from tests.decoding.enumeration import RecurrentWords, exhaustive, words_of
 from tfmrc.decoding import beam_search, greedy_search, sample
+from tfmrc.ops.checks import check_indices
 
 model = RecurrentWords(batch_size=2, vocabulary_size=7, seed=4)
 for length_penalty in (0.0, 1.3):
@@ -32,6 +33,16 @@ drawn = jax.jit(lambda cache: sample(model.step, cache, 2, **draw))(model.cache(
 for example in range(2):
     right = [model.log_probability(example, words_of(drawn, example, n)) for n in range(3)]
     np.testing.assert_allclose(drawn.log_probability[example], right, rtol=1e-4)
+def checked(ids):
+    check_indices("ids", ids, 4, of="words")
+    return ids
+
+jax.jit(checked)(np.array([4]))  # not known while a function is traced
+try:
+    checked(jax.numpy.array([4]))
+    raise SystemExit("not checked")
+except ValueError as error:
+    assert "words from 0 to 3. Received: 4" in str(error)
 assert "tensorflow" not in sys.modules
 print("same under jax", jax.__version__)
 """

@@ -66,7 +66,7 @@ def test_ngrams_that_would_repeat(size):
         ((0, 0, 3, ()), "`max_length` must .* max_length=0"),
         ((-1, 0, 3, ()), "`max_length` must .* max_length=-1"),
         ((2.0, 0, 3, ()), "`max_length` must .* max_length=2.0"),
-        ((2, -1, 3, ()), "`min_length` must .* min_length=-1, max_length=2"),
+        ((2, -1, 3, ()), "`min_length` must .* min_length=-1"),
         ((2, 3, 3, ()), "`min_length` must .* min_length=3, max_length=2"),
         ((2, 1.0, 3, ()), "`min_length` must .* min_length=1.0"),
         ((2, 1, 3, (0, 3)), r"`forbidden_ids` must .* eos_id=3, forbidden_ids=\(0, 3\)"),

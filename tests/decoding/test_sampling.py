@@ -129,8 +129,14 @@ def test_defaults():
         {"num_return_sequences": 0},
         {"num_return_sequences": -1},
         {"num_return_sequences": 5},
+        {"temperature": float("nan")},
+        {"top_p": float("nan")},
+        {"top_k": 1.0},
+        {"no_repeat_ngram_size": -1},
+        {"forbidden_ids": None},
+        {"num_samples": 4.0},
     ],
 )
 def test_what_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match="Received"):
-        sample(one_word, (), 1, num_samples=4, max_length=3, **wrong)
+        sample(one_word, (), 1, **{"num_samples": 4, "max_length": 3} | wrong)

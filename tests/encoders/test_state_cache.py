@@ -131,6 +131,17 @@ def test_what_a_killed_process_kept_is_found(tmp_path):
         assert (cache.computed, cache.found) == (0, 3)
 
 
+def test_what_was_traced_inside_the_block_computes_after_it(tmp_path):
+    layer = make().layer
+    expected = np.array(layer(IDS, SEGMENTS))
+    read = tf.function(lambda: layer(IDS, SEGMENTS), autograph=False)
+    with StateCache(layer, tmp_path) as cache:
+        np.testing.assert_allclose(read(), expected, atol=1e-5)
+    for _ in range(2):
+        np.testing.assert_allclose(read(), expected, atol=1e-5)
+    assert (cache.computed, cache.found) == (9, 0)
+
+
 def test_a_full_disk_stops_the_keeping_and_nothing_else(tmp_path, capsys):
     layer = make(hidden_dim=512).layer
     expected = np.array(layer(IDS, SEGMENTS))

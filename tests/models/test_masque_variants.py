@@ -209,8 +209,17 @@ def test_contextual_embedding_ignores_what_is_given_at_the_first_step():
         ({"ranker": "silver"}, "Received: ranker='silver'"),
         ({"ranker": False, "classifier": False, "decoder": False}, "Received: ranker=False"),
         ({"num_heads": 3}, "Received: num_heads=3"),
+        ({"ranker": 1}, "Received: ranker=1"),
+        ({"num_passages": 0}, "Received: num_passages=0"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(change, message):
     with pytest.raises(ValueError, match=message):
         examples.small(**change)
+
+
+def test_without_a_decoder_nothing_is_generated():
+    model = examples.small(decoder=False)
+    memory = model.encode(examples.source_only(examples.batch(examples.FOUR)))
+    with pytest.raises(ValueError, match="does not generate answers. Received: decoder=False"):
+        model.init_cache(memory, 1, 3)

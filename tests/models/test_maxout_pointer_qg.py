@@ -245,6 +245,9 @@ def test_samples_of_questions_and_options_that_cannot_be():
         np.testing.assert_allclose(found.log_probability[:, n], explained, rtol=1e-4)
     with pytest.raises(ValueError, match="length_penalty=1.0"):
         model.generate(memory, 4, length_penalty=1.0, sampling={})
+    for wrong in ({"coverage_penalty": -1.0}, {"coverage_penalty": float("nan")}, {"num_beams": 0}):
+        with pytest.raises(ValueError, match=f"Received: {next(iter(wrong))}="):
+            model.generate(memory, 4, **wrong)
     blind = drawn("maxout_pointer_qg_s2s")
     with pytest.raises(ValueError, match="needs a model with attention"):
         blind.generate(blind.encode(questions.source_only(X)), 4, coverage_penalty=1.0)
@@ -271,6 +274,11 @@ def test_four_questions_by_heart():
     for beams in (1, 3):
         ids = np.array(model.generate(memory, TARGETS.shape[1], num_beams=beams).ids)[:, 0]
         np.testing.assert_array_equal(ids[known], TARGETS[known])
+
+
+def test_a_copy_mechanism_that_does_not_exist():
+    with pytest.raises(ValueError, match=r"`copy` is one of \['max', 'sum', None\].*copy='mean'"):
+        questions.small(copy="mean")
 
 
 def test_attention_is_needed_by_what_builds_on_it():

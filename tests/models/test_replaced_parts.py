@@ -12,7 +12,7 @@ from tests.layers.weights import randomise
 from tests.models import duals, examples, questions
 from tests.models.test_san import SMALL, batch
 from tfmrc.layers import DualAttention, MaxoutPointer, OneStepAnswer, PointerGenerator
-from tfmrc.models import SAN, DAANet, Masque, MaxoutPointerQG
+from tfmrc.models import SAN, DAANet, Masque, MaxoutPointerQG, SpanEnsemble
 
 
 @keras.saving.register_keras_serializable(package="tests")
@@ -136,6 +136,9 @@ def test_an_assigned_layer_is_refused_with_the_method_to_override():
     san = SAN(**SMALL)
     with pytest.raises(AttributeError, match=r"Override `build_answer_module`"):
         san.answer_module = OneStepAnswer()
+    ensemble = SpanEnsemble([san])
+    with pytest.raises(AttributeError, match=r"assigned one. Create another SpanEnsemble with it."):
+        ensemble.members = []
 
 
 # === Parts that do not fit ===

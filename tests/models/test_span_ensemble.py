@@ -84,5 +84,7 @@ def test_members_are_copies_and_come_back_from_the_configuration(members, ensemb
 def test_what_cannot_be_averaged_is_said(members):
     with pytest.raises(ValueError, match=r"members=\[\]"):
         SpanEnsemble([])
+    with pytest.raises(ValueError, match="must be SAN models. Received: <"):
+        SpanEnsemble([members[0], keras.layers.Dense(1)])
     with pytest.raises(ValueError, match="num_exact_match=2 and 0"):
         SpanEnsemble([members[0], member(1, num_exact_match=0)])

@@ -1,6 +1,6 @@
 """Trains one model on one device and on two replicas; writes weights and averages of both.
 
-Arguments: the file to write, the name of the model ("toy" or "masque").
+Arguments: the file to write, the name of the model ("toy", "masque" or "reader").
 """
 
 import sys
@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tests.models.test_base import Doubled
 from tests.training import masque_batches, toy
-from tfmrc import training
+from tfmrc import encoders, models, preprocessing, training
 from tfmrc.layers.regularization.dropout import Dropout
 
 STEPS, BATCH = 6, 8
@@ -21,8 +21,38 @@ def masque():
     return masque_batches.model(num_decoder_blocks=1)
 
 
+def reader_encoder():
+    keras.utils.set_random_seed(1)
+    words = ["who", "the", "owl", "on", "hill"]
+    return encoders.from_vocabulary(words, length=16, dropout=0.0)
+
+
+def reader():
+    return models.ExtractiveReader(encoder=reader_encoder(), dropout=0.0)
+
+
+def reader_batches():
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
+        encoder=reader_encoder(), window_length=12, overlap=2, question_length=4
+    )
+    texts = ["the owl on the hill", "owl on", "the hill the owl", "owl", "hill the hill owl"]
+    rows = [texts[i % 5] for i in range(STEPS * BATCH)]
+    starts = [row.index("owl") for row in rows]
+    records = {
+        "question": ["who on"] * len(rows),
+        "passages": [[row] for row in rows],
+        "span": [[0, start, start + 3] for start in starts],
+    }
+    return tf.data.Dataset.from_tensor_slices(preprocessor.batch(records))
+
+
 def compiled(make, optimizer=None):
     model = make()
+    if make is reader:
+        arguments = training.extractive_reader(model=model, steps=STEPS + 1, clip_norm=0.3)
+        arguments["optimizer"].epsilon = 1e-2
+        model.compile(**arguments)
+        return model
     arguments = training.masque(
         steps=STEPS + 1, learning_rate=0.05, warmup_steps=2, ema=0.8, clip_norm=0.3, model=model
     )
@@ -103,6 +133,8 @@ def main(path, name):
         results |= {f"evaluated/{name}": loss for name, loss in evaluated(two).items()}
         keras_two = trained(make, data, two, "keras")
         results |= {f"keras two/{k}": v for k, v in keras_two.items()}
+    elif name == "reader":
+        make, data = reader, reader_batches().batch(BATCH, drop_remainder=True)
     else:
         make = masque
         rows = tf.data.Dataset.from_tensor_slices(masque_batches.rows(STEPS))

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 from keras import ops, tree
 
+from tfmrc.arguments import check_numbers, check_whole_numbers
 from tfmrc.decoding.constraints import (
     Step,
     allowed_words,
@@ -106,22 +107,24 @@ def beam_search(
     [[[5, 3, 0]]]
     """
     check_arguments(max_length, min_length, eos_id, forbidden_ids)
-    if not isinstance(num_return_sequences, int) or not 1 <= num_return_sequences <= num_beams:
+    check_whole_numbers(
+        1,
+        num_beams=num_beams,
+        num_return_sequences=num_return_sequences,
+        num_beam_groups=num_beam_groups,
+    )
+    check_whole_numbers(0, no_repeat_ngram_size=no_repeat_ngram_size)
+    check_numbers(length_penalty=length_penalty, diversity_penalty=diversity_penalty)
+    if num_return_sequences > num_beams:
         raise ValueError(
-            "`num_return_sequences` must be a Python int from 1 to `num_beams`. "
-            f"Received: num_return_sequences={num_return_sequences!r}, num_beams={num_beams!r}"
+            "`num_return_sequences` must be from 1 to `num_beams`. "
+            f"Received: num_return_sequences={num_return_sequences}, num_beams={num_beams}"
         )
-    if (
-        num_beam_groups < 1
-        or num_beams % num_beam_groups
-        or diversity_penalty < 0
-        or no_repeat_ngram_size < 0
-    ):
+    if num_beams % num_beam_groups or diversity_penalty < 0:
         raise ValueError(
-            "`num_beam_groups` must divide `num_beams`; `diversity_penalty` and "
-            "`no_repeat_ngram_size` must be 0 or more. "
+            "`num_beam_groups` must divide `num_beams`; `diversity_penalty` must be 0 or more. "
             f"Received: num_beam_groups={num_beam_groups}, num_beams={num_beams}, "
-            f"diversity_penalty={diversity_penalty}, no_repeat_ngram_size={no_repeat_ngram_size}"
+            f"diversity_penalty={diversity_penalty}"
         )
     group_size = num_beams // num_beam_groups
     position = ops.arange(max_length, dtype="int32")

@@ -6,10 +6,16 @@ from typing import Any
 import keras
 from keras import ops
 
+from tfmrc.arguments import check_whole_numbers
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.sizes import sizes
 
-__all__ = ["Step", "allowed_words", "check_arguments", "without_repeated_ngrams"]
+__all__ = [
+    "Step",
+    "allowed_words",
+    "check_arguments",
+    "without_repeated_ngrams",
+]
 
 #: `step(ids [B, W], cache, t) -> (log_p [B, W, V], cache)`.
 Step = Callable[[Any, Any, Any], tuple[Any, Any]]
@@ -101,14 +107,17 @@ def check_arguments(
     max_length: int, min_length: int, eos_id: int, forbidden_ids: Collection[int]
 ) -> None:
     """Raises `ValueError` for invalid lengths and ids."""
-    if not isinstance(max_length, int) or max_length < 1:
+    check_whole_numbers(1, max_length=max_length)
+    check_whole_numbers(0, min_length=min_length, eos_id=eos_id)
+    if min_length > max_length:
         raise ValueError(
-            f"`max_length` must be a Python int of 1 or more. Received: max_length={max_length!r}"
+            "`min_length` must be from 0 to `max_length`. "
+            f"Received: min_length={min_length}, max_length={max_length}"
         )
-    if not isinstance(min_length, int) or not 0 <= min_length <= max_length:
+    if not isinstance(forbidden_ids, Collection) or isinstance(forbidden_ids, str):
         raise ValueError(
-            "`min_length` must be a Python int from 0 to `max_length`. "
-            f"Received: min_length={min_length!r}, max_length={max_length!r}"
+            "`forbidden_ids` must be a collection of ids, () for none. "
+            f"Received: forbidden_ids={forbidden_ids!r}"
         )
     if eos_id in forbidden_ids:
         raise ValueError(

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from tfmrc.arguments import check_numbers, check_whole_numbers
 from tfmrc.decoding.constraints import (
     Step,
     allowed_words,
@@ -86,17 +87,15 @@ def sample(
     """
     check_arguments(max_length, min_length, eos_id, forbidden_ids)
     num_return_sequences = num_samples if num_return_sequences is None else num_return_sequences
-    if (
-        not 1 <= num_return_sequences <= num_samples
-        or temperature <= 0
-        or top_k < 0
-        or not 0 < top_p <= 1
-    ):
+    check_whole_numbers(1, num_samples=num_samples, num_return_sequences=num_return_sequences)
+    check_whole_numbers(0, top_k=top_k, no_repeat_ngram_size=no_repeat_ngram_size)
+    check_numbers(temperature=temperature, top_p=top_p)
+    if num_return_sequences > num_samples or temperature <= 0 or not 0 < top_p <= 1:
         raise ValueError(
             "`num_return_sequences` must be from 1 to `num_samples`, `temperature` above 0, "
-            "`top_k` 0 or more, `top_p` above 0 and at most 1. Received: "
+            "`top_p` above 0 and at most 1. Received: "
             f"num_return_sequences={num_return_sequences}, num_samples={num_samples}, "
-            f"temperature={temperature}, top_k={top_k}, top_p={top_p}"
+            f"temperature={temperature}, top_p={top_p}"
         )
     position = ops.arange(max_length, dtype="int32")
     numbers = keras.random.uniform((max_length, num_samples), seed=seed, dtype="float32")

@@ -27,6 +27,10 @@ class StateCache:
     and dtype, so that another encoder gets another one; an interruption loses at most one batch,
     and a damaged entry is computed again. If the disk is full, new windows are no longer kept.
 
+    A traced function, such as the training step of a compiled model, keeps the way that it was
+    traced with: enter the block before `fit`, and do not change the encoder's weights inside it.
+    A function that was traced inside the block computes all states anew after it.
+
     Each window takes 4 bytes per subword and feature (a window of 160 subwords of MiniLM 240 KiB),
     times the number of layers and one with `layers="mix"`.
 
@@ -58,6 +62,7 @@ class StateCache:
         self.found = self.computed = 0  # windows
         self._lock = threading.Lock()
         self._keeps = True
+        self._database: sqlite3.Connection | None = None
 
     def __enter__(self) -> Self:
         if keras.backend.backend() != "tensorflow":
@@ -73,26 +78,29 @@ class StateCache:
         self._dtype = np.dtype(tf.as_dtype(self.layer.compute_dtype).as_numpy_dtype)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / f"{_digest_of(self.layer)}.sqlite"
-        self._database = sqlite3.connect(self.path, timeout=3600, check_same_thread=False)
+        database = sqlite3.connect(self.path, timeout=3600, check_same_thread=False)
         try:
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            self._database.execute(
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = NORMAL")
+            database.execute(
                 "CREATE TABLE IF NOT EXISTS states "
                 "(window BLOB PRIMARY KEY, sum INTEGER, data BLOB)"
             )
         except sqlite3.DatabaseError as error:
-            self._database.close()
+            database.close()
             raise ValueError(
                 f"This is no file of an encoder's states; delete it: {error}. Received: {self.path}"
             ) from error
+        self._database = database
         self.layer.state_cache = self
         return self
 
     def __exit__(self, *_: object) -> None:
         self.layer.state_cache = None
         with self._lock:
-            self._database.close()
+            if self._database is not None:
+                self._database.close()
+            self._database = None
 
     def read(self, ids: Any, segments: Any) -> list[Any]:
         """Returns what `BackboneEncoder.compute` returns, as an operation of a graph.
@@ -146,6 +154,8 @@ class StateCache:
         return np.stack([output.numpy() for output in outputs], axis=1)
 
     def _find(self, key: bytes) -> bytes | None:
+        if self._database is None:  # asked by a function that was traced inside the block
+            return None
         query = "SELECT sum, data FROM states WHERE window = ?"
         try:
             row = self._database.execute(query, (key,)).fetchone()
@@ -154,7 +164,7 @@ class StateCache:
         return row[1] if row is not None and zlib.crc32(row[1]) == row[0] else None
 
     def _keep(self, states: dict[bytes, bytes]) -> None:
-        if not self._keeps:
+        if not self._keeps or self._database is None:
             return
         rows = [(key, zlib.crc32(data), data) for key, data in states.items()]
         try:

@@ -21,6 +21,7 @@ SPACY = "spacy:"
 BOM = b"\xef\xbb\xbf"
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 FASTTEXT = (793712314).to_bytes(4, "little")  # a fastText model, not its .vec file
+FLORET = [b"<", b">"]  # the last fields of the first line of a floret table
 CHUNK = 8192  # rows
 MAX_DIM, MAX_WORD = 1 << 16, 1 << 12
 
@@ -166,6 +167,10 @@ def _streamed(
 ) -> WordVectors:
     first = file.readline()
     location.number = 1
+    if first.split()[6:] == FLORET:
+        raise ValueError(
+            f"{path} is a floret table of hashed subwords: pass a file with a vector for each word."
+        )
     header = _header(first)
     if format == "word2vec" and header is None:
         raise ValueError(
@@ -258,11 +263,21 @@ def _word_and_numbers(text: str, dim: int, path: Path, location: _Location) -> t
         word, _, numbers = text.partition(" ")
         return word, numbers
     fields = text.rsplit(" ", dim)
-    if len(fields) != dim + 1:
+    if len(fields) != dim + 1 or _ends_in_a_number(fields[0]):
+        tabs = " separated by single spaces, not tabs" if "\t" in text else ""
         raise ValueError(
-            f"{path}, {location}: expected a word and {dim} numbers. Received: {text[:60]!r}"
+            f"{path}, {location}: expected a word and {dim} numbers{tabs}. Received: {text[:60]!r}"
         )
     return fields[0], text[len(fields[0]) + 1 :]
+
+
+def _ends_in_a_number(word: str) -> bool:
+    """Returns True for what is left of a line if it has more numbers than the others."""
+    *before, last = word.split(" ")
+    try:
+        return bool(before) and np.isfinite(float(last))
+    except ValueError:
+        return False
 
 
 def _parsed(numbers: str, dim: int, path: Path, location: _Location) -> np.ndarray:
@@ -316,6 +331,11 @@ def _binary(
             )
         if word and word not in gathered.keys and _is_wanted(word, wanted):
             gathered.add(word, _finite(np.frombuffer(numbers, "<f4"), path, location))
+    if limit is None and file.read(64).strip():
+        raise ValueError(
+            f"{path}, after {location}: the first line states {count} words of {dim} numbers. "
+            "Received: more bytes"
+        )
     return gathered.finish(path.name)
 
 

@@ -359,8 +359,14 @@ def _put(model: Model, name: str, value: Any) -> None:
 
 def _refusal(cls: type[Model], name: str, value: Any) -> str:
     method = cls.BUILT_BY.get(name, f"build_{name}")
+    if hasattr(cls, method):
+        hint = (
+            f"Override `{method}` in a subclass that is registered with "
+            "`keras.saving.register_keras_serializable`."
+        )
+    else:
+        hint = f"Create another {cls.__name__} with it."
     return (
         f"`{name}` is part of the graph of a finished {cls.__name__}, which would not use the "
-        f"assigned one. Override `{method}` in a subclass that is registered with "
-        f"`keras.saving.register_keras_serializable`. Received: {name}={value!r:.80}"
+        f"assigned one. {hint} Received: {name}={value!r:.80}"
     )

@@ -60,7 +60,7 @@ def holds_layers(value: Any) -> bool:
     return isinstance(value, keras.layers.Layer)
 
 
-def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
     """Raises a ValueError unless an argument is one of its choices.
 
     Example:

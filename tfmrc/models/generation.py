@@ -6,7 +6,7 @@ from typing import Any
 from keras import ops, tree
 
 from tfmrc import decoding
-from tfmrc.arguments import check_arguments
+from tfmrc.arguments import check_arguments, check_numbers, check_whole_numbers
 from tfmrc.ops.coverage import attended_again
 from tfmrc.sizes import sizes
 
@@ -56,11 +56,19 @@ class GenerationMixin:
             `tfmrc.decoding.Hypotheses`, best first.
 
         Raises:
-            ValueError: If the model has no attention to cover, or penalties or groups of beams are
-                combined with sampling.
+            ValueError: If a number is out of range, the model has no attention to cover, or
+                penalties or groups of beams are combined with sampling.
             TypeError: If there is no such option.
         """
         check_arguments(decoding.beam_search, options, "generate")
+        # Before the cache is made for them.
+        check_whole_numbers(1, num_beams=num_beams, max_length=max_length)
+        check_numbers(coverage_penalty=coverage_penalty)
+        if coverage_penalty < 0:
+            raise ValueError(
+                "`coverage_penalty` must be 0 or more. "
+                f"Received: coverage_penalty={coverage_penalty}"
+            )
         grouped = options.get("num_beam_groups", 1) != 1
         if sampling is not None and grouped:
             raise ValueError(

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
+from tfmrc.arguments import check_whole_numbers
 from tfmrc.encoders.elmo import MAX_CHARACTERS
 from tfmrc.layers import (
     AnswerPossibility,
@@ -244,7 +245,8 @@ class Masque(GenerationMixin, Model):
     ):
         if block not in BLOCKS:
             raise ValueError(f"`block` is one of {sorted(BLOCKS)}. Received: block={block!r}")
-        if ranker not in (True, False, "gold"):
+        check_whole_numbers(1, num_passages=num_passages)
+        if not (isinstance(ranker, bool) or ranker == "gold"):  # 1 is not True in what follows
             raise ValueError(f'`ranker` is True, False or "gold". Received: ranker={ranker!r}')
         if not (ranker is True or classifier or decoder):
             raise ValueError(
@@ -539,7 +541,15 @@ class Masque(GenerationMixin, Model):
         return self.decoder.project(memory)
 
     def init_cache(self, memory, num_beams, max_length):
-        """Returns an empty cache for `max_length` steps of `num_beams` beams: `[B, W, ...]`."""
+        """Returns an empty cache for `max_length` steps of `num_beams` beams: `[B, W, ...]`.
+
+        Raises:
+            ValueError: The model has no decoder.
+        """
+        if self.decoder is None:
+            raise ValueError(
+                "A model without a decoder does not generate answers. Received: decoder=False"
+            )
         return self.decoder.init_cache(memory, num_beams, max_length)
 
     def decode_step(self, memory, cache, ids, t):

@@ -15,6 +15,7 @@ from tfmrc.layers import (
     WordEmbedding,
 )
 from tfmrc.layers.encoders.dense import Dense
+from tfmrc.layers.heads.maxout_pointer import COMBINE
 from tfmrc.models import presets
 from tfmrc.models.base import Model
 from tfmrc.models.configuration import check_choice, num_generable
@@ -149,6 +150,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
                 f"attention={attention}, copy={copy!r}, self_attention={self_attention}, "
                 f"coverage={coverage}"
             )
+        check_choice("copy", copy, (*COMBINE, None))
         check_choice("encoder_use", encoder_use, ENCODER_USES)
         # Extended ids begin after the generable words; a table cannot generate more than it has.
         self.num_generable = num_generable(

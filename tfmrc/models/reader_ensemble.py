@@ -30,7 +30,8 @@ class ReaderEnsemble(Model):
         A dict: `begin` and `end` float32 `[B, P]`, log-probabilities; `LOG_ZERO` at padding.
 
     Raises:
-        ValueError: There is no member, or the members have different numbers of subwords.
+        ValueError: There is no member, one is no extractive reader, or they have different numbers
+            of subwords.
 
     Example:
         >>> import numpy as np

@@ -31,7 +31,7 @@ class SpanEnsemble(Model):
         A dict: `begin` and `end` float32 `[B, n]`, log-probabilities; `LOG_ZERO` at padding.
 
     Raises:
-        ValueError: If there is no member, or their inputs differ.
+        ValueError: If there is no member, one is no SAN, or their inputs differ.
 
     Example:
         >>> import numpy as np
@@ -109,10 +109,17 @@ def rebuilt(member: Any, number: int, model_class: type[Model]) -> Any:
         member: A model, or the configuration of a `model_class`.
         number: int. The number of the member, for its name.
         model_class: class. The class of a configuration.
+
+    Raises:
+        ValueError: If the member is neither.
     """
     name = f"member_{number}"
     if isinstance(member, Mapping):
         return model_class.from_config({**member, "name": name})
+    if not isinstance(member, model_class):
+        raise ValueError(
+            f"The members must be {model_class.__name__} models. Received: {member!r:.80}"
+        )
     return renamed_copy(member, name)
 
 

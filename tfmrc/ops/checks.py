@@ -55,10 +55,10 @@ def check_indices(name: str, indices: Any, size: int | None, *, low: int = 0, of
     ...
     ValueError: `x` must hold rows of the word embedding from 0 to 9. Received: 12
     """
-    if not isinstance(indices, np.ndarray):
-        if not hasattr(indices, "numpy"):  # symbolic, or of another backend
-            return
-        indices = indices.numpy()
+    try:
+        indices = np.asarray(indices)
+    except (NotImplementedError, TypeError, ValueError):  # symbolic, on TensorFlow, JAX and Keras
+        return
     if indices.dtype.kind not in "iuf" or not indices.size:
         return
     least, greatest = int(indices.min()), int(indices.max())

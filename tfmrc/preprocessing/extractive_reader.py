@@ -273,6 +273,8 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         known = best < tf.size(row)
         window = tf.where(known, best, opening)
         x = {name: tf.gather(source[name], window) for name in MODEL_INPUTS}
+        # Keras adds up the inputs over replicas, which it cannot do with booleans.
+        x["answer_mask"] = tf.cast(x["answer_mask"], tf.int32)
         none = 0 if self.unanswerable else -1
         unknown = span[:, 1] < 0
         if "answer" in records:  # a text that no span has is not the lack of an answer

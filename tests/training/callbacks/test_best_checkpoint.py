@@ -77,6 +77,13 @@ def test_averages_are_what_is_kept(path):
     assert averages_at_epoch_0 not in (0.0, 1.0)  # the scripted weights themselves
 
 
+def test_without_averages_the_weights_that_were_validated_are_kept(path, tmp_path):
+    adamw = training.AdamW(0.1, weight_decay=None, ema_momentum=0.5)
+    assert run(path, [0, 1, 0], adamw, mode="max", ema_weights=False)[0] == 1
+    assert training.callbacks(tmp_path).best.ema_weights
+    assert not training.callbacks(tmp_path, ema_weights=False).best.ema_weights
+
+
 def test_state_goes_on(path):
     one, two = training.BestCheckpoint(path, patience=3), training.BestCheckpoint(path, patience=3)
     one.best, one.best_epoch, one.wait = 0.5, 4, 2

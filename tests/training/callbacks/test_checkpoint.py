@@ -9,7 +9,7 @@ from tfmrc.training.callbacks import time_limit as time_limit_module
 from tfmrc.training.callbacks.state_file import BrokenStateError
 
 
-def fit(folder, epochs, seed=1, callbacks=(), units=None, graph=False, **arguments):
+def fit(folder, epochs, seed=1, callbacks=(), units=None, graph=False, stateful=(), **arguments):
     """Trains a small model; eagerly, which takes a fifth of the time, unless `graph`."""
     model = toy.model(dropout=0.2, seed=seed)
     if units is not None:
@@ -25,7 +25,7 @@ def fit(folder, epochs, seed=1, callbacks=(), units=None, graph=False, **argumen
             run_eagerly=not graph,
         )
         x, y = toy.dataset(4), None
-    checkpoint = training.Checkpoint(folder, **arguments)
+    checkpoint = training.Checkpoint(folder, callbacks=stateful, **arguments)
     history = model.fit(
         x, y, epochs=epochs, shuffle=False, verbose=0, callbacks=[*callbacks, checkpoint]
     )
@@ -146,6 +146,15 @@ def test_checkpoint_of_another_model(tmp_path):
     fit(tmp_path, 1, units=3)
     with pytest.raises(ValueError, match=r"shape \(2, 3\) where .*kernel has \(2, 4\)"):
         fit(tmp_path, 2, units=4)
+
+
+def test_checkpoint_with_the_states_of_other_callbacks(tmp_path):
+    best = training.BestCheckpoint(tmp_path / "best.weights.h5", "loss")
+    limit = training.TimeLimit(None)
+    fit(tmp_path / "run", 1, callbacks=[best, limit], stateful=[best])
+    for given in ([], [limit], [best, limit]):
+        with pytest.raises(ValueError, match=r"states of other callbacks.*\['BestCheckpoint'\]"):
+            fit(tmp_path / "run", 2, stateful=given)
 
 
 def test_run_that_was_stopped_early_stays_stopped(tmp_path):

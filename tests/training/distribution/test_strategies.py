@@ -22,12 +22,17 @@ def masque(tmp_path_factory):
     return results(tmp_path_factory, "masque")
 
 
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    return results(tmp_path_factory, "reader")
+
+
 def part(results, label):
     return {k.removeprefix(label): v for k, v in results.items() if k.startswith(label)}
 
 
 @pytest.mark.parametrize("kind", ["average", "slot", "log"])
-@pytest.mark.parametrize("name", ["toy", pytest.param("masque", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["toy", "reader", pytest.param("masque", marks=pytest.mark.slow)])
 def test_two_replicas_train_like_one(request, name, kind):
     """Clipping at work in every step, sparse gradients, weights of the global batch, averages."""
     found = request.getfixturevalue(name)

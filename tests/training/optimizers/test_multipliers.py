@@ -82,6 +82,12 @@ def test_wrong_factors_are_refused() -> None:
         SGD(learning_rate_multipliers={"(": 1.0})
 
 
+def test_accumulated_gradients_are_not_clipped_in_parts() -> None:
+    assert SGD(gradient_accumulation_steps=2).gradient_accumulation_steps == 2
+    with pytest.raises(ValueError, match="use one of the two. .*gradient_accumulation_steps=2"):
+        SGD(clip_norm=1.0, gradient_accumulation_steps=2)
+
+
 @pytest.mark.slow
 def test_two_replicas_update_as_one() -> None:
     out = fresh_python.run("-m", "tests.training.multipliers", "replicas")

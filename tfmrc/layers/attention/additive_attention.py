@@ -83,7 +83,9 @@ class AdditiveAttention(keras.layers.Layer):
         weights = ops.cast(ops.exp(log_weights), self.compute_dtype)
         return log_weights, ops.matmul(weights, memory)  # masque-16
 
-    def compute_output_spec(self, query, memory, memory_mask, log_prior=None, projected=None):
+    def compute_output_spec(
+        self, query, memory, memory_mask, log_prior=None, projected=None, training=None
+    ):
         batch, length = query.shape[:2]
         return (
             keras.KerasTensor((batch, length, memory.shape[1]), dtype="float32"),

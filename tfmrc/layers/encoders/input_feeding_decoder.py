@@ -171,7 +171,9 @@ class InputFeedingDecoder(keras.layers.Layer):
         """Swaps batch and time."""
         return ops.swapaxes(x, 0, 1)
 
-    def compute_output_spec(self, words, state, memory=None, **_):
+    def compute_output_spec(
+        self, words, state, memory=None, memory_mask=None, keys=None, training=False
+    ):
         shape = (*words.shape[:2], self.units)
         outputs = {"states": keras.KerasTensor(shape, dtype=self.compute_dtype)}
         if self.has_attention:

@@ -16,7 +16,7 @@ class LayerNormalization(keras.layers.LayerNormalization):
         **arguments: `name` and `dtype`, as for any layer.
 
     Raises:
-        ValueError: For another axis, or without scale or shift.
+        ValueError: For another axis, without scale or shift, or without the mean.
 
     Call arguments:
         inputs: `[..., d]`.
@@ -36,10 +36,11 @@ class LayerNormalization(keras.layers.LayerNormalization):
 
     def __init__(self, epsilon=1e-5, **arguments):
         super().__init__(epsilon=epsilon, **arguments)
-        if self.axis != -1 or not (self.center and self.scale):
+        if self.axis != -1 or not (self.center and self.scale) or arguments.get("rms_scaling"):
             raise ValueError(
-                "The last axis is normalized, scaled and shifted. "
-                f"Received: axis={self.axis}, center={self.center}, scale={self.scale}"
+                "The last axis is normalized by mean and variance, scaled and shifted. Received: "
+                f"axis={self.axis}, center={self.center}, scale={self.scale}, "
+                f"rms_scaling={arguments.get('rms_scaling', False)}"
             )
 
     def call(self, inputs, training=False):

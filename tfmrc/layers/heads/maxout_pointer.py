@@ -126,7 +126,9 @@ class MaxoutPointer(keras.layers.Layer):
             total = total + scatter_copies(copied, first, size)
         return ops.where(total > 0, ops.log(ops.where(total > 0, total, 1.0)), LOG_ZERO)
 
-    def compute_output_spec(self, logits, scores=None, source_ids=None, target_ids=None, **_):
+    def compute_output_spec(
+        self, logits, scores=None, source_ids=None, target_ids=None, positions=None
+    ):
         # Declared explicitly: shape inference cannot handle segments of unknown sizes.
         batch, length = logits.shape[:2]
 

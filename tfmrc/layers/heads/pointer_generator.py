@@ -122,7 +122,16 @@ class PointerGenerator(keras.layers.Layer):
         return parts
 
     def compute_output_spec(
-        self, states, memories, common_logits, source_logits, target_ids=None, **_
+        self,
+        states,
+        memories,
+        source_ids,
+        common_logits,
+        source_logits,
+        source_generable,
+        log_priors=None,
+        target_ids=None,
+        projected=None,
     ):
         # Declared explicitly: shape inference assigns one placeholder to every unknown dimension,
         # which is wrong for S = S_1 + S_2.

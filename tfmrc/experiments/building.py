@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.arguments import check_arguments, nearest, unknown_argument
+from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import check_sources, contextual_files
 
@@ -59,7 +60,10 @@ def import_modules(experiment: Experiment) -> None:
         try:
             importlib.import_module(name)
         except ImportError as error:
-            raise ValueError(f"imports: {error}. Received: {name!r}") from error
+            raise ValueError(
+                f"imports: {error} (looked for in {here}, on PYTHONPATH and among the installed "
+                f"packages). Received: {name!r}"
+            ) from error
 
 
 def find_model_class(name: str) -> Any:
@@ -187,10 +191,15 @@ def build_encoder(experiment: Experiment) -> Any:
     """
     if not experiment.encoder:
         return None
+    import tfmrc
     from tfmrc import encoders
 
+    options = dict(experiment.encoder)
     try:
-        return encoders.from_preset(**experiment.encoder)
+        folder = trained_folder(options["preset"])
+        if folder is not None:
+            options["preset"] = tfmrc.load(folder)
+        return encoders.from_preset(**options)
     except (TypeError, ImportError) as error:
         raise ValueError(f"encoder: {error}") from error
 

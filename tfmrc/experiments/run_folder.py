@@ -231,16 +231,23 @@ def start_folder(experiment: Experiment) -> Path | None:
     """
     if experiment.start_from is None:
         return None
+    folder = trained_folder(experiment.start_from)
+    if folder is None:
+        raise ValueError(
+            "`start_from` is the folder of a trained run or of a saved predictor. "
+            f"Received: start_from={experiment.start_from!r}"
+        )
+    return folder
+
+
+def trained_folder(name: str | Path) -> Path | None:
+    """Returns the folder of the predictor in a run or a saved predictor; None if it is neither."""
     from tfmrc.models.folder import WEIGHTS
 
-    folder = Path(experiment.start_from)
-    for candidate in (folder, folder / PREDICTOR):
+    for candidate in (Path(name), Path(name) / PREDICTOR):
         if (candidate / WEIGHTS).is_file():
             return candidate
-    raise ValueError(
-        "`start_from` is the folder of a trained run or of a saved predictor. "
-        f"Received: start_from={experiment.start_from!r}"
-    )
+    return None
 
 
 def shared_file(folder: Path, name: str) -> Path:

@@ -225,13 +225,15 @@ class Experiment:
             preprocessor and encoder are those of the folder; the settings of the same names are
             not used, except the model's `name`.
         seed: seed of weights, dropout and order.
-        imports: modules to import first, which register a user's own classes.
+        imports: modules to import first, which register a user's own classes; they are installed,
+            in the current folder or on `PYTHONPATH`.
         split: choice of the validation examples.
         vocabulary: words with a row of their own.
         tagger: spaCy pipeline whose tags the model reads, or which finds the answers of made
             questions; null: no tags.
-        encoder: `preset` of a pretrained encoder and options of `tfmrc.encoders.from_preset`, such
-            as `trainable_layers`; for models that take an encoder.
+        encoder: `preset` of a pretrained encoder, or the folder of a run whose trained encoder is
+            copied, and options of `tfmrc.encoders.from_preset`, such as `trainable_layers`; for
+            models that take an encoder.
         contextual: `cove: FILE` for SAN, or `elmo: {options: FILE, weights: FILE}` for Masque: the
             authors' files of a contextual embedding, below the data folder.
         preprocessor: arguments of the model's preprocessor.

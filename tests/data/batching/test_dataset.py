@@ -146,6 +146,16 @@ def test_styles_can_be_chosen():
         make_dataset(EXAMPLES, Plain(), 4, styles=["nqa"])
 
 
+@pytest.mark.parametrize("repeat", [False, True])
+def test_no_batch_is_an_error(repeat):
+    with pytest.raises(
+        ValueError, match=r"no batch.*another seed or share. Received: examples=\[\]"
+    ):
+        make_dataset([], Plain(), 4, repeat=repeat)
+    with pytest.raises(ValueError, match="batch_size=50, drop_remainder=True"):
+        make_dataset(EXAMPLES, Plain(), 50, repeat=repeat, drop_remainder=True)
+
+
 @pytest.mark.parametrize("source", [list, lambda e: lambda: iter(e)], ids=["list", "function"])
 def test_a_resumed_run_sees_the_batches_of_an_unbroken_one(source):
     def run(start):

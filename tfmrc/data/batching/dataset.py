@@ -101,8 +101,8 @@ def make_dataset(
         The prefetched dataset. Its cardinality is known for lists.
 
     Raises:
-        ValueError: A size is not positive, a style is not one of ``preprocessor``, or
-            ``start_step`` is given without ``repeat``.
+        ValueError: A size is not positive, a style is not one of ``preprocessor``, ``start_step``
+            is given without ``repeat``, or a list has no batch.
 
     Example:
 
@@ -138,6 +138,12 @@ def make_dataset(
         drop_remainder=drop_remainder,
         window=window,
     )
+    if batches.num_steps == 0:
+        raise ValueError(
+            "There is no batch in `examples`; a part that `tfmrc.data.split_by_group` left empty "
+            "needs another seed or share. Received: "
+            f"examples={examples!r:.60}, batch_size={batch_size}, drop_remainder={drop_remainder}"
+        )
     passes = count()
     signature = dict(_SIGNATURE)
     if annotate is not None:
@@ -162,7 +168,7 @@ def make_dataset(
     dataset = dataset.map(to_batch, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True)
     steps = batches.num_steps
     if steps is not None:
-        size = tf.data.INFINITE_CARDINALITY if repeat and steps else steps
+        size = tf.data.INFINITE_CARDINALITY if repeat else steps
         dataset = dataset.apply(tf.data.experimental.assert_cardinality(size))
     return dataset.prefetch(tf.data.AUTOTUNE)
 

@@ -17,9 +17,9 @@ def split_by_group(
     """Splits examples by group, so that no group has examples in both parts.
 
     The part of a group depends only on its name and the seed, not on other examples or their
-    order. The share is therefore met on average. A larger share contains all groups of a smaller
-    one. Examples without a group and with the same single passage are one group; any other example
-    without a group is its own, identified by its id.
+    order. The share is therefore met on average, and of few groups a part can be empty. A larger
+    share contains all groups of a smaller one. Examples without a group and with the same single
+    passage are one group; any other example without a group is its own, identified by its id.
 
     Args:
         examples: iterable of `Example` that can be read twice, not an iterator.

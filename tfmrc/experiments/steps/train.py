@@ -115,6 +115,7 @@ def _check_kept(experiment: Experiment, folder: Path) -> None:
     for name, needed in (
         ("start_from", experiment.start_from),
         ("training.teacher", experiment.training.teacher),
+        ("encoder.preset", experiment.encoder.get("preset")),
     ):
         if needed is not None and Path(needed).resolve().is_relative_to(folder.resolve()):
             raise ValueError(
@@ -335,9 +336,11 @@ def count_steps(experiment: Experiment, size: int) -> tuple[int, int]:
     if settings.steps is None:
         return settings.epochs * per_epoch, per_epoch
     if settings.steps % per_epoch:
+        near = per_epoch * max(1, round(settings.steps / per_epoch))
         raise ValueError(
             "Training ends with an evaluation on the validation examples, so `steps` must be a "
-            f"multiple of `eval_every_steps`, by default a pass. Received: steps={settings.steps}, "
+            f"multiple of `eval_every_steps`, by default a pass: steps={near}, or "
+            f"eval_every_steps={settings.steps}. Received: steps={settings.steps}, "
             f"a pass of {per_epoch} steps"
         )
     return settings.steps, per_epoch

@@ -139,6 +139,11 @@ class Checkpoint(keras.callbacks.Callback):
         return self._read()[1]["step_in_epoch"]
 
     @property
+    def steps_of_earlier_epochs(self) -> int:
+        """Number of batches before the epoch that `fit` runs."""
+        return self._facts["step"] - self._facts["step_in_epoch"]
+
+    @property
     def newest(self) -> Path | None:
         """The newest checkpoint in the folder; None for a new run."""
         return next(iter(self._files()), None)

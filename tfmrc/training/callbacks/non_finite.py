@@ -42,6 +42,10 @@ class Checkpoints(Protocol):
     def newest(self) -> Path | None:
         """The newest checkpoint."""
 
+    @property
+    def steps_of_earlier_epochs(self) -> int:
+        """Number of batches before the epoch that `fit` runs."""
+
 
 class StopOnNonFinite(keras.callbacks.Callback):
     """Ends `fit` with an error at the first loss or gradient that is not finite.
@@ -105,8 +109,11 @@ class StopOnNonFinite(keras.callbacks.Callback):
 
     def _stop(self, what: str, batch: int) -> None:
         newest = None if self.checkpoint is None else self.checkpoint.newest
-        steps_per_epoch = self.params.get("steps") or 0
-        raise NonFiniteError(what, self._epoch * steps_per_epoch + batch + 1, newest)
+        if self.checkpoint is None:
+            before = self._epoch * (self.params.get("steps") or 0)
+        else:  # which knows an epoch that a time limit cut short
+            before = self.checkpoint.steps_of_earlier_epochs
+        raise NonFiniteError(what, before + batch + 1, newest)
 
 
 def finiteness(model: keras.Model) -> Callable[[], bool]:

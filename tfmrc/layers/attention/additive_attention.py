@@ -48,7 +48,7 @@ class AdditiveAttention(keras.layers.Layer):
     """
 
     def __init__(self, stddev=0.02, **kwargs):
-        super().__init__(**kwargs)
+        super().__init__(autocast=False, **kwargs)  # the prior stays float32
         self.stddev = stddev
 
     def build(self, query_shape, memory_shape):
@@ -65,6 +65,7 @@ class AdditiveAttention(keras.layers.Layer):
         return self.memory_projection(memory)
 
     def call(self, query, memory, memory_mask, log_prior=None, projected=None, training=None):
+        memory = ops.cast(memory, self.compute_dtype)
         projected = self.project(memory) if projected is None else projected
 
         def attend(query):

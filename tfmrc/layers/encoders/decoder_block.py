@@ -54,7 +54,8 @@ class TransformerDecoderBlock(keras.layers.Layer):
     def __init__(
         self, num_heads, intermediate_dim, num_memories=2, dropout=0.0, stddev=0.02, **kwargs
     ):
-        super().__init__(**kwargs)
+        # Keras would cast the float32 bias in `projected` to half precision, which has no -1e9.
+        super().__init__(autocast=False, **kwargs)
         self.num_heads = num_heads
         self.intermediate_dim = intermediate_dim
         self.num_memories = num_memories
@@ -82,6 +83,7 @@ class TransformerDecoderBlock(keras.layers.Layer):
             residual.build(x_shape)
 
     def call(self, x, memories, memory_masks, projected=None, training=None):
+        x = ops.cast(x, self.compute_dtype)
         x = self.past_residual(x, self.run_past(x, training), training=training)
         if projected is not None:
             rows = self._attend_and_feed(flatten_leading(x, keep=1), projected, sizes(x)[1])

@@ -55,7 +55,7 @@ class CopySwitch(keras.layers.Layer):
     """
 
     def __init__(self, copy=True, stddev=None, **kwargs):
-        super().__init__(**kwargs)
+        super().__init__(autocast=False, **kwargs)  # log-probabilities stay float32
         self.copy = copy
         self.stddev = stddev
         if copy:
@@ -66,6 +66,7 @@ class CopySwitch(keras.layers.Layer):
             self.switch.build((*folded_shape[:-1], folded_shape[-1] + previous_shape[-1]))
 
     def call(self, folded, previous, common_logits, log_attention, source_ids, target_ids=None):
+        folded, previous = (ops.cast(x, self.compute_dtype) for x in (folded, previous))
         parts = {"log_attentions": [log_attention], **generation_parts(common_logits)}
         none = ops.zeros_like(parts["log_normalizer"])
         if self.copy:

@@ -63,7 +63,7 @@ class MaxoutPointer(keras.layers.Layer):
     """
 
     def __init__(self, combine="max", **kwargs):
-        super().__init__(**kwargs)
+        super().__init__(autocast=False, **kwargs)  # scores stay float32
         if combine is not None and combine not in COMBINE:
             raise ValueError(
                 f"`combine` must be one of {COMBINE} or None. Received: combine={combine}"

@@ -67,7 +67,7 @@ class PointerGenerator(keras.layers.Layer):
     """
 
     def __init__(self, num_sources, stddev=0.02, **kwargs):
-        super().__init__(**kwargs)
+        super().__init__(autocast=False, **kwargs)  # log-probabilities stay float32
         self.num_sources = num_sources
         self.stddev = stddev
         options = {"stddev": stddev, "dtype": self.dtype_policy}
@@ -101,6 +101,7 @@ class PointerGenerator(keras.layers.Layer):
         target_ids=None,
         projected=None,
     ):
+        states = ops.cast(states, self.compute_dtype)
         log_priors = [None] * self.num_sources if log_priors is None else log_priors
         projected = self.project(memories) if projected is None else projected
         ids = self._by_source(source_ids, memories)

@@ -318,6 +318,21 @@ def test_what_is_trained(count, expected) -> None:
     assert trained(again) == expected
 
 
+def test_what_is_trained_can_be_changed() -> None:
+    layer = make("bert", {"num_layers": 3}, trainable_layers="none")
+    model = keras.Sequential([keras.Input((None, None), dtype="int32"), layer])
+    for count, expected in ((1, {LAYERS[2]}), ("all", {*EMBEDDINGS, *LAYERS}), (2, {*LAYERS[1:]})):
+        layer.trainable_layers = count
+        assert trained(layer) == expected and layer.get_config()["trainable_layers"] == count
+        model.trainable = False
+        assert not model.trainable_weights
+        model.trainable = True
+        assert trained(layer) == expected
+    with pytest.raises(ValueError, match="trainable_layers=9"):
+        layer.trainable_layers = 9
+    assert layer.trainable_layers == 2 and trained(layer) == {*LAYERS[1:]}
+
+
 def test_frozen_parts_have_no_dropout() -> None:
     frozen = make("bert", {"dropout": 0.5}, trainable_layers="none")
     np.testing.assert_array_equal(

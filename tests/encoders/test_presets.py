@@ -124,6 +124,8 @@ def test_the_encoder_of_a_predictor() -> None:
         encoder=encoder, window_length=20, overlap=4, question_length=8
     )
     predictor = Predictor(models.ExtractiveReader(encoder=encoder), preprocessor)
+    encoder.layer.mix_weights.assign([1.0, -2.0, 3.0, 0.5])
+    encoder.layer.mix_gamma.assign(2.0)
     copy = encoders.from_preset(predictor)
     batch = read(encoder, "Who flew?", "The owl flew.")
     np.testing.assert_allclose(states(copy, batch), states(encoder, batch), atol=1e-6)

@@ -11,9 +11,9 @@ from keras import ops
 import tfmrc
 from tests.experiments.test_run import CONFIG, example
 from tests.running import eagerly
-from tfmrc import Predictor, cli, data, encoders, experiments
+from tfmrc import Predictor, cli, data, encoders, experiments, models
 from tfmrc.experiments import run_folder
-from tfmrc.experiments.building import check_experiment
+from tfmrc.experiments.building import build_encoder, check_experiment, compile_arguments
 from tfmrc.experiments.steps.train import encoder_cache
 
 WORDS = "who ran home ? . slept all day it rained ann bob ##eo cl dan eve finn gus hal".split()
@@ -108,3 +108,25 @@ def test_rows_need_an_encoder_and_exclude_vectors(folder):
     ):
         with pytest.raises(ValueError, match="rows_from_encoder=true"):
             check_experiment(experiments.load(path, *settings))
+
+
+def test_an_encoder_has_the_precision_of_the_training(folder):
+    settings = [f"encoder={{preset: {folder / 'encoder'}, random: true}}"]
+    for more, policy in (
+        ([], "float32"),
+        (["training.dtype=mixed_bfloat16"], "mixed_bfloat16"),
+        (["training.dtype=mixed_bfloat16", "encoder.dtype=float32"], "float32"),
+    ):
+        experiment = experiments.load(folder / "config.yaml", *settings, *more)
+        assert build_encoder(experiment).layer.dtype_policy.name == policy
+
+
+def test_the_optimizer_of_another_paper_has_no_rates_of_an_encoder(folder):
+    settings = [f"encoder.preset={folder / 'encoder'}", "training.optimizer_of=DAANet"]
+    experiment = experiments.load(folder / "config.yaml", *settings)
+    layer = encoders.from_vocabulary(["owl"]).layer
+    model = models.ExtractiveReader(encoder=layer)
+    with pytest.raises(ValueError, match="no learning rates for an encoder.*optimizer_of='DAANet'"):
+        compile_arguments(experiment, model, 9, 3)
+    layer.trainable_layers = "none"
+    assert compile_arguments(experiment, model, 9, 3)["optimizer"] is not None

@@ -92,6 +92,24 @@ def test_training_starts_from_the_weights_and_words_of_the_folder(first):
     assert Path(facts["started_from"]) == first / "one"
 
 
+def test_layers_that_were_frozen_before_are_trained_unless_they_are_named_again(first, capsys):
+    rate = "training.optimizer.learning_rate=0.0001"
+    frozen = "training.frozen=[contextual_encoding, memory_generation]"
+    head = train(first, "two", frozen, rate, run="head", start=first / "one")
+    again = "training.frozen=[memory_generation]"
+    whole = train(first, "two", again, rate, run="whole", start=head)
+    [line] = [x for x in capsys.readouterr().out.splitlines() if "are trained now" in x]
+    assert "layers contextual_encoding of" in line and "memory_generation" not in line
+    before, after = weights(head), weights(whole)
+    moved = {name for name, value in before.items() if (value != after[name]).any()}
+    assert [name for name in moved if "contextual_encoding" in name]
+    assert not [name for name in moved if "memory_generation" in name]
+    model = tfmrc.load(whole).model  # the words' rows of the preset are fixed by an argument
+    assert (
+        model.word_embedding.trainable == tfmrc.load(first / "one").model.word_embedding.trainable
+    )
+
+
 def test_settings_that_are_not_those_of_the_folder_are_named(first, capsys):
     train(first, "two", "model.units=6", "model.align_dim=4", run="other", start=first / "one")
     [line] = [x for x in capsys.readouterr().out.splitlines() if "its own settings" in x]

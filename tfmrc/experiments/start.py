@@ -5,10 +5,12 @@ from typing import Any
 from tfmrc.experiments import run_folder
 from tfmrc.experiments.building import RESERVED, classes_of, find_model_class
 from tfmrc.experiments.settings import Experiment
+from tfmrc.models.base import FLAGS
 from tfmrc.models.configuration import serialized
 from tfmrc.models.folder import CONFIG
+from tfmrc.models.freezing import set_trainable_flags, trainable_flags
 
-__all__ = ["check_start", "freeze", "load_start"]
+__all__ = ["check_start", "freeze", "load_start", "thaw"]
 
 
 def check_start(experiment: Experiment) -> None:
@@ -100,6 +102,27 @@ def _unused_settings(experiment: Experiment, predictor: Any) -> list[str]:
     return lines
 
 
+def thaw(experiment: Experiment, model: Any) -> None:
+    """Trains the layers that were frozen before, but for those that the model's arguments freeze.
+
+    `training.frozen` of this experiment alone decides, so that a head can be trained first and
+    everything after it.
+    """
+    config = model.get_config()
+    before = config.pop(FLAGS, {})
+    if not before:
+        return
+    initial = trainable_flags(type(model).from_config(config))
+    set_trainable_flags(model, {**dict.fromkeys(before, True), **initial})
+    thawed = sorted(set(before) - set(initial) - set(experiment.training.frozen))
+    if thawed:
+        print(
+            f"The layers {', '.join(thawed)} of the model in {experiment.start_from} were frozen "
+            "and are trained now; `training.frozen` names those that stay.",
+            flush=True,
+        )
+
+
 def freeze(experiment: Experiment, model: Any) -> None:
     """Freezes the layers that `training.frozen` names.
 
@@ -109,8 +132,6 @@ def freeze(experiment: Experiment, model: Any) -> None:
     names = experiment.training.frozen
     if not names:
         return
-    from tfmrc.models.freezing import set_trainable_flags
-
     try:
         set_trainable_flags(model, dict.fromkeys(names, False))
     except ValueError:

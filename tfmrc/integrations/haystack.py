@@ -95,7 +95,7 @@ class Reader:
         held = [document for document in documents if document.content and document.content.strip()]
         if not held:
             return {"answers": []}
-        count = top_k or self.top_k
+        count = self.top_k if top_k is None else top_k
         options: dict[str, Any] = {}  # those of an export are its own
         if isinstance(self._predictor, Predictor):
             options = {**self.options, "num_return_sequences": count}

@@ -155,7 +155,8 @@ Received: pasage_length=9
             {'vocabulary_size': 10, 'generation_vocabulary_size': 10, 'num_oov_buckets': 0,
              'num_styles': 1, 'num_passages': 1}
         """
-        check_arguments(cls, arguments, cls.__name__)
+        own = ("vocabulary_size", "min_count", "num_oov_buckets", "vectors")
+        check_arguments(cls, arguments, cls.__name__, besides=own)
         styles: dict[str, None] = {}
 
         def read() -> Iterator[Record]:

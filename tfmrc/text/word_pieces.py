@@ -1,5 +1,6 @@
 """WordPiece of BERT, by graph operations."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,12 @@ class WordPieces(tf.Module):
             raise ValueError(
                 "The unknown piece must be in the vocabulary. "
                 f"Received: unknown={unknown!r}, {len(self._words)} pieces"
+            )
+        if len(set(self._words)) < len(self._words):
+            word, count = Counter(self._words).most_common(1)[0]
+            raise ValueError(
+                f"The pieces must be different. Received: {word!r} {count} times, "
+                f"{len(self._words)} pieces"
             )
         self.lowercase = lowercase
         self.strip_accents = lowercase if strip_accents is None else strip_accents

@@ -27,7 +27,7 @@ from tfmrc.experiments.environment import machine, peak_memory, summary
 from tfmrc.experiments.grid import Member, base_of, is_grid, members
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import Mixed, data_folder, input_files, validation_examples
-from tfmrc.experiments.start import check_start, freeze, load_start
+from tfmrc.experiments.start import check_start, freeze, load_start, thaw
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in
 from tfmrc.experiments.teacher import check_teacher_exists, with_teacher
 from tfmrc.ops.ids import NUM_SPECIAL
@@ -217,6 +217,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
                 facts["words_with_a_vector"] = round(coverage.share, 4)
         else:
             model = start.model
+            thaw(experiment, model)
             facts["started_from"] = str(experiment.start_from)
         freeze(experiment, model)
         fitted = with_teacher(experiment, model, preprocessor)

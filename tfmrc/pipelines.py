@@ -10,20 +10,23 @@ __all__ = ["pipeline"]
 TASKS = ("question-answering",)
 
 
-def pipeline(task: str, model: Any = None, **options: Any) -> Any:
+def pipeline(task: str, model: Any = None, dtype: Any = None, **options: Any) -> Any:
     """Returns a function that answers questions, as the removed pipeline of transformers.
 
     Args:
         task: str. "question-answering".
         model: str, path or predictor. What `tfmrc.load` loads (a folder of Hugging Face,
             `hf://owner/name`, a saved predictor, a run, an export), or its result.
+        dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16" (`tfmrc.load`).
+            Default: None.
         **options: `legacy` and the options of `tfmrc.predictors.QuestionAnsweringPipeline`.
 
     Returns:
         A `tfmrc.predictors.QuestionAnsweringPipeline`.
 
     Raises:
-        ValueError: The task is unknown, or there is no model.
+        ValueError: The task is unknown, there is no model, or `dtype` is given for another model
+            than a reader of Hugging Face.
         FileNotFoundError: The folder does not exist.
 
     Example:
@@ -46,5 +49,11 @@ Received: task='question-answring'
         )
     if model is None:
         raise ValueError("A pipeline needs a model; there is no default one. Received: model=None")
-    predictor = load(model) if isinstance(model, str | PathLike) else model
-    return QuestionAnsweringPipeline(predictor, **options)
+    if isinstance(model, str | PathLike):
+        model = load(model, dtype=dtype)
+    elif dtype is not None:
+        raise ValueError(
+            "`dtype` is for a folder that is loaded; a predictor has its own. "
+            f"Received: dtype={dtype!r}, model={model!r:.60}"
+        )
+    return QuestionAnsweringPipeline(model, **options)

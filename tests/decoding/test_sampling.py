@@ -140,3 +140,15 @@ def test_defaults():
 def test_what_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match="Received"):
         sample(one_word, (), 1, **{"num_samples": 4, "max_length": 3} | wrong)
+
+
+def test_the_numbers_of_a_seed_are_the_same_when_xla_compiles_them():
+    model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2, sharpness=0.5)
+
+    def draw():
+        return sample(model.step, model.cache(8), 3, num_samples=8, max_length=5, seed=4)
+
+    plain, compiled = (tf.function(draw, jit_compile=jit)() for jit in (False, True))
+    np.testing.assert_array_equal(plain.ids, compiled.ids)
+    with pytest.raises(ValueError, match="Received: seed=-1"):
+        sample(model.step, model.cache(8), 3, num_samples=8, max_length=5, seed=-1)

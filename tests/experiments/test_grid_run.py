@@ -23,6 +23,7 @@ from tfmrc.experiments.predictor import load_run as load_once
 from tfmrc.experiments.reproduction import find_runs, read_rows, states
 from tfmrc.experiments.steps import evaluate as evaluation_step
 from tfmrc.ops.ids import NUM_SPECIAL
+from tfmrc.predictors import SANPredictor
 
 RECIPES = find_recipe("san_squad").parents[1]
 SETTINGS: dict[str, Any] = {
@@ -248,6 +249,23 @@ def test_a_prediction_belongs_to_the_ranker_that_ordered_it(place: Path) -> None
     digests = {run_digest(each, run) for each in (plain, ranked, trained)}
     (place / "ranker" / "config.yaml").write_text("name: other\n")
     assert len(digests | {run_digest(trained, run)}) == 4
+
+
+def test_an_export_has_no_scores_of_a_ranker_that_it_lacks(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = place / "run" / "one_step-1"
+    scores = run / "evaluation" / "squad" / "metrics.json"
+    scores.parent.mkdir(parents=True, exist_ok=True)
+    scores.write_text("{}")
+    seen: list[dict[str, Any]] = []
+    monkeypatch.setattr(SANPredictor, "export", lambda _, path, **given: seen.append(given) or path)
+    for setting in ("null", "tfidf"):
+        ranked = experiments.load(run / "config.yaml", f"evaluation.ranker={setting}")
+        experiments.export(ranked, run=run, to=place / "export" / "1")
+    shutil.rmtree(scores.parent)
+    assert ["squad" in given["metrics"] for given in seen] == [True, False]
+    assert capsys.readouterr().out.count("no part of it") == 1
 
 
 def test_other_options_are_systems_of_their_own(place: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 import tfmrc
 from tests.encoders import hugging_face_cases, transformers_process
 from tests.predictors.test_extractive_reader import LONG, make, windows_of
+from tests.running import eagerly
 from tests.text.test_whole_texts import real_strings
 from tfmrc import data
 from tfmrc.predictors import SpanAnswer
@@ -99,6 +100,15 @@ def test_legacy_numbers_of_one_window_by_hand():
     assert ("", 1 / 25) in scores
     both = legacy_answers([window, window], "abc def", top_k=9, max_answer_len=2, **options)
     assert both[0]["score"] == pytest.approx(2 * answers[0]["score"])  # the fault of old numbers
+
+
+def test_precision_is_that_of_a_folder(predictor, tmp_path):
+    with eagerly():
+        predictor.save_hugging_face(tmp_path / "reader")
+    answerer = tfmrc.pipeline("question-answering", tmp_path / "reader", dtype="bfloat16")
+    assert answerer.predictor.model.dtype_policy.compute_dtype == "bfloat16"
+    with pytest.raises(ValueError, match="a predictor has its own. Received: dtype='bfloat16'"):
+        tfmrc.pipeline("question-answering", predictor, dtype="bfloat16")
 
 
 def test_old_and_mended_numbers(predictor, answerer):

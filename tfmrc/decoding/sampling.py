@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-import keras
+import numpy as np
 from keras import ops
 
 from tfmrc.arguments import check_numbers, check_whole_numbers
@@ -58,7 +58,8 @@ def sample(
         temperature: float. Above 0; small values favour the most probable words. Default: 1.0.
         top_k: int. Number of words to draw from; 0 for all words. Default: 0.
         top_p: float. Above 0, at most 1. Default: 1.0.
-        seed: int. Every call with the same seed draws the same numbers. Default: 0.
+        seed: int. Every call with the same seed draws the same numbers, compiled or not, on every
+            backend. Default: 0.
         eos_id: int. Id of the end word. Default: `EOS`.
         forbidden_ids: collection of int. Ids that are never generated. Default: (PAD, UNK, BOS).
         no_repeat_ngram_size: int. Size of the n-grams that must not occur twice in a hypothesis; 0
@@ -88,7 +89,7 @@ def sample(
     check_arguments(max_length, min_length, eos_id, forbidden_ids)
     num_return_sequences = num_samples if num_return_sequences is None else num_return_sequences
     check_whole_numbers(1, num_samples=num_samples, num_return_sequences=num_return_sequences)
-    check_whole_numbers(0, top_k=top_k, no_repeat_ngram_size=no_repeat_ngram_size)
+    check_whole_numbers(0, top_k=top_k, no_repeat_ngram_size=no_repeat_ngram_size, seed=seed)
     check_numbers(temperature=temperature, top_p=top_p)
     if num_return_sequences > num_samples or temperature <= 0 or not 0 < top_p <= 1:
         raise ValueError(
@@ -98,7 +99,9 @@ def sample(
             f"temperature={temperature}, top_p={top_p}"
         )
     position = ops.arange(max_length, dtype="int32")
-    numbers = keras.random.uniform((max_length, num_samples), seed=seed, dtype="float32")
+    # Keras' own numbers are others in a graph that XLA compiles.
+    drawn = np.random.default_rng(seed).random((max_length, num_samples), dtype="float32")
+    numbers = ops.convert_to_tensor(drawn)
 
     def proceed(t, last, ids, lengths, total, finished, cache):
         return (t < max_length) & ops.logical_not(ops.all(finished))

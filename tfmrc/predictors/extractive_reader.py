@@ -99,8 +99,8 @@ def extractive_reader_signature(model: Any, preprocessor: Any, options: ReaderOp
 
     - `answer` string `[B]`, `start`, `end` int32 `[B]` (code points of the passage), `probability`
       float32 `[B]`: the best span; `""`, -1 and the probability of "no answer" where this is the
-      answer (`options.handle_impossible_answer`, `options.no_answer_threshold`), or passages have
-      no words;
+      answer (`options.handle_impossible_answer`, `options.no_answer_threshold`); `""`, -1 and
+      without these options 0 where passages have no words;
     - `answers`, `starts`, `ends`, `probabilities`, `answer_passages` (index of the passage)
       `[B, K]`: the K best spans;
     - `answerable_probability` float32 `[B]`, `truncated` bool `[B]`.

@@ -42,6 +42,14 @@ def export(
         path.parent.name: folders.read_json(path, "evaluate")
         for path in sorted((folder / folders.EVALUATION).glob("*/metrics.json"))
     }
+    ranker = experiment.evaluation.ranker
+    if ranker is not None:
+        scores = {}
+        print(
+            "The export gives all passages the same weight: `evaluation.ranker` is no part of it, "
+            f"and the run's scores with it are not in its metrics. Received: ranker={ranker!r}",
+            flush=True,
+        )
     path = Path(to) if to is not None else _next_version(Path("savedmodels", experiment.name))
     path = predictor.export(
         path,

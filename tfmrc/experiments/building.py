@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.arguments import check_arguments, nearest, unknown_argument
-from tfmrc.experiments.run_folder import trained_folder
+from tfmrc.experiments.run_folder import read_json, trained_folder
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import check_sources, contextual_files
 
@@ -193,11 +193,13 @@ def build_encoder(experiment: Experiment) -> Any:
         return None
     import tfmrc
     from tfmrc import encoders
+    from tfmrc.models.folder import CONFIG
 
     options = {"dtype": experiment.training.dtype, **experiment.encoder}
     try:
         folder = trained_folder(options["preset"])
-        if folder is not None:
+        # A folder of KerasHub has files of the same names.
+        if folder is not None and "format" in read_json(folder / CONFIG, "train"):
             options["preset"] = tfmrc.load(folder)
         return encoders.from_preset(**options)
     except (TypeError, ImportError) as error:

@@ -11,7 +11,7 @@ from keras import ops
 import tfmrc
 from tests.experiments.test_run import CONFIG, example
 from tests.running import eagerly
-from tfmrc import Predictor, cli, data, encoders, experiments, models
+from tfmrc import Predictor, cli, data, encoders, experiments, models, training
 from tfmrc.experiments import run_folder
 from tfmrc.experiments.building import build_encoder, check_experiment, compile_arguments
 from tfmrc.experiments.steps.train import encoder_cache
@@ -129,4 +129,7 @@ def test_the_optimizer_of_another_paper_has_no_rates_of_an_encoder(folder):
     with pytest.raises(ValueError, match="no learning rates for an encoder.*optimizer_of='DAANet'"):
         compile_arguments(experiment, model, 9, 3)
     layer.trainable_layers = "none"
-    assert compile_arguments(experiment, model, 9, 3)["optimizer"] is not None
+    optimizer = compile_arguments(experiment, model, 9, 3)["optimizer"]
+    options = experiment.training.optimizer
+    expected = training.daanet(steps=9, steps_per_epoch=3, **options)["optimizer"]
+    assert optimizer.get_config() == expected.get_config()

@@ -139,8 +139,9 @@ def _load(preset: Any, random: bool, options: dict[str, Any]) -> Encoder:
             hint = f"; did you mean {similar!r}? " if similar else ". "
             raise ValueError(
                 f"There is no encoder of this name{hint}An encoder is "
-                f"{', '.join(map(repr, _PACKAGES))}, a folder with a config.json, or a preset of "
-                f"KerasHub. Received: {str(preset)!r}"
+                f"{', '.join(map(repr, _PACKAGES))}, a folder with a config.json, a preset of "
+                "KerasHub, or in a recipe the folder of a trained run. "
+                f"Received: {str(preset)!r}"
             ) from error
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     if "model_type" in config:

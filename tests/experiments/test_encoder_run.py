@@ -121,6 +121,26 @@ def test_an_encoder_has_the_precision_of_the_training(folder):
         assert build_encoder(experiment).layer.dtype_policy.name == policy
 
 
+def test_the_loss_is_scaled_where_the_encoder_alone_computes_in_float16(folder):
+    settings = [f"encoder.preset={folder / 'encoder'}", "training.optimizer_of=DAANet"]
+    experiment = experiments.load(folder / "config.yaml", *settings)
+    for dtype, scaled in (("mixed_float16", True), ("mixed_bfloat16", False), ("float32", False)):
+        layer = encoders.from_vocabulary(["owl"], dtype=dtype).layer
+        model = models.ExtractiveReader(encoder=layer)
+        own = training.compile_arguments(model, steps=9, steps_per_epoch=3)
+        layer.trainable_layers = "none"
+        others = compile_arguments(experiment, model, 9, 3)
+        for arguments in (own, others):
+            assert isinstance(arguments["optimizer"], training.LossScale) == scaled
+
+
+def test_a_missing_encoder_is_named_before_any_data_is_read(folder):
+    settings = ["encoder={preset: runs/nowhere, keep_layers: [0]}"]
+    experiment = experiments.load(folder / "config.yaml", *settings)
+    with pytest.raises(ValueError, match="there once it is trained.*preset='runs/nowhere'"):
+        experiments.train(experiment, data=folder / "no_data")
+
+
 def test_the_optimizer_of_another_paper_has_no_rates_of_an_encoder(folder):
     settings = [f"encoder.preset={folder / 'encoder'}", "training.optimizer_of=DAANet"]
     experiment = experiments.load(folder / "config.yaml", *settings)

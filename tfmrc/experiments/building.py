@@ -183,6 +183,16 @@ def _check_encoder(experiment: Experiment, classes: Classes) -> None:
             )
 
 
+def check_encoder_exists(experiment: Experiment) -> None:
+    """Raises a ValueError, before any data is read, if the folder of the encoder does not exist."""
+    preset = str(experiment.encoder.get("preset", ""))
+    if "/" in preset and "://" not in preset and not Path(preset).is_dir():
+        raise ValueError(
+            "`encoder.preset` is no folder; that of a trained run is there once it is trained. "
+            f"Received: encoder.preset={preset!r}"
+        )
+
+
 def build_encoder(experiment: Experiment) -> Any:
     """Builds the pretrained encoder of an experiment; None without one.
 
@@ -342,7 +352,7 @@ def compile_arguments(
         ValueError: With `training.optimizer_of` an encoder is trained, whose rates it has not.
     """
     from tfmrc import training
-    from tfmrc.training.base import training_function
+    from tfmrc.training.base import training_function, with_loss_scale
 
     options, other = experiment.training.optimizer, experiment.training.optimizer_of
     sizes = {"steps": steps, "steps_per_epoch": steps_per_epoch}
@@ -358,6 +368,4 @@ def compile_arguments(
     optimizer = training_function(find_model_class(other))(model=None, **sizes, **options)[
         "optimizer"
     ]
-    if model.dtype_policy.compute_dtype == "float16":
-        optimizer = training.LossScale(optimizer)
-    return {**arguments, "optimizer": optimizer}
+    return {**arguments, "optimizer": with_loss_scale(optimizer, model)}

@@ -143,8 +143,8 @@ def arguments_of(
 ) -> dict[str, Any]:
     """Returns the arguments of `compile` for the outputs of a model.
 
-    Losses of outputs that the model lacks are left out. If the model computes in float16, the
-    optimizer scales the loss.
+    Losses of outputs that the model lacks are left out. If the model, or one of its layers,
+    computes in float16, the optimizer scales the loss.
 
     Args:
         model: `keras.Model` or None. The model, which returns a dict. None selects every loss and
@@ -177,14 +177,25 @@ def arguments_of(
             f"Received: outputs={names}"
         )
     selected = [name for name in losses if name in names]
-    policy = keras.config.dtype_policy() if model is None else model.dtype_policy
-    if policy.compute_dtype == "float16":
-        optimizer = LossScale(optimizer)
     return {
-        "optimizer": optimizer,
+        "optimizer": with_loss_scale(optimizer, model),
         "loss": {name: losses[name] for name in selected},
         "loss_weights": {name: 1.0 if weights is None else weights[name] for name in selected},
     }
+
+
+def with_loss_scale(
+    optimizer: keras.optimizers.Optimizer, model: keras.Model | None
+) -> keras.optimizers.Optimizer:
+    """Returns the optimizer, with loss scaling if the model or one of its layers needs it.
+
+    Args:
+        optimizer: `keras.optimizers.Optimizer`. The optimizer.
+        model: `keras.Model` or None. The model; None for the global dtype policy.
+    """
+    parts = [keras.config.dtype_policy()] if model is None else [model, *model.layers]
+    in_float16 = any(part.compute_dtype == "float16" for part in parts)
+    return LossScale(optimizer) if in_float16 else optimizer
 
 
 def fine_tuning_optimizer(

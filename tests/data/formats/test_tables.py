@@ -1,5 +1,6 @@
 """A user's own table gives the same examples in every form, and clear errors."""
 
+import codecs
 import csv
 import gzip
 import json
@@ -362,6 +363,18 @@ def test_a_csv_file_of_other_separators(tmp_path, name, mark):
     path = tmp_path / name
     path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
     assert list(read_table(path)) == EXAMPLES
+
+
+@pytest.mark.parametrize("mark", [";", ",", "\t", "|"])
+def test_a_csv_file_that_names_its_separator_for_excel(tmp_path, mark):
+    path, mark_of_order = tmp_path / "t.csv", codecs.BOM_UTF8
+    text = pandas.DataFrame(ROWS).to_csv(index=False, sep=mark)
+    for start in (b"", mark_of_order):
+        path.write_bytes(start + f"sep={mark}\r\n{text}".encode())
+        assert list(read_table(path)) == EXAMPLES
+    path.write_text(f"sep={mark}\n")
+    with pytest.raises(RecordError, match="the file is empty"):
+        list(read_table(path))
 
 
 def test_a_row_with_a_query_is_no_record_of_msmarco(tmp_path):

@@ -63,6 +63,8 @@ def csv_rows(
     rows = csv.reader(lines, strict=True, delimiter=delimiter)
     try:
         header = next(rows, None)
+        if header == ["sep=", ""]:  # for Excel: the delimiter of the file
+            header = next(rows, None)
     except csv.Error as error:
         raise RecordError(f"not CSV ({error})", path=path, record="line 1") from error
     if header is None:

@@ -1,5 +1,7 @@
 """A user's own questions: CSV, TSV, JSON, Parquet, data frames and lists of dicts."""
 
+import codecs
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -200,9 +202,11 @@ def _csv(path: Any, report: Report) -> Iterator[Rows]:
 
 def _delimiter(file: Any) -> str:
     """Returns the character between the values of a CSV file, as its header shows it."""
-    header = file.peek(1 << 16).splitlines()[:1]
-    if header and b"," not in header[0]:
-        return next((mark for mark in ";\t" if mark.encode() in header[0]), ",")
+    header = b"".join(file.peek(1 << 16).splitlines()[:1]).removeprefix(codecs.BOM_UTF8)
+    if re.fullmatch(rb"sep=[\x01-\x7f]", header):  # a line for Excel
+        return header[-1:].decode()
+    if b"," not in header:
+        return next((mark for mark in ";\t" if mark.encode() in header), ",")
     return ","
 
 

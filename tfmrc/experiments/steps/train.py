@@ -19,6 +19,7 @@ from tfmrc.experiments.building import (
     build_encoder,
     build_model,
     build_preprocessor,
+    check_encoder_exists,
     check_experiment,
     classes_of,
     compile_arguments,
@@ -83,6 +84,7 @@ def train(
         check_steps(member.experiment)
         check_start(member.experiment)
         check_teacher_exists(member.experiment)
+        check_encoder_exists(member.experiment)
     source_folder = data_folder(data, experiment)
     if fresh:  # before anything is deleted
         for member in runs:

@@ -1,11 +1,14 @@
 """Computation of a long axis in parts, which bounds the memory of what lies between."""
 
 import keras
+import numpy as np
 from keras import ops
 
 from tfmrc.sizes import sizes
 
-__all__ = ["map_chunks"]
+__all__ = ["map_chunks", "map_groups"]
+
+_GROUPS = 2 ** np.arange(12, dtype="int32")
 
 
 def map_chunks(function, x, size):
@@ -46,3 +49,39 @@ def map_chunks(function, x, size):
         return ops.reshape(result, (shape[0], shape[1] * size, *shape[3:]))[:, :length]
 
     return keras.tree.map_structure(joined, results)
+
+
+def map_groups(function, size, *tensors):
+    """Applies a function to groups of examples, one after the other.
+
+    The memory that the function needs is that of one group, which then stays in the caches of a
+    CPU. A group is the largest power of two that divides the batch and is at most `size`.
+
+    Args:
+        function: callable. From tensors `[b, ...]` to one `[b, ...]`, each example on its own.
+        size: int or scalar int tensor. Largest number of examples in a group; 1 if it is less.
+        *tensors: tensors `[B, ...]`.
+
+    Returns:
+        The result `[B, ...]`.
+
+    Example:
+        >>> import numpy as np
+        >>> from tfmrc.ops.chunks import map_groups
+        >>> sums = map_groups(lambda a, b: a + b, 2, np.arange(6), 10 * np.arange(6))
+        >>> np.array(sums).tolist()
+        [0, 11, 22, 33, 44, 55]
+    """
+    batch_size = sizes(tensors[0])[0]
+    fits = (batch_size % _GROUPS == 0) & (size >= _GROUPS)
+    if isinstance(fits, np.ndarray):
+        group = int(max([1, *_GROUPS[fits]]))
+    else:
+        group = ops.max(ops.where(fits, _GROUPS, 1))
+    number = batch_size // group
+    if isinstance(number, int) and number <= 1:
+        return function(*tensors)
+    number = ops.maximum(number, 1)  # one group of an empty batch
+    groups = [ops.reshape(x, (number, batch_size // number, *sizes(x)[1:])) for x in tensors]
+    results = ops.map(lambda i: function(*(x[i] for x in groups)), ops.arange(number))
+    return ops.reshape(results, (batch_size, *sizes(results)[2:]))

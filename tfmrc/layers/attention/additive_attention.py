@@ -2,11 +2,15 @@ import keras
 from keras import ops
 
 from tfmrc.layers.encoders.linear import linear, normal
-from tfmrc.ops.chunks import map_chunks
+from tfmrc.ops.chunks import map_chunks, map_groups
 from tfmrc.ops.masking import masked_log_softmax
 from tfmrc.ops.shapes import product
+from tfmrc.sizes import sizes
 
-QUERIES = 8  # computed at once outside training
+# Computed at once outside training: queries of an example, and values of the tanh. More of them do
+# not stay in the caches of a CPU (benchmarks/README.md).
+QUERIES = 4
+VALUES = 1 << 20
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -29,7 +33,7 @@ class AdditiveAttention(keras.layers.Layer):
         memory_mask: boolean `[B, S]`, True = real.
         log_prior: `[B, S]` log of the positions' prior weights; None for no prior.
         projected: The output of `project(memory)`; computed here if None.
-        training: bool. Outside training, `QUERIES` queries are computed at once, so that
+        training: bool. Outside training, a few queries are computed at once, so that
             `[B, T, S, d]` is never in memory.
 
     Returns:
@@ -67,22 +71,29 @@ class AdditiveAttention(keras.layers.Layer):
     def call(self, query, memory, memory_mask, log_prior=None, projected=None, training=None):
         memory = ops.cast(memory, self.compute_dtype)
         projected = self.project(memory) if projected is None else projected
-
-        def attend(query):
-            return self._attend(query, memory, memory_mask, log_prior, projected)
-
-        return attend(query) if training else map_chunks(attend, query, QUERIES)
-
-    def _attend(self, query, memory, memory_mask, log_prior, projected):
-        hidden = ops.tanh(self.query_projection(query)[:, :, None] + projected[:, None])
-        score = ops.cast(self.score, self.compute_dtype)
-        scores = product(hidden, score[:, None])[..., 0]  # [B, T, S], masque-14
-        scores = ops.cast(scores, "float32")
+        score = self._score if training else self._score_in_parts
+        scores = ops.cast(score(self.query_projection(query), projected), "float32")
         if log_prior is not None:
             scores = scores + ops.cast(log_prior, "float32")[:, None, :]  # masque-21
         log_weights = masked_log_softmax(scores, memory_mask[:, None, :])  # masque-15
         weights = ops.cast(ops.exp(log_weights), self.compute_dtype)
         return log_weights, ops.matmul(weights, memory)  # masque-16
+
+    def _score(self, query, projected):
+        """Computes `e` `[B, T, S]` from projected queries and memory, masque-14."""
+        hidden = ops.tanh(query[:, :, None] + projected[:, None])
+        return product(hidden, ops.cast(self.score, self.compute_dtype)[:, None])[..., 0]
+
+    def _score_in_parts(self, query, projected):
+        """Computes the same for a few examples and queries at a time."""
+
+        def score(query, projected):
+            return map_chunks(lambda part: self._score(part, projected), query, QUERIES)
+
+        _, length, dim = sizes(projected)
+        queries = QUERIES if query.shape[1] is None else min(QUERIES, query.shape[1])
+        size = VALUES // (queries * length * dim + 1)  # the memory may be empty
+        return map_groups(score, size, query, projected)
 
     def compute_output_spec(
         self, query, memory, memory_mask, log_prior=None, projected=None, training=None

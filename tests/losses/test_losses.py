@@ -202,3 +202,16 @@ def test_config_round_trip(loss):
 def test_labels_out_of_range_are_refused(label):
     with pytest.raises(ValueError, match="Received: positive_label="):
         SmoothedBinaryCrossentropy(positive_label=label)
+
+
+def test_positions_are_exact_whatever_floatx_is():
+    log_p = np.full((1, 400), -9.0, "float32")
+    log_p[0, 301] = -0.1
+    before = keras.config.floatx()
+    try:
+        keras.config.set_floatx("bfloat16")
+        assert float(SpanPositionNLL()(np.array([301]), log_p)) == pytest.approx(0.1)
+    finally:
+        keras.config.set_floatx(before)
+    with pytest.raises(ValueError, match="at least 32 bits"):
+        SpanPositionNLL(dtype="bfloat16")

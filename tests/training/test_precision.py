@@ -48,6 +48,14 @@ def test_masque_trains_in_half_precision_without_nan(policy):
         assert float(model.optimizer.dynamic_scale) >= 1
 
 
+def test_weights_are_not_trained_in_float16():
+    model = masque_batches.model(num_decoder_blocks=1, dtype="float16")
+    with pytest.raises(ValueError, match="Use dtype='mixed_float16'"):
+        training.masque(steps=9, model=model)
+    model.trainable = False
+    assert isinstance(training.masque(steps=9, model=model)["optimizer"], training.LossScale)
+
+
 def test_clipping_sees_the_true_gradient_in_float16():
     """The limit is far below the scaled gradient and above the true one: nothing is clipped."""
     updates = []

@@ -11,6 +11,10 @@ class SpanPositionNLL(keras.losses.Loss):
     A position below 0 is unknown and gives zero. Outside a graph, a position beyond the passage is
     an error.
 
+    Args:
+        name: str. Default: "position_log_likelihood".
+        dtype: str. "float32" or "float64", whatever `keras.config.floatx()` is. Default: "float32".
+
     Call arguments:
         y_true: int `[B]`, positions from 0.
         y_pred: `[B, n]`, log-probabilities of the positions.
@@ -28,8 +32,12 @@ class SpanPositionNLL(keras.losses.Loss):
     Reference: Liu et al. 2018 (SAN), section 2 (the loss of begin and of end).
     """
 
-    def __init__(self, name="position_log_likelihood", **kwargs):
-        super().__init__(name=name, **kwargs)
+    def __init__(self, name="position_log_likelihood", dtype="float32", **kwargs):
+        super().__init__(name=name, dtype=dtype, **kwargs)
+        if self.dtype not in ("float32", "float64"):  # Keras casts positions to it, too
+            raise ValueError(
+                f"Positions need a loss of at least 32 bits. Received: dtype={self.dtype!r}"
+            )
 
     def call(self, y_true, y_pred):
         check_indices(

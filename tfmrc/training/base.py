@@ -157,7 +157,8 @@ def arguments_of(
         A dict with `optimizer`, `loss` and `loss_weights`.
 
     Raises:
-        ValueError: If the model has an output without a loss, or returns no dict.
+        ValueError: If the model has an output without a loss, returns no dict, or trains
+            weights in float16.
 
     Example:
 
@@ -192,8 +193,17 @@ def with_loss_scale(
     Args:
         optimizer: `keras.optimizers.Optimizer`. The optimizer.
         model: `keras.Model` or None. The model; None for the global dtype policy.
+
+    Raises:
+        ValueError: Weights are trained in float16.
     """
     parts = [keras.config.dtype_policy()] if model is None else [model, *model.layers]
+    trained = [part for part in parts if getattr(part, "trainable_variables", True)]
+    if any(part.variable_dtype == "float16" for part in trained):
+        raise ValueError(
+            "Weights in float16 become NaN, since an optimizer divides by numbers that are too "
+            "small for it. Use dtype='mixed_float16'. Received: dtype='float16'"
+        )
     in_float16 = any(part.compute_dtype == "float16" for part in parts)
     return LossScale(optimizer) if in_float16 else optimizer
 

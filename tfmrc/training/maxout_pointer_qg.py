@@ -39,8 +39,8 @@ def maxout_pointer_qg(
     SGD with Nesterov's momentum; the learning rate is halved at the beginning of epoch
     `first_halving` and every `halving_every` epochs thereafter. With the sample weights of
     `tfmrc.preprocessing.MaxoutPointerQGPreprocessor` the loss is the mean over all words of a
-    batch, and its exponential the perplexity. The paper trains 20 epochs with batches of 64 and
-    takes, of the 4 epochs of lowest perplexity on dev, the last one:
+    batch, and its exponential the perplexity of the batch. The paper trains 20 epochs with
+    batches of 64 and takes, of the 4 epochs of lowest perplexity on dev, the last one:
     `training.callbacks(folder, ema_weights=False, among=4)`.
 
     A model with a pretrained encoder is trained by AdamW instead, as encoders are fine-tuned

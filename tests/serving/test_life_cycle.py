@@ -204,6 +204,17 @@ def test_stopping_finishes_running_requests(models):
             server.manager.versions("echo")
 
 
+def test_a_request_that_takes_too_long_to_finish_is_told_that_the_server_stops(models):
+    with ThreadPoolExecutor() as threads:
+        with serve(models, limits=Limits(drain_seconds=1)) as server:
+            gate = Gate(server, "echo")
+            running = threads.submit(version_of, server)
+            gate.begun.wait()
+            server.stop()
+            assert running.result() == 503
+            gate.open()
+
+
 PROGRAM = """
 import json, sys, threading
 from tests.serving.small_models import Gate

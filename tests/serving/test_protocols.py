@@ -202,6 +202,9 @@ def test_both_clients_give_typed_answers_over_both_protocols(server, exported, p
         )
         assert_equal_answers(found[0], right)
         assert len(found[1].relevance) == 1
+        for odd in ({"question": "Who?", "passages": []}, {**QUESTION, "question": "Who \ud83d?"}):
+            local = tfmrc.load(exported).answer(**odd, style="nlg")
+            assert_equal_answers(client.answer(**odd, style="nlg"), local)
         with pytest.raises(RequestError, match="limerick"):
             client.answer(**QUESTION, style="limerick")
 

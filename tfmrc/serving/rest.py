@@ -166,6 +166,10 @@ class _Rest:
                     reply = await handler(request, call)
                 except RequestError as error:
                     reply = _refusal(error)
+                except asyncio.CancelledError:
+                    if not self.service.stopping:
+                        raise
+                    reply = _refusal(RequestError("The server is stopping.", 503))
                 except ClientDisconnect:
                     reply = _refusal(RequestError("The request is incomplete.", 400))
                 except Exception as error:  # one bad request must not end the server

@@ -143,7 +143,7 @@ class Service:
         try:
             yield
         except asyncio.CancelledError:
-            call.status = 499  # the client has hung up
+            call.status = 503 if self.stopping else 499  # the client has hung up
             raise
         finally:
             self.metrics.running.dec()

@@ -180,6 +180,19 @@ class RestTransport:
         return {name: list(each["inputs"]) for name, each in definitions.items()}
 
 
+def _tensor_proto(values: Sequence[Any]) -> Any:
+    """Returns a `TensorProto`; without a value, as of no passage, one of strings."""
+    import numpy as np
+    import tensorflow as tf
+
+    array = np.array(values, dtype=object)
+    if not all(isinstance(value, str) for value in array.flat):
+        return tf.make_tensor_proto(values)
+    # As JSON's reader does, in place of half a character that no encoding knows.
+    texts = [value.encode("utf-8", "replace") for value in array.flat]
+    return tf.make_tensor_proto(texts, dtype=tf.string, shape=array.shape)
+
+
 class GrpcTransport:
     """Calls a model over gRPC.
 
@@ -221,13 +234,12 @@ class GrpcTransport:
 
     def predict(self, signature: str, inputs: Mapping[str, Sequence[Any]]) -> tuple[str, Any]:
         """Returns the call of a signature."""
-        import tensorflow as tf
         from tensorflow_serving.apis.predict_pb2 import PredictRequest
 
         request = PredictRequest()
         self._select(request.model_spec).signature_name = signature
         for name, values in inputs.items():
-            request.inputs[name].CopyFrom(tf.make_tensor_proto(values))
+            request.inputs[name].CopyFrom(_tensor_proto(values))
         return "Predict", request
 
     def status(self) -> tuple[str, Any]:

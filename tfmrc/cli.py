@@ -736,7 +736,7 @@ def _answer(options: Any) -> None:
             passages=options.passage[: len(answer.relevance or options.passage)],
             relevance=answer.relevance,
             title=answer.text or "(no answer)",
-            note=f"{options.model}, style {options.style}",
+            note=", style ".join(part for part in (options.model, options.style) if part),
         )
         Path(options.html).write_text(page, encoding="utf-8")
     if options.json:

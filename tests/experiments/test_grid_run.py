@@ -249,23 +249,48 @@ def test_a_prediction_belongs_to_the_ranker_that_ordered_it(place: Path) -> None
     digests = {run_digest(each, run) for each in (plain, ranked, trained)}
     (place / "ranker" / "config.yaml").write_text("name: other\n")
     assert len(digests | {run_digest(trained, run)}) == 4
+    train_file = place / "squad" / "train.json"
+    before = train_file.read_bytes()
+    train_file.write_bytes(before + b"\n")  # whose words a TF-IDF ranker counts
+    try:
+        assert run_digest(ranked, run) not in digests and run_digest(plain, run) in digests
+    finally:
+        train_file.write_bytes(before)
 
 
-def test_an_export_has_no_scores_of_a_ranker_that_it_lacks(
+def test_an_export_has_the_scores_of_its_model_and_options_alone(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = place / "run" / "one_step-1"
     scores = run / "evaluation" / "squad" / "metrics.json"
     scores.parent.mkdir(parents=True, exist_ok=True)
-    scores.write_text("{}")
+    digest = run_digest(experiments.load(run / "config.yaml"), run)
+    ours = {"Model": f"sha256 {digest[:16]}"}
     seen: list[dict[str, Any]] = []
     monkeypatch.setattr(SANPredictor, "export", lambda _, path, **given: seen.append(given) or path)
-    for setting in ("null", "tfidf"):
-        ranked = experiments.load(run / "config.yaml", f"evaluation.ranker={setting}")
-        experiments.export(ranked, run=run, to=place / "export" / "1")
+    for details, setting in (
+        (ours, "ranker=null"),
+        (ours, "ranker=tfidf"),
+        (ours, "options.max_length=3"),
+        ({**ours, "Search": "max_length 3"}, "options.max_length=3"),
+        ({"Model": "sha256 0"}, "ranker=null"),
+        ({}, "ranker=null"),
+    ):
+        scores.write_text(json.dumps({"details": details}))
+        changed = experiments.load(run / "config.yaml", f"evaluation.{setting}")
+        experiments.export(changed, run=run, to=place / "export" / "1")
     shutil.rmtree(scores.parent)
-    assert ["squad" in given["metrics"] for given in seen] == [True, False]
-    assert capsys.readouterr().out.count("no part of it") == 1
+    assert ["squad" in given["metrics"] for given in seen] == [True, False, False, True] + 2 * [
+        False
+    ]
+    said = capsys.readouterr().out
+    assert said.count("no part of it") == 1 and said.count("is of another model or of other") == 3
+    with pytest.raises(ValueError, match="which only training can change.*seed=7"):
+        experiments.export(experiments.load(run / "config.yaml", "seed=7"), run=run)
+    with pytest.raises(ValueError, match="which only training can change"):
+        experiments.predict(
+            experiments.load(run / "config.yaml", "model.dropout=0.9"), place / "no.csv", run=run
+        )
 
 
 def test_other_options_are_systems_of_their_own(place: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 import tfmrc
 from tests.experiments.test_run import example
 from tests.running import eagerly
-from tfmrc import Predictor, cli, data, encoders, models, preprocessing
+from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing
+from tfmrc.experiments.sources import input_files
 
 WORDS = "who ran home ? . slept all day it rained ann bob cleo dan eve finn gus hal".split()
 CONFIG = """
@@ -68,6 +69,15 @@ def test_trained_with_a_teacher_and_evaluated_as_an_ensemble(folder, capsys):
     assert members[0].preprocessor.window_length == 24
     (table,) = (run / "evaluation").glob("*/metrics.json")
     assert "small_reader_ensemble" in table.read_text(encoding="utf-8")
+
+
+def test_a_run_remembers_its_teacher_and_its_encoder(folder):
+    """They are compared when it is resumed."""
+    experiment = experiments.load(
+        folder / "config.yaml", f"training.teacher={folder / 'teacher'}", "encoder.random=false"
+    )
+    read = {path.parent for path in input_files(experiment, folder)}
+    assert read == {folder, folder / "teacher", folder / "encoder"}
 
 
 def test_teachers_that_cannot_teach(folder, capsys):

@@ -51,7 +51,8 @@ def align_answers(
     counts["without_a_span"] = len(examples) - len(located)
     if not located:
         raise ValueError(
-            f"No training answer is a span of its passages. Received: {len(examples)} answers"
+            "No training answer is a known span of its passages. `spans: exact` of a source finds "
+            f"answers that its passages have. Received: {len(examples)} answers"
         )
     print(
         "Training answers that are whole words, hold a part of one, come after the words that are "

@@ -10,7 +10,9 @@ from typing import Any
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
 from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.inputs import describe_inputs
 from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.sources import data_folder, input_files
 from tfmrc.files import replacing
 
 __all__ = [
@@ -62,7 +64,12 @@ def run_digest(experiment: Experiment, folder: Path) -> str:
     digest, ranker = model_digest(folder / folders.PREDICTOR), experiment.evaluation.ranker
     if ranker is None:
         return digest
-    return f"{digest} {ranker if ranker == TFIDF else folder_digest(ranker)}"
+    if ranker != TFIDF:
+        return f"{digest} {folder_digest(ranker)}"
+    data = data_folder(folders.remembered_data(folder), experiment)  # whose words it counts
+    counted = describe_inputs(input_files(experiment, data))
+    words = hashlib.sha256(json.dumps(counted, sort_keys=True).encode()).hexdigest()
+    return f"{digest} {ranker} {words}"
 
 
 def folder_digest(folder: str | Path, dtype: str | None = None) -> str:

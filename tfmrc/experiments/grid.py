@@ -28,8 +28,8 @@ class Member:
 
     @property
     def is_trained(self) -> bool:
-        """True if the run is trained."""
-        return (self.folder / folders.TRAINING).is_file()
+        """True if the run is trained and its predictor is there."""
+        return all((self.folder / n).exists() for n in (folders.TRAINING, folders.PREDICTOR))
 
 
 def is_grid(experiment: Experiment) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from tfmrc.arguments import check_arguments
 from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.answering import TFIDF
 from tfmrc.experiments.building import import_modules
 from tfmrc.experiments.grid import Member, single_run
 from tfmrc.experiments.loading import load as load_settings
@@ -23,18 +24,28 @@ def load_run(member: Member) -> Any:
         member: `Member`. The run.
 
     Raises:
-        ValueError: If the run is not trained, or the predictor takes no ranker.
+        ValueError: If the run is not trained, there is no such ranker, or the predictor takes none.
     """
     import tfmrc
 
     import_modules(member.experiment)
     folders.read_json(member.folder / folders.TRAINING, "train")
+    if not (member.folder / folders.PREDICTOR).is_dir():
+        raise ValueError(
+            f"{member.folder / folders.PREDICTOR} does not exist: `tfmrc train` makes it again "
+            "from the checkpoint."
+        )
+    ranker = member.experiment.evaluation.ranker
+    if ranker not in (None, TFIDF) and folders.trained_folder(str(ranker)) is None:
+        raise ValueError(
+            "`evaluation.ranker` is tfidf, or the folder of a trained run or of a saved predictor. "
+            f"Received: evaluation.ranker={ranker!r}"
+        )
     predictor: Any = tfmrc.Predictor.load(member.folder / folders.PREDICTOR)
     annotations = predictor.preprocessor.annotations
     if annotations and member.experiment.tagger is not None:
         tags = Tags.open(member.experiment.tagger, folders.shared_file(member.folder, folders.TAGS))
         predictor.tagger = tags.cache.tagger_of(annotations)
-    ranker = member.experiment.evaluation.ranker
     if ranker is not None:
         if not hasattr(predictor, "ranker"):
             raise ValueError(
@@ -112,7 +123,7 @@ def _ranker(name: str, experiment: Experiment, folder: Path) -> Any:
     from tfmrc.experiments.sources import data_folder, splits
     from tfmrc.predictors import MasqueRanker, TfIdfRanker
 
-    if name != "tfidf":
+    if name != TFIDF:
         loaded: Any = tfmrc.Predictor.load(name)
         return MasqueRanker(loaded)
     data = data_folder(folders.remembered_data(folder), experiment)

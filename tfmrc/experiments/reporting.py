@@ -1,30 +1,55 @@
 """Details of a report: budget, machine, split, and the papers' figures."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tfmrc.data import Example
 from tfmrc.experiments.environment import summary
 from tfmrc.experiments.recipes import recipes_folder
 from tfmrc.experiments.reproduction import Row, read_rows
 from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.experiments.sources import contextual_files
 
-__all__ = ["details_of", "paper_figures", "split_of"]
+__all__ = ["MODEL", "SEARCH", "details_of", "paper_figures", "split_of"]
 
 
-def details_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Returns the details of a report about the training of its runs.
+MODEL, SEARCH = "Model", "Search"  # by which `export` knows the scores of its model
+
+
+def details_of(
+    experiment: Experiment,
+    facts: Sequence[Mapping[str, Any]],
+    questions: Sequence[Example] = (),
+    model: str = "",
+) -> dict[str, str]:
+    """Returns the details of a report: training, options, and digests of model and questions.
 
     Args:
         experiment: `Experiment`. The experiment.
         facts: list. The contents of the runs' `training.json`.
+        questions: list of `Example`. The examples of the report. Default: none.
+        model: str. Digest of the model, if the report has one. Default: "".
     """
+    content = hashlib.sha256()
+    for example in questions:
+        content.update(example.to_json().encode("utf-8", "surrogatepass"))
+    known = {
+        **_training_of(experiment, facts),
+        SEARCH: ", ".join(f"{k} {v}" for k, v in experiment.evaluation.options.items()),
+        MODEL: model and f"sha256 {model[:16]}",
+        "Questions": f"sha256 {content.hexdigest()[:16]}" if questions else "",
+    }
+    return {name: value for name, value in known.items() if value}
+
+
+def _training_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     if not facts:
         return {}
     runs = f"{len(facts)} runs of " if len(facts) > 1 else ""
-    details = {
+    return {
         "Training": f"{runs}{_range([f['steps'] for f in facts], ',')} steps of "
         f"{experiment.training.batch_size} in "
         f"{_range([f['seconds'] / 60 for f in facts], '.1f')} minutes on "
@@ -38,7 +63,6 @@ def details_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> di
             for part in (experiment.model, experiment.preprocessor, experiment.training.optimizer)
             for name, value in part.items()
         ),
-        "Search": ", ".join(f"{k} {v}" for k, v in experiment.evaluation.options.items()),
         "Word vectors": _vectors(experiment, facts[0]),
         "Contextual embedding": ", ".join(
             f"{name} ({', '.join(contextual_files(experiment))})" for name in experiment.contextual
@@ -48,7 +72,6 @@ def details_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> di
         "Machine": "; ".join(sorted({summary(f["machine"]) for f in facts})),
         "Versions": ", ".join(f"{k} {v}" for k, v in facts[0]["machine"]["versions"].items()),
     }
-    return {name: value for name, value in details.items() if value}
 
 
 def _range(values: Sequence[float], form: str) -> str:

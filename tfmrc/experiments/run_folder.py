@@ -117,17 +117,19 @@ def check_settings(experiment: Experiment, folder: Path) -> None:
 
 
 def check_trained(experiment: Experiment, folder: Path) -> None:
-    """Raises a ValueError if settings of a trained model differ, which an evaluation cannot change.
+    """Raises a ValueError if settings of a trained model differ, which only training can change.
 
     Those of the sources may differ: other questions can be asked of the same model.
     """
+    if not is_run(folder):
+        return  # what is missing is named when it is read
     before = replace(loading.load(folder / CONFIG), sources=())
     changes = _changes(before, replace(experiment, sources=()))
     if changes:
         name, old, new = changes[0]
         raise ValueError(
-            f"{folder} is trained, with {name}={old!r}: an evaluation cannot change it. "
-            f"Its own settings are `evaluation` and `sources`. Received: {name}={new!r}"
+            f"{folder} is trained, with {name}={old!r}, which only training can change. Settings "
+            f"that can be changed here are `evaluation` and `sources`. Received: {name}={new!r}"
         )
 
 

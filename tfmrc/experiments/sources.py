@@ -13,7 +13,7 @@ from tfmrc.data.formats.detect import file_format
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import group_number
 from tfmrc.experiments.formats import check_source, files_of, formats, read
-from tfmrc.experiments.run_folder import start_folder
+from tfmrc.experiments.run_folder import start_folder, trained_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
 from tfmrc.experiments.spans import WRITTEN, with_spans
 
@@ -131,9 +131,13 @@ def input_files(experiment: Experiment, folder: Path) -> list[Path]:
                 f"The file of the contextual embedding does not exist. Received: {folder / name}"
             )
         files.append(folder / name)
-    start = start_folder(experiment)
-    if start is not None:
-        files += sorted(path for path in start.iterdir() if path.is_file())
+    models = [start_folder(experiment)]
+    for named in (experiment.training.teacher, experiment.encoder.get("preset")):
+        if named is not None and Path(named).is_dir():
+            models.append(trained_folder(named) or Path(named))
+    for model in models:
+        if model is not None:
+            files += sorted(path for path in model.iterdir() if path.is_file())
     return list(dict.fromkeys(files))
 
 

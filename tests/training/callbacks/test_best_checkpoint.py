@@ -84,11 +84,17 @@ def test_without_averages_the_weights_that_were_validated_are_kept(path, tmp_pat
     assert not training.callbacks(tmp_path, ema_weights=False).best.ema_weights
 
 
-def test_state_goes_on(path):
-    one, two = training.BestCheckpoint(path, patience=3), training.BestCheckpoint(path, patience=3)
-    one.best, one.best_epoch, one.wait = 0.5, 4, 2
+def test_state_goes_on_with_the_weights_that_it_counts_on(path):
+    one = run(path, [3, 1, 2])[1]
+    two = training.BestCheckpoint(path, patience=3)
     two.set_state(one.get_state())
-    assert (two.best, two.best_epoch, two.wait) == (0.5, 4, 2)
+    assert (two.best, two.best_epoch, two.wait) == (1, 1, 1)
+    whole = path.read_bytes()
+    for content in (whole[:-1] + b"g", whole[:500], b"weights", None):
+        path.unlink() if content is None else path.write_bytes(content)
+        with pytest.raises(ValueError, match=f"{path}.*put it back, or begin again"):
+            training.BestCheckpoint(path).set_state(one.get_state())
+    training.BestCheckpoint(path, restore=False).set_state(one.get_state())
 
 
 def test_a_number_that_is_not_there(path):

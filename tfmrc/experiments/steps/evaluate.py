@@ -221,7 +221,9 @@ def evaluate_run(
         system = system_name(experiment, member.variant)
         scores = score_source(member.experiment, predictor, digest, each, target, system)
         results[each.number] = scores
-        report = report_of(member.experiment, each, [training], scores.systems, member.seed)
+        report = report_of(
+            member.experiment, each, [training], scores.systems, member.seed, model=digest
+        )
         if _writes(predictor):
             add_baselines(report, experiment, each, scores.main)
         compare_with_baselines(report, [system], scores.systems, scores.written)
@@ -359,8 +361,9 @@ def report_of(
     systems: Mapping[str, NamedScores],
     seed: int | None,
     title: str = "",
+    model: str = "",
 ) -> Report:
-    """Creates a report with the paper's figures."""
+    """Creates a report with the paper's figures; `model` is the digest of the model."""
     source = tested.part.source
     dataset = source.title or source.format
     split = split_of(experiment, source, len(tested.examples))
@@ -369,7 +372,7 @@ def report_of(
         dataset=dataset,
         split=split,
         seed=seed,
-        details=details_of(experiment, facts),
+        details=details_of(experiment, facts, tested.examples, model),
         paper={**paper_figures(systems, f"{dataset}, {split}"), **source.paper},
     )
     for name, named in systems.items():

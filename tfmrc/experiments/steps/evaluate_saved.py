@@ -91,7 +91,7 @@ def evaluate_with(
         target = Path(temporary if output is None else output)
         target.mkdir(parents=True, exist_ok=True)
         scores = score_source(experiment, predictor, digest, tested, target, name)
-        report = report_of(experiment, tested, [], scores.systems, None)
+        report = report_of(experiment, tested, [], scores.systems, None, model=digest)
         add_baselines(report, experiment, tested, scores.main)
         compare_with_baselines(report, [name], scores.systems, scores.written)
         if output is not None:

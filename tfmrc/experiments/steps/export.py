@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.answering import run_digest
 from tfmrc.experiments.grid import single_run
 from tfmrc.experiments.predictor import load_run, load_saved
+from tfmrc.experiments.reporting import MODEL, SEARCH, details_of
 from tfmrc.experiments.settings import Experiment
 
 __all__ = ["export", "export_predictor"]
@@ -33,18 +35,15 @@ def export(
         The folder of the version.
 
     Raises:
-        ValueError: If the run is not trained.
+        ValueError: If the run is not trained, or has other settings.
         FileExistsError: If the version exists.
     """
     folder = folders.run_folder(experiment, run)
+    folders.check_trained(experiment, folder)
     predictor = load_run(single_run(experiment, folder))
-    scores = {
-        path.parent.name: folders.read_json(path, "evaluate")
-        for path in sorted((folder / folders.EVALUATION).glob("*/metrics.json"))
-    }
     ranker = experiment.evaluation.ranker
+    scores = {} if ranker is not None else _scores_of(experiment, folder)
     if ranker is not None:
-        scores = {}
         print(
             "The export gives all passages the same weight: `evaluation.ranker` is no part of it, "
             f"and the run's scores with it are not in its metrics. Received: ranker={ranker!r}",
@@ -59,6 +58,23 @@ def export(
     )
     print(f"Exported {path}")
     return path
+
+
+def _scores_of(experiment: Experiment, folder: Path) -> dict[str, Any]:
+    """Returns the reports of a run that are of its present model, with the given options."""
+    scores = {}
+    expected = details_of(experiment, [], model=run_digest(experiment, folder))
+    for path in sorted((folder / folders.EVALUATION).glob("*/metrics.json")):
+        report = folders.read_json(path, "evaluate")
+        if all(report["details"].get(name) == expected.get(name) for name in (MODEL, SEARCH)):
+            scores[path.parent.name] = report
+        else:
+            print(
+                f"{path} is of another model or of other options and not exported: `tfmrc "
+                "evaluate` scores this one.",
+                flush=True,
+            )
+    return scores
 
 
 def export_predictor(

@@ -56,10 +56,11 @@ def predict(
             `{"question": "Frage", "passages": "Text"}`. Default: None.
 
     Raises:
-        ValueError: If the run is not trained, the task is unknown, a line is broken, two examples
-            have the same id, or `output` is the input or has other content.
+        ValueError: If the run is not trained or has other settings, the task is unknown, a line is
+            broken, two examples have the same id, or `output` is the input or has other content.
     """
     folder = folders.run_folder(experiment, run)
+    folders.check_trained(experiment, folder)
     examples = _read(questions, output, columns, table_columns(experiment))
     predictor = load_run(single_run(experiment, folder))
     settings = experiment.evaluation

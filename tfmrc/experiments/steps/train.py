@@ -291,6 +291,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
                 *([] if terminal else [progress]),
                 limit,
                 callbacks.checkpoint,
+                _LastStep(callbacks.checkpoint, steps),
                 interrupt,
             ],
         )
@@ -449,6 +450,18 @@ def _length(
         per_epoch = max(1, steps - done)
     left = max(0, steps - done)
     return checkpoint.epoch + -(-left // per_epoch), steps, per_epoch
+
+
+class _LastStep(keras.callbacks.Callback):
+    """Ends `fit` after a step, in an epoch too: those after one that was cut short are whole."""
+
+    def __init__(self, checkpoint: training.Checkpoint, step: int) -> None:
+        super().__init__()
+        self.checkpoint, self.step = checkpoint, step
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        if self.checkpoint.step >= self.step:
+            self.model.stop_training = True
 
 
 def _end(limit: training.TimeLimit, step: int, steps: int) -> str:

@@ -10,6 +10,7 @@ import keras
 
 from tfmrc.training.callbacks.ema_weights import (
     average_pairs,
+    check_weights,
     ema_weights,
     load_weights,
     save_weights,
@@ -100,7 +101,19 @@ class BestCheckpoint(keras.callbacks.Callback):
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Restores what `get_state` returned."""
+        """Restores what `get_state` returned.
+
+        Raises:
+            ValueError: The file of the best weights is missing or damaged.
+        """
+        if self.restore and state["best_epoch"] is not None:
+            try:
+                check_weights(self.path)
+            except ValueError as error:
+                raise ValueError(
+                    f"{error} It had the best weights of the training that goes on here: put it "
+                    "back, or begin again in an empty folder."
+                ) from error
         self.best, self.best_epoch, self.wait = state["best"], state["best_epoch"], state["wait"]
         self.values = list(state["values"])
 

@@ -251,13 +251,21 @@ def load_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
         path: str or path. A file that `save_weights` wrote, or one without a digest.
 
     Raises:
-        ValueError: If the file is damaged, or does not fit the model.
+        ValueError: If the file is missing or damaged, or does not fit the model.
     """
-    _check_digest(Path(path))
+    check_weights(path)
     keras.saving.load_weights(model, str(path), objects_to_skip=optimizer_of(model))
 
 
-def _check_digest(path: Path) -> None:
+def check_weights(path: str | os.PathLike[str]) -> None:
+    """Raises a ValueError if a file of weights is missing or damaged."""
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"There is no file of weights {path}.")
+    try:
+        h5py.File(path, "r").close()
+    except OSError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END) - len(_DIGEST_MARK) - DIGEST_SIZE
         file.seek(max(size, 0))

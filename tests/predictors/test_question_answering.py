@@ -52,6 +52,14 @@ def test_forms_of_calls(answerer):
     assert near(several[0]) and near(several[2]) and is_answer(several[1], LONG)
 
 
+def test_a_data_frame_is_its_rows(answerer):
+    pandas = pytest.importorskip("pandas")
+    rows = [{"question": QUESTION, "context": CONTEXT}, {"question": "Who?", "context": LONG}]
+    assert answerer(pandas.DataFrame(rows)) == answerer(rows)
+    with pytest.raises(ValueError, match="context=None"):
+        answerer(pandas.DataFrame([{"question": QUESTION, "passage": CONTEXT}]))
+
+
 def test_a_generator_is_read_lazily(answerer):
     read = []
 
@@ -123,6 +131,9 @@ def test_old_and_mended_numbers(predictor, answerer):
         [each["score"] for each in one], [each["score"] for each in same], rtol=1e-4
     )
     assert isinstance(legacy([{"question": "Who?", "context": "owl"}]), dict)
+    of_a_call = answerer(question=QUESTION, context=LONG, top_k=4, legacy=True)
+    assert of_a_call == old != answerer(question=QUESTION, context=LONG, top_k=4)
+    assert legacy(question=QUESTION, context=LONG, top_k=4, legacy=False) != old
 
 
 @pytest.mark.parametrize(
@@ -130,6 +141,17 @@ def test_old_and_mended_numbers(predictor, answerer):
     [
         ((), {"question": "", "context": "a"}, ValueError, "`question` must be a text"),
         ((), {"question": "a", "context": None}, ValueError, "context=None"),
+        ((), {"question": "a", "context": " \t\n"}, ValueError, "`context` .* not blank"),
+        (
+            (),
+            {"question": "a", "context": "\u200b\u00a0\ufeff"},
+            ValueError,
+            "`context` .* not blank",
+        ),
+        ((), {"question": "\u2003", "context": "a"}, ValueError, "`question` .* not blank"),
+        ((), {"question": None, "context": "a"}, ValueError, "or a list of texts.*question=None"),
+        ((), {"question": ["a"], "context": None}, ValueError, "or a list of texts.*context=None"),
+        ((["a", "b"],), {}, ValueError, "An example is a dict with .* Received: str 'a'"),
         ((), {"question": "a"}, ValueError, "Received: 0 arguments and question"),
         (("a",), {}, ValueError, "A question needs a context"),
         ((), {"question": ["a"], "context": ["b", "c"]}, ValueError, "1 questions, 2 contexts"),
@@ -159,6 +181,9 @@ def test_other_predictors_and_tasks():
         answerer(question="Who?", context="the owl", top_k=2)
     with pytest.raises(ValueError, match="legacy=True"):
         tfmrc.pipeline("question-answering", Other(), legacy=True)
+    with pytest.raises(ValueError, match="legacy=True"):
+        answerer(question="Who?", context="the owl", legacy=True)
+    assert answerer(question="Who?", context="the owl", legacy=False) == expected
     with pytest.raises(ValueError, match="needs a model"):
         tfmrc.pipeline("question-answering")
 

@@ -119,6 +119,29 @@ def test_precision_is_that_of_a_folder(predictor, tmp_path):
         tfmrc.pipeline("question-answering", predictor, dtype="bfloat16")
 
 
+def test_arguments_of_transformers_that_say_what_holds_anyway(predictor, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with eagerly():
+        predictor.save_hugging_face("reader")
+    for tokenizer in ("reader", tmp_path / "reader", "./reader/"):
+        answerer = tfmrc.pipeline(
+            "question-answering", "reader", tokenizer=tokenizer, device=-1, framework="tf", top_k=2
+        )
+        assert len(answerer(question=QUESTION, context=CONTEXT)) == 2
+    tfmrc.pipeline("question-answering", predictor, device="cpu", framework=None)
+
+    def refused(match, **given):
+        with pytest.raises(ValueError, match=match):
+            tfmrc.pipeline("question-answering", "reader", **given)
+
+    refused("that of the model. Expected: tokenizer=model.*tokenizer='other'", tokenizer="other")
+    refused("that of the model.*Received: tokenizer=7", tokenizer=7)
+    refused("TensorFlow selects the device itself.*Received: device=0", device=0)
+    refused("compute with TensorFlow.*framework='pt'", framework="pt")
+    refused("The precision is `dtype`.*torch_dtype='float16'", torch_dtype="float16")
+    refused("hf://owner/name@revision. Received: revision='main'", revision="main")
+
+
 def test_old_and_mended_numbers(predictor, answerer):
     legacy = tfmrc.pipeline("question-answering", predictor, legacy=True, **SIZES)
     old = legacy(question=QUESTION, context=LONG, top_k=4)

@@ -23,7 +23,15 @@ from tfmrc.experiments.sources import source_format
 
 __all__ = ["MODELS", "init"]
 
-MODELS = ("san", "masque", "maxout_pointer_qg", "daanet")
+CLASSES = {
+    "san": "SAN",
+    "masque": "Masque",
+    "maxout_pointer_qg": "MaxoutPointerQG",
+    "daanet": "DAANet",
+    "extractive_reader": "ExtractiveReader",
+}
+MODELS = tuple(CLASSES)
+READER, READER_ENCODER = "extractive_reader", "minilm"  # which is nothing without an encoder
 PASSAGE = 400, 50  # the most words of a passage that a recipe reads, and the step of lengths
 LOOKED_AT = 2_000
 """Examples from which the sizes are chosen; all of them are counted."""
@@ -51,14 +59,16 @@ def init(
     Args:
         path: str or path. The YAML file to write; `.yaml` is added to a bare name.
         model: str. `"san"` (finds the answer in a passage), `"masque"` (writes the answer from
-            several passages), `"maxout_pointer_qg"` (asks questions) or `"daanet"` (answers and
-            asks).
+            several passages), `"maxout_pointer_qg"` (asks questions), `"daanet"` (answers and
+            asks) or `"extractive_reader"`, also `"reader"` (finds the answer with a pretrained
+            encoder and one layer). The names of the classes are taken too.
         data: str or path. The training file.
         test: str, path or None. The file to report on. Default None: there is only a validation
             loss.
         columns: dict. Columns of a table whose names are not recognised, as in
             `tfmrc.data.read_table`. Default None.
-        encoder: str. A pretrained encoder, such as `"minilm"`. Default None: no pretrained part.
+        encoder: str. A pretrained encoder, such as `"minilm"`. Default None: no pretrained part,
+            for a reader `"minilm"`.
 
     Returns:
         A summary of the data and the next commands.
@@ -80,13 +90,9 @@ def init(
         raise ValueError(f"The folder of the recipe does not exist. Received: {target}")
     if target.exists():
         raise ValueError(f"The recipe exists already; give another name. Received: {target}")
-    if model not in MODELS:
-        similar = nearest(model, MODELS)
-        raise ValueError(
-            f"`model` is one of {', '.join(MODELS)}"
-            + (f"; did you mean {similar}?" if similar else ".")
-            + f" Received: {model!r}"
-        )
+    model = _model_name(model)
+    if model == READER and encoder is None:
+        encoder = READER_ENCODER
     source = source_format(Path(data), columns)
     spans = model != "masque"
     statistics = _Statistics.of(_read(source, Path(data), columns), spans)
@@ -117,7 +123,7 @@ def init(
     if model in ("maxout_pointer_qg", "daanet"):
         commands.append(f'  tfmrc ask {run} --passage "..." --answer "..."')
     said = [statistics.describe(), f"Wrote {target}. Next:", *commands]
-    if model != "san":
+    if model not in ("san", READER):
         longest, lengths = statistics.length("passage", *PASSAGE), statistics.lengths["passage"]
         longer = sum(length > longest for length in lengths)
         if longer > 0.02 * len(lengths):
@@ -134,6 +140,20 @@ def init(
             f"`tfmrc train {recipe} --from FOLDER` trains a model further."
         )
     return "\n".join(said)
+
+
+def _model_name(model: str) -> str:
+    """Returns the name of a model from that of its class or a part of it."""
+    names = {name: name for name in MODELS} | {CLASSES[name]: name for name in MODELS}
+    names["reader"] = READER
+    if model not in names:
+        similar = nearest(model, names)
+        raise ValueError(
+            f"`model` is one of {', '.join(MODELS)}"
+            + (f"; did you mean {similar}?" if similar else ".")
+            + f" Received: {model!r}"
+        )
+    return names[model]
 
 
 def _read(name: str, path: Path, columns: Any) -> Iterable[Example]:
@@ -210,6 +230,10 @@ class _Statistics:
                 f"the {self.answered:,} does. `--model masque` writes answers in its own words."
             )
 
+    def has_no_answers(self) -> bool:
+        """Returns True if questions without an answer are known, and all others have a position."""
+        return 0 < self.unanswerable == self.examples - self.located
+
     def validation_share(self) -> float:
         """The share of the documents that gives validation a twentieth of the questions or more.
 
@@ -276,11 +300,14 @@ def _recipe(
     ]
     if columns:
         lines.append(f"  options: {{columns: {_flow(columns)}}}")
-    if spans:
+    if spans and not (model == READER and statistics.has_no_answers()):
         lines.append("  answerable_only: true  # questions without an answer are left out")
+    if spans:
         if statistics.located < statistics.answered:
             lines.append("  spans: exact  # trains on answers that a passage holds word by word")
-    lines += ["", *_split(statistics), "", *_vocabulary(statistics), ""]
+    lines += ["", *_split(statistics), ""]
+    if model != READER:
+        lines += [*_vocabulary(statistics), ""]
     if encoder is not None:
         lines += [
             "# Reads the texts; another one: a folder in Hugging Face's form.",
@@ -319,6 +346,15 @@ def _vocabulary(statistics: _Statistics) -> list[str]:
 
 
 def _preprocessor(model: str, statistics: _Statistics) -> list[str]:
+    if model == READER:  # a word has one to two subwords
+        return [
+            "# Subwords per text. Passages are read in windows of `window_length`.",
+            "preprocessor:",
+            f"  question_length: {statistics.length('question', 60) * 3 // 2}",
+            f"  answer_length: {max(15, statistics.length('answer', 60, 5) * 3 // 2)}",
+            f"  unanswerable: {_yaml(statistics.has_no_answers())}"
+            "  # whether questions without an answer are trained to have none",
+        ]
     sizes = {
         "passage_length": statistics.length("passage", *PASSAGE),
         "question_length": statistics.length("question", 60),
@@ -347,10 +383,11 @@ def _model(model: str, statistics: _Statistics, encoder: str | None) -> list[str
             f"  classifier: {_yaml(classifier)}  # needs questions without an answer",
         ]
         return ["model:", "  name: Masque", "  preset: masque_small", *parts]
-    names = {"san": "SAN", "maxout_pointer_qg": "MaxoutPointerQG", "daanet": "DAANet"}
+    if model == READER:
+        return ["model: {name: ExtractiveReader}"]
     if model == "san" and encoder is not None:
         return ["model: {name: SAN, dropout: 0.1}"]
-    return [f"model: {{name: {names[model]}, preset: {model}_demo}}"]
+    return [f"model: {{name: {CLASSES[model]}, preset: {model}_demo}}"]
 
 
 def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[str]:
@@ -377,6 +414,7 @@ def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[
 def _evaluation(model: str, statistics: _Statistics) -> list[str]:
     options = {
         "san": "{num_return_sequences: 4}",
+        READER: "{num_return_sequences: 4}",
         "masque": f"{{max_length: {statistics.length('answer', 60, 5)}}}",
         "maxout_pointer_qg": "{num_beams: 5}",
         "daanet": "{num_beams: 1}",

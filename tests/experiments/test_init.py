@@ -15,6 +15,7 @@ from tfmrc.experiments import building
 from tfmrc.experiments.sources import splits
 from tfmrc.experiments.steps import init as init_step
 from tfmrc.experiments.steps.init import MODELS, _Statistics, _training
+from tfmrc.experiments.steps.prepare import FEW
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")
 PLACES = ("mill", "barn", "lake", "tower")
@@ -213,6 +214,25 @@ def test_few_documents_leave_some_for_validation(documents, tmp_path, monkeypatc
     assert len(train) + len(validation) == 40 and len(validation) >= 2
     if documents > 1:
         assert not {e.group for e in train} & {e.group for e in validation}
+
+
+@pytest.mark.parametrize("documents", [None, 1, 30])
+def test_validation_has_as_many_questions_as_choose_the_weights(documents, tmp_path, monkeypatch):
+    """No warning of `tfmrc prepare`; questions whose answer no passage contains do not count."""
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        f"Who {n}?,An owl flew {n}.,{'crow' if n % 10 == 0 else 'owl'}"
+        + ("" if documents is None else f",Birds {n % documents}")
+        for n in range(300)
+    ]
+    header = "question,passage,answer" + ",title" * (documents is not None)
+    Path("mine.csv").write_text("\n".join([header, *lines]))
+    experiments.init("mine", model="san", data="mine.csv")
+    experiment = experiments.load("mine.yaml")
+    [parts] = splits(experiment, Path())
+    train, validation = list(parts.train), list(parts.validation)
+    assert len(train) + len(validation) == 270
+    assert FEW <= len(validation) <= FEW + 10  # a document has nine or ten
 
 
 def test_a_run_that_does_not_exist_is_named_before_its_questions(tmp_path, monkeypatch, capsys):

@@ -20,6 +20,7 @@ from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.experiments.loading import load
 from tfmrc.experiments.settings import Split
 from tfmrc.experiments.sources import source_format
+from tfmrc.experiments.steps.prepare import FEW
 
 __all__ = ["MODELS", "init"]
 
@@ -174,7 +175,8 @@ class _Statistics:
     held: int = 0
     unanswerable: int = 0
     ranked: int = 0
-    groups: Counter[str] = field(default_factory=Counter)
+    groups: Counter[str] = field(default_factory=Counter)  # with the examples that train
+    ids: Counter[str] = field(default_factory=Counter)
     documents: set[str] = field(default_factory=set)
     styles: dict[str, None] = field(default_factory=dict)
     num_passages: int = 1
@@ -191,14 +193,19 @@ class _Statistics:
             statistics.located += bool(example.spans)
             statistics.unanswerable += example.answerable is False
             statistics.ranked += example.relevance is not None
-            statistics.groups[group_of(example)] += 1
             if example.group is not None:
                 statistics.documents.add(example.group)
             statistics.styles.update(dict.fromkeys(example.answers))
             style = next(iter(statistics.styles), "")  # the one that a recipe of spans trains
-            statistics.held += bool(example.spans) or (
+            held = bool(example.spans) or (
                 spans and any(True for _ in data.with_exact_spans([example], style))
             )
+            statistics.held += held
+            for names, name in (
+                (statistics.groups, group_of(example)),
+                (statistics.ids, example.id),
+            ):
+                names[name] += held or not spans
             statistics.num_passages = max(statistics.num_passages, len(example.passages))
             if statistics.examples <= LOOKED_AT:
                 statistics._measure(example)
@@ -235,15 +242,19 @@ class _Statistics:
         return 0 < self.unanswerable == self.examples - self.located
 
     def validation_share(self) -> float:
-        """The share of the documents that gives validation a twentieth of the questions or more.
+        """The share of the documents, or of the questions of a single one, to validate on.
 
-        A document is validated on if its number is below the share. The document of the greatest
-        number is always left for training.
+        It gives validation a twentieth of the questions or more, and as many as choose the best
+        weights reliably where these are at most a fifth. A document is validated on if its number
+        is below the share. The document of the greatest number is always left for training.
         """
-        groups = sorted((group_number(name, Split.seed), n) for name, n in self.groups.items())
+        names = self.ids if len(self.groups) == 1 else self.groups
+        groups = sorted((group_number(name, Split.seed), n) for name, n in names.items())
+        total = sum(names.values())
+        wanted = max(1, total / 20, min(FEW, total / 5))
         chosen = count = 0
         for count, (_, size) in enumerate(groups):
-            if chosen >= max(1, self.examples / 20) or count == len(groups) - 1:
+            if chosen >= wanted or count == len(groups) - 1:
                 break
             chosen += size
         last = groups[count - 1][0] if count else 0.0
@@ -321,19 +332,19 @@ def _recipe(
 
 
 def _split(statistics: _Statistics) -> list[str]:
+    share = f"validation_share: {Decimal(repr(statistics.validation_share())):f}"
     if len(statistics.groups) == 1:
         return [
             "# All questions are of one document, so single questions are drawn.",
-            "split: {by: example, validation_share: 0.1, validation_limit: 512}",
+            f"split: {{by: example, {share}, validation_limit: 512}}",
         ]
     count = len(statistics.documents)
-    share = statistics.validation_share()
     how = (
         f"# Validated on documents that training does not see ({count:,} in the data)."
         if count
         else "# No column names the documents (`group`): two passages of one may be in two parts."
     )
-    return [how, f"split: {{validation_share: {Decimal(repr(share)):f}, validation_limit: 512}}"]
+    return [how, f"split: {{{share}, validation_limit: 512}}"]
 
 
 def _vocabulary(statistics: _Statistics) -> list[str]:

@@ -128,6 +128,6 @@ class ExportedPredictor:
 def _check_options(options: Mapping[str, Any]) -> None:
     for name, value in options.items():
         raise TypeError(
-            "The options of an export are fixed in it, by `predictor.export(path, NAME=VALUE)` or "
-            f"`tfmrc export --set NAME=VALUE`. Received: {name}={value!r:.80}"
+            "The options of an export are fixed in it, by `predictor.export(path, NAME=VALUE)`. "
+            f"Received: {name}={value!r:.80}"
         )

@@ -3,6 +3,10 @@
 import pytest
 
 from tfmrc.arguments import check_arguments, nearest, unknown_argument
+from tfmrc.models.generation import GenerationMixin
+from tfmrc.predictors.inputs import check_names
+from tfmrc.predictors.options import DecodingOptions, ReaderOptions, SpanOptions
+from tfmrc.preprocessing import ExtractiveReaderPreprocessor
 
 
 def train(steps, *, learning_rate=0.1, warmup_steps=0):
@@ -42,6 +46,32 @@ def test_methods_do_not_offer_self():
 
     with pytest.raises(TypeError, match="it has units"):
         check_arguments(Model, {"xyzzy": 3}, "Model")
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "expected"),
+    [
+        (DecodingOptions, "do_sample", "sampling"),
+        (DecodingOptions, "max_new_tokens", "max_length"),
+        (DecodingOptions, "min_new_tokens", "min_length"),
+        (SpanOptions, "max_new_tokens", "max_length"),
+        (ReaderOptions, "max_answer_len", "max_length"),
+        (ReaderOptions, "top_k", "num_return_sequences"),
+        (ExtractiveReaderPreprocessor, "max_seq_len", "window_length"),
+        (ExtractiveReaderPreprocessor, "doc_stride", "overlap"),
+        (ExtractiveReaderPreprocessor, "max_question_len", "question_length"),
+    ],
+)
+def test_names_of_hugging_face_name_those_here(options, name, expected):
+    with pytest.raises(TypeError, match=rf"no argument `{name}`; did you mean `{expected}`\?"):
+        check_arguments(options, {name: 3}, "answer")
+
+
+def test_inputs_and_searches_know_the_names_of_hugging_face():
+    with pytest.raises(ValueError, match=r"`context` is unknown; did you mean `passages`\?"):
+        check_names("The signature", ["question", "context"], ["question", "passages"])
+    with pytest.raises(TypeError, match=r"no argument `do_sample`; did you mean `sampling`\?"):
+        GenerationMixin().generate({}, 3, do_sample=True)
 
 
 def test_nearest_and_message():

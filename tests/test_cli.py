@@ -3,11 +3,13 @@
 import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 import tensorflow as tf
 
+import tfmrc
 from tfmrc import cli, training
 
 
@@ -150,6 +152,21 @@ def test_folder_that_is_no_export_is_named(
     )
     assert status == 1
     assert error == f"tfmrc answer: There is no saved predictor, run or export in {tmp_path}.\n"
+
+
+def test_a_name_of_the_hub_without_its_scheme_is_recognised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    for call in (tfmrc.load, partial(tfmrc.pipeline, "question-answering")):
+        with pytest.raises(
+            FileNotFoundError, match="Did you mean hf://owner/a_model-v2.1, a model"
+        ):
+            call("owner/a_model-v2.1")
+        for folder in ("runs/none", "none", "/owner/none", "a/b/c"):
+            with pytest.raises(FileNotFoundError, match=r"^((?!Did you mean).)*$"):
+                call(folder)
 
 
 def test_the_models_below_a_folder_are_named(

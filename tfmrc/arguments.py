@@ -16,8 +16,24 @@ __all__ = [
 ]
 
 
+# Names of Hugging Face, and the names here of the same thing.
+ALIASES = {
+    "context": "passages",
+    "do_sample": "sampling",
+    "doc_stride": "overlap",
+    "max_answer_len": "max_length",
+    "max_new_tokens": "max_length",
+    "max_question_len": "question_length",
+    "max_seq_len": "window_length",
+    "min_new_tokens": "min_length",
+    "top_k": "num_return_sequences",
+}
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Returns the known name that is most like `name`, or None if none is similar.
+
+    A name of Hugging Face stands for the known name of the same thing.
 
     Example:
 
@@ -25,8 +41,13 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     'hidden_dim'
     >>> nearest("colour", ["hidden_dim", "num_heads"]) is None
     True
+    >>> nearest("do_sample", ["num_beams", "sampling"])
+    'sampling'
     """
-    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    known = list(known)
+    if ALIASES.get(name) in known:
+        return ALIASES[name]
+    matches = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return matches[0] if matches else None
 
 

@@ -225,12 +225,15 @@ def parser() -> argparse.ArgumentParser:
         "--model",
         required=True,
         help="san: finds the answer in a passage; masque: writes it from several passages; "
-        "maxout_pointer_qg: asks questions; daanet: answers and asks",
+        "maxout_pointer_qg: asks questions; daanet: answers and asks; extractive_reader or "
+        "reader: finds the answer with a pretrained encoder",
     )
     init.add_argument("--data", required=True, metavar="FILE", help="the questions to train on")
     init.add_argument("--test", metavar="FILE", help="the questions to report on")
     add_columns(init)
-    init.add_argument("--encoder", help="a pretrained encoder, as minilm; default: none")
+    init.add_argument(
+        "--encoder", help="a pretrained encoder, as minilm; default: none, of a reader minilm"
+    )
     prepare = add(
         "prepare",
         "read and split the data, count its words",

@@ -1,5 +1,6 @@
 """Loads a folder as a predictor: what tfmrc wrote, or a reader of Hugging Face."""
 
+import re
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,8 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
 def not_a_model(folder: str | PathLike[str]) -> str:
     """Returns the sentence for a folder that is not a model's, with the models below it.
 
-    If the folder does not exist, those of the folder above are named.
+    If the folder does not exist, those of the folder above are named; if that does not exist
+    either, the name may be one of Hugging Face's hub.
 
     Args:
         folder: str or path. The folder.
@@ -77,6 +79,8 @@ def not_a_model(folder: str | PathLike[str]) -> str:
     is_parent = not folder.is_dir() and folder.name not in ("", "..")
     if is_parent and folder.parent in (Path(), Path("/")):
         return message  # any folder of a shell
+    if not folder.parent.is_dir() and re.fullmatch(r"[\w.-]+/[\w.-]+", folder.as_posix()):
+        return f"{message} Did you mean hf://{folder.as_posix()}, a model of Hugging Face's hub?"
     above = folder.parent if is_parent else folder
     models = _models_below(above)
     if not models:

@@ -1,6 +1,7 @@
 """`tfmrc.pipeline`: a task and a model as one function."""
 
-from os import PathLike
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 from tfmrc.arguments import nearest
@@ -8,6 +9,18 @@ from tfmrc.arguments import nearest
 __all__ = ["pipeline"]
 
 TASKS = ("question-answering",)
+DEVICE = (
+    "TensorFlow selects the device itself, and CUDA_VISIBLE_DEVICES selects the GPUs that it sees"
+)
+# Arguments of transformers.pipeline that would change something, and what does so here.
+ELSEWHERE = {
+    "device": f"{DEVICE}. Expected: device=-1 or device='cpu', or nothing",
+    "device_map": DEVICE,
+    "framework": "Models compute with TensorFlow. Expected: framework='tf', or nothing",
+    "revision": "A revision is a part of the model's name: hf://owner/name@revision",
+    "tokenizer": "The tokenizer is that of the model. Expected: tokenizer=model, or nothing",
+    "torch_dtype": "The precision is `dtype`, such as dtype='bfloat16'",
+}
 
 
 def pipeline(task: str, model: Any = None, dtype: Any = None, **options: Any) -> Any:
@@ -19,14 +32,17 @@ def pipeline(task: str, model: Any = None, dtype: Any = None, **options: Any) ->
             `hf://owner/name`, a saved predictor, a run, an export), or its result.
         dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16" (`tfmrc.load`).
             Default: None.
-        **options: `legacy` and the options of `tfmrc.predictors.QuestionAnsweringPipeline`.
+        **options: The options of `tfmrc.predictors.QuestionAnsweringPipeline`. Arguments of
+            transformers that say what holds here anyway have no effect: `tokenizer=model`,
+            `device=-1` or `"cpu"`, `framework="tf"`.
 
     Returns:
         A `tfmrc.predictors.QuestionAnsweringPipeline`.
 
     Raises:
-        ValueError: The task is unknown, there is no model, or `dtype` is given for another model
-            than a reader of Hugging Face.
+        TypeError: An option is unknown.
+        ValueError: The task is unknown, there is no model, `dtype` is given for another model than
+            a reader of Hugging Face, or an argument of transformers asks for something else.
         FileNotFoundError: The folder does not exist.
 
     Example:
@@ -49,6 +65,7 @@ Received: task='question-answring'
         )
     if model is None:
         raise ValueError("A pipeline needs a model; there is no default one. Received: model=None")
+    options = _without_usual(options, model)
     if isinstance(model, str | PathLike):
         model = load(model, dtype=dtype)
     elif dtype is not None:
@@ -57,3 +74,29 @@ Received: task='question-answring'
             f"Received: dtype={dtype!r}, model={model!r:.60}"
         )
     return QuestionAnsweringPipeline(model, **options)
+
+
+def _without_usual(options: dict[str, Any], model: Any) -> dict[str, Any]:
+    """Returns the options without arguments of transformers that say what holds anyway.
+
+    Raises:
+        ValueError: One says something else.
+    """
+    rest = {}
+    for name, value in options.items():
+        if name not in ELSEWHERE:
+            rest[name] = value
+        elif value is not None and not _is_usual(name, value, model):
+            raise ValueError(f"{ELSEWHERE[name]}. Received: {name}={value!r:.80}")
+    return rest
+
+
+def _is_usual(name: str, value: Any, model: Any) -> bool:
+    if name == "device":
+        return str(value) in ("-1", "cpu")
+    if name == "framework":
+        return bool(value == "tf")
+    if name == "tokenizer" and all(isinstance(each, str | PathLike) for each in (value, model)):
+        names = [fspath(each).removeprefix("hf://") for each in (value, model)]
+        return names[0] == names[1] or Path(names[0]).resolve() == Path(names[1]).resolve()
+    return False

@@ -8,13 +8,14 @@ import pytest
 import yaml
 
 from tests.running import eagerly
-from tfmrc import cli, experiments
+from tfmrc import Predictor, cli, encoders, experiments, models, preprocessing
 from tfmrc.data import RecordError
 from tfmrc.data.transforms import splits as split_module
 from tfmrc.experiments import building
 from tfmrc.experiments.sources import splits
 from tfmrc.experiments.steps import init as init_step
 from tfmrc.experiments.steps.init import MODELS, _Statistics, _training
+from tfmrc.experiments.steps.prepare import FEW
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")
 PLACES = ("mill", "barn", "lake", "tower")
@@ -52,6 +53,7 @@ SMALL = {
 }
 
 
+PAPERS = tuple(SMALL)
 PASSAGE = 'passage "..." --answer "..."'
 
 
@@ -61,7 +63,7 @@ def test_the_commands_of_a_name_with_a_space(table, capsys):
     assert "tfmrc train 'my birds.yaml'" in said and "evaluate 'runs/my birds' --input" in said
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", PAPERS)
 def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     command = ["init", "mine", "--model", model, "--data", str(table)]
     assert cli.main([*command, "--columns", "group=document"]) == 0
@@ -83,6 +85,65 @@ def test_every_model_is_built_and_checked_from_the_recipe(model, table, capsys):
     assert experiment.training.batch_size == 8  # 4 steps per epoch, 120 in all
     rate = {"learning_rate": 0.001} if model == "masque" else {}  # a small model, a short training
     assert experiment.training.optimizer == rate
+
+
+@pytest.mark.parametrize("model", ["extractive_reader", "ExtractiveReader", "reader"])
+def test_a_reader_has_an_encoder_and_its_sizes_in_subwords(model, table, capsys):
+    command = ["init", "mine", "--model", model, "--data", str(table)]
+    assert cli.main(command) == 0
+    said = capsys.readouterr().out
+    assert "tfmrc answer runs/mine" in said and "tfmrc ask" not in said and "FOLDER" not in said
+    experiment = experiments.load("mine.yaml")
+    building.check_experiment(experiment)
+    assert experiment.model == {"name": "ExtractiveReader"}
+    assert experiment.encoder == {"preset": "minilm", "length": 256, "overlap": 96}
+    sizes = {"question_length": 15, "answer_length": 15, "unanswerable": False}
+    assert experiment.preprocessor == sizes
+    [source] = experiment.sources
+    assert (source.answerable_only, source.spans) == (True, "exact")
+    assert (experiment.training.batch_size, experiment.training.epochs) == (8, 25)
+
+
+@pytest.mark.parametrize("located", [True, False])
+def test_a_reader_learns_that_questions_have_no_answer(located, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = [{"text": ["owl"], "answer_start": [3]}, {"text": [], "answer_start": []}]
+    if not located:
+        texts[0] = ["owl"]
+    rows = [
+        {"question": f"Who {n}?", "context": "An owl flew.", "answers": texts[n % 2]}
+        for n in range(20)
+    ]
+    Path("mine.json").write_text(json.dumps(rows))
+    said = experiments.init("mine", model="reader", data="mine.json")
+    assert "10 that the passages do not answer" in said
+    experiment = experiments.load("mine.yaml")
+    assert experiment.preprocessor["unanswerable"] is located
+    assert experiment.sources[0].answerable_only is not located
+    [parts] = splits(experiment, Path())
+    assert len([*parts.train, *parts.validation]) == (20 if located else 10)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_names_of_classes_are_taken(model, table):
+    experiments.init("one", model=model, data=table)
+    experiments.init("two", model=init_step.CLASSES[model], data=table)
+    one, two = (experiments.load(f"{name}.yaml") for name in ("one", "two"))
+    assert one.model == two.model and one.encoder == two.encoder
+
+
+@pytest.mark.slow
+def test_the_recipe_of_a_reader_trains_and_answers(table, capsys):
+    encoder = encoders.from_vocabulary([*BIRDS, *PLACES, "the", "saw"], length=256)
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(encoder=encoder)
+    start = Predictor(models.ExtractiveReader(encoder=encoder), preprocessor)
+    command = ["train", "mine.yaml", "--set", "training.max_minutes=0.0001"]
+    with eagerly():
+        start.save_hugging_face("start")
+        experiments.init("mine", model="reader", data=table, encoder="./start")
+        assert cli.main(command) == 0
+        assert cli.main(["evaluate", "runs/mine", "--input", str(table)]) == 0
+    assert "SQuAD v1.1 rules" in capsys.readouterr().out
 
 
 def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
@@ -153,6 +214,25 @@ def test_few_documents_leave_some_for_validation(documents, tmp_path, monkeypatc
     assert len(train) + len(validation) == 40 and len(validation) >= 2
     if documents > 1:
         assert not {e.group for e in train} & {e.group for e in validation}
+
+
+@pytest.mark.parametrize("documents", [None, 1, 30])
+def test_validation_has_as_many_questions_as_choose_the_weights(documents, tmp_path, monkeypatch):
+    """No warning of `tfmrc prepare`; questions whose answer no passage contains do not count."""
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        f"Who {n}?,An owl flew {n}.,{'crow' if n % 10 == 0 else 'owl'}"
+        + ("" if documents is None else f",Birds {n % documents}")
+        for n in range(300)
+    ]
+    header = "question,passage,answer" + ",title" * (documents is not None)
+    Path("mine.csv").write_text("\n".join([header, *lines]))
+    experiments.init("mine", model="san", data="mine.csv")
+    experiment = experiments.load("mine.yaml")
+    [parts] = splits(experiment, Path())
+    train, validation = list(parts.train), list(parts.validation)
+    assert len(train) + len(validation) == 270
+    assert FEW <= len(validation) <= FEW + 10  # a document has nine or ten
 
 
 def test_a_run_that_does_not_exist_is_named_before_its_questions(tmp_path, monkeypatch, capsys):

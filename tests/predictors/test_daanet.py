@@ -98,6 +98,10 @@ def test_an_export_answers_and_asks_by_one_call(predictor, exported):
     assert [(a.answer, a.answer_start) for a in asked] == [("Tamsin", -1)] * 2
     with pytest.raises(ValueError, match="finds no answers to ask about: give one"):
         next(export.generate_from_passage(PASSAGES))
+    with pytest.raises(TypeError, match="fixed in it, by .*Received: num_beams=4"):
+        export.answer(question="Who?", passages=PASSAGES, num_beams=4)
+    with pytest.raises(TypeError, match="fixed in it, by .*Received: max_length=9"):
+        export.ask(passage=PASSAGES[1], answer="Tamsin", max_length=9)
 
 
 def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):

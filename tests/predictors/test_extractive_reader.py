@@ -12,7 +12,7 @@ import pytest
 import tfmrc
 from tests.encoders import hugging_face_cases, unigram_tokenizers
 from tests.predictors.reader_reference import best_answers
-from tfmrc import Predictor, cli, encoders, models, preprocessing, training
+from tfmrc import Predictor, cli, data, encoders, models, preprocessing, training
 from tfmrc.experiments.answering import folder_digest
 from tfmrc.experiments.predictor import load_saved
 from tfmrc.predictors import ensemble_predictor, reader_windows
@@ -139,6 +139,19 @@ def test_an_example_alone_and_in_a_batch(predictor, without_graphs):
         np.testing.assert_allclose(
             alone["probabilities"][0], together["probabilities"][row], rtol=1e-4
         )
+
+
+def test_requests_of_other_types_name_what_is_expected(predictor):
+    rows = [{"question": "Who flew?", "passages": ["An owl flew."]}]
+    with pytest.raises(TypeError, match=r"`tfmrc.data.read_table\(rows\)`.*Received: dict"):
+        list(predictor.predict(rows))
+    [result] = predictor.predict(data.read_table(rows))
+    assert result == predictor.answer(question="Who flew?", passages="An owl flew.")
+    for passages in (None, {"a": "An owl flew."}):
+        with pytest.raises(TypeError, match="`passages` must be a text or a list of texts"):
+            predictor.answer(question="Who flew?", passages=passages)
+    with pytest.raises(TypeError, match="`question` must hold strings.*question=None"):
+        predictor.answer(question=None, passages="An owl flew.")
 
 
 def test_no_answer(predictor, without_graphs):

@@ -52,6 +52,14 @@ def test_forms_of_calls(answerer):
     assert near(several[0]) and near(several[2]) and is_answer(several[1], LONG)
 
 
+def test_a_data_frame_is_its_rows(answerer):
+    pandas = pytest.importorskip("pandas")
+    rows = [{"question": QUESTION, "context": CONTEXT}, {"question": "Who?", "context": LONG}]
+    assert answerer(pandas.DataFrame(rows)) == answerer(rows)
+    with pytest.raises(ValueError, match="context=None"):
+        answerer(pandas.DataFrame([{"question": QUESTION, "passage": CONTEXT}]))
+
+
 def test_a_generator_is_read_lazily(answerer):
     read = []
 
@@ -111,6 +119,29 @@ def test_precision_is_that_of_a_folder(predictor, tmp_path):
         tfmrc.pipeline("question-answering", predictor, dtype="bfloat16")
 
 
+def test_arguments_of_transformers_that_say_what_holds_anyway(predictor, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with eagerly():
+        predictor.save_hugging_face("reader")
+    for tokenizer in ("reader", tmp_path / "reader", "./reader/"):
+        answerer = tfmrc.pipeline(
+            "question-answering", "reader", tokenizer=tokenizer, device=-1, framework="tf", top_k=2
+        )
+        assert len(answerer(question=QUESTION, context=CONTEXT)) == 2
+    tfmrc.pipeline("question-answering", predictor, device="cpu", framework=None)
+
+    def refused(match, **given):
+        with pytest.raises(ValueError, match=match):
+            tfmrc.pipeline("question-answering", "reader", **given)
+
+    refused("that of the model. Expected: tokenizer=model.*tokenizer='other'", tokenizer="other")
+    refused("that of the model.*Received: tokenizer=7", tokenizer=7)
+    refused("TensorFlow selects the device itself.*Received: device=0", device=0)
+    refused("compute with TensorFlow.*framework='pt'", framework="pt")
+    refused("The precision is `dtype`.*torch_dtype='float16'", torch_dtype="float16")
+    refused("hf://owner/name@revision. Received: revision='main'", revision="main")
+
+
 def test_old_and_mended_numbers(predictor, answerer):
     legacy = tfmrc.pipeline("question-answering", predictor, legacy=True, **SIZES)
     old = legacy(question=QUESTION, context=LONG, top_k=4)
@@ -123,6 +154,9 @@ def test_old_and_mended_numbers(predictor, answerer):
         [each["score"] for each in one], [each["score"] for each in same], rtol=1e-4
     )
     assert isinstance(legacy([{"question": "Who?", "context": "owl"}]), dict)
+    of_a_call = answerer(question=QUESTION, context=LONG, top_k=4, legacy=True)
+    assert of_a_call == old != answerer(question=QUESTION, context=LONG, top_k=4)
+    assert legacy(question=QUESTION, context=LONG, top_k=4, legacy=False) != old
 
 
 @pytest.mark.parametrize(
@@ -130,6 +164,17 @@ def test_old_and_mended_numbers(predictor, answerer):
     [
         ((), {"question": "", "context": "a"}, ValueError, "`question` must be a text"),
         ((), {"question": "a", "context": None}, ValueError, "context=None"),
+        ((), {"question": "a", "context": " \t\n"}, ValueError, "`context` .* not blank"),
+        (
+            (),
+            {"question": "a", "context": "\u200b\u00a0\ufeff"},
+            ValueError,
+            "`context` .* not blank",
+        ),
+        ((), {"question": "\u2003", "context": "a"}, ValueError, "`question` .* not blank"),
+        ((), {"question": None, "context": "a"}, ValueError, "or a list of texts.*question=None"),
+        ((), {"question": ["a"], "context": None}, ValueError, "or a list of texts.*context=None"),
+        ((["a", "b"],), {}, ValueError, "An example is a dict with .* Received: str 'a'"),
         ((), {"question": "a"}, ValueError, "Received: 0 arguments and question"),
         (("a",), {}, ValueError, "A question needs a context"),
         ((), {"question": ["a"], "context": ["b", "c"]}, ValueError, "1 questions, 2 contexts"),
@@ -159,6 +204,9 @@ def test_other_predictors_and_tasks():
         answerer(question="Who?", context="the owl", top_k=2)
     with pytest.raises(ValueError, match="legacy=True"):
         tfmrc.pipeline("question-answering", Other(), legacy=True)
+    with pytest.raises(ValueError, match="legacy=True"):
+        answerer(question="Who?", context="the owl", legacy=True)
+    assert answerer(question="Who?", context="the owl", legacy=False) == expected
     with pytest.raises(ValueError, match="needs a model"):
         tfmrc.pipeline("question-answering")
 

@@ -64,6 +64,39 @@ def test_windows_are_those_of_tokenizers(encoder, reference):
     assert not result["truncated"].any()
 
 
+@pytest.mark.parametrize(
+    ("length", "given", "window", "overlap"),
+    [
+        (512, {}, 384, 128),
+        (384, {}, 384, 128),
+        (128, {}, 128, 30),  # 61 subwords of the passage beside a question of 64
+        (512, {"window_length": 256}, 256, 128),
+        (512, {"window_length": 80, "question_length": 8}, 80, 34),
+        (128, {"overlap": 20}, 128, 20),
+    ],
+)
+def test_sizes_follow_from_the_encoder(length, given, window, overlap, tmp_path):
+    encoder = encoders.from_vocabulary(PIECES, length=length)
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(encoder=encoder, **given)
+    assert (preprocessor.window_length, preprocessor.overlap) == (window, overlap)
+    config = preprocessor.get_config()
+    assert (config["window_length"], config["overlap"]) == (window, overlap)
+    preprocessor.save_assets(tmp_path)
+    again = type(preprocessor).from_config(config, tmp_path)
+    assert again.get_config() == config
+
+
+def test_sizes_that_leave_no_room_are_refused(encoder):
+    with pytest.raises(ValueError, match="window_length=64, question_length=64, overlap=1"):
+        preprocessing.ExtractiveReaderPreprocessor(encoder=encoder)
+    with pytest.raises(ValueError, match="reads 64 subwords at once.*window_length=99"):
+        make(encoder, window_length=99)
+    with pytest.raises(ValueError, match="`window_length` must be a positive.*'9'"):
+        make(encoder, window_length="9")
+    with pytest.raises(ValueError, match="needs the subwords.*encoder=None"):
+        make(None)
+
+
 def test_words_are_whole_at_the_edge_of_a_window(encoder):
     result = make(encoder, window_length=14, overlap=1).source(
         ["Who?"], ["owls owls owls owls owls"]

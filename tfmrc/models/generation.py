@@ -60,7 +60,7 @@ class GenerationMixin:
                 penalties or groups of beams are combined with sampling.
             TypeError: If there is no such option.
         """
-        check_arguments(decoding.beam_search, options, "generate")
+        check_arguments(decoding.beam_search, options, "generate", besides=("sampling",))
         # Before the cache is made for them.
         check_whole_numbers(1, num_beams=num_beams, max_length=max_length)
         check_numbers(coverage_penalty=coverage_penalty)

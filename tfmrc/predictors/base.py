@@ -257,7 +257,8 @@ class Predictor(Generic[R]):
 
         Raises:
             ValueError: If the task is unknown, or `batch_size` is below 1.
-            TypeError: If an option is unknown.
+            TypeError: If an option is unknown; and while the results are read, if an example is a
+                dict.
         """
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"`batch_size` must be 1 or more. Received: batch_size={batch_size!r}")

@@ -1,5 +1,6 @@
 """The question-answering pipeline: the calls and results that transformers had until 5.2."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
@@ -18,6 +19,7 @@ __all__ = ["PipelineOptions", "QuestionAnsweringPipeline"]
 Answer = dict[str, Any]
 Pair = tuple[str, str]
 CANDIDATES = 32  # spans that can be merged to answers of the same text
+BLANK = ("Zs", "Zl", "Zp", "Cc", "Cf")  # categories of characters that show nothing
 IGNORED = ("padding", "num_workers")  # of the removed pipeline, without effect on results
 
 
@@ -36,6 +38,7 @@ class PipelineOptions:
         handle_impossible_answer: bool. Whether "no answer" is an answer: `""`. Default: False.
         align_to_words: bool. Whether answers are whole words. Default: True.
         batch_size: int. Number of questions that are read at once. Default: 16.
+        legacy: bool. Whether results are those of transformers 5.2. Default: False.
 
     Raises:
         ValueError: A number is below 1.
@@ -49,6 +52,7 @@ class PipelineOptions:
     handle_impossible_answer: bool = False
     align_to_words: bool = True
     batch_size: int = 16
+    legacy: bool = False
 
     def __post_init__(self) -> None:
         for name in ("top_k", "max_answer_len", "max_seq_len", "max_question_len", "batch_size"):
@@ -76,7 +80,6 @@ class QuestionAnsweringPipeline:
     Args:
         predictor: `ExtractiveReaderPredictor`; or any predictor or export that answers questions,
             which has the option `batch_size` only.
-        legacy: bool. Whether results are those of transformers 5.2. Default: False.
         **options: Fields of `PipelineOptions`, defaults of all calls.
 
     Raises:
@@ -97,15 +100,9 @@ class QuestionAnsweringPipeline:
         (['answer', 'end', 'score', 'start'], True)
     """
 
-    def __init__(self, predictor: Any, *, legacy: bool = False, **options: Any):
+    def __init__(self, predictor: Any, **options: Any):
         self.predictor = predictor
-        self.legacy = legacy
         self.is_reader = isinstance(predictor, ExtractiveReaderPredictor)
-        if legacy and not self.is_reader:
-            raise ValueError(
-                "Old numbers exist for extractive readers only. "
-                f"Received: legacy=True, predictor={predictor!r}"
-            )
         self.options = self._options(PipelineOptions(), options)
         self._functions: dict[str, Any] = {}
 
@@ -116,8 +113,8 @@ class QuestionAnsweringPipeline:
         """Answers questions.
 
         Args:
-            *args: A dict with `question` and `context`, a list or a generator of such dicts, or
-                two strings.
+            *args: A dict with `question` and `context`, a list or a generator of such dicts, a
+                pandas data frame with these columns, or two strings.
             question: str or list of str. The questions.
             context: str or list of str. One context for all questions, or one for each.
             **options: Fields of `PipelineOptions` for this call.
@@ -127,7 +124,7 @@ class QuestionAnsweringPipeline:
             for a generator an iterator of these.
 
         Raises:
-            ValueError: A question or a context is missing, empty or None, or their numbers differ.
+            ValueError: A question or a context is missing, blank or None, or their numbers differ.
             TypeError: An option is unknown.
         """
         names = [name for name in ("question", "context") if name in kwargs]
@@ -138,7 +135,7 @@ class QuestionAnsweringPipeline:
         if isinstance(examples, Iterator):
             return results
         answers = list(results)
-        if is_single or (self.legacy and len(answers) == 1):
+        if is_single or (options.legacy and len(answers) == 1):
             return answers[0]
         return answers
 
@@ -151,20 +148,26 @@ class QuestionAnsweringPipeline:
                 raise TypeError(
                     f"The pipeline has no option `{name}`{hint} Received: {name}={value!r:.80}"
                 )
-            if not self.is_reader and name not in ("batch_size", *IGNORED):
+            if not self.is_reader and name not in ("batch_size", "legacy", *IGNORED):
                 raise TypeError(
                     f"`{name}` is an option of extractive readers. Received: {name}={value!r:.80} "
                     f"for {self.predictor!r}"
                 )
         # None means the default, as in the removed pipeline.
         given = {n: v for n, v in changes.items() if v is not None and n not in IGNORED}
-        return replace(options, **given)
+        options = replace(options, **given)
+        if options.legacy and not self.is_reader:
+            raise ValueError(
+                "Old numbers exist for extractive readers only. "
+                f"Received: legacy=True, predictor={self.predictor!r}"
+            )
+        return options
 
     def _answered(self, pairs: Iterable[Pair], options: PipelineOptions) -> Iterator[Any]:
         stream = iter(pairs)
         while batch := list(islice(stream, options.batch_size)):
             for answers in self._batch(batch, options):
-                is_one = options.top_k == 1 or (self.legacy and len(answers) == 1)
+                is_one = options.top_k == 1 or (options.legacy and len(answers) == 1)
                 yield answers[0] if is_one and answers else answers
 
     def _batch(self, batch: Sequence[Pair], options: PipelineOptions) -> Iterator[list[Answer]]:
@@ -177,7 +180,7 @@ class QuestionAnsweringPipeline:
             return
         texts = [strings(column, name) for column, name in zip(
             zip(*batch, strict=True), ("question", "context"), strict=True)]  # fmt: skip
-        compute = self._legacy if self.legacy else self._default
+        compute = self._legacy if options.legacy else self._default
         try:
             yield from compute(batch, texts, options)
         except tf.errors.InvalidArgumentError as error:
@@ -193,7 +196,7 @@ class QuestionAnsweringPipeline:
                 f"Received: max_seq_len={length}"
             )
         overlap = min(length // 2, 128) if options.doc_stride is None else options.doc_stride
-        most = length if self.legacy else min(options.max_question_len, length)
+        most = length if options.legacy else min(options.max_question_len, length)
         sizes = {"window_length": length, "overlap": overlap, "question_length": most}
         return {name: tf.constant(size) for name, size in sizes.items()}
 
@@ -276,6 +279,8 @@ def _examples(args: Sequence[Any], given: Mapping[str, Any]) -> tuple[Any, bool]
         (value,) = args
         if isinstance(value, Mapping):
             return [value], True
+        if hasattr(value, "iloc"):  # a data frame, whose iterator has the names of columns
+            return value.to_dict("records"), False
         if isinstance(value, Iterator):
             return value, False
         if isinstance(value, Iterable) and not isinstance(value, str | bytes):
@@ -286,6 +291,11 @@ def _examples(args: Sequence[Any], given: Mapping[str, Any]) -> tuple[Any, bool]
     question, context = given["question"], given["context"]
     if isinstance(question, str):
         return [{"question": question, "context": context}], True
+    for name, texts in given.items():
+        if not isinstance(texts, Iterable) or isinstance(texts, bytes):
+            raise ValueError(
+                f"`{name}` must be a text or a list of texts. Received: {name}={texts!r:.80}"
+            )
     questions = list(question)
     contexts = [context] * len(questions) if isinstance(context, str) else list(context)
     if len(questions) != len(contexts):
@@ -298,15 +308,24 @@ def _examples(args: Sequence[Any], given: Mapping[str, Any]) -> tuple[Any, bool]
 
 
 def _pair(example: Any) -> Pair:
-    """Returns question and context of a dict, or of an object with these attributes."""
+    """Returns question and context of a dict, or of an object of transformers with both."""
     if isinstance(example, Mapping):
         question, context = example.get("question"), example.get("context")
+    elif hasattr(example, "question_text"):
+        question, context = example.question_text, getattr(example, "context_text", None)
     else:
-        question = getattr(example, "question_text", None)
-        context = getattr(example, "context_text", None)
+        raise ValueError(
+            "An example is a dict with `question` and `context`. "
+            f"Received: {type(example).__name__} {example!r:.80}"
+        )
     for name, value in (("question", question), ("context", context)):
-        if not isinstance(value, str) or not value:
+        if not isinstance(value, str) or _is_blank(value):
             raise ValueError(
-                f"`{name}` must be a text that is not empty. Received: {name}={value!r:.80}"
+                f"`{name}` must be a text that is not blank. Received: {name}={value!r:.80}"
             )
     return str(question), str(context)
+
+
+def _is_blank(text: str) -> bool:
+    """Returns True if a text has only white space, also of no width, and control characters."""
+    return all(unicodedata.category(character) in BLANK for character in text)

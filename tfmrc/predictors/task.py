@@ -1,6 +1,6 @@
 """Tasks of a predictor and requests to it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +54,16 @@ class Query:
                 asks about answers also reads `answers` and `spans`, a model with `ranker="gold"`
                 `relevance`.
             task: `Task`. The task.
+
+        Raises:
+            TypeError: If the example is a dict or another object without these attributes.
         """
+        if not hasattr(example, "passages"):
+            raise TypeError(
+                "An example is a `tfmrc.data.Example`, or an object with its attributes; "
+                "`tfmrc.data.read_table(rows)` makes examples of dicts and data frames. "
+                f"Received: {type(example).__name__} {example!r:.80}"
+            )
         passages = sequence_of_passages(example.passages)
         if task.target != "question":
             relevance = getattr(example, "relevance", None)
@@ -81,5 +90,13 @@ class Query:
 
 
 def sequence_of_passages(passages: Any) -> tuple[str, ...]:
-    """Returns passages as a tuple; a single string is one passage."""
+    """Returns passages as a tuple; a single string is one passage.
+
+    Raises:
+        TypeError: If they are neither a string nor a sequence.
+    """
+    if not isinstance(passages, Iterable) or isinstance(passages, Mapping):
+        raise TypeError(
+            f"`passages` must be a text or a list of texts. Received: passages={passages!r:.80}"
+        )
     return (passages,) if isinstance(passages, str) else tuple(passages)

@@ -6,12 +6,14 @@ import keras
 import tensorflow as tf
 
 from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
+from tfmrc.preprocessing.encoder_inputs import subwords_of
 from tfmrc.preprocessing.labels import mean_of_counted
 from tfmrc.text.layout import longest, same_batch, strings
 from tfmrc.text.subwords import SubwordTokenizer
 from tfmrc.text.text_pieces import TextPieces
 from tfmrc.text.vocabulary import Vocabulary
 
+WINDOW, OVERLAP = 384, 128  # sizes for encoders that read as much at once
 MODEL_INPUTS = ("encoder_ids", "segment_ids", "answer_mask")
 
 
@@ -27,9 +29,11 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         vocabulary: `tfmrc.text.Vocabulary` or None. Not used, because the words are the encoder's
             subwords; the first argument of all preprocessors. Default: None.
         encoder: `tfmrc.encoders.Encoder` or `tfmrc.text.SubwordTokenizer`. The pretrained encoder.
-        window_length: int. Number of subwords of a window, with the question and the special
-            subwords. Default: 384.
-        overlap: int. Number of subwords that consecutive windows share. Default: 128.
+        window_length: int or None. Number of subwords of a window, with the question and the
+            special subwords; None for 384 or those that the encoder reads at once, if they are
+            fewer. Default: None.
+        overlap: int or None. Number of subwords that consecutive windows share; None for 128, or
+            half of the room for the passage if it has no more. Default: None.
         question_length: int. Largest number of subwords of a question. Default: 64.
         answer_length: int. Largest number of subwords of an answer. Default: 15.
         longest_passage: int. Largest number of subwords of a passage. Default: 100000.
@@ -66,44 +70,53 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         vocabulary: Vocabulary | None = None,
         *,
         encoder: Any = None,
-        window_length: int = 384,
-        overlap: int = 128,
+        window_length: int | None = None,
+        overlap: int | None = None,
         question_length: int = 64,
         answer_length: int = 15,
         longest_passage: int = 100_000,
         unanswerable: bool = False,
         styles: tuple[str, ...] = ("span",),
     ):
-        super().__init__(
-            Vocabulary(()),
-            styles=styles,
-            encoder=encoder,
-            window_length=window_length,
-            question_length=question_length,
-            answer_length=answer_length,
-            longest_passage=longest_passage,
-            overlap=overlap,
-        )
-        if self.subwords is None:
+        subwords = subwords_of(encoder)
+        if subwords is None:
             raise ValueError(
                 "An extractive reader needs the subwords of a pretrained encoder: pass `encoder=`. "
                 "Received: encoder=None"
             )
+        super().__init__(
+            Vocabulary(()),
+            styles=styles,
+            encoder=encoder,
+            window_length=min(WINDOW, subwords.length) if window_length is None else window_length,
+            question_length=question_length,
+            answer_length=answer_length,
+            longest_passage=longest_passage,
+            overlap=OVERLAP if overlap is None else overlap,
+        )
         self.unanswerable = unanswerable
         self.num_special = 2 + self.subwords.num_separators
-        room = window_length - question_length - self.num_special
-        if room <= overlap:
+        room = self.window_length - question_length - self.num_special
+        if overlap is None and room <= OVERLAP:
+            self.overlap = max(room // 2, 1)
+        if room <= self.overlap:
             raise ValueError(
                 "A window must have room for the question, the special subwords, and more subwords "
                 "of the passage than windows share. Received: "
-                f"window_length={window_length}, question_length={question_length}, "
-                f"overlap={overlap}"
+                f"window_length={self.window_length}, question_length={question_length}, "
+                f"overlap={self.overlap}"
             )
-        if window_length > self.subwords.length:
+        if self.window_length > self.subwords.length:
             raise ValueError(
                 f"The encoder reads {self.subwords.length} subwords at once. "
-                f"Received: window_length={window_length}"
+                f"Received: window_length={self.window_length}"
             )
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments as plain values, with the sizes that it chose."""
+        config = super().get_config()
+        sizes = {"window_length": self.window_length, "overlap": self.overlap}
+        return config | {name: size for name, size in sizes.items() if name in config}
 
     @classmethod
     def from_examples(cls, examples: Any, **arguments: Any) -> "ExtractiveReaderPreprocessor":

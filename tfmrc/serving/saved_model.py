@@ -47,7 +47,12 @@ class ExportedPredictor:
         return self.saved_model.signature(signature)(inputs)
 
     def answer(
-        self, *, question: str, passages: str | Sequence[str], style: str | None = None
+        self,
+        *,
+        question: str,
+        passages: str | Sequence[str],
+        style: str | None = None,
+        **options: Any,
     ) -> Result:
         """Answers one question; see `tfmrc.Predictor.answer`.
 
@@ -60,16 +65,19 @@ class ExportedPredictor:
                 probable span is the answer; for DAANET they are joined.
             style: str or None. The answer style; None for the first one. Only exports of Masque
                 have styles. Default: None.
+            **options: None; those of the search are fixed when the model is exported.
 
         Raises:
             ValueError: If the export does not answer questions, or has no such style.
+            TypeError: If an option is given.
         """
+        _check_options(options)
         chosen = self._first_style if style is None else style
         query = answer_query(self._inputs, question, passages, chosen)
         return query.read(self.run(query.signature, query.inputs))
 
     def ask(
-        self, *, passage: str, answer: str, answer_start: int | None = None
+        self, *, passage: str, answer: str, answer_start: int | None = None, **options: Any
     ) -> GeneratedQuestion:
         """Generates a question about an answer; see `tfmrc.Predictor.ask`.
 
@@ -78,10 +86,13 @@ class ExportedPredictor:
             answer: str. The answer to ask about.
             answer_start: int or None. Offset of its first character in the passage; None for its
                 first occurrence. Default: None.
+            **options: None; those of the search are fixed when the model is exported.
 
         Raises:
             ValueError: If the export does not ask, or the answer does not occur in the passage.
+            TypeError: If an option is given.
         """
+        _check_options(options)
         query = ask_query(self._inputs, passage, answer, answer_start)
         return query.read(self.run(query.signature, query.inputs))
 
@@ -112,3 +123,11 @@ class ExportedPredictor:
         if style is None:
             raise ValueError("This export needs a style. Received: style=None")
         return str(style)
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name, value in options.items():
+        raise TypeError(
+            "The options of an export are fixed in it, by `predictor.export(path, NAME=VALUE)`. "
+            f"Received: {name}={value!r:.80}"
+        )

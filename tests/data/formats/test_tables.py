@@ -340,6 +340,8 @@ def test_fields_and_endings_that_do_not_exist(tmp_path):
     ("name", "content", "message"),
     [
         ("t.csv", b"question,context\nWho?,\"An owl", "the file ends too early"),
+        ("t.csv", b"query,kontext\nWho?,a\n", "t.csv: header: passages: expected a column"),
+        ("t.tsv", b"frage\tcontext\nWho?\ta\n", "t.tsv: header: question: expected a column"),
         ("t.csv", b"question,context\nWho?\n", "line 2: must have 2 values. Received: 1"),
         ("t.csv", b"question,question,context\n1,2,3\n", "question: the column is there twice"),
         ("t.csv", b"", "the file is empty"),

@@ -120,6 +120,32 @@ def test_squad(files: Path) -> None:
     assert result["by"]["exact_match"]["who"]["value"] == 1.0
 
 
+def test_squad_takes_the_probability_of_no_answer_from_the_predictions(files: Path) -> None:
+    scores = _run(files, "squad", "--version", "2.0")["scores"]
+    # "rain" for the question without an answer is the only one below the threshold.
+    assert scores["best_exact_match"]["value"] == pytest.approx(2 / 3)
+    assert scores["best_f1"]["value"] == pytest.approx((1 + 2 / 3 + 1) / 3)
+    (files / "none.json").write_text('{"a": 0.1, "b": 0.3, "c": 0.8}')
+    given = ("--no-answer", str(files / "none.json"))
+    assert _run(files, "squad", "--version", "2.0", *given)["scores"] == scores
+    lines = (files / "run.jsonl").read_text().splitlines(keepends=True)
+    (files / "run.jsonl").write_text("".join(lines[:2]))  # a missing one is "no answer"
+    missing = _run(files, "squad", "--version", "2.0", "--missing", "empty")["scores"]
+    assert missing["best_f1"]["value"] == missing["f1"]["value"] == scores["best_f1"]["value"]
+    (files / "run.jsonl").write_text('{"id": "x", "answer": ""}\n' + "".join(lines))
+    assert "best_f1" not in _run(files, "squad", "--version", "2.0")["scores"]
+    (files / "run.jsonl").write_text('{"a": "Ode built the mill", "b": "", "c": ""}')
+    assert "best_f1" not in _run(files, "squad", "--version", "2.0")["scores"]
+
+
+@pytest.mark.parametrize("command", ["squad", "oracle"])
+def test_references_of_version_2_name_the_option(
+    command: str, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _run(files, command, code=2)
+    assert "--version 2.0" in capsys.readouterr().err
+
+
 def test_adversarial(files: Path) -> None:
     text = (files / "dev.jsonl").read_text().splitlines()[0]
     (files / "dev.jsonl").write_text(text)

@@ -62,7 +62,7 @@ def test_narrativeqa(tmp_path: Path) -> None:
     assert list(found) == ["d2-1", "d2-2"]
     assert found["d2-1"] == Reference("d2-1", ("Rain", "The rain"), "Why?", answerable=True)
     path.write_text("id,text\n1,x\n")
-    with pytest.raises(ValueError, match="no columns .*'answer1'"):
+    with pytest.raises(ValueError, match="JSON lines with `id`.*no columns .*'answer1'"):
         read_references(path)
 
 

@@ -1,8 +1,10 @@
 """Ids of both sides: what is missing is refused or counted, never passed over."""
 
+from collections.abc import Callable
+
 import pytest
 
-from tfmrc.evaluation import score_answers, score_squad
+from tfmrc.evaluation import score_answerability, score_answers, score_squad
 
 REFERENCES = {"a": ["the mill"], "b": ["the weir"]}
 
@@ -63,6 +65,18 @@ def test_unknown_treatment_is_refused() -> None:
 def test_a_string_as_references_is_refused() -> None:
     with pytest.raises(TypeError, match=r"references\['a'\]='the mill'"):
         score_answers({"a": "the mill"}, {"a": "the mill"})
+
+
+@pytest.mark.parametrize("score", [score_answers, score_squad, score_answerability])
+def test_lists_without_ids_are_refused(score: Callable[..., object]) -> None:
+    with pytest.raises(TypeError, match=r"`predictions` must be a dict .*\{\"q1\": .*=\['a'\]"):
+        score(["a"], [["a"]])
+
+
+@pytest.mark.parametrize("score", [score_answers, score_squad])
+def test_a_list_of_references_is_refused(score: Callable[..., object]) -> None:
+    with pytest.raises(TypeError, match=r"`references` must be a dict .*=\[\['a'\]\]"):
+        score({"q": "a"}, [["a"]])
 
 
 def test_a_prediction_that_is_no_string_is_refused() -> None:

@@ -112,6 +112,7 @@ def read_table(
                 f"Only `answers` has a column per style. Received: columns={columns!r}"
             )
     rows = _opener(source)
+    has_header = isinstance(source, str | PathLike) and _suffix(source) in (".csv", ".tsv")
     known = {name for names in NAMES.values() for name in names}
     known.update(_plainly(name) for wanted in columns.values() for name in _names(wanted))
 
@@ -125,7 +126,8 @@ def read_table(
                     _check_row(row, location)
                     present = frozenset(name for name in row if _plainly(name) in known)
                     if present not in tables:
-                        fields = _fields(row, columns, location, columns_optional, number == 1)
+                        at = RecordLocation(source, "header") if has_header else location
+                        fields = _fields(row, columns, at, columns_optional, number == 1)
                         tables[present] = _Table(fields, style)
                     example = tables[present].example(row, number, location)
                 except RecordError as error:

@@ -76,7 +76,10 @@ def _parser() -> argparse.ArgumentParser:
     _resampling(squad)
     squad.add_argument("--version", choices=("1.1", "2.0"), default="1.1")
     squad.add_argument(
-        "--no-answer", type=Path, help="JSON object from id to the probability of no answer (v2.0)"
+        "--no-answer",
+        type=Path,
+        help="JSON object from id to the probability of no answer (v2.0); default: one minus the "
+        "predictions' answerable_probability, if they have it",
     )
     squad.add_argument(
         "--normalization",

@@ -6,7 +6,7 @@ from typing import Any
 
 from tfmrc.evaluation.commands.inputs import answer_scores, references_of, scores_of
 from tfmrc.evaluation.commands.output import finish, only_json, print_paths
-from tfmrc.evaluation.files.official import read_answers
+from tfmrc.evaluation.files.official import read_answers, read_no_answer
 from tfmrc.evaluation.files.predictions import read_predictions
 from tfmrc.evaluation.files.references import read_references
 from tfmrc.evaluation.metrics.adversarial import score_adversarial_squad
@@ -32,6 +32,10 @@ def squad(options: Namespace) -> dict[str, Any]:
     chances = None
     if options.no_answer is not None:
         chances = json.loads(options.no_answer.read_text(encoding="utf-8"))
+    elif options.version == "2.0":
+        chances = read_no_answer(options.predictions, options.style)
+        if chances is not None:  # the prediction of a missing one is "no answer" already
+            chances = dict.fromkeys(known, 1.0) | chances
     scores = score_squad(
         read_answers(options.predictions, options.style),
         {key: reference.answers for key, reference in known.items()},

@@ -35,11 +35,7 @@ def read_answers(path: str | Path, style: str | None = None) -> dict[str, str]:
     >>> read_answers(path)
     {'7': 'the mill'}
     """
-    with open_text(path) as file:
-        first = _parsed(file.readline())
-        if first is None:
-            file.seek(0)
-            first = _parsed(file.read())
+    first = _first(path)
     if isinstance(first, dict) and "query_id" in first:
         return _msmarco(Path(path))
     if isinstance(first, dict) and "id" not in first:
@@ -51,6 +47,36 @@ def read_answers(path: str | Path, style: str | None = None) -> dict[str, str]:
             )
         return {str(key): text for key, text in first.items()}
     return {key: p.answer for key, p in read_predictions(path, style).items()}
+
+
+def read_no_answer(path: str | Path, style: str | None = None) -> dict[str, float] | None:
+    """Reads the probability of no answer by id: one minus the score `answerable_probability`.
+
+    Args:
+        path: str or path. The file, in any form of `read_answers`.
+        style: str or None. The style to read from tfmrc's JSON lines. Default: None.
+
+    Returns:
+        A dict, or None if the file has another form or a prediction lacks the score.
+
+    Raises:
+        ValueError: If a line is broken, an id is repeated, or a score is not a number.
+
+    Example:
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.jsonl"
+    >>> _ = path.write_text('{"id": "q", "answer": "", "scores": {"answerable_probability": 0.25}}')
+    >>> read_no_answer(path)
+    {'q': 0.75}
+    """
+    first = _first(path)
+    if not isinstance(first, dict) or "query_id" in first or "id" not in first:
+        return None
+    predictions = read_predictions(path, style)
+    if any(p.scores.get("answerable_probability") is None for p in predictions.values()):
+        return None
+    return {key: 1.0 - _answerable_probability(p) for key, p in predictions.items()}
 
 
 def write_official(
@@ -148,6 +174,16 @@ def _answerable_probability(prediction: Prediction) -> float:
             f"Received: id={prediction.id!r}, answerable_probability={value!r}"
         )
     return float(value)
+
+
+def _first(path: str | Path) -> Any:
+    """Returns the value of a file's first line, or of the whole file; None if neither is JSON."""
+    with open_text(path) as file:
+        first = _parsed(file.readline())
+        if first is None:
+            file.seek(0)
+            first = _parsed(file.read())
+    return first
 
 
 def _parsed(text: str) -> Any:

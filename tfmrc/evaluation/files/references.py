@@ -160,7 +160,13 @@ def _narrativeqa(path: Path, split: str | None) -> Iterator[Reference]:
         needed = {"document_id", "set", "question", "answer1", "answer2"}
         absent = sorted(needed - set(rows.fieldnames or ()))
         if absent:
-            raise ValueError(f"{path}: not NarrativeQA's qaps.csv. Received: no columns {absent}")
+            raise ValueError(
+                f"{path}: the only CSV file of references is NarrativeQA's qaps.csv; the others "
+                "are JSON lines with `id` and `answers`, SQuAD's JSON and MS MARCO's files. "
+                "`tfmrc evaluate MODEL --input FILE` reads a table of one's own, and "
+                "`tfmrc.data.write_examples(path, tfmrc.data.read_table(FILE))` writes it as JSON "
+                f"lines. Received: no columns {absent}"
+            )
         for row in rows:
             if split is None or row["set"] == split:
                 counts[row["document_id"]] += 1

@@ -40,11 +40,13 @@ def pair(
 
     Raises:
         ValueError: If `missing` is unknown, or an id has no prediction under `"error"`.
+        TypeError: If the predictions are no dict.
     """
     if missing not in ("error", "empty", "leave_out"):
         raise ValueError(
             f"`missing` must be 'error', 'empty' or 'leave_out'. Received: missing={missing!r}"
         )
+    _check_dict(predictions, "predictions", '{"q1": ...}')
     absent = tuple(key for key in references if key not in predictions)
     if absent and missing == "error":
         shown = ", ".join(repr(key) for key in absent[:5])
@@ -72,8 +74,17 @@ def _kinds(predictions: Collection[Hashable], references: Collection[Hashable]) 
     return f" with ids of type {'/'.join(kinds[0])}, references with {'/'.join(kinds[1])}"
 
 
+def _check_dict(values: Any, name: str, form: str) -> None:
+    if not isinstance(values, Mapping):
+        raise TypeError(
+            f"`{name}` must be a dict with an entry per id, such as {form}. "
+            f"Received: {name}={values!r:.80}"
+        )
+
+
 def check_text(predictions: Mapping[Any, Any]) -> None:
-    """Raises TypeError if a prediction is not a string."""
+    """Raises TypeError if the predictions are no dict, or one is not a string."""
+    _check_dict(predictions, "predictions", '{"q1": "York"}')
     for key, text in predictions.items():
         if not isinstance(text, str):
             raise TypeError(
@@ -82,7 +93,8 @@ def check_text(predictions: Mapping[Any, Any]) -> None:
 
 
 def check_references(references: Mapping[Any, Any], name: str = "references") -> None:
-    """Raises TypeError if the references of an id are not a sequence of strings."""
+    """Raises TypeError if the references are no dict, or those of an id no sequence of strings."""
+    _check_dict(references, name, '{"q1": ["York", "in York"]}')
     for key, texts in references.items():
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise TypeError(

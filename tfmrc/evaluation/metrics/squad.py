@@ -85,7 +85,7 @@ def score_squad(
         ValueError: If the version or the normalization is unknown, a prediction is missing, a
             probability or the threshold is missing or not a number, or a list of references is
             empty in version 1.1.
-        TypeError: If a prediction is not a string.
+        TypeError: If a prediction is not a string, or predictions or references are no dict.
 
     Example:
 
@@ -160,7 +160,8 @@ def best_match(
         targets = [text for text in targets if text] or [""]
     if not targets:
         raise ValueError(
-            "SQuAD v1.1 has a reference for every question (v2.0 has not). "
+            "SQuAD v1.1 has a reference for every question; v2.0 has not: pass version='2.0' "
+            "(--version 2.0 of the commands squad and oracle). "
             f"Received: references[{key!r}]=[]"
         )
     answer = normalize_squad(prediction, normalization)

@@ -20,10 +20,19 @@ from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.experiments.loading import load
 from tfmrc.experiments.settings import Split
 from tfmrc.experiments.sources import source_format
+from tfmrc.experiments.steps.prepare import FEW
 
 __all__ = ["MODELS", "init"]
 
-MODELS = ("san", "masque", "maxout_pointer_qg", "daanet")
+CLASSES = {
+    "san": "SAN",
+    "masque": "Masque",
+    "maxout_pointer_qg": "MaxoutPointerQG",
+    "daanet": "DAANet",
+    "extractive_reader": "ExtractiveReader",
+}
+MODELS = tuple(CLASSES)
+READER, READER_ENCODER = "extractive_reader", "minilm"  # which is nothing without an encoder
 PASSAGE = 400, 50  # the most words of a passage that a recipe reads, and the step of lengths
 LOOKED_AT = 2_000
 """Examples from which the sizes are chosen; all of them are counted."""
@@ -51,14 +60,16 @@ def init(
     Args:
         path: str or path. The YAML file to write; `.yaml` is added to a bare name.
         model: str. `"san"` (finds the answer in a passage), `"masque"` (writes the answer from
-            several passages), `"maxout_pointer_qg"` (asks questions) or `"daanet"` (answers and
-            asks).
+            several passages), `"maxout_pointer_qg"` (asks questions), `"daanet"` (answers and
+            asks) or `"extractive_reader"`, also `"reader"` (finds the answer with a pretrained
+            encoder and one layer). The names of the classes are taken too.
         data: str or path. The training file.
         test: str, path or None. The file to report on. Default None: there is only a validation
             loss.
         columns: dict. Columns of a table whose names are not recognised, as in
             `tfmrc.data.read_table`. Default None.
-        encoder: str. A pretrained encoder, such as `"minilm"`. Default None: no pretrained part.
+        encoder: str. A pretrained encoder, such as `"minilm"`. Default None: no pretrained part,
+            for a reader `"minilm"`.
 
     Returns:
         A summary of the data and the next commands.
@@ -80,13 +91,9 @@ def init(
         raise ValueError(f"The folder of the recipe does not exist. Received: {target}")
     if target.exists():
         raise ValueError(f"The recipe exists already; give another name. Received: {target}")
-    if model not in MODELS:
-        similar = nearest(model, MODELS)
-        raise ValueError(
-            f"`model` is one of {', '.join(MODELS)}"
-            + (f"; did you mean {similar}?" if similar else ".")
-            + f" Received: {model!r}"
-        )
+    model = _model_name(model)
+    if model == READER and encoder is None:
+        encoder = READER_ENCODER
     source = source_format(Path(data), columns)
     spans = model != "masque"
     statistics = _Statistics.of(_read(source, Path(data), columns), spans)
@@ -117,7 +124,7 @@ def init(
     if model in ("maxout_pointer_qg", "daanet"):
         commands.append(f'  tfmrc ask {run} --passage "..." --answer "..."')
     said = [statistics.describe(), f"Wrote {target}. Next:", *commands]
-    if model != "san":
+    if model not in ("san", READER):
         longest, lengths = statistics.length("passage", *PASSAGE), statistics.lengths["passage"]
         longer = sum(length > longest for length in lengths)
         if longer > 0.02 * len(lengths):
@@ -134,6 +141,20 @@ def init(
             f"`tfmrc train {recipe} --from FOLDER` trains a model further."
         )
     return "\n".join(said)
+
+
+def _model_name(model: str) -> str:
+    """Returns the name of a model from that of its class or a part of it."""
+    names = {name: name for name in MODELS} | {CLASSES[name]: name for name in MODELS}
+    names["reader"] = READER
+    if model not in names:
+        similar = nearest(model, names)
+        raise ValueError(
+            f"`model` is one of {', '.join(MODELS)}"
+            + (f"; did you mean {similar}?" if similar else ".")
+            + f" Received: {model!r}"
+        )
+    return names[model]
 
 
 def _read(name: str, path: Path, columns: Any) -> Iterable[Example]:
@@ -154,7 +175,8 @@ class _Statistics:
     held: int = 0
     unanswerable: int = 0
     ranked: int = 0
-    groups: Counter[str] = field(default_factory=Counter)
+    groups: Counter[str] = field(default_factory=Counter)  # with the examples that train
+    ids: Counter[str] = field(default_factory=Counter)
     documents: set[str] = field(default_factory=set)
     styles: dict[str, None] = field(default_factory=dict)
     num_passages: int = 1
@@ -171,14 +193,19 @@ class _Statistics:
             statistics.located += bool(example.spans)
             statistics.unanswerable += example.answerable is False
             statistics.ranked += example.relevance is not None
-            statistics.groups[group_of(example)] += 1
             if example.group is not None:
                 statistics.documents.add(example.group)
             statistics.styles.update(dict.fromkeys(example.answers))
             style = next(iter(statistics.styles), "")  # the one that a recipe of spans trains
-            statistics.held += bool(example.spans) or (
+            held = bool(example.spans) or (
                 spans and any(True for _ in data.with_exact_spans([example], style))
             )
+            statistics.held += held
+            for names, name in (
+                (statistics.groups, group_of(example)),
+                (statistics.ids, example.id),
+            ):
+                names[name] += held or not spans
             statistics.num_passages = max(statistics.num_passages, len(example.passages))
             if statistics.examples <= LOOKED_AT:
                 statistics._measure(example)
@@ -210,16 +237,24 @@ class _Statistics:
                 f"the {self.answered:,} does. `--model masque` writes answers in its own words."
             )
 
-    def validation_share(self) -> float:
-        """The share of the documents that gives validation a twentieth of the questions or more.
+    def has_no_answers(self) -> bool:
+        """Returns True if questions without an answer are known, and all others have a position."""
+        return 0 < self.unanswerable == self.examples - self.located
 
-        A document is validated on if its number is below the share. The document of the greatest
-        number is always left for training.
+    def validation_share(self) -> float:
+        """The share of the documents, or of the questions of a single one, to validate on.
+
+        It gives validation a twentieth of the questions or more, and as many as choose the best
+        weights reliably where these are at most a fifth. A document is validated on if its number
+        is below the share. The document of the greatest number is always left for training.
         """
-        groups = sorted((group_number(name, Split.seed), n) for name, n in self.groups.items())
+        names = self.ids if len(self.groups) == 1 else self.groups
+        groups = sorted((group_number(name, Split.seed), n) for name, n in names.items())
+        total = sum(names.values())
+        wanted = max(1, total / 20, min(FEW, total / 5))
         chosen = count = 0
         for count, (_, size) in enumerate(groups):
-            if chosen >= max(1, self.examples / 20) or count == len(groups) - 1:
+            if chosen >= wanted or count == len(groups) - 1:
                 break
             chosen += size
         last = groups[count - 1][0] if count else 0.0
@@ -276,11 +311,14 @@ def _recipe(
     ]
     if columns:
         lines.append(f"  options: {{columns: {_flow(columns)}}}")
-    if spans:
+    if spans and not (model == READER and statistics.has_no_answers()):
         lines.append("  answerable_only: true  # questions without an answer are left out")
+    if spans:
         if statistics.located < statistics.answered:
             lines.append("  spans: exact  # trains on answers that a passage holds word by word")
-    lines += ["", *_split(statistics), "", *_vocabulary(statistics), ""]
+    lines += ["", *_split(statistics), ""]
+    if model != READER:
+        lines += [*_vocabulary(statistics), ""]
     if encoder is not None:
         lines += [
             "# Reads the texts; another one: a folder in Hugging Face's form.",
@@ -294,19 +332,19 @@ def _recipe(
 
 
 def _split(statistics: _Statistics) -> list[str]:
+    share = f"validation_share: {Decimal(repr(statistics.validation_share())):f}"
     if len(statistics.groups) == 1:
         return [
             "# All questions are of one document, so single questions are drawn.",
-            "split: {by: example, validation_share: 0.1, validation_limit: 512}",
+            f"split: {{by: example, {share}, validation_limit: 512}}",
         ]
     count = len(statistics.documents)
-    share = statistics.validation_share()
     how = (
         f"# Validated on documents that training does not see ({count:,} in the data)."
         if count
         else "# No column names the documents (`group`): two passages of one may be in two parts."
     )
-    return [how, f"split: {{validation_share: {Decimal(repr(share)):f}, validation_limit: 512}}"]
+    return [how, f"split: {{{share}, validation_limit: 512}}"]
 
 
 def _vocabulary(statistics: _Statistics) -> list[str]:
@@ -319,6 +357,15 @@ def _vocabulary(statistics: _Statistics) -> list[str]:
 
 
 def _preprocessor(model: str, statistics: _Statistics) -> list[str]:
+    if model == READER:  # a word has one to two subwords
+        return [
+            "# Subwords per text. Passages are read in windows of `window_length`.",
+            "preprocessor:",
+            f"  question_length: {statistics.length('question', 60) * 3 // 2}",
+            f"  answer_length: {max(15, statistics.length('answer', 60, 5) * 3 // 2)}",
+            f"  unanswerable: {_yaml(statistics.has_no_answers())}"
+            "  # whether questions without an answer are trained to have none",
+        ]
     sizes = {
         "passage_length": statistics.length("passage", *PASSAGE),
         "question_length": statistics.length("question", 60),
@@ -347,10 +394,11 @@ def _model(model: str, statistics: _Statistics, encoder: str | None) -> list[str
             f"  classifier: {_yaml(classifier)}  # needs questions without an answer",
         ]
         return ["model:", "  name: Masque", "  preset: masque_small", *parts]
-    names = {"san": "SAN", "maxout_pointer_qg": "MaxoutPointerQG", "daanet": "DAANet"}
+    if model == READER:
+        return ["model: {name: ExtractiveReader}"]
     if model == "san" and encoder is not None:
         return ["model: {name: SAN, dropout: 0.1}"]
-    return [f"model: {{name: {names[model]}, preset: {model}_demo}}"]
+    return [f"model: {{name: {CLASSES[model]}, preset: {model}_demo}}"]
 
 
 def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[str]:
@@ -377,6 +425,7 @@ def _training(model: str, statistics: _Statistics, encoder: str | None) -> list[
 def _evaluation(model: str, statistics: _Statistics) -> list[str]:
     options = {
         "san": "{num_return_sequences: 4}",
+        READER: "{num_return_sequences: 4}",
         "masque": f"{{max_length: {statistics.length('answer', 60, 5)}}}",
         "maxout_pointer_qg": "{num_beams: 5}",
         "daanet": "{num_beams: 1}",

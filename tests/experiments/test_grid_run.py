@@ -20,6 +20,7 @@ from tfmrc.evaluation import read_predictions
 from tfmrc.experiments import find_recipe
 from tfmrc.experiments.answering import digest_of, model_digest, run_digest
 from tfmrc.experiments.predictor import load_run as load_once
+from tfmrc.experiments.reporting import details_of
 from tfmrc.experiments.reproduction import find_runs, read_rows, states
 from tfmrc.experiments.steps import evaluate as evaluation_step
 from tfmrc.ops.ids import NUM_SPECIAL
@@ -264,15 +265,20 @@ def test_an_export_has_the_scores_of_its_model_and_options_alone(
     run = place / "run" / "one_step-1"
     scores = run / "evaluation" / "squad" / "metrics.json"
     scores.parent.mkdir(parents=True, exist_ok=True)
-    digest = run_digest(experiments.load(run / "config.yaml"), run)
-    ours = {"Model": f"sha256 {digest[:16]}"}
+    short, plain = (
+        experiments.load(run / "config.yaml", *more)
+        for more in (("evaluation.options.max_length=3",), ())
+    )
+    digest = run_digest(plain, run)
+    ours, limited = (details_of(each, [], model=digest) for each in (plain, short))
+    assert ours["Model"] == limited["Model"] == f"sha256 {digest[:16]}"
     seen: list[dict[str, Any]] = []
     monkeypatch.setattr(SANPredictor, "export", lambda _, path, **given: seen.append(given) or path)
     for details, setting in (
         (ours, "ranker=null"),
         (ours, "ranker=tfidf"),
         (ours, "options.max_length=3"),
-        ({**ours, "Search": "max_length 3"}, "options.max_length=3"),
+        (limited, "options.max_length=3"),
         ({"Model": "sha256 0"}, "ranker=null"),
         ({}, "ranker=null"),
     ):

@@ -8,7 +8,7 @@ from tfmrc.ops.shapes import product
 from tfmrc.sizes import sizes
 
 # Computed at once outside training: queries of an example, and values of the tanh. More of them do
-# not stay in the caches of a CPU (benchmarks/README.md).
+# not stay in the caches of a CPU.
 QUERIES = 4
 VALUES = 1 << 20
 

@@ -460,7 +460,11 @@ class _LastStep(keras.callbacks.Callback):
         self.checkpoint, self.step = checkpoint, step
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        if self.checkpoint.step >= self.step:
+        done = batch + 1
+        if (
+            done < self.params["steps"]
+            and self.checkpoint.steps_of_earlier_epochs + done >= self.step
+        ):
             self.model.stop_training = True
 
 

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.serving.small_models import Gate, wait_until, write_broken, write_echo
-from tfmrc.serving import Limits, ModelConfig, RequestError, Server
+from tfmrc.serving import Limits, ModelConfig, RequestError, Server, model_manager
 from tfmrc.serving.model_config import find_models, read_model_config
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
@@ -96,6 +96,24 @@ def test_no_request_fails_while_versions_change(models, versions):
         for thread in threads:
             thread.join()
     assert set(answered) == {1, 2, 3}
+
+
+def test_a_folder_that_goes_away_while_it_is_read_is_looked_at_again(
+    models, versions, monkeypatch, caplog
+):
+    with serve(models) as server:
+        add(models, versions, 2)
+        with monkeypatch.context() as patch:
+
+            def gone(path):
+                raise FileNotFoundError(f"No such file: {path}")
+
+            patch.setattr(model_manager, "fingerprint", gone)
+            server.manager.poll()
+        assert "echo is looked at again: No such file" in caplog.text
+        assert states(server) == {"1": "AVAILABLE"}
+        server.manager.poll()
+        assert states(server) == {"2": "AVAILABLE", "1": "END"}
 
 
 def test_a_broken_version_is_refused_and_the_old_one_stays(models, versions, caplog):

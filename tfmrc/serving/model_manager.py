@@ -216,7 +216,10 @@ class ModelManager:
                 LOGGER.error("The models cannot be listed: %s", error)
                 return
             for config in configs:
-                self._update(config)
+                try:
+                    self._update(config)
+                except OSError as error:  # a folder went away while it was read
+                    LOGGER.warning("%s is looked at again: %s", config.name, error)
             if configs:  # an empty folder is rather away for a moment than meant
                 self._remove(self._versions.keys() - {config.name for config in configs})
 

@@ -81,7 +81,7 @@ def test_of_the_four_best_epochs_the_last_one_is_kept(tmp_path, perplexities, ke
 
 def test_state_of_the_rule_survives_a_resume(tmp_path):
     _, best, _ = run(tmp_path / "kept.weights.h5", [3, 2, 5], among=2)
-    other = training.BestCheckpoint(tmp_path / "other.weights.h5", "score", among=2)
+    other = training.BestCheckpoint(tmp_path / "kept.weights.h5", "score", among=2)
     other.set_state(best.get_state())
     assert other.values == [2, 3] and other.best_epoch == 1
     with pytest.raises(ValueError, match="among=0"):

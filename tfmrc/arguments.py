@@ -12,6 +12,7 @@ __all__ = [
     "check_numbers",
     "check_whole_numbers",
     "nearest",
+    "suggestion",
     "unknown_argument",
 ]
 
@@ -49,6 +50,18 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         return ALIASES[name]
     matches = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return matches[0] if matches else None
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Returns the end of the sentence that refuses a name: the nearest known one, if it is similar.
+
+    Example:
+
+    >>> suggestion("mask", ["masque", "san"]), suggestion("colour", ["masque", "san"])
+    ('; did you mean masque?', '.')
+    """
+    similar = nearest(name, known)
+    return f"; did you mean {similar}?" if similar else "."
 
 
 def unknown_argument(where: str, name: str, known: Iterable[str], value: Any = None) -> str:

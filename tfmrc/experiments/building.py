@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfmrc.arguments import check_arguments, nearest, unknown_argument
+from tfmrc.arguments import check_arguments, nearest, suggestion, unknown_argument
 from tfmrc.experiments.run_folder import read_json, trained_folder
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import check_sources, contextual_files
@@ -121,10 +121,9 @@ def check_experiment(experiment: Experiment) -> Classes:
     preset = experiment.model.get("preset")
     known_presets = getattr(classes.model, "presets", {})
     if preset is not None and preset not in known_presets and not Path(str(preset)).is_dir():
-        similar = nearest(str(preset), known_presets)
         raise ValueError(
             f"{classes.model.__name__} has the presets {', '.join(known_presets)}"
-            + (f"; did you mean {similar}?" if similar else ".")
+            + suggestion(str(preset), known_presets)
             + f" Received: model.preset={preset!r}"
         )
     if experiment.encoder:

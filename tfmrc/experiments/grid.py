@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tfmrc.arguments import nearest
+from tfmrc.arguments import suggestion
 from tfmrc.experiments import loading
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.settings import Experiment, Grid
@@ -67,10 +67,9 @@ def members(
     known = experiment.grid.variants
     for name in variants or ():
         if name not in known:
-            similar = nearest(name, known)
             raise ValueError(
                 f"The variants are {', '.join(known) or 'none'}"
-                + (f"; did you mean {similar}?" if similar else ".")
+                + suggestion(name, known)
                 + f" Received: {name}"
             )
     if not is_grid(experiment) and not seeds:

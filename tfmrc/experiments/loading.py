@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import yaml
 
-from tfmrc.arguments import nearest
+from tfmrc.arguments import nearest, suggestion
 from tfmrc.experiments.settings import Experiment
 from tfmrc.files import write_text
 
@@ -358,10 +358,9 @@ def _converted(hint: Any, value: Any, where: str) -> Any:
         return _dataclass(hint, value, f"{where}.")
     if origin is Literal:
         if value not in inner or isinstance(value, bool):
-            similar = nearest(str(value), inner)
             raise ValueError(
                 f"`{where}` is one of {', '.join(inner)}"
-                + (f"; did you mean {similar}?" if similar else ".")
+                + suggestion(str(value), inner)
                 + f" Received: {where}={value!r}"
             )
         return value

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tfmrc.arguments import nearest
+from tfmrc.arguments import suggestion
 
 __all__ = ["find_recipe", "recipe_name", "recipes_folder"]
 
@@ -45,10 +45,9 @@ def find_recipe(name: str) -> Path:
             if candidate.is_file():
                 return candidate
     known = [] if folder is None else [path.parent.name for path in folder.glob("*/config.yaml")]
-    similar = nearest(name, known)
     raise ValueError(
         "There is no such file, and no recipe of this name"
-        + (f"; did you mean {similar}?" if similar else ".")
+        + suggestion(name, known)
         + f" Received: {name}"
     )
 

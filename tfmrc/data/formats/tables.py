@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from tfmrc.arguments import nearest
+from tfmrc.arguments import suggestion
 from tfmrc.data.example import Example, Span, short
 from tfmrc.data.formats.csv_rows import csv_rows
 from tfmrc.data.formats.fields import RecordLocation
@@ -101,10 +101,9 @@ def read_table(
     columns = dict(columns or {})
     for field in columns:
         if field not in NAMES:
-            similar = nearest(field, list(NAMES))
             raise ValueError(
                 f"The fields of a table are {', '.join(NAMES)}"
-                + (f"; did you mean {similar}?" if similar else ".")
+                + suggestion(field, list(NAMES))
                 + f" Received: columns={columns!r}"
             )
         if isinstance(columns[field], Mapping) and field != "answers":
@@ -303,10 +302,9 @@ def _fields(
         if wanted is not None and not (columns_optional and set(names_wanted) - set(row)):
             for name in names_wanted:
                 if is_first and name not in row:
-                    similar = nearest(str(name), names)
                     raise location.error(
                         "the table has no such column"
-                        + (f"; did you mean {similar}?" if similar else ".")
+                        + suggestion(str(name), names)
                         + f" Received: {', '.join(map(short, names))}",
                         str(name),
                     )

@@ -66,7 +66,8 @@ def _scores_of(experiment: Experiment, folder: Path) -> dict[str, Any]:
     expected = details_of(experiment, [], model=run_digest(experiment, folder))
     for path in sorted((folder / folders.EVALUATION).glob("*/metrics.json")):
         report = folders.read_json(path, "evaluate")
-        if all(report["details"].get(name) == expected.get(name) for name in (MODEL, SEARCH)):
+        details = report.get("details", {})
+        if all(details.get(name) == expected.get(name) for name in (MODEL, SEARCH)):
             scores[path.parent.name] = report
         else:
             print(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc import data
-from tfmrc.arguments import nearest
+from tfmrc.arguments import suggestion
 from tfmrc.data import Example
 from tfmrc.data.formats.tables import Columns
 from tfmrc.data.transforms.sentences import words
@@ -148,10 +148,9 @@ def _model_name(model: str) -> str:
     names = {name: name for name in MODELS} | {CLASSES[name]: name for name in MODELS}
     names["reader"] = READER
     if model not in names:
-        similar = nearest(model, names)
         raise ValueError(
             f"`model` is one of {', '.join(MODELS)}"
-            + (f"; did you mean {similar}?" if similar else ".")
+            + suggestion(model, names)
             + f" Received: {model!r}"
         )
     return names[model]

@@ -1,10 +1,12 @@
+import keras
 import numpy as np
+import pytest
 from keras import Variable, ops
 
 from tests.layers import weights
 from tests.layers.agreement import arrays, close, same_gradients
 from tests.reference import transformer
-from tfmrc.layers import FeedForward
+from tfmrc.layers import FeedForward, Highway
 from tfmrc.testing import run_layer_test
 
 
@@ -41,3 +43,19 @@ def test_values_and_gradients():
         variables,
         lambda v: float((reference(v) * mix).sum()),
     )
+
+
+@keras.saving.register_keras_serializable(package="tests")
+def squared_relu(x):
+    return ops.square(ops.relu(x))
+
+
+@pytest.mark.parametrize("make", [FeedForward, Highway], ids=["FeedForward", "Highway"])
+def test_a_function_as_activation_is_saved(make, tmp_path):
+    layer = make(3, activation=squared_relu)
+    model = keras.Sequential([keras.Input((4,)), layer])
+    model.save(tmp_path / "model.keras")
+    x = arrays({"x": (2, 4)})["x"]
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(loaded(x), model(x))
+    assert loaded.layers[-1].activation is squared_relu

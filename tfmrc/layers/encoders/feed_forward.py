@@ -13,8 +13,8 @@ class FeedForward(keras.layers.Layer):
         stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
             0.02.
         output_dim: int. Width of the output; None for the width of the input. Default: None.
-        activation: str. `f`: "gelu" (exact, as in Masque) or the name of a Keras activation.
-            Default: "gelu".
+        activation: str or function. `f`, the name of a Keras activation or a function, which is
+            saved if it is registered with Keras. Default: "gelu" (exact, as in Masque).
 
     Call arguments:
         x: `[..., d]`.
@@ -37,7 +37,7 @@ class FeedForward(keras.layers.Layer):
         self.intermediate_dim = intermediate_dim
         self.stddev = stddev
         self.output_dim = output_dim
-        self.activation = activation
+        self.activation = keras.activations.get(activation)
 
     def build(self, input_shape):
         options = {"stddev": self.stddev, "dtype": self.dtype_policy}
@@ -49,12 +49,7 @@ class FeedForward(keras.layers.Layer):
     def call(self, x):
         if len(x.shape) > 2:  # on a matrix TensorFlow fuses product, bias and activation
             return restore_leading(self.call(flatten_leading(x, keep=1)), like=x)
-        inner = self.inner(x)
-        if self.activation == "gelu":
-            inner = keras.activations.gelu(inner, approximate=False)
-        else:
-            inner = keras.activations.get(self.activation)(inner)
-        return self.outer(inner)  # san-01
+        return self.outer(self.activation(self.inner(x)))  # san-01
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], self.output_dim or input_shape[-1])
@@ -65,5 +60,5 @@ class FeedForward(keras.layers.Layer):
             "intermediate_dim": self.intermediate_dim,
             "stddev": self.stddev,
             "output_dim": self.output_dim,
-            "activation": self.activation,
+            "activation": keras.activations.serialize(self.activation),
         }

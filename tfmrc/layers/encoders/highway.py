@@ -17,7 +17,8 @@ class Highway(keras.layers.Layer):
         dropout: float. Dropout rate on each layer's input. Default: 0.0.
         stddev: float. Standard deviation of the initial weights; None for Glorot uniform. Default:
             0.02.
-        activation: str. `f`, the name of a Keras activation. Default: "relu".
+        activation: str or function. `f`, the name of a Keras activation or a function, which is
+            saved if it is registered with Keras. Default: "relu".
 
     Call arguments:
         x: `[..., d]`.
@@ -41,7 +42,7 @@ class Highway(keras.layers.Layer):
         self.num_layers = num_layers
         self.dropout = dropout
         self.stddev = stddev
-        self.activation = activation
+        self.activation = keras.activations.get(activation)
         self.dropouts = [
             Dropout(dropout, dtype=self.dtype_policy, name=f"dropout_{i}")
             for i in range(num_layers)
@@ -58,13 +59,12 @@ class Highway(keras.layers.Layer):
             layer.build(input_shape)
 
     def call(self, x, training=None):
-        activation = keras.activations.get(self.activation)
         for dropout, transform, gate in zip(
             self.dropouts, self.transforms, self.gates, strict=True
         ):
             x = dropout(x, training=training)
             g = ops.sigmoid(gate(x))  # daanet-02
-            x = g * activation(transform(x)) + (1.0 - g) * x  # daanet-03
+            x = g * self.activation(transform(x)) + (1.0 - g) * x  # daanet-03
         return x
 
     def compute_output_shape(self, input_shape):
@@ -76,5 +76,5 @@ class Highway(keras.layers.Layer):
             "num_layers": self.num_layers,
             "dropout": self.dropout,
             "stddev": self.stddev,
-            "activation": self.activation,
+            "activation": keras.activations.serialize(self.activation),
         }

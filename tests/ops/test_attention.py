@@ -94,6 +94,37 @@ def test_without_padding_and_outside_training():
     np.testing.assert_allclose(result, tf.matmul(weights, values), atol=2e-6)
 
 
+def forms_of_bias():
+    draw = np.random.default_rng(4)
+    return [bias(), 0.0, *(draw.normal(size=shape).astype("float32") for shape in ((6,), (5, 6)))]
+
+
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("known", [True, False])
+def test_few_queries_against_numpy(number, known):
+    """As vectors if their number is known, and as a matrix otherwise."""
+    given = forms_of_bias()[number]
+    inputs = arrays()
+    inputs[2][1] = 0.0  # as values at padding are: `bias()` leaves the second text nothing else
+    scores = SCALE * inputs[0].astype("float64") @ inputs[1] + np.array(given, "float64")
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    expected = weights / weights.sum(-1, keepdims=True) @ inputs[2]
+
+    queries = tf.TensorSpec((2, 3, 5 if known else None, 4))
+    run = tf.function(
+        lambda queries: attend(queries, *inputs[1:], given, SCALE),
+        input_signature=[queries],
+        autograph=False,
+    )
+    np.testing.assert_allclose(run(inputs[0]), expected, atol=2e-6)
+    products = [
+        each
+        for each in run.get_concrete_function().graph.get_operations()
+        if each.type == "BatchMatMulV2"
+    ]
+    assert [each.outputs[0].shape.rank for each in products] == [5 if known else 4] * 2
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("training", [False, True])
 def test_half_precision(dtype, training):

@@ -10,6 +10,8 @@ from tfmrc.sizes import sizes
 
 __all__ = ["attend", "scores"]
 
+_FEW = 10
+
 
 def scores(queries, keys, scale):
     """Computes `scale * Q K`.
@@ -69,6 +71,13 @@ def attend(queries, keys, values, bias, scale, training=False, rate=0.0, seed=No
     Reference: Vaswani et al. 2017, section 3.2; Chen et al. 2016 (computing again).
     """
     queries, keys, values = map(ops.convert_to_tensor, (queries, keys, values))
+    if not training and 1 < (queries.shape[-2] or 0) <= _FEW:
+        # The beams of a step, each as a vector. A CPU multiplies a few rows by rearranging the
+        # whole matrix; a vector reads it once, and the next one finds it in the cache.
+        several = queries[..., None, :], keys[..., None, :, :], values[..., None, :, :]
+        bias = ops.convert_to_tensor(bias)
+        bias = bias[..., None, :] if len(bias.shape) else bias
+        return attend(*several, bias, scale)[..., 0, :]
     keep = None
     if training and rate > 0:
         keep = keep_mask((*sizes(queries)[:-1], sizes(keys)[-1]), rate, seed)

@@ -2,13 +2,13 @@
 
     python benchmarks/decoding_speed.py --batch 1 8 32
     python benchmarks/decoding_speed.py --batch 8 --beams 4 --threads 1
-    python benchmarks/decoding_speed.py --batch 8 --peer transformers=/path/to/python
+    python benchmarks/decoding_speed.py --batch 8 --peer transformers=PYTHON CTranslate2=PYTHON
 
 tfmrc's Masque of the paper's sizes (8 decoder blocks of width 304) answers from 10 passages of 100
 words and a question of 20. The peer is a BART of the same decoder, with a source of 1,020 words,
-run by a Python that has transformers and PyTorch (`benchmarks/requirements-peers.txt`). Masque
-does more per step: a second attention to the source, copy attention, the words of the source. All
-weights are random and the lengths are forced.
+run by transformers, or by CTranslate2 in float32, in PYTHON, which has
+`benchmarks/requirements-peers.txt`. Masque does more per step: a second attention to the source,
+copy attention, the words of the source. All weights are random and the lengths are forced.
 
 Each engine and batch size runs in a process of its own; the engines take turns, `--rounds` times.
 The time of a step is the slope of a line through the times of `--lengths`; it leaves out reading
@@ -19,17 +19,19 @@ sources of its words; "memory" is the peak of the process while it does this, mi
 import argparse
 import json
 import os
+import random
 import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-ENGINES = ("tfmrc", "tfmrc, XLA", "transformers")
+ENGINES = ("tfmrc", "tfmrc, XLA", "transformers", "CTranslate2")
 PASSAGES, PASSAGE_LENGTH, QUESTION_LENGTH = 10, 100, 20
 SOURCE = PASSAGES * PASSAGE_LENGTH + QUESTION_LENGTH
 VOCABULARY = 5000
@@ -47,17 +49,17 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--cpu-time", action="store_true", help="seconds of CPU, not of the clock")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES[:2]))
-    parser.add_argument("--peer", help="ENGINE=PYTHON, such as transformers=peers/bin/python")
+    parser.add_argument("--peer", nargs="+", default=[], help="ENGINE=PYTHON of each")
     parser.add_argument("--measure", choices=ENGINES, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        engine = _masque if options.measure.startswith("tfmrc") else _bart
+        engine = {"transformers": _bart, "CTranslate2": _bart_of_ctranslate2}.get(
+            options.measure, _masque
+        )
         print(json.dumps(engine(options)))
         return 0
     pythons = {name: sys.executable for name in options.engines}
-    if options.peer:
-        name, _, python = options.peer.partition("=")
-        pythons[name] = python
+    pythons |= dict(peer.split("=", 1) for peer in options.peer)
     clock = "CPU seconds" if options.cpu_time else "seconds of the clock"
     print(f"{options.threads} threads, {options.beams} beams, lengths {options.lengths}, {clock}")
     print("| batch | engine | step, ms (range) | whole, s | memory, MiB |")
@@ -144,14 +146,14 @@ def _masque(options: argparse.Namespace) -> dict[str, float]:
         intermediate_dim=DECODER["inner"],
         dropout=0.0,
     )
-    random = np.random.default_rng(0)
+    draw = np.random.default_rng(0)
     shapes = {
         "question_ids": (batch, QUESTION_LENGTH),
         "passage_ids": (batch, PASSAGES, PASSAGE_LENGTH),
         "extended_ids": (batch, SOURCE),
     }
     inputs = {
-        name: tf.constant(random.integers(4, VOCABULARY, shape), tf.int32)
+        name: tf.constant(draw.integers(4, VOCABULARY, shape), tf.int32)
         for name, shape in shapes.items()
     }
     inputs["style_ids"] = tf.zeros([batch], tf.int32)
@@ -204,24 +206,10 @@ def _masque(options: argparse.Namespace) -> dict[str, float]:
 
 def _bart(options: argparse.Namespace) -> dict[str, float]:
     import torch
-    from transformers import BartConfig, BartForConditionalGeneration
 
     torch.set_num_threads(options.threads)
-    torch.manual_seed(0)
     (batch,) = options.batch
-    sizes = {
-        f"{side}_{name}": value
-        for side in ("encoder", "decoder")
-        for name, value in (
-            ("layers", DECODER["blocks"]),
-            ("attention_heads", DECODER["heads"]),
-            ("ffn_dim", DECODER["inner"]),
-        )
-    }
-    config = BartConfig(
-        vocab_size=VOCABULARY, d_model=DECODER["width"], max_position_embeddings=SOURCE, **sizes
-    )
-    model = BartForConditionalGeneration(config).eval()
+    model = _random_bart()
     ids = torch.randint(4, VOCABULARY, (batch, SOURCE))
     memory = model.get_encoder()(ids)
 
@@ -241,6 +229,75 @@ def _bart(options: argparse.Namespace) -> dict[str, float]:
             lambda: generate(max(options.lengths), input_ids=ids),
             options,
         )
+
+
+def _bart_of_ctranslate2(options: argparse.Namespace) -> dict[str, float]:
+    # It cannot read a source beforehand: the steps are those behind an encoder of one block, whose
+    # time varies less.
+    step, whole = (_translation(_random_bart(blocks), options) for blocks in (1, DECODER["blocks"]))
+    return _measured(step, lambda: whole(max(options.lengths)), options)
+
+
+def _translation(model: Any, options: argparse.Namespace) -> Callable[[int], Any]:
+    """Returns a function that generates words of a given number with CTranslate2."""
+    import ctranslate2
+    from ctranslate2.converters.transformers import BartLoader
+
+    config = model.config
+    config.normalize_before, config.normalize_embedding = False, True  # the loader reads them
+    spec = BartLoader().get_model_spec(model)
+    words = [f"w{number}" for number in range(VOCABULARY)]
+    names = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+    numbers = (config.bos_token_id, config.eos_token_id, 3)
+    for (name, word), number in zip(names.items(), numbers, strict=True):
+        words[number] = word
+        setattr(spec.config, name, word)
+    spec.config.decoder_start_token = words[config.decoder_start_token_id]
+    spec.register_source_vocabulary(words)
+    spec.register_target_vocabulary(words)
+    spec.validate()
+    spec.optimize(quantization=None)
+    with tempfile.TemporaryDirectory() as folder:
+        spec.save(folder)
+        translator = ctranslate2.Translator(
+            folder, compute_type="float32", inter_threads=1, intra_threads=options.threads
+        )
+    draw = random.Random(0)
+    source = [draw.choices(words[4:], k=SOURCE) for _ in range(options.batch[0])]
+
+    def translate(length: int) -> Any:
+        found = translator.translate_batch(
+            source,
+            beam_size=options.beams,
+            min_decoding_length=length,
+            max_decoding_length=length,
+            max_batch_size=len(source),
+        )
+        if any(len(each.hypotheses[0]) != length for each in found):
+            raise RuntimeError("an answer has another length")
+        return found
+
+    return translate
+
+
+def _random_bart(encoder_blocks: int = DECODER["blocks"]) -> Any:
+    import torch
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    torch.manual_seed(0)
+    sizes = {
+        f"{side}_{name}": value
+        for side in ("encoder", "decoder")
+        for name, value in (
+            ("layers", encoder_blocks if side == "encoder" else DECODER["blocks"]),
+            ("attention_heads", DECODER["heads"]),
+            ("ffn_dim", DECODER["inner"]),
+        )
+    }
+    config = BartConfig(
+        vocab_size=VOCABULARY, d_model=DECODER["width"], max_position_embeddings=SOURCE, **sizes
+    )
+    return BartForConditionalGeneration(config).eval()
 
 
 if __name__ == "__main__":

@@ -5,9 +5,11 @@ import json
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.models import duals, examples, questions
 from tests.models.test_san import SMALL, batch
+from tfmrc import training
 from tfmrc.models import SAN, DAANet, Masque, MaxoutPointerQG, Model
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
 
@@ -249,3 +251,26 @@ def test_more_rows_of_unknown_words_than_rows_are_refused(cls):
     sizes |= {"num_characters": 9} if cls is DAANet else {}
     with pytest.raises(ValueError, match="Received: num_oov_buckets=20, vocabulary_size=10"):
         cls(vocabulary_size=10, num_oov_buckets=20, **sizes)
+
+
+@pytest.mark.parametrize("given", ["auto", True])
+def test_only_who_asks_gets_xla(given, monkeypatch):
+    """Keras compiles by itself where it sees a GPU; the list of devices is all that it looks at."""
+    gpu = tf.config.PhysicalDevice("/physical_device:GPU:0", "GPU")
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda *_: [gpu])
+    plain = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    model = Doubled()
+    for each in (plain, model):
+        each.compile("sgd", "mse", jit_compile=given)
+    assert plain.jit_compile
+    assert model.jit_compile == (given is True)
+
+
+def test_the_pointer_is_trained_although_xla_was_asked_for():
+    """XLA has no gradient of its decoder's loop on TensorFlow: Keras says so and goes on."""
+    model = questions.small()
+    x = questions.batch(questions.FOUR)
+    y = dict.fromkeys(model.output, x["target_ids"])
+    with pytest.warns(UserWarning, match="jit_compile"):
+        model.compile(**training.maxout_pointer_qg(model=model, steps=9), jit_compile=True)
+    assert np.isfinite(model.train_on_batch(x, y))

@@ -73,6 +73,8 @@ class ProjectedLSTM(keras.layers.Layer):
         self.reverse = reverse
         self.weights_trainable = weights_trainable
         self.output_dim = projection_dim or units
+        # As `InputFeedingDecoder`: XLA has no gradient of this loop on TensorFlow.
+        self.supports_jit = not weights_trainable or keras.backend.backend() != "tensorflow"
 
     def build(self, x_shape):
         dim = x_shape[-1]

@@ -232,6 +232,14 @@ Received: word_dimm=4
         check_rows(x)
         return super().predict(x, *args, **kwargs)
 
+    def _resolve_auto_jit_compile(self) -> bool:
+        """Returns whether `compile` uses XLA by itself: never on TensorFlow.
+
+        Keras would, on a machine with a GPU. Batches of texts have many sizes, and each is a
+        program of its own that takes seconds to compile; `compile(jit_compile=True)` asks for it.
+        """
+        return keras.backend.backend() != "tensorflow" and super()._resolve_auto_jit_compile()
+
     def make_train_function(self, force: bool = False) -> None:
         """Creates the function of a training step, after all variables exist.
 

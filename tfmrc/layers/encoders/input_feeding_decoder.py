@@ -63,6 +63,8 @@ class InputFeedingDecoder(keras.layers.Layer):
         self.num_layers = num_layers
         self.dropout = dropout
         self.has_attention = attention
+        # XLA has no gradient of TensorFlow's loop, whose greatest length Keras leaves out.
+        self.supports_jit = keras.backend.backend() != "tensorflow"
         self.dropping = Dropout(dropout, name="dropping", dtype=self.dtype_policy)
         if attention:
             self.attention = LuongAttention(units, name="attention", dtype=self.dtype_policy)

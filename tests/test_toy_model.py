@@ -90,6 +90,16 @@ def test_a_users_paper_trains_evaluates_predicts_exports_and_loads(
         predictor = tfmrc.load(path)
         answer = predictor.answer(question=one.question, passages=one.passages)
         assert answer.text == "Finn"
+        # In a run as in its export each passage is read alone, and the best answer is taken.
+        texts = ("Ann slept . Eve ran home .", *one.passages)
+        alone = [predictor.answer(question=one.question, passages=text) for text in texts]
+        best = max(alone, key=lambda answer: answer.probability)
+        for passages in (texts, texts[::-1]):
+            answer = predictor.answer(question=one.question, passages=passages)
+            assert (answer.text, answer.probability) == ("Finn", pytest.approx(best.probability))
+        for question, passages in ((one.question, ()), ("", ("", "")), ("", ())):
+            answer = predictor.answer(question=question, passages=passages)
+            assert (answer.text, answer.probability) == ("", 0.0)
     said = fresh_python.forked("-c", NEW_PROCESS, run, folder / "run" / "predictor").splitlines()
     assert len(said) == 3 and said[2] in one.passages[0]
     for line in said[:2]:

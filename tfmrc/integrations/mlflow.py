@@ -98,6 +98,7 @@ def save_model(
     Raises:
         mlflow.exceptions.MlflowException: The folder exists and is not empty.
         ModuleNotFoundError: A module is not found.
+        TypeError: `imports` is one name.
     """
     with tempfile.TemporaryDirectory() as place:
         mlflow.pyfunc.save_model(path, **_arguments(model, Path(place), imports, options))
@@ -127,6 +128,8 @@ def _arguments(
     model: Any, place: Path, imports: Sequence[str] | None, options: dict[str, Any]
 ) -> dict[str, Any]:
     is_folder = isinstance(model, str | PathLike)
+    if isinstance(imports, str):
+        raise TypeError(f"`imports` is a list of names. Received: imports={imports!r}")
     modules = list(imports or (run_imports(model) if imports is None and is_folder else ()))
     _import(modules)
     predictor = tfmrc.load(model) if is_folder else model
@@ -146,8 +149,9 @@ def _arguments(
         "pip_requirements": [f"tfmrc[{extras}]=={tfmrc.__version__}"],
         **options,
     }
-    if modules and not isinstance(arguments.get(CONFIG), str):
-        arguments[CONFIG] = {IMPORTS: modules, **(arguments.get(CONFIG) or {})}
+    config = arguments.get(CONFIG) or {}
+    if modules and isinstance(config, dict):  # a file has its own
+        arguments[CONFIG] = {IMPORTS: modules, **config}
     return arguments
 
 

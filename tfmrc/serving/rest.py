@@ -29,9 +29,7 @@ __all__ = ["rest_application"]
 
 METRICS_PATH = "/monitoring/prometheus/metrics"
 OPEN_PATHS = ("/", "/healthz", "/readyz")  # and the files of the page
-DISCARDED_BYTES = (
-    2**28
-)  # of a body that is too large; a client reads the reply after it has sent it
+DISCARDED_BYTES = 2**28  # of a body that is too large
 HELP = "The paths are /v1/models/NAME, .../metadata and ...:predict."
 
 Handler = Callable[[Request, Call], Awaitable[Response]]
@@ -177,7 +175,7 @@ class _Lingering(Response):
         await send({**start, "headers": self.raw_headers})
         await send({"type": "http.response.body", "body": self.body, "more_body": True})
         if Headers(scope=scope).get("expect", "").lower() != "100-continue":
-            with suppress(TimeoutError):
+            with suppress(TimeoutError, asyncio.CancelledError):  # or the server stops
                 async with asyncio.timeout(self.seconds):
                     await _discard(receive)
         await send({"type": "http.response.body", "body": b""})

@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 import tfmrc
+from tests import fresh_python
 from tfmrc import cli, training
 
 
@@ -323,6 +324,37 @@ def test_an_interrupted_command_ends_with_one_line(
     monkeypatch.setitem(cli._COMMANDS, command, interrupted)
     status, out, error = output_of(capsys, *words.split())
     assert (status, out, error.strip()) == (130, "", line)
+
+
+TERMINATED = """
+import os, signal, sys
+from tfmrc import cli
+
+def terminated(options):
+    os.kill(os.getpid(), signal.SIGTERM)
+    sys.exit("it goes on")
+
+def verify(options):
+    print(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)
+
+sys.stderr = sys.stdout
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+cli._COMMANDS.update(train=terminated, verify=verify)
+print(cli.main(["train", "x.yaml", "--fresh"]))
+cli.main(["verify", "a"])
+signal.signal(signal.SIGTERM, lambda *_: print("a handler of the program"))
+try:
+    cli.main(["train", "x.yaml"])
+except SystemExit as end:
+    print(end)
+"""
+
+
+def test_a_training_that_gets_sigterm_says_how_to_resume() -> None:
+    line = "Interrupted; what was saved before is kept. To resume: tfmrc train x.yaml"
+    assert fresh_python.forked("-c", TERMINATED).splitlines() == [
+        f"tfmrc train: {line}", "143", "True", "a handler of the program", "it goes on",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("words", ["--help", "reproduction", "train x --help"])

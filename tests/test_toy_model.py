@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import tfmrc
+from tests import fresh_python
 from tests.running import eagerly
 from tfmrc import cli, data
 
@@ -20,6 +21,23 @@ vocabulary: {num_oov_buckets: 4}
 split: {by: example, validation_share: 0.3}
 training: {epochs: 3, batch_size: 8, optimizer: {learning_rate: 0.2}}
 evaluation: {meteor: false}
+"""
+NEW_PROCESS = """
+import importlib, sys
+import keras
+import tfmrc
+
+registered = keras.saving.get_custom_objects()
+for name in [name for name in registered if name.startswith("toy>")]:
+    del registered[name]  # of a process that was forked after another test had imported it
+sys.modules.pop("tests.toy_paper", None)
+for folder in sys.argv[1:]:
+    try:
+        tfmrc.load(folder)
+    except ValueError as error:
+        print(error)
+importlib.import_module("tests.toy_paper")
+print(tfmrc.load(sys.argv[1]).answer(question="Was it Finn who ran?", passages="Finn ran ."))
 """
 NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal")
 
@@ -72,6 +90,21 @@ def test_a_users_paper_trains_evaluates_predicts_exports_and_loads(
         predictor = tfmrc.load(path)
         answer = predictor.answer(question=one.question, passages=one.passages)
         assert answer.text == "Finn"
+        # In a run as in its export each passage is read alone, and the best answer is taken.
+        texts = ("Ann slept . Eve ran home .", *one.passages)
+        alone = [predictor.answer(question=one.question, passages=text) for text in texts]
+        best = max(alone, key=lambda answer: answer.probability)
+        for passages in (texts, texts[::-1]):
+            answer = predictor.answer(question=one.question, passages=passages)
+            assert (answer.text, answer.probability) == ("Finn", pytest.approx(best.probability))
+        for question, passages in ((one.question, ()), ("", ("", "")), ("", ())):
+            answer = predictor.answer(question=question, passages=passages)
+            assert (answer.text, answer.probability) == ("", 0.0)
+    said = fresh_python.forked("-c", NEW_PROCESS, run, folder / "run" / "predictor").splitlines()
+    assert len(said) == 3 and said[2] in one.passages[0]
+    for line in said[:2]:
+        assert "`import tests.toy_paper` first, or on the command line" in line
+        assert f"give the run's folder ({run})" in line
     loaded = tfmrc.Predictor.load(folder / "run" / "predictor")
     assert type(loaded).__name__ == "ToyPredictor" and loaded.model.get_config()["width"] == 6
     assert loaded.preprocessor.length == 12

@@ -6,6 +6,8 @@ question. Nothing in tfmrc knows these classes.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 import keras
@@ -32,11 +34,16 @@ class ToyPreprocessor(Preprocessor):
             ids = tf.RaggedTensor.from_row_splits(
                 self.vocabulary.lookup(tokens.compared.values), tokens.compared.row_splits
             )
-            inputs[f"{name}_ids"] = ids[:, : self.length].to_tensor()
+            inputs[f"{name}_ids"] = self._padded(ids, 0)
             if name == "passage":
-                inputs["words"] = tokens.surface[:, : self.length].to_tensor()
-                inputs["starts"] = tokens.starts[:, : self.length].to_tensor(-1)
+                inputs["words"] = self._padded(tokens.surface, "")
+                inputs["starts"] = self._padded(tokens.starts, -1)
         return inputs
+
+    def _padded(self, rows, padding):
+        """Adds a position of padding, so that a text without words has one, too."""
+        rows = rows[:, : self.length].to_tensor(padding)
+        return tf.pad(rows, [[0, 0], [0, 1]], constant_values=padding)
 
     def batch(self, records):
         source = self.source(records["question"], records["passages"][:, 0])
@@ -92,7 +99,8 @@ class ToyPredictor(Predictor[Result]):
             inputs = {name: source[name] for name in ("question_ids", "passage_ids")}
             chances = self.model(inputs)["position"]
             best = tf.argmax(chances, axis=1)
-            probability = tf.reduce_max(chances, axis=1)
+            has_words = tf.reduce_any(inputs["passage_ids"] != 0, axis=1)
+            probability = tf.where(has_words, tf.reduce_max(chances, axis=1), 0.0)
             words = tf.gather(source["words"], best, batch_dims=1)
             enough = probability >= options.least_probability
             return {"answer": tf.where(enough, words, ""), "probability": probability}
@@ -103,12 +111,18 @@ class ToyPredictor(Predictor[Result]):
     def predict_batch(
         self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
     ) -> Iterable[Result]:
+        # Each passage is read alone, and the most probable answer is taken, as an export does.
+        passages = [query.passages or ("",) for query in queries]
         inputs = {
-            "question": [query.question for query in queries],
-            "passage": [query.passage for query in queries],
+            "question": [
+                q.question for q, texts in zip(queries, passages, strict=True) for _ in texts
+            ],
+            "passage": [text for texts in passages for text in texts],
         }
         outputs = self.run("serving_default", inputs, **options)
-        for answer, chance in zip(outputs["answer"], outputs["probability"], strict=True):
+        rows = zip(outputs["answer"], outputs["probability"], strict=True)
+        for texts in passages:
+            answer, chance = max(islice(rows, len(texts)), key=itemgetter(1))
             yield Result(answer.decode(), probability=float(chance))
 
     def max_length(self, options: ToyOptions) -> int:

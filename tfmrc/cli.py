@@ -6,8 +6,10 @@ import importlib
 import os
 import re
 import shlex
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit status: 0 for success, 1 for a failure (described on standard error), 130 if
-        interrupted, 141 if the reader of the output has closed it (`tfmrc ... | head`).
+        interrupted, 141 if the reader of the output has closed it (`tfmrc ... | head`), 143 if
+        SIGTERM ended a training.
 
     Raises:
         SystemExit: After `--help` and `--version` (0) and wrong usage (2).
@@ -68,10 +71,11 @@ def _main(words: Sequence[str]) -> int:
     try:
         if options.command != "reproduction":
             _import_tensorflow()
-        return _COMMANDS[options.command](options) or 0
+        with _said_when_terminated(options.command):
+            return _COMMANDS[options.command](options) or 0
     except KeyboardInterrupt as interruption:
         print(f"\n{_interrupted(words, interruption)}", file=sys.stderr)
-        return 130
+        return 143 if isinstance(interruption, _Terminated) else 130
     except BrokenPipeError:
         raise
     except (ValueError, OSError, ImportError) as error:
@@ -79,6 +83,34 @@ def _main(words: Sequence[str]) -> int:
             raise  # not an extra that is missing, but a broken installation
         print(f"tfmrc {options.command}: {error}", file=sys.stderr)
         return 1
+
+
+class _Terminated(KeyboardInterrupt):
+    """A training that got SIGTERM."""
+
+
+@contextmanager
+def _said_when_terminated(command: str) -> Iterator[None]:
+    """SIGTERM raises `_Terminated` in a training, so that its last line says how to resume.
+
+    A second one ends the process at once. Other commands have no such line, or a handler of their
+    own (`serve`); a handler of the program that calls `main` is kept.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    default = signal.SIG_DFL
+    if command != "train" or not is_main or signal.getsignal(signal.SIGTERM) is not default:
+        yield
+        return
+
+    def terminate(*_: Any) -> NoReturn:
+        signal.signal(signal.SIGTERM, default)
+        raise _Terminated
+
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, default)
 
 
 def _interrupted(words: Sequence[str], interruption: KeyboardInterrupt) -> str:

@@ -1,6 +1,9 @@
 """A program for the environment of `test_packages.py`: a reader in MLflow's form."""
 
+import json
 import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,7 +11,7 @@ import mlflow
 import pandas as pd
 
 import tfmrc
-from tfmrc import encoders, models, preprocessing
+from tfmrc import encoders, models, preprocessing, text
 from tfmrc.integrations import mlflow as ours
 
 place = Path(sys.argv[1])
@@ -73,4 +76,51 @@ with mlflow.start_run():
     info = ours.log_model(place / "folder", "reader")
 again = mlflow.pyfunc.load_model(info.model_uri).predict(frame)
 assert again["answer"].tolist() == [answer["answer"] for answer in expected]
+
+# Classes of a user's own module are imported in a new process, from the code that is stored.
+code = place / "code"
+code.mkdir()
+shutil.copy(Path(__file__).parent / "own_reader.py", code / "own_reader.py")
+sys.path.append(str(code))
+import own_reader  # noqa: E402
+
+vocabulary = text.Vocabulary(["who", "what", "owl", "cat"])
+preprocessor = preprocessing.SANPreprocessor(vocabulary)
+model = models.SAN(**preprocessor.model_kwargs(), word_dim=4, units=4, align_dim=4)
+own = own_reader.OwnReader(model, preprocessor)
+(place / "run").mkdir()
+(place / "run" / "config.yaml").write_text("imports: [own_reader]")
+own.save(place / "run" / "predictor")
+program = """
+import sys, json, mlflow, pandas
+frame = pandas.DataFrame({"question": ["Who flew?"], "context": ["An owl flew."]})
+print(json.dumps(mlflow.pyfunc.load_model(sys.argv[1]).predict(frame)["answer"].tolist()))
+"""
+
+
+def answers_of_a_new_process(folder):
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(folder)], cwd="/", capture_output=True, text=True
+    )
+    return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+
+files = {"code_paths": [str(code / "own_reader.py")]}
+wanted = [own.answer(question="Who flew?", passages=["An owl flew."]).text]
+for name, saved, options in (
+    ("of_run", place / "run", files),
+    ("of_object", own, files),
+    ("named", own, {**files, "imports": ["own_reader"], "model_config": {"other": 1}}),
+):
+    ours.save_model(saved, place / name, **options)
+    assert answers_of_a_new_process(place / name) == wanted, name
+assert mlflow.pyfunc.load_model(str(place / "named")).model_config["other"] == 1
+try:
+    ours.save_model(own, place / "one_name", imports="own_reader")
+except TypeError as error:
+    assert "list of names" in str(error)
+else:
+    raise AssertionError("one name: no error")
+ours.save_model(own, place / "without_code")
+assert "install it, or save the model with" in answers_of_a_new_process(place / "without_code")
 print("done", mlflow.__version__)

@@ -1,5 +1,6 @@
 """Limits of requests and connections, access, and what the server tells of itself."""
 
+import asyncio
 import contextlib
 import http.client
 import json
@@ -8,6 +9,7 @@ import re
 import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from urllib.parse import urlsplit
 
 import grpc
@@ -18,7 +20,7 @@ from tensorflow_serving.apis.predict_pb2 import PredictRequest
 from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServiceStub
 
 from tests.serving.small_models import Gate, wait_until, write_echo
-from tfmrc.serving import BatchingOptions, Client, Limits, RequestError, Server
+from tfmrc.serving import AsyncClient, BatchingOptions, Client, Limits, RequestError, Server
 from tfmrc.serving.command import limits_of
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
@@ -97,6 +99,58 @@ def test_large_bodies_are_refused_before_they_are_read(server):
     assert post(server, content=chunks(), json=None).status_code == 413
     code, _ = grpc_code(server, ["x" * 90] * 30)
     assert code == "RESOURCE_EXHAUSTED"
+
+
+@pytest.mark.parametrize("is_chunked", [False, True])
+def test_a_client_that_sends_its_whole_body_first_reads_the_413(server, is_chunked):
+    parts = urlsplit(server.url)
+    for _ in range(3):  # each sends more than the buffers of a connection hold
+        client = http.client.HTTPConnection(parts.hostname, parts.port, timeout=TIMEOUT)
+        body = iter([b" " * 2**24] * 2) if is_chunked else b" " * 2**24
+        client.request(
+            "POST", "/v1/models/echo:predict", body, {"x": "y"}, encode_chunked=is_chunked
+        )
+        reply = client.getresponse()
+        assert (reply.status, reply.getheader("connection")) == (413, "close")
+        assert json.load(reply)["error"] == "The body must have at most 2,000 bytes."
+        client.close()
+    assert post(server).status_code == 200
+
+
+def test_a_client_that_waits_for_100_continue_is_not_waited_for(server):
+    head = b"POST /v1/models/echo:predict HTTP/1.1\r\nHost: x\r\nContent-Length: 2001\r\n"
+    with connected(server) as waiting:
+        waiting.sendall(head + b"Expect: 100-continue\r\n\r\n")
+        received = b"".join(iter(partial(waiting.recv, 10_000), b""))  # until the server closes
+    assert received.startswith(b"HTTP/1.1 413 ") and b"100 Continue" not in received
+
+
+def test_no_more_than_a_limit_of_a_refused_body_is_read(models, monkeypatch):
+    monkeypatch.setattr("tfmrc.serving.rest.DISCARDED_BYTES", 1000)
+    head = b"POST /v1/models/echo:predict HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n"
+    with serve(models, limits=LIMITS) as running:
+        for sent in (b" " * 1000, b""):
+            with connected(running) as sending:
+                sending.sendall(head + sent)
+                received = b"".join(iter(partial(sending.recv, 10_000), b""))
+            assert received.startswith(b"HTTP/1.1 413 ")
+            # The second request ends by its time.
+            running.service.limits = Limits(body_bytes=2000, receive_seconds=0.05)
+
+
+def test_swapped_arguments_of_run_name_their_order(server):
+    urls = (f"{server.url}/v1/models/echo", f"{server.grpc_url}/echo")
+    for url in urls:
+        with Client.from_url(url, timeout=TIMEOUT) as client:
+            with pytest.raises(TypeError, match="the inputs first and then the signature"):
+                client.run("serving_default", {"text": ["a"]})
+
+        async def swapped(url=url):
+            async with AsyncClient.from_url(url, timeout=TIMEOUT) as client:
+                await client.run("serving_default", {"text": ["a"]})
+
+        with pytest.raises(TypeError, match="the inputs first and then the signature"):
+            asyncio.run(swapped())
 
 
 def test_chunked_requests_are_read(server):

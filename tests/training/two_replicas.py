@@ -89,6 +89,19 @@ def evaluated(strategy):
     return model.evaluate(x, y, batch_size=4, verbose=0, return_dict=True)
 
 
+def refused(strategy):
+    """The error of a training with several steps per execution, which evaluates."""
+    with strategy.scope():
+        model = Doubled()
+        model.compile("sgd", {"single": "mse", "doubled": "mse"}, steps_per_execution=2)
+    x, y = np.ones((8, 2)), dict.fromkeys(("single", "doubled"), np.ones((8, 1)))
+    model.evaluate(x, y, batch_size=4, verbose=0)
+    try:
+        model.fit(x, y, batch_size=4, verbose=0)
+    except ValueError as error:
+        return str(error)
+
+
 def masks(strategy):
     with strategy.scope():
         layer = Dropout(0.5, seed=7)
@@ -130,6 +143,7 @@ def main(path, name):
             results[f"overflow/{wrapper.__name__}"] = overflow(two, wrapper)
         results["masks"], results["states"] = masks(two)
         results["single mask"] = masks(tf.distribute.get_strategy())[0]
+        results["refused"] = refused(two)
         results |= {f"evaluated/{name}": loss for name, loss in evaluated(two).items()}
         keras_two = trained(make, data, two, "keras")
         results |= {f"keras two/{k}": v for k, v in keras_two.items()}

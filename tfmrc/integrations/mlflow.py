@@ -6,7 +6,9 @@ MLflow stores this file's source with the model (its "models from code"), so tha
 written or read. It is imported as a module to save a model, and run by MLflow to load one.
 """
 
+import importlib
 import tempfile
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,10 +21,13 @@ from mlflow.types import ColSpec, DataType, ParamSchema, ParamSpec, Schema
 
 import tfmrc
 from tfmrc.predictors import Predictor
+from tfmrc.run_imports import run_imports
 
 __all__ = ["QuestionAnsweringModel", "log_model", "save_model"]
 
 MODEL = "model"
+CONFIG, IMPORTS = "model_config", "imports"  # MLflow's argument, and what is ours in it
+OURS = ("tfmrc", "keras", "__main__")  # packages that need no import, or cannot be imported
 STRING, DOUBLE, LONG = DataType.string, DataType.double, DataType.long
 SIGNATURE = ModelSignature(
     inputs=Schema([ColSpec(STRING, "question"), ColSpec(STRING, "context")]),
@@ -47,7 +52,12 @@ class QuestionAnsweringModel(PythonModel):
     """
 
     def load_context(self, context: PythonModelContext) -> None:
-        """Loads the predictor that is stored with the model."""
+        """Imports the modules of the classes, and loads the predictor of the model.
+
+        Raises:
+            ModuleNotFoundError: A module is neither stored with the model nor installed.
+        """
+        _import((context.model_config or {}).get(IMPORTS, ()))
         self.answerer = tfmrc.pipeline("question-answering", context.artifacts[MODEL])
 
     def predict(
@@ -67,27 +77,42 @@ class QuestionAnsweringModel(PythonModel):
         return pd.DataFrame(answers, columns=columns, index=model_input.index)
 
 
-def save_model(model: Any, path: str | PathLike[str], **options: Any) -> None:
+def save_model(
+    model: Any,
+    path: str | PathLike[str],
+    *,
+    imports: Sequence[str] | None = None,
+    **options: Any,
+) -> None:
     """Saves a reader in MLflow's form.
 
     Args:
         model: A predictor, or str or path of what `tfmrc.load` loads, such as a run.
         path: str or path. The new folder.
-        **options: Further arguments of `mlflow.pyfunc.save_model`, such as `pip_requirements`.
+        imports: list of str or None. Modules that define the classes of a predictor of your own;
+            they are imported before it is loaded. None for the `imports` of a run, and the modules
+            of the predictor, its model and its preprocessor. Default: None.
+        **options: Further arguments of `mlflow.pyfunc.save_model`, such as `pip_requirements`, or
+            `code_paths` with the files of the modules.
 
     Raises:
         mlflow.exceptions.MlflowException: The folder exists and is not empty.
+        ModuleNotFoundError: A module is not found.
+        TypeError: `imports` is one name.
     """
     with tempfile.TemporaryDirectory() as place:
-        mlflow.pyfunc.save_model(path, **{**_arguments(model, Path(place)), **options})
+        mlflow.pyfunc.save_model(path, **_arguments(model, Path(place), imports, options))
 
 
-def log_model(model: Any, name: str, **options: Any) -> Any:
+def log_model(
+    model: Any, name: str, *, imports: Sequence[str] | None = None, **options: Any
+) -> Any:
     """Logs a reader to the active run of MLflow's tracking.
 
     Args:
         model: A predictor, or str or path of what `tfmrc.load` loads, such as a run.
         name: str. Name of the model in the run.
+        imports: list of str or None. As for `save_model`. Default: None.
         **options: Further arguments of `mlflow.pyfunc.log_model`, such as
             `registered_model_name`.
 
@@ -95,11 +120,21 @@ def log_model(model: Any, name: str, **options: Any) -> Any:
         MLflow's `ModelInfo`.
     """
     with tempfile.TemporaryDirectory() as place:
-        return mlflow.pyfunc.log_model(name=name, **{**_arguments(model, Path(place)), **options})
+        arguments = _arguments(model, Path(place), imports, options)
+        return mlflow.pyfunc.log_model(name=name, **arguments)
 
 
-def _arguments(model: Any, place: Path) -> dict[str, Any]:
-    predictor = tfmrc.load(model) if isinstance(model, str | PathLike) else model
+def _arguments(
+    model: Any, place: Path, imports: Sequence[str] | None, options: dict[str, Any]
+) -> dict[str, Any]:
+    is_folder = isinstance(model, str | PathLike)
+    if isinstance(imports, str):
+        raise TypeError(f"`imports` is a list of names. Received: imports={imports!r}")
+    modules = list(imports or (run_imports(model) if imports is None and is_folder else ()))
+    _import(modules)
+    predictor = tfmrc.load(model) if is_folder else model
+    if imports is None and isinstance(predictor, Predictor):
+        modules = _with_modules_of(predictor, modules)
     extras = "mlflow"
     if not isinstance(predictor, Predictor):  # an export
         folder = predictor.saved_model.path
@@ -107,12 +142,35 @@ def _arguments(model: Any, place: Path) -> dict[str, Any]:
         folder = predictor.save(place / MODEL)
         if getattr(predictor.preprocessor, "subwords", None) is not None:
             extras = "encoders,mlflow"  # KerasHub builds the encoder, in an export it is a graph
-    return {
+    arguments = {
         "python_model": __file__,
         "artifacts": {MODEL: str(folder)},
         "signature": SIGNATURE,
         "pip_requirements": [f"tfmrc[{extras}]=={tfmrc.__version__}"],
+        **options,
     }
+    config = arguments.get(CONFIG) or {}
+    if modules and isinstance(config, dict):  # a file has its own
+        arguments[CONFIG] = {IMPORTS: modules, **config}
+    return arguments
+
+
+def _with_modules_of(predictor: Predictor[Any], modules: Iterable[str]) -> list[str]:
+    """Returns the modules, and those of a user's own classes."""
+    parts = (predictor, predictor.model, predictor.preprocessor)
+    own = (type(part).__module__ for part in parts)
+    return list(dict.fromkeys([*modules, *(m for m in own if m.partition(".")[0] not in OURS)]))
+
+
+def _import(modules: Iterable[str]) -> None:
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                f"{error}. It is needed for the predictor's classes: install it, or save the model "
+                f"with `code_paths=[...]`, its files. Received: imports={name!r}"
+            ) from error
 
 
 mlflow.models.set_model(QuestionAnsweringModel())

@@ -246,7 +246,18 @@ Received: word_dimm=4
         Keras creates the variables of optimizer, losses and metrics in the first step, and
         TensorFlow discards a trace that has created variables and traces again: a large model
         would need twice the time to start training.
+
+        Raises:
+            ValueError: Several replicas of TensorFlow train several steps per execution.
         """
+        strategy = getattr(self, "distribute_strategy", None)  # of TensorFlow alone
+        replicas = getattr(strategy, "num_replicas_in_sync", 1)
+        if self.steps_per_execution > 1 and replicas > 1:
+            raise ValueError(
+                "Keras trains several replicas one step per execution; "
+                "compile(..., steps_per_execution=1). "
+                f"Received: steps_per_execution={self.steps_per_execution}, replicas={replicas}"
+            )
         known = self.train_function
         super().make_train_function(force)
         step = self.train_function

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import keras
 
 from tfmrc.files import check_links, read_json
+from tfmrc.run_imports import run_imports
 
 __all__ = [
     "CONFIG",
@@ -114,10 +115,15 @@ def class_and_config(
             getattr(module, class_name)
         cls = keras.saving.get_registered_object(name)
     if not isinstance(entry, dict) or not isinstance(cls, type) or not issubclass(cls, base):
+        modules = ", ".join(run_imports(folder))
+        hint = (
+            f" Its run names the module: `import {modules}` first, or on the command line give the "
+            f"run's folder ({folder.parent})."
+        )
         raise ValueError(
             f"{folder / CONFIG} names a {part} class that is not registered. Import the module "
             "that defines it with `@keras.saving.register_keras_serializable(...)`, then load "
-            f"again. Received: class={name!r:.200}"
+            f"again.{hint if modules else ''} Received: class={name!r:.200}"
         )
     config = entry.get("config")
     if not isinstance(config, dict):

@@ -152,6 +152,15 @@ def _padded(passages: Sequence[Sequence[str]]) -> list[list[str]]:
     return [[*row, *[""] * (width - len(row))] for row in passages]
 
 
+def _check_order(inputs: Any, signature: Any) -> None:
+    if isinstance(inputs, str) or isinstance(signature, Mapping):
+        raise TypeError(
+            "`run` of a client takes the inputs first and then the signature: "
+            "run({'question': [...]}, 'serving_default'). "
+            f"Received: inputs={inputs!r:.80}, signature={signature!r:.80}"
+        )
+
+
 def _answers(outputs: Mapping[str, Any], passages: Sequence[Sequence[str]]) -> list[Answer]:
     return [
         Answer.from_outputs(outputs, row, num_passages=len(texts))
@@ -311,7 +320,9 @@ class Client(_Base):
         Raises:
             RequestError: If the server refuses the request; the message is the server's.
             ConnectionError: If there is no server.
+            TypeError: If inputs and signature are swapped; `Predictor.run` has the other order.
         """
+        _check_order(inputs, signature)
         reply = self._send(self._transport.predict(signature, inputs))
         outputs: dict[str, Any] = self._transport.outputs(reply)
         return outputs
@@ -459,6 +470,7 @@ class AsyncClient(_Base):
             inputs: dict. For each input the values, one per example.
             signature: str. Name of the signature. Default: "serving_default".
         """
+        _check_order(inputs, signature)
         reply = await self._send(self._transport.predict(signature, inputs))
         outputs: dict[str, Any] = self._transport.outputs(reply)
         return outputs

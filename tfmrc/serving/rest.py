@@ -3,6 +3,7 @@
 import asyncio
 import hmac
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,6 +29,7 @@ __all__ = ["rest_application"]
 
 METRICS_PATH = "/monitoring/prometheus/metrics"
 OPEN_PATHS = ("/", "/healthz", "/readyz")  # and the files of the page
+DISCARDED_BYTES = 2**28  # of a body that is too large
 HELP = "The paths are /v1/models/NAME, .../metadata and ...:predict."
 
 Handler = Callable[[Request, Call], Awaitable[Response]]
@@ -150,6 +152,43 @@ class _Guard:
         return self.api_key is not None and hmac.compare_digest(given.encode(), self.api_key)
 
 
+class _BodyTooLarge(RequestError):
+    """A body that is refused before it has been read."""
+
+
+class _Lingering(Response):
+    """A refusal after which the rest of the body is read and discarded.
+
+    A connection that is closed with unread data is reset, and many clients then lose the reply.
+
+    Args:
+        reply: `Response`. What is sent.
+        seconds: float. Time for the rest of the body.
+    """
+
+    def __init__(self, reply: Response, seconds: float):
+        super().__init__(reply.body, reply.status_code, dict(reply.headers))
+        self.seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start = {"type": "http.response.start", "status": self.status_code}
+        await send({**start, "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": self.body, "more_body": True})
+        if Headers(scope=scope).get("expect", "").lower() != "100-continue":
+            with suppress(TimeoutError, asyncio.CancelledError):  # or the server stops
+                async with asyncio.timeout(self.seconds):
+                    await _discard(receive)
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _discard(receive: Receive) -> None:
+    size, is_more = 0, True
+    while is_more and size < DISCARDED_BYTES:
+        message = await receive()
+        size += len(message.get("body", b""))
+        is_more = message.get("more_body", False)
+
+
 class _Rest:
     def __init__(self, service: Service):
         self.service = service
@@ -166,6 +205,8 @@ class _Rest:
                     reply = await handler(request, call)
                 except RequestError as error:
                     reply = _refusal(error)
+                    if isinstance(error, _BodyTooLarge):
+                        reply = _Lingering(reply, self.service.limits.receive_seconds)
                 except asyncio.CancelledError:
                     if not self.service.stopping:
                         raise
@@ -258,7 +299,7 @@ class _Rest:
 
     async def _body(self, request: Request) -> bytes:
         most = self.service.limits.body_bytes
-        error = RequestError(f"The body must have at most {most:,} bytes.", 413)
+        error = _BodyTooLarge(f"The body must have at most {most:,} bytes.", 413)
         size = request.headers.get("content-length")
         if size is None and "transfer-encoding" not in request.headers:
             raise RequestError("The request must give its length (Content-Length).", 411)

@@ -56,6 +56,13 @@ def test_an_evaluation_on_two_replicas_before_any_training(toy):
         np.testing.assert_allclose(found[name], loss, rtol=1e-6, err_msg=name)
 
 
+def test_several_steps_per_execution_are_refused_on_two_replicas(toy):
+    assert str(toy["refused"]) == (
+        "Keras trains several replicas one step per execution; compile(..., steps_per_execution=1)."
+        " Received: steps_per_execution=2, replicas=2"
+    )
+
+
 def test_keras_clipping_trains_otherwise(toy):
     """Why there is an optimizer of our own: if this fails, Keras may have mended it."""
     one, keras_two = part(toy, "one/average/"), part(toy, "keras two/average/")

@@ -100,9 +100,10 @@ def forms_of_bias():
 
 
 @pytest.mark.parametrize("number", range(4))
-@pytest.mark.parametrize("known", [True, False])
-def test_few_queries_against_numpy(number, known):
-    """As vectors if their number is known, and as a matrix otherwise."""
+@pytest.mark.parametrize(("known", "gpu"), [(True, False), (False, False), (True, True)])
+def test_few_queries_against_numpy(number, known, gpu, monkeypatch):
+    """As vectors if their number is known and no GPU is there, and as a matrix otherwise."""
+    monkeypatch.setattr("tfmrc.ops.attention.has_gpu", lambda: gpu)
     given = forms_of_bias()[number]
     inputs = arrays()
     inputs[2][1] = 0.0  # as values at padding are: `bias()` leaves the second text nothing else
@@ -122,7 +123,7 @@ def test_few_queries_against_numpy(number, known):
         for each in run.get_concrete_function().graph.get_operations()
         if each.type == "BatchMatMulV2"
     ]
-    assert [each.outputs[0].shape.rank for each in products] == [5 if known else 4] * 2
+    assert [each.outputs[0].shape.rank for each in products] == [5 if known and not gpu else 4] * 2
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

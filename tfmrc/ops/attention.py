@@ -6,6 +6,7 @@ from keras import ops
 from tfmrc.ops.dropout import keep_mask
 from tfmrc.ops.gradients import after, custom_gradient
 from tfmrc.ops.masking import biased_softmax
+from tfmrc.ops.portable import has_gpu
 from tfmrc.sizes import sizes
 
 __all__ = ["attend", "scores"]
@@ -71,7 +72,7 @@ def attend(queries, keys, values, bias, scale, training=False, rate=0.0, seed=No
     Reference: Vaswani et al. 2017, section 3.2; Chen et al. 2016 (computing again).
     """
     queries, keys, values = map(ops.convert_to_tensor, (queries, keys, values))
-    if not training and 1 < (queries.shape[-2] or 0) <= _FEW:
+    if not training and 1 < (queries.shape[-2] or 0) <= _FEW and not has_gpu():
         # The beams of a step, each as a vector. A CPU multiplies a few rows by rearranging the
         # whole matrix; a vector reads it once, and the next one finds it in the cache.
         several = queries[..., None, :], keys[..., None, :, :], values[..., None, :, :]

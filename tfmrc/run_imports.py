@@ -5,9 +5,9 @@ from pathlib import Path
 
 import yaml
 
-__all__ = ["run_imports"]
+__all__ = ["CONFIG", "run_imports"]
 
-CONFIG = "config.yaml"
+CONFIG = "config.yaml"  # the settings in the folder of a run
 
 
 def run_imports(folder: str | PathLike[str]) -> tuple[str, ...]:

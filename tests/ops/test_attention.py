@@ -126,6 +126,13 @@ def test_few_queries_against_numpy(number, known, gpu, monkeypatch):
     assert [each.outputs[0].shape.rank for each in products] == [5 if known and not gpu else 4] * 2
 
 
+def test_gradients_of_few_queries_are_those_of_the_steps():
+    mine = with_gradients(lambda *x: attend(*x, bias(), SCALE), arrays())
+    theirs = with_gradients(lambda *x: by_steps(*x, 0.0, None), arrays())
+    for one, other in zip(mine, theirs, strict=True):
+        np.testing.assert_allclose(one, other, atol=2e-6)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("training", [False, True])
 def test_half_precision(dtype, training):

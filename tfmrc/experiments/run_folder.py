@@ -12,10 +12,10 @@ from typing import IO, Any
 from tfmrc.experiments import loading
 from tfmrc.experiments.settings import Evaluation, Experiment, Grid, Training
 from tfmrc.files import write_text
+from tfmrc.run_imports import CONFIG
 
 MARKER = "run.json"
 LOCK = ".lock"
-CONFIG = "config.yaml"
 INPUTS = "inputs.json"
 DATA = "data.json"
 VOCABULARY = "vocabulary.txt"

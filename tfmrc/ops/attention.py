@@ -11,7 +11,7 @@ from tfmrc.sizes import sizes
 
 __all__ = ["attend", "scores"]
 
-_FEW = 10
+FEW_QUERIES = 10  # a CPU multiplies more of them faster as a matrix
 
 
 def scores(queries, keys, scale):
@@ -72,7 +72,7 @@ def attend(queries, keys, values, bias, scale, training=False, rate=0.0, seed=No
     Reference: Vaswani et al. 2017, section 3.2; Chen et al. 2016 (computing again).
     """
     queries, keys, values = map(ops.convert_to_tensor, (queries, keys, values))
-    if not training and 1 < (queries.shape[-2] or 0) <= _FEW and not has_gpu():
+    if not training and 1 < (queries.shape[-2] or 0) <= FEW_QUERIES and not has_gpu():
         # The beams of a step, each as a vector. A CPU multiplies a few rows by rearranging the
         # whole matrix; a vector reads it once, and the next one finds it in the cache.
         several = queries[..., None, :], keys[..., None, :, :], values[..., None, :, :]

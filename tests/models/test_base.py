@@ -274,3 +274,16 @@ def test_the_pointer_is_trained_although_xla_was_asked_for():
     with pytest.warns(UserWarning, match="jit_compile"):
         model.compile(**training.maxout_pointer_qg(model=model, steps=9), jit_compile=True)
     assert np.isfinite(model.train_on_batch(x, y))
+
+
+def test_a_validation_loss_that_nothing_computes_is_missing_before_the_first_step(tmp_path):
+    model = compiled(SAN(**SMALL))
+    before = model.get_weights()
+    with pytest.raises(ValueError, match=r"BestCheckpoint needs the validation loss.*'val_loss'"):
+        model.fit(X, targets(), 3, callbacks=training.callbacks(tmp_path / "run"))
+    for now, then in zip(model.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+    model.fit(X, targets(), 3, callbacks=training.callbacks(tmp_path / "loss", monitor="loss"))
+    run = training.callbacks(tmp_path / "split", ema_weights=False)
+    model.fit(X, targets(), 2, validation_split=0.4, callbacks=run, verbose=0)
+    assert run.best.best_epoch == 0

@@ -207,12 +207,18 @@ Received: word_dimm=4
         preprocessor has shuffled it, so no such warning is shown.
 
         Outputs that had no label in any example are noted in `trained_outputs`.
+
+        Raises:
+            ValueError: A callback monitors the validation loss, and there are no validation data.
         """
-        x = args[0] if args else kwargs.get("x")
-        if hasattr(x, "element_spec") and len(args) < 9:  # the ninth is `shuffle`
-            kwargs.setdefault("shuffle", False)
+        given = inspect.signature(super().fit).bind(*args, **kwargs).arguments
+        x = given.get("x")
+        if hasattr(x, "element_spec"):
+            given.setdefault("shuffle", False)
         check_rows(x)
-        history = super().fit(*args, **kwargs)
+        if given.get("validation_data") is None and not given.get("validation_split"):
+            _refuse_validation_loss(given.get("callbacks"))
+        history = super().fit(**given)
         if isinstance(self.output, dict) and history.epoch:
             losses, earlier = history.history, self.trained_outputs or ()
             self.trained_outputs = tuple(
@@ -369,6 +375,17 @@ def _built_first(
         return step(batches)
 
     return built_step
+
+
+def _refuse_validation_loss(callbacks: Any) -> None:
+    """Refuses what would fail at the end of the first epoch (`BestCheckpoint`)."""
+    for callback in keras.tree.flatten(callbacks):
+        if getattr(callback, "needs_validation", False):
+            raise ValueError(
+                f"{type(callback).__name__} needs the validation loss: give `fit` "
+                "`validation_data`, or another `monitor`. Received: "
+                f"monitor={callback.monitor!r}, validation_data=None"
+            )
 
 
 def _put(model: Model, name: str, value: Any) -> None:

@@ -85,6 +85,11 @@ class BestCheckpoint(keras.callbacks.Callback):
         self.ema_weights = ema_weights
         self._reset()
 
+    @property
+    def needs_validation(self) -> bool:
+        """Whether the number comes from validation data and from nothing else."""
+        return self.monitor == "val_loss"
+
     def _reset(self) -> None:
         self.best: float | None = None
         self.best_epoch: int | None = None

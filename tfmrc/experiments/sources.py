@@ -368,10 +368,12 @@ def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
 
     Raises:
         FileNotFoundError: If the file does not exist.
-        ValueError: If columns are given for a file that is no table.
+        ValueError: If it is a folder or a pipe, or columns are given for a file that is no table.
     """
-    if not path.is_file():
+    if not path.exists():
         raise FileNotFoundError(f"The file does not exist. Received: {path}")
+    if not path.is_file():
+        raise ValueError(f"A file is needed, not a folder or a pipe. Received: {path}")
     return file_format(path, columns)
 
 

@@ -445,3 +445,11 @@ def test_a_mark_before_quoted_names_and_old_line_ends(tmp_path):
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.json", "t.jsonl", "t.parquet", "t.csv.gz"])
 def test_the_form_is_recognised(tmp_path, name):
     assert list(data.read_file(write(tmp_path / name))) == EXAMPLES
+
+
+@pytest.mark.parametrize("text, reason", [("[]", "contains no row"), ('["q"]', "row 1: a row is")])
+def test_a_list_without_rows_is_a_table_and_not_a_dialogue(tmp_path, text, reason):
+    path = tmp_path / "list.json"
+    path.write_text(text)
+    with pytest.raises(RecordError, match=reason):
+        list(data.read_file(path))

@@ -112,7 +112,7 @@ def _format(path: str | PathLike) -> str:
     if start.startswith(b"PAR1"):
         return "table"
     if start.lstrip()[:1] == b"[":
-        return "table" if start.lstrip()[1:].lstrip()[:1] == b"{" else "dream"
+        return "dream" if start.lstrip()[1:].lstrip()[:1] == b"[" else "table"
     if start.startswith("\t".join(COLUMNS).encode()):
         return "wikiqa"
     if start.lstrip()[:1] == b"{":

@@ -162,6 +162,13 @@ def _predict(
 def _check_output(output: Path, questions: Path) -> None:
     if output.is_dir():
         raise ValueError(f"The output is a folder. Received: --output {output}")
+    if output.exists() and not output.is_file():
+        raise ValueError(
+            "The output is read again to resume, which needs a file; without --output the "
+            f"predictions are printed. Received: --output {output}"
+        )
+    if output.suffix == ".gz":
+        raise ValueError(f"Predictions are not compressed. Received: --output {output}")
     if output.exists() and questions.exists() and output.samefile(questions):
         raise ValueError(f"The output would replace the input. Received: --output {output}")
 

@@ -413,6 +413,9 @@ def test_saved_with_its_model(family, tmp_path) -> None:
     pieces = keras.Input((None, 2), dtype="int32")
     model = keras.Model([ids, segments, pieces], layer.words(layer(ids, segments), pieces))
     assert model.output.shape == (None, None, 8)
+    summary = []
+    model.summary(expand_nested=True, print_fn=summary.append)
+    assert "BackboneEncoder" in "".join(summary)
     batch = [IDS, SEGMENTS, np.array([[[1, 2], [3, 1]], [[1, 3], [0, 0]]])]
     expected = np.array(model(batch))
     model.save(tmp_path / "model.keras")
@@ -432,6 +435,17 @@ def test_bfloat16_keeps_float32_weights() -> None:
     plain = make("bert", layers="mix")
     difference = np.array(tf.cast(states, tf.float32)) - np.array(plain(IDS, SEGMENTS))
     assert abs(difference).max() < 0.1
+
+
+def test_a_quantized_backbone_is_computed_by_its_own_layers() -> None:
+    layer = make("bert")
+    backbone, states = of_keras_hub(layer)
+    exact = np.array(states())
+    layer.backbone.quantize("int8")
+    backbone.quantize("int8")
+    result, expected = np.array(layer(IDS, SEGMENTS)).reshape(exact.shape), np.array(states())
+    np.testing.assert_allclose(result, expected, atol=1e-5)
+    assert 0 < abs(result - exact).max() < 0.3
 
 
 def test_layers_compute_real_subwords_alone(monkeypatch) -> None:

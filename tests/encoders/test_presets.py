@@ -129,7 +129,7 @@ def test_the_encoder_of_a_predictor() -> None:
     copy = encoders.from_preset(predictor)
     batch = read(encoder, "Who flew?", "The owl flew.")
     np.testing.assert_allclose(states(copy, batch), states(encoder, batch), atol=1e-6)
-    assert copy.layer is not encoder.layer and copy.layer.layers == "mix"
+    assert copy.layer is not encoder.layer and copy.layer.output_layers == "mix"
     assert copy.subwords.get_config() == encoder.subwords.get_config()
     copy.layer.backbone.weights[0].assign(copy.layer.backbone.weights[0] + 1)
     smaller = encoders.from_preset(

@@ -287,3 +287,12 @@ def test_a_validation_loss_that_nothing_computes_is_missing_before_the_first_ste
     run = training.callbacks(tmp_path / "split", ema_weights=False)
     model.fit(X, targets(), 2, validation_split=0.4, callbacks=run, verbose=0)
     assert run.best.best_epoch == 0
+
+
+@pytest.mark.parametrize("mode", ["int8", "float8"])
+def test_a_model_refuses_to_be_quantized_and_stays_as_it_is(mode):
+    model = SAN(**SMALL)
+    before = array(model(X)["begin"])
+    with pytest.raises(NotImplementedError, match=rf"SAN has no form in integers.*mode='{mode}'"):
+        model.quantize(mode)
+    np.testing.assert_array_equal(array(model(X)["begin"]), before)

@@ -100,7 +100,7 @@ class BackboneEncoder(keras.layers.Layer):
             )
         self.family = family
         self.pad_id = pad_id
-        self.layers = layers
+        self.output_layers = layers  # `layers` is Keras' name for sublayers
         self._trainable_layers = trainable_layers
         self.remat = remat
         self.activation = activation
@@ -203,7 +203,7 @@ class BackboneEncoder(keras.layers.Layer):
             outputs = self.compute(ids, segments, mask, bool(training))
         else:
             outputs = self.state_cache.read(ids, segments)
-        if self.layers == "last":
+        if self.output_layers == "last":
             states = outputs[-1]
         else:
             states = self._mix(outputs)
@@ -248,9 +248,9 @@ class BackboneEncoder(keras.layers.Layer):
             x = self._layer(layer, x, mask, bias, extra, subwords, training and not frozen)
             if frozen:
                 x = ops.stop_gradient(x)
-            if self.layers == "mix" or number == len(layers) - 1:
+            if self.output_layers == "mix" or number == len(layers) - 1:
                 outputs.append(x if subwords is None else subwords.to_windows(x))
-        return outputs if self.layers == "mix" else outputs[-1:]
+        return outputs if self.output_layers == "mix" else outputs[-1:]
 
     def _layer(self, layer, x, mask, bias, extra, subwords, training):
         generators = keras_private.seed_generators(layer) if training else []
@@ -297,7 +297,7 @@ class BackboneEncoder(keras.layers.Layer):
             "backbone": hub.sizes_of(self.backbone),
             "pad_id": self.pad_id,
             "pooling": self.words.pooling,
-            "layers": self.layers,
+            "layers": self.output_layers,
             "trainable_layers": self.trainable_layers,
             "remat": self.remat,
             "activation": self.activation,

@@ -20,9 +20,14 @@ __all__ = ["layer_norm", "supports", "transformer_layer"]
 
 
 def supports(layer: Any) -> bool:
-    """Returns True for the layers of BERT's kind; DeBERTa's attention has another form."""
+    """Returns True for the layers of BERT's kind; DeBERTa's attention has another form.
+
+    Layers that were quantized have integers as kernels, which only they can compute with.
+    """
     attention = getattr(layer, "_self_attention_layer", None)
-    return isinstance(attention, keras.layers.MultiHeadAttention) and not layer.normalize_first
+    if not isinstance(attention, keras.layers.MultiHeadAttention) or layer.normalize_first:
+        return False
+    return layer._feedforward_output_dense.quantization_mode is None
 
 
 def transformer_layer(layer: Any, x: Any, bias: Any, subwords: Any, training: bool) -> Any:

@@ -158,7 +158,7 @@ def _copied(predictor: Any, random: bool, options: dict[str, Any]) -> Encoder:
     layer = BackboneEncoder.from_config({**trained.get_config(), **options})
     if not random:
         layer.backbone.set_weights(trained.backbone.get_weights())
-        if layer.layers == trained.layers == "mix":
+        if layer.output_layers == trained.output_layers == "mix":
             layer.mix_weights.assign(trained.mix_weights)
             layer.mix_gamma.assign(trained.mix_gamma)
     return Encoder(layer, SubwordTokenizer(subwords.pieces, **{**subwords.get_config(), **windows}))

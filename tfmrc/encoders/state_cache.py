@@ -144,7 +144,7 @@ class StateCache:
 
     @property
     def _num_outputs(self) -> int:
-        return self.layer.num_layers + 1 if self.layer.layers == "mix" else 1
+        return self.layer.num_layers + 1 if self.layer.output_layers == "mix" else 1
 
     def _compute(self, ids: np.ndarray, segments: np.ndarray) -> np.ndarray:
         """Returns `[R, layers, P, dim]`."""

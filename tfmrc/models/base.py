@@ -238,6 +238,19 @@ Received: word_dimm=4
         check_rows(x)
         return super().predict(x, *args, **kwargs)
 
+    def quantize(self, mode: Any = None, *args: Any, **kwargs: Any) -> None:
+        """Refuses: the layers of tfmrc have no form in integers.
+
+        Keras would convert those of a pretrained encoder alone, and save a file that does not load.
+
+        Raises:
+            NotImplementedError: Always.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} has no form in integers; created with `dtype='bfloat16'`, its "
+            f"weights take half the bytes. Received: mode={mode!r}"
+        )
+
     def _resolve_auto_jit_compile(self) -> bool:
         """Returns whether `compile` uses XLA by itself: never on TensorFlow.
 

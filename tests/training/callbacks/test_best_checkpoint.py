@@ -97,17 +97,43 @@ def test_state_goes_on_with_the_weights_that_it_counts_on(path):
     training.BestCheckpoint(path, restore=False).set_state(one.get_state())
 
 
-def test_a_number_that_is_not_there(path):
-    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
-    model.compile("sgd", "mse")
-    with pytest.raises(ValueError, match=r"\['loss'\].*Received: monitor='val_loss'"):
-        model.fit(
-            np.ones((2, 1)), np.ones((2, 1)), verbose=0, callbacks=[training.BestCheckpoint(path)]
-        )
-
-
 def test_what_makes_no_sense_is_refused(path, tmp_path):
     with pytest.raises(ValueError, match="Received: mode='up'"):
         training.BestCheckpoint(path, mode="up")
     with pytest.raises(ValueError, match="weights.h5"):
         training.BestCheckpoint(tmp_path / "best.h5")
+
+
+@pytest.mark.parametrize("frequency, validated", [(2, [1, 3]), ([3], [2])])
+def test_epochs_without_validation_are_passed_over(path, frequency, validated):
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    best = training.BestCheckpoint(path, patience=5)
+    x, y = np.ones((2, 1)), np.zeros((2, 1))
+    history = model.fit(
+        x, y, epochs=4, verbose=0, validation_data=(x, y), validation_freq=frequency,
+        callbacks=[best],
+    )  # fmt: skip
+    losses = history.history["val_loss"]
+    assert len(history.epoch) == 4 and len(losses) == len(validated)
+    assert best.best_epoch == validated[int(np.argmin(losses))] and best.best == min(losses)
+    assert model.evaluate(x, y, verbose=0) == pytest.approx(min(losses))
+
+
+def test_a_training_without_validation_says_that_nothing_was_saved(path):
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    best = training.BestCheckpoint(path)
+    with pytest.warns(UserWarning, match=r"No epoch was validated.*best.weights.h5.*'val_loss'"):
+        model.fit(np.ones((2, 1)), np.zeros((2, 1)), epochs=2, verbose=0, callbacks=[best])
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("monitor", ["val_score", "score"])
+def test_a_number_that_no_log_has_is_an_error_of_the_first_epoch(path, monitor):
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    best = training.BestCheckpoint(path, monitor)
+    x, y = np.ones((2, 1)), np.zeros((2, 1))
+    with pytest.raises(ValueError, match=r"The logs of epoch 0 have \['loss', 'val_loss'\]"):
+        model.fit(x, y, epochs=2, verbose=0, validation_data=(x, y), callbacks=[best])

@@ -2,6 +2,7 @@
 
 import math
 import os
+import warnings
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,9 @@ class BestCheckpoint(keras.callbacks.Callback):
     With `among` above 1, the last of that number of best epochs is saved: whenever an epoch is
     among the best so far, its weights replace those in the file. `best_epoch` is the saved epoch,
     `best` the best number of all.
+
+    Epochs without validation (`validation_freq` of `fit`) are passed over, and `patience` counts
+    the others. A training without any saves nothing, and a warning says so.
 
     Args:
         path: str or path. The file of the weights, which ends in `.weights.h5`.
@@ -95,6 +99,8 @@ class BestCheckpoint(keras.callbacks.Callback):
         self.best_epoch: int | None = None
         self.wait = 0
         self.values: list[float] = []  # of the best epochs so far, best first
+        self._is_validated = False  # in this epoch
+        self._skipped = 0  # epochs without validation
 
     def get_state(self) -> dict[str, Any]:
         """Returns the best number, the saved epoch, epochs since then, and the best numbers."""
@@ -125,12 +131,21 @@ class BestCheckpoint(keras.callbacks.Callback):
     def on_train_begin(self, logs: Any = None) -> None:
         self._reset()
 
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._is_validated = False
+
+    def on_test_end(self, logs: Any = None) -> None:
+        self._is_validated = True
+
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         logs = logs or {}
         if self.monitor not in logs:
+            if self.monitor.startswith("val_") and not self._is_validated:
+                self._skipped += 1
+                return
             raise ValueError(
-                f"The logs of epoch {epoch} have {sorted(logs)}; give `fit` validation data, or "
-                f"name one of these. Received: monitor={self.monitor!r}"
+                f"The logs of epoch {epoch} have {sorted(logs)}; name one of these. "
+                f"Received: monitor={self.monitor!r}"
             )
         value = float(logs[self.monitor])
         if self._is_better(value):
@@ -166,5 +181,11 @@ class BestCheckpoint(keras.callbacks.Callback):
         return True
 
     def on_train_end(self, logs: Any = None) -> None:
+        if self._skipped and self.best_epoch is None:
+            warnings.warn(
+                f"No epoch was validated, so that {self.path.name} was not written; give `fit` "
+                f"validation data. Received: monitor={self.monitor!r}",
+                stacklevel=2,
+            )
         if self.restore and self.best_epoch is not None:
             load_weights(self.model, self.path)

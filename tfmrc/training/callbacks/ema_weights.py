@@ -127,6 +127,9 @@ class EMAWeights(keras.callbacks.Callback):
     `SwapEMAWeights` exchanges them by additions, which rounds). When `fit` ends, Keras leaves the
     averages in the model.
 
+    Save and stop by `BestCheckpoint`: Keras' `ModelCheckpoint` and `EarlyStopping` keep the weights
+    themselves, which are not those that were validated.
+
     Example:
 
     >>> from tfmrc import training

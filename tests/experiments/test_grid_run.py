@@ -18,11 +18,13 @@ from tfmrc import Predictor, cli, data, experiments
 from tfmrc.encoders import load_cove
 from tfmrc.evaluation import read_predictions
 from tfmrc.experiments import find_recipe
+from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import digest_of, model_digest, run_digest
 from tfmrc.experiments.predictor import load_run as load_once
 from tfmrc.experiments.reporting import details_of
 from tfmrc.experiments.reproduction import find_runs, read_rows, states
 from tfmrc.experiments.steps import evaluate as evaluation_step
+from tfmrc.experiments.steps import first_look as look
 from tfmrc.ops.ids import NUM_SPECIAL
 from tfmrc.predictors import SANPredictor
 
@@ -412,3 +414,12 @@ def test_an_answer_without_a_span_is_counted_and_left_out(place: Path) -> None:
     facts = json.loads((place / "own" / "training.json").read_text())
     left_out = facts["alignment"]["without_a_span"]
     assert 0 < left_out <= 3 and sum(facts["alignment"].values()) == facts["examples"]
+
+
+def test_a_first_look_of_one_step_says_that_it_needs_two(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "train", lambda *_, **__: None)
+    monkeypatch.setattr(folders, "read_json", lambda *_: {"seconds_per_step": None, "records": 8})
+    with pytest.raises(ValueError, match="A first look needs a second step"):
+        look.first_look(experiments.load(place / "grid.yaml"), run=place / "run")

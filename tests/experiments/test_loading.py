@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
+import keras
 import pytest
+import tensorflow as tf
+import yaml
 
 from tfmrc.experiments import loading
-from tfmrc.experiments.building import import_modules
+from tfmrc.experiments.building import check_experiment, import_modules
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, Training
+from tfmrc.experiments.steps import train
 from tfmrc.experiments.steps.train import count_steps
 
 TEXT = """
@@ -156,3 +160,23 @@ def test_a_module_that_cannot_be_imported_is_named_with_the_places(file: Path) -
     experiment = loading.load(file, "imports=[no_such_module]")
     with pytest.raises(ValueError, match="looked for in .*, on PYTHONPATH.*'no_such_module'"):
         import_modules(experiment)
+
+
+@pytest.mark.parametrize("name", ["steps", "epochs", "eval_every_steps", "best_of"])
+@pytest.mark.parametrize("number", [0, -3])
+def test_numbers_of_the_training_are_positive(file: Path, name: str, number: int) -> None:
+    settings = {
+        "name": "small",
+        "sources": [{"format": "small_squad", "train": "train"}],
+        "model": {"name": "SAN"},
+        "training": {name: number},
+    }
+    file.write_text(yaml.safe_dump(settings), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"at least 1. Received: training.{name}={number}"):
+        check_experiment(loading.load(file))
+
+
+def test_gpus_that_tensorflow_sees_are_not_those_of_jax(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind, kind])
+    assert train._strategy(8) is None

@@ -1,5 +1,7 @@
 """Run folders: recognised by a marker, locked, emptied only if they are ours, never half done."""
 
+import errno
+import fcntl
 import json
 import os
 import shutil
@@ -16,6 +18,7 @@ from tfmrc.experiments import loading
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.settings import Evaluation, Experiment, Grid, Source, Training
 from tfmrc.files import replacing
+from tfmrc.predictors.folders import new_folder
 
 EXPERIMENT = Experiment(
     "x",
@@ -248,6 +251,17 @@ def test_a_refused_process_leaves_the_new_folder_of_another(tmp_path: Path, monk
     ):
         pass
     assert folder.is_dir()
+
+
+def test_a_file_system_without_locks_is_not_another_process(tmp_path, monkeypatch) -> None:
+    def refused(file, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refused)
+    with pytest.raises(OSError, match="No locks available"), folders.locked(tmp_path):
+        pass
+    with pytest.raises(OSError, match="No locks available"), new_folder(tmp_path / "new", 1):
+        pass
 
 
 HOLDER = """

@@ -148,6 +148,10 @@ def check_experiment(experiment: Experiment) -> Classes:
             raise ValueError(
                 f"A batch has at least one example. Received: {name}.batch_size={part.batch_size}"
             )
+    for name in ("steps", "epochs", "eval_every_steps", "checkpoint_every_steps", "best_of"):
+        number = getattr(experiment.training, name)
+        if number is not None and number < 1:
+            raise ValueError(f"The number is at least 1. Received: training.{name}={number}")
     function = training_function(_optimizer_class(experiment, classes))
     options = experiment.evaluation
     options_class = classes.predictor.options_class

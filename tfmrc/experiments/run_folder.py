@@ -275,7 +275,7 @@ class RunLockedError(ValueError):
 
 
 @contextmanager
-def locked(folder: Path, wait: bool = False) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Holds the lock of a folder while the block runs.
 
     The operating system releases the lock when its process ends, so the lock file of a killed
@@ -283,14 +283,12 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
 
     Args:
         folder: Path. The folder, which must exist.
-        wait: bool. Whether to wait until the other process releases the lock instead of raising.
-            Default: False.
 
     Raises:
         RunLockedError: If another process holds the lock; the message names it.
     """
     with open(folder / LOCK, "a+", encoding="utf-8") as file:
-        if not _lock(file, wait):
+        if not _lock(file):
             file.seek(0)
             holder = file.read().strip() or "another process"
             raise RunLockedError(
@@ -308,12 +306,12 @@ def locked(folder: Path, wait: bool = False) -> Iterator[None]:
             file.truncate()
 
 
-def _lock(file: IO[str], wait: bool) -> bool:
+def _lock(file: IO[str]) -> bool:
     import fcntl
 
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         return False
     return True
 

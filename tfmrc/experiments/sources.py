@@ -352,10 +352,8 @@ def read_questions(
         FileNotFoundError: If the file does not exist.
         ValueError: If two examples have the same id, a line is broken, or a column is missing.
     """
-    if source_format(Path(path), columns) == "table":
-        read = data.read_table(path, columns=columns or usual, columns_optional=not columns)
-    else:
-        read = data.read_file(path)
+    _check_file(Path(path))
+    read = data.read_file(path, columns=columns or usual, columns_optional=not columns)
     return list(unique(read, str(path)))
 
 
@@ -370,11 +368,15 @@ def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
         FileNotFoundError: If the file does not exist.
         ValueError: If it is a folder or a pipe, or columns are given for a file that is no table.
     """
+    _check_file(path)
+    return file_format(path, columns)
+
+
+def _check_file(path: Path) -> None:
     if not path.exists():
         raise FileNotFoundError(f"The file does not exist. Received: {path}")
     if not path.is_file():
         raise ValueError(f"A file is needed, not a folder or a pipe. Received: {path}")
-    return file_format(path, columns)
 
 
 def table_columns(experiment: Experiment) -> Mapping[str, Any] | None:

@@ -105,7 +105,7 @@ def _only_process(path: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not os.path.samestat(os.fstat(file.fileno()), lock.stat()):
                 raise BlockingIOError  # it was removed, and another process may have made its own
-        except OSError as error:
+        except (BlockingIOError, FileNotFoundError) as error:
             raise OSError(f"Another process is writing {path}. Wait until it ends.") from error
         try:
             yield

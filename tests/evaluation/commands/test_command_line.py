@@ -112,6 +112,8 @@ def test_answerability_at_the_threshold_of_dev(
     assert row["note"].startswith("threshold 0.8, the best on ")
     _run(files, "answerability", "--threshold", "0.5", *paths, code=2)
     assert "not with --threshold" in capsys.readouterr().err
+    _run(files, "answerability", *paths[:2], code=2)
+    assert "go with --dev-predictions" in capsys.readouterr().err
 
 
 def test_squad(files: Path) -> None:
@@ -207,6 +209,19 @@ def test_compare_with_a_system_that_abstains(
     result = _run(files, "compare", "--second", str(files / "other.jsonl"), "--samples", "50")
     assert "rouge_l" not in result["scores"] and "answerable_f1" in result["scores"]
     assert "not compared: 2 and 1 questions" in " ".join(capsys.readouterr().out.split())
+
+
+def test_compare_with_a_system_that_answers_nothing(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [json.loads(line) for line in (files / "run.jsonl").read_text().splitlines()]
+    silent = [json.dumps({**row, "answer": "No Answer Present."}) + "\n" for row in rows]
+    (files / "other.jsonl").write_text("".join(silent))
+    _run(files, "compare", "--second", str(files / "other.jsonl"), "--samples", "50")
+    shown = capsys.readouterr().out
+    [row] = [line for line in shown.splitlines() if "ROUGE-L" in line]
+    # 1 for a; for b P = 1, R = 1/2 and with beta 1.2 F = 2.44 / 3.88.
+    assert [cell.strip() for cell in row.split("│")[2:4]] == ["81.44", "–"]
 
 
 def test_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -111,6 +111,34 @@ def test_a_jar_that_ends_early_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
     room._engine.cache_clear()
 
 
+def test_an_interrupt_leaves_no_answers_for_the_next_questions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path
+) -> None:
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\nexec cat\n")  # which answers a line with itself
+    java.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    room._engine.cache_clear()
+    engine = room._engine()
+    pipe = engine._process.stdout
+
+    class Interrupted:
+        left = 1
+
+        def readline(self) -> bytes:
+            if not self.left:
+                raise KeyboardInterrupt
+            self.left -= 1
+            return pipe.readline()
+
+    monkeypatch.setattr(engine._process, "stdout", Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        engine.ask(["one", "two", "three"])
+    assert room._engine().ask(["four", "five"]) == ["four", "five"]
+    room._engine().close()
+    room._engine.cache_clear()
+
+
 def test_meteor_can_be_switched_off() -> None:
     scores = score_answers({"a": "x"}, {"a": ["x"]}, rules="qg", meteor=False)
     assert "meteor" not in scores

@@ -12,7 +12,7 @@ from tfmrc.evaluation.files.references import Reference
 from tfmrc.evaluation.metrics.adversarial import score_adversarial_squad
 from tfmrc.evaluation.metrics.ranking import score_ranking
 from tfmrc.evaluation.metrics.resampling import paired_bootstrap
-from tfmrc.evaluation.metrics.score import Scores
+from tfmrc.evaluation.metrics.score import Score, Scores
 from tfmrc.evaluation.metrics.squad import score_squad
 from tfmrc.evaluation.reports.tables import show_rows
 
@@ -30,19 +30,24 @@ def compare(options: Namespace) -> dict[str, Any]:
     table = []
     for name in first:
         one, two = first[name], second[name]
+        values = [_shown(one), _shown(two)]
         if one.statistics is None or two.statistics is None or not one.statistics.ids:
             continue
         if set(one.statistics.ids) != set(two.statistics.ids):
             # Such as the words of the answers, if one system alone abstains from a question.
             sizes = f"not compared: {one.size:,} and {two.size:,} questions, not the same ones"
-            table.append([one.label, f"{100 * float(one):.2f}", f"{100 * float(two):.2f}", sizes])
+            table.append([one.label, *values, sizes])
             continue
         test = paired_bootstrap(one, two, samples=options.samples, seed=options.seed)
         tests[name] = {"first": one.to_json(), "second": two.to_json(), "test": vars(test)}
-        table.append([one.label, f"{100 * float(one):.2f}", f"{100 * float(two):.2f}", str(test)])
+        table.append([one.label, *values, str(test)])
     if not only_json(options):
         show_rows(["score", "first", "second", "second - first, paired bootstrap"], table)
     return {"rules": first.rules, "scores": tests}
+
+
+def _shown(score: Score) -> str:
+    return "–" if score.value is None else f"{100 * score.value:.2f}"
 
 
 def _scores(options: Namespace, path: Path, known: Mapping[str, Reference]) -> Scores:

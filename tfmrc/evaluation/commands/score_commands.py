@@ -75,7 +75,13 @@ def answerability(options: Namespace) -> dict[str, Any]:
     truth = {key: r.answerable for key, r in known.items() if r.answerable is not None}
     given = scores_of(options, options.predictions)
     threshold, tuned_on = options.threshold, ""
-    if options.dev_predictions is not None:
+    if options.dev_predictions is None:
+        if options.dev_references is not None or options.dev_split is not None:
+            raise ValueError(
+                "--dev-references and --dev-split go with --dev-predictions. Received: "
+                f"--dev-references {options.dev_references}, --dev-split {options.dev_split}"
+            )
+    else:
         threshold, tuned_on = _threshold_of_dev(options), f"the best on {options.dev_references}"
     scores = score_answerability(
         given, truth, threshold=threshold, tuned_on=tuned_on, missing=options.missing

@@ -136,13 +136,21 @@ class _Engine:
     def ask(self, lines: Sequence[str], answers: int | None = None) -> list[str]:
         """Sends lines while it reads the answers (one per line unless `answers` is given)."""
         with self._lock:
-            source, sink = self._process.stdout, self._process.stdin
-            if source is None or sink is None:
-                raise RuntimeError("METEOR's jar runs without pipes. Received: no stdin or stdout")
-            writer = threading.Thread(target=_write, args=(sink, lines), daemon=True)
-            writer.start()
-            received = [source.readline().decode().strip() for _ in range(answers or len(lines))]
-            writer.join()
+            try:
+                return self._ask(lines, answers or len(lines))
+            except BaseException:  # what is left unread would answer the next lines
+                self.close()
+                _engine.cache_clear()
+                raise
+
+    def _ask(self, lines: Sequence[str], answers: int) -> list[str]:
+        source, sink = self._process.stdout, self._process.stdin
+        if source is None or sink is None:
+            raise RuntimeError("METEOR's jar runs without pipes. Received: no stdin or stdout")
+        writer = threading.Thread(target=_write, args=(sink, lines), daemon=True)
+        writer.start()
+        received = [source.readline().decode().strip() for _ in range(answers)]
+        writer.join()
         if "" in received:
             raise RuntimeError(
                 "METEOR's jar stopped in the middle (is there 2 GB of memory for Java?). "

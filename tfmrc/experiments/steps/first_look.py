@@ -57,6 +57,8 @@ def first_look(
     folder = own.with_name(f"{own.name}_first_look")
     train(short, data, folder, fresh=folder.exists(), last_step=STEPS)
     facts = folders.read_json(folder / folders.TRAINING, "train")
+    if facts["seconds_per_step"] is None:  # the first step compiles the others
+        raise ValueError("A first look needs a second step. Received: a training of one step")
     steps, _ = count_steps(whole, facts["records"])
     result = {
         "runs": len(runs),

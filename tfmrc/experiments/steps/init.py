@@ -13,7 +13,7 @@ from typing import Any
 
 from tfmrc import data
 from tfmrc.arguments import suggestion
-from tfmrc.data import Example
+from tfmrc.data import Example, read_file
 from tfmrc.data.formats.tables import Columns
 from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.splits import group_number, group_of
@@ -96,7 +96,7 @@ def init(
         encoder = READER_ENCODER
     source = source_format(Path(data), columns)
     spans = model != "masque"
-    statistics = _Statistics.of(_read(source, Path(data), columns), spans)
+    statistics = _Statistics.of(read_file(data, columns=columns), spans)
     statistics.check(model)
     if test is not None:
         test_source = source_format(Path(test), columns)
@@ -105,7 +105,7 @@ def init(
                 "Training and test file have one form. "
                 f"Received: {data} ({source}), {test} ({test_source})"
             )
-        _Statistics.of(_read(source, Path(test), columns))
+        _Statistics.of(read_file(test, columns=columns))
     text = _recipe(target.stem, model, source, Path(data), test, columns, encoder, statistics)
     target.write_text(text, encoding="utf-8")
     try:
@@ -154,14 +154,6 @@ def _model_name(model: str) -> str:
             + f" Received: {model!r}"
         )
     return names[model]
-
-
-def _read(name: str, path: Path, columns: Any) -> Iterable[Example]:
-    if name == "table":
-        return data.read_table(path, columns=columns)
-    from tfmrc.data.formats.detect import read_file
-
-    return read_file(path)
 
 
 @dataclass

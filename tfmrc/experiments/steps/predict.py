@@ -20,9 +20,8 @@ from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import read_questions, table_columns
 
 Form = Literal["answers", "full", "squad"]
-FORMS: tuple[Form, ...] = ("answers", "full", "squad")
 
-__all__ = ["FORMS", "predict", "predict_with"]
+__all__ = ["predict", "predict_with"]
 
 
 def predict(

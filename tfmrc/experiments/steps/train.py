@@ -360,8 +360,8 @@ def _vectors(experiment: Experiment, prepared: Prepared, vocabulary: Any, encode
 
 
 def _strategy(batch_size: int) -> Any:
-    """Returns a strategy for all GPUs, or None for one device."""
-    if len(tf.config.list_physical_devices("GPU")) < 2:
+    """Returns a strategy for all GPUs of TensorFlow, or None for one device or on JAX."""
+    if keras.backend.backend() != "tensorflow" or len(tf.config.list_physical_devices("GPU")) < 2:
         return None
     return training.mirrored(batch_size=batch_size)
 

@@ -4,7 +4,7 @@ import ctypes
 import os
 import sys
 
-__all__ = ["keep_freed_memory", "reuse_freed_memory"]
+__all__ = ["keep_freed_memory", "peak_memory", "reuse_freed_memory"]
 
 SWITCH = "TFMRC_KEEP_FREED_MEMORY"
 # Parameters of `mallopt` in glibc's malloc.h.
@@ -54,6 +54,14 @@ def reuse_freed_memory() -> bool:
         return _set(_MMAP_THRESHOLD, 1024 * _MIB)
     # 32 MiB is the greatest limit that glibc chooses itself; it then trims above twice as much.
     return all([_set(_MMAP_THRESHOLD, 32 * _MIB), _set(_TRIM_THRESHOLD, 64 * _MIB)])
+
+
+def peak_memory() -> float:
+    """Returns the largest memory that this process has held so far, in MiB."""
+    import resource  # not on Windows
+
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size / (_MIB if sys.platform == "darwin" else 2**10)  # bytes there, KiB elsewhere
 
 
 def _set(parameter: int, value: int) -> bool:

@@ -60,16 +60,6 @@ def _gpus() -> list[str]:
     ]
 
 
-def peak_memory() -> float | None:
-    """Returns the largest memory that this process has held so far, in GiB; None if unknown."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    unit = 2**30 if platform.system() == "Darwin" else 2**20  # bytes there, KiB elsewhere
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 2)
-
-
 def summary(facts: dict[str, Any]) -> str:
     """Returns the facts of `machine` in one line.
 

@@ -2,9 +2,7 @@
 
 import json
 import re
-import resource
 import statistics
-import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
@@ -19,6 +17,7 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  # registers its operations
 
 from tfmrc.files import check_links
+from tfmrc.memory import peak_memory
 from tfmrc.predictors.manifest import manifest_of, verify_files
 from tfmrc.predictors.warmup import read_warmup_requests
 from tfmrc.serving.signature import newest_version
@@ -173,7 +172,7 @@ def profile(
         feeds = _feeds(known[signature], held, batch_size)
         variables = [node.name for node in graph.get_operations() if node.type == "VarHandleOp"]
         fetches = {name: info.name for name, info in known[signature].outputs.items()}
-        loaded_mib = _peak_mib()
+        loaded_mib = peak_memory()
         try:
             session.run(fetches, feeds)  # prepares the graph
             times = []
@@ -181,7 +180,7 @@ def profile(
                 start = time.perf_counter()
                 session.run(fetches, feeds)
                 times.append(1000 * (time.perf_counter() - start))
-            peak_mib = _peak_mib()
+            peak_mib = peak_memory()
             trace = v1.RunMetadata()
             full = v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE)
             session.run(fetches, feeds, options=full, run_metadata=trace)
@@ -321,8 +320,3 @@ def _loops(nodes: list[Node]) -> tuple[Loop, ...]:
     return tuple(
         Loop(name, steps[name] - 1, counts[name], times[name]) for name in longest if steps[name]
     )
-
-
-def _peak_mib() -> float:
-    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return size / (2**20 if sys.platform == "darwin" else 2**10)

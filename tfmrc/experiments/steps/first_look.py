@@ -78,9 +78,8 @@ def _said(result: dict[str, Any]) -> str:
     )
     time = f"{60 * hours:.0f} minutes" if hours < 2 else f"{hours:.1f} hours"
     runs = f" in each of {result['runs']} runs" * (result["runs"] > 1)
-    held = "" if memory is None else f" The process held up to {memory:.1f} GiB."
     return (
         f"A step takes {per_step:.2g} s here. All {result['steps']:,} steps{runs} would take about "
-        f"{time}, and the validation.{held}\n"
+        f"{time}, and the validation. The process held up to {memory:.1f} GiB.\n"
         f"Scores of a model that has learned nothing: tfmrc evaluate {result['folder']}"
     )

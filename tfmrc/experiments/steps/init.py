@@ -21,6 +21,7 @@ from tfmrc.experiments.loading import load
 from tfmrc.experiments.settings import Split
 from tfmrc.experiments.sources import source_format
 from tfmrc.experiments.steps.prepare import FEW
+from tfmrc.files import write_text
 
 __all__ = ["MODELS", "init"]
 
@@ -107,7 +108,7 @@ def init(
             )
         _Statistics.of(read_file(test, columns=columns))
     text = _recipe(target.stem, model, source, Path(data), test, columns, encoder, statistics)
-    target.write_text(text, encoding="utf-8")
+    write_text(target, text)
     try:
         load(target)
     except ValueError:

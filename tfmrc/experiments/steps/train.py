@@ -24,14 +24,16 @@ from tfmrc.experiments.building import (
     classes_of,
     compile_arguments,
 )
-from tfmrc.experiments.environment import machine, peak_memory, summary
+from tfmrc.experiments.environment import machine, summary
 from tfmrc.experiments.grid import Member, base_of, is_grid, members
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import Mixed, data_folder, input_files, validation_examples
 from tfmrc.experiments.start import check_start, freeze, load_start, thaw
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in
 from tfmrc.experiments.teacher import check_teacher_exists, with_teacher
+from tfmrc.memory import peak_memory
 from tfmrc.ops.ids import NUM_SPECIAL
+from tfmrc.training.callbacks.ema_weights import has_averages
 
 # Copies of the weights that a run may have on the disk at a time: three checkpoints with moments
 # and averages, the best weights and the predictor, the last two with their temporary files.
@@ -227,7 +229,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     folders.check_room(folder, COPIES * 4 * fitted.count_params(), "training")
     callbacks = training.callbacks(
         folder,
-        ema_weights=_has_averages(fitted),
+        ema_weights=has_averages(fitted),
         patience=settings.patience,
         among=settings.best_of,
         every_steps=settings.checkpoint_every_steps,
@@ -303,7 +305,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         "batch_size": settings.batch_size,
         "seconds": round(limit.seconds, 1),
         "seconds_per_step": limit.seconds_per_step,
-        "peak_memory_gib": peak_memory(),
+        "peak_memory_gib": round(peak_memory() / 1024, 2),
         "ended_by": _end(limit, done, steps),
         "best_eval": None if callbacks.best.best_epoch is None else callbacks.best.best_epoch + 1,
         "best_val_loss": callbacks.best.best,
@@ -387,11 +389,6 @@ def encoder_cache(experiment: Experiment, model: Any, folder: Path) -> Any:
         raise ValueError("This model reads no encoder. Received: training.cache_encoder=true")
     root = folder.parent if folders.is_run(folder.parent) else folder
     return encoders.StateCache(model.encoder, root / folders.ENCODER_STATES)
-
-
-def _has_averages(model: keras.Model) -> bool:
-    optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
-    return bool(getattr(optimizer, "use_ema", False))
 
 
 def _selection(model: keras.Model) -> Any:

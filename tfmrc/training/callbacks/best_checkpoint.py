@@ -10,9 +10,9 @@ from typing import Any
 import keras
 
 from tfmrc.training.callbacks.ema_weights import (
-    average_pairs,
     check_weights,
     ema_weights,
+    has_averages,
     load_weights,
     save_weights,
 )
@@ -168,17 +168,9 @@ class BestCheckpoint(keras.callbacks.Callback):
         return gain > self.min_delta
 
     def _write(self) -> None:
-        with ema_weights(self.model) if self._has_averages() else nullcontext():
+        averages = self.ema_weights and has_averages(self.model)
+        with ema_weights(self.model) if averages else nullcontext():
             save_weights(self.model, self.path)
-
-    def _has_averages(self) -> bool:
-        if not self.ema_weights:
-            return False
-        try:
-            average_pairs(self.model)
-        except ValueError:
-            return False
-        return True
 
     def on_train_end(self, logs: Any = None) -> None:
         if self._skipped and self.best_epoch is None:

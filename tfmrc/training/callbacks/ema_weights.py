@@ -18,6 +18,16 @@ from tfmrc.training.callbacks.state_file import DIGEST_SIZE, check_room, digest_
 _DIGEST_MARK = b"sha256:"
 
 
+def has_averages(model: keras.Model) -> bool:
+    """Returns whether the optimizer of a model keeps averages, inside a loss scale or not."""
+    return bool(getattr(_optimizer(model), "use_ema", False))
+
+
+def _optimizer(model: keras.Model) -> Any:
+    optimizer = getattr(model, "optimizer", None)
+    return getattr(optimizer, "inner_optimizer", optimizer)
+
+
 def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
     """Returns the trained variables of a compiled model, each with its moving average.
 
@@ -31,9 +41,8 @@ def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
     Raises:
         ValueError: If the model has no optimizer, or one without averages.
     """
-    optimizer = getattr(model, "optimizer", None)
-    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
-    if optimizer is None or not optimizer.use_ema:
+    optimizer = _optimizer(model)
+    if not has_averages(model):
         raise ValueError(
             "The model must be compiled with an optimizer that keeps averages (`use_ema=True`). "
             f"Received: model={model.name!r} with optimizer={optimizer}"

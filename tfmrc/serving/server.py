@@ -6,6 +6,7 @@ import logging
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -25,12 +26,15 @@ except ImportError as error:
 from tfmrc.serving.batching_options import BatchingOptions
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.model_config import ModelConfig, check_names_differ, find_models
-from tfmrc.serving.model_manager import ModelManager
+from tfmrc.serving.model_manager import ModelManager, Version
 from tfmrc.serving.service import Service
 
 __all__ = ["Server"]
 
 LOGGER = logging.getLogger("tfmrc.serving")
+
+#: Longest pause at the start between the two looks at an export without a manifest.
+START_SECONDS = 2.0
 
 
 class Server:
@@ -114,6 +118,9 @@ class Server:
                 on_batch=lambda name, rows: self.metrics.batches.labels(name).observe(rows),
             )
             self.manager.poll()
+            if self._starting():  # loaded when a second poll finds the same files
+                time.sleep(min(poll_seconds, START_SECONDS))
+                self.manager.poll()
             self._check_models(isinstance(models, Mapping))
         except BaseException:
             self._socket.close()
@@ -249,16 +256,24 @@ class Server:
         await server.start()
         return server
 
+    def _versions(self) -> list[Version]:
+        return [each for name in self.manager.known for each in self.manager.versions(name)]
+
+    def _starting(self) -> list[Version]:
+        """Returns the versions whose files may still be copied."""
+        return [each for each in self._versions() if each.state == "START"]
+
     def _check_models(self, strict: bool) -> None:
         """Raises if nothing can be served, or a model that was named is not."""
-        versions = [
-            version
-            for name in self.manager.known
-            for version in self.manager.versions(name)
-            if version.exception is not None
-        ]
+        versions = [each for each in self._versions() if each.exception is not None]
         if versions and (strict or not self.manager.names):
             raise versions[0].exception or ValueError(versions[0].error)
+        starting = self._starting()
+        if starting and not self.manager.names:
+            raise ValueError(
+                f"{starting[0].path} is still being written: its files change. Start the server "
+                "when it is complete."
+            )
         if not self.manager.names:
             raise FileNotFoundError(
                 "There is no export <name>/<version>/saved_model.pb to serve. Make one with "

@@ -21,6 +21,7 @@ from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServic
 
 from tests.serving.small_models import Gate, wait_until, write_echo
 from tfmrc.serving import AsyncClient, BatchingOptions, Client, Limits, RequestError, Server
+from tfmrc.serving.command import _api_key as api_key_of
 from tfmrc.serving.command import limits_of
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
@@ -408,9 +409,30 @@ def test_limits_are_positive_and_named():
         limits_of(["rows=0"])
 
 
+def test_a_key_of_the_command_is_printable_ascii(tmp_path, monkeypatch):
+    file = tmp_path / "key"
+    for written in ("clé\n".encode(), "clé\n".encode("latin-1"), b"two\nlines\n"):
+        file.write_bytes(written)
+        with pytest.raises(ValueError, match=f"^The key in {file} must be printable ASCII"):
+            api_key_of(str(file))
+    file.write_bytes(b"open sesame\n")
+    assert api_key_of(str(file)) == "open sesame"
+    monkeypatch.setenv("TFMRC_API_KEY", "clé")
+    with pytest.raises(ValueError, match="^TFMRC_API_KEY must be printable ASCII"):
+        api_key_of(None)
+    monkeypatch.setenv("TFMRC_API_KEY", "")
+    assert api_key_of(None) is None
+
+
 def test_wrong_arguments_are_errors(models):
-    with pytest.raises(ValueError, match="api_key"):
-        serve(models, api_key="")
+    for key in ("", "clé", "two\nlines", " outer ", "\x7f", b"bytes"):
+        said = r"`api_key` must be printable ASCII.*not shown here$"
+        with pytest.raises(ValueError, match=said):
+            serve(models, api_key=key)
+        for kind in (Client, AsyncClient):
+            for url in ("http://127.0.0.1:8501", "grpc://127.0.0.1:8500"):
+                with pytest.raises(ValueError, match=said):
+                    kind("echo", url, api_key=key)
     with pytest.raises(ValueError, match="poll_seconds"):
         serve(models, poll_seconds=0)
     with pytest.raises(FileNotFoundError, match="There is no export"):

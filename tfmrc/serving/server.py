@@ -23,6 +23,7 @@ try:
 except ImportError as error:
     raise ImportError(f"{error}. Install it with `pip install tfmrc[serve]`.") from error
 
+from tfmrc.serving.api_key import check_api_key
 from tfmrc.serving.batching_options import BatchingOptions
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.model_config import ModelConfig, check_names_differ, find_models
@@ -62,7 +63,7 @@ class Server:
         poll_seconds: float. Time between two looks for new versions. Default: 2.
         warm_up: bool. Whether the warm-up requests of an export run before it is served.
             Default: True.
-        api_key: str or None. Key that every request must have. Default: None.
+        api_key: str or None. Key that every request must have, in printable ASCII. Default: None.
         certificate: path or None. Certificate (PEM) for TLS. Default: None.
         private_key: path or None. Key (PEM) of the certificate. Default: None.
         cors_origins: list of str. Origins of other sites whose pages may send requests.
@@ -94,8 +95,8 @@ class Server:
     ):
         if (certificate is None) != (private_key is None):
             raise ValueError("TLS needs both `certificate` and `private_key`.")
-        if api_key is not None and not api_key:
-            raise ValueError("`api_key` must not be empty. Received: api_key=''")
+        if api_key is not None:
+            check_api_key(api_key)
         if not poll_seconds > 0:
             raise ValueError(f"`poll_seconds` must be positive. Received: {poll_seconds!r}")
         self.limits = limits or Limits()

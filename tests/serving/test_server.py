@@ -168,7 +168,7 @@ GET = "GET /v1/models/hills HTTP/1.1\r\nHost: x\r\n"
         (400, POST + "Transfer-Encoding: chunked"),  # whose chunks are no chunks
         (400, POST + "Content-Length: -2"),
         (400, POST + "Content-Length: \u0662"),
-        (400, POST + "Accept: */*"),  # the body is read as a second request, which it is not
+        (411, POST + "Accept: */*"),  # the body is read as a second request, which it is not
         (400, POST + "Content-Length: " + "9" * 5000),
         (413, POST + "Content-Length: 16777217"),
         (400, GET + "Content-Length: 2"),

@@ -5,6 +5,7 @@ import time
 
 import tensorflow as tf
 
+from tfmrc.predictors.manifest import write_manifest
 from tfmrc.predictors.warmup import write_warmup_requests
 
 
@@ -25,14 +26,48 @@ class Echo(tf.Module):
 
 
 def write_echo(folder, version, warm_up=("ready?",)):
-    """Writes `<folder>/<version>` as an export appears: complete, by a rename."""
+    """Writes `<folder>/<version>` as tfmrc's exports appear: with a manifest, by a rename."""
     path = folder / str(version)
     part = folder / f".{version}.part"
     module = Echo(version)
     tf.saved_model.save(module, str(part), signatures=module.__call__)
     if warm_up:
         write_warmup_requests(part, folder.name, [{"text": list(warm_up)}])
+    write_manifest(part)
     part.rename(path)
+    return path
+
+
+class Words(tf.Module):
+    """Returns its version, and the line of each text in a vocabulary: -1 for an unknown one."""
+
+    def __init__(self, version, file):
+        super().__init__()
+        self.version = tf.Variable(version, dtype=tf.int32)
+        index = tf.lookup.TextFileIndex
+        lines = tf.lookup.TextFileInitializer(
+            str(file), tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER
+        )
+        self.table = tf.lookup.StaticHashTable(lines, -1)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")], autograph=False)
+    def __call__(self, text):
+        return {
+            "line": self.table.lookup(text),
+            "version": tf.fill(tf.shape(text), self.version),
+        }
+
+
+def write_words(folder, version, words):
+    """Writes `<folder>/<version>` with a vocabulary as its asset, and a manifest."""
+    path = folder / str(version)
+    folder.mkdir(parents=True, exist_ok=True)
+    vocabulary = folder / "vocabulary.txt"
+    vocabulary.write_text("\n".join(words), encoding="utf-8")
+    module = Words(version, vocabulary)
+    tf.saved_model.save(module, str(path), signatures=module.__call__)
+    (path / "assets.extra").mkdir()
+    write_manifest(path)
     return path
 
 

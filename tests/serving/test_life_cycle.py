@@ -13,8 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.serving.small_models import Gate, wait_until, write_broken, write_echo
+from tests.serving.small_models import Gate, wait_until, write_broken, write_echo, write_words
 from tfmrc.serving import Limits, ModelConfig, RequestError, Server, model_manager
+from tfmrc.serving import server as server_module
 from tfmrc.serving.model_config import find_models, read_model_config
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
@@ -119,8 +120,8 @@ def test_a_folder_that_goes_away_while_it_is_read_is_looked_at_again(
 def test_a_broken_version_is_refused_and_the_old_one_stays(models, versions, caplog):
     with serve(models) as server:
         broken = write_broken(models / "echo", 2)
-        server.manager.poll()
-        server.manager.poll()
+        for _ in range(3):  # seen, seen unchanged and tried, not tried again
+            server.manager.poll()
         assert caplog.text.count("echo version 2 is refused") == 1, "it is tried again only changed"
         assert states(server) == {"2": "END", "1": "AVAILABLE"}
         assert version_of(server) == 1
@@ -149,6 +150,122 @@ def test_a_version_whose_warm_up_fails_is_refused(models):
         assert "The text is bad." in server.manager.versions("echo", 2)[0].error
     with serve(models, warm_up=False) as server:
         assert version_of(server) == 2
+
+
+WORDS = "a hill and its valley".split()
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory):
+    """The folder of a version 2 with a vocabulary, to be copied."""
+    return write_words(tmp_path_factory.mktemp("words") / "echo", 2, WORDS)
+
+
+def copy_half(words, models):
+    """Copies all but `assets.extra`, and a part of the vocabulary: `cp -r` that is not done."""
+    copy = models / "echo" / "2"
+    shutil.copytree(words, copy, ignore=shutil.ignore_patterns("assets.extra"))
+    cut_vocabulary(copy, 2)
+    return copy
+
+
+def cut_vocabulary(folder, count):
+    (folder / "assets" / "vocabulary.txt").write_text("\n".join(WORDS[:count]), encoding="utf-8")
+
+
+def lines_of(server, path=""):
+    reply = httpx.post(
+        f"{server.url}/v1/models/echo{path}:predict", json={"inputs": WORDS}, timeout=TIMEOUT
+    )
+    return reply.json()["outputs"]["line"]
+
+
+def test_a_copy_is_not_loaded_before_its_end(models, words):
+    with serve(models) as server:
+        copy = copy_half(words, models)
+        for count in (3, 4):
+            server.manager.poll()
+            assert states(server) == {"2": "START", "1": "AVAILABLE"}
+            assert (version_of(server), version_of(server, "/versions/2")) == (1, 503)
+            cut_vocabulary(copy, count)
+        shutil.copytree(words, copy, dirs_exist_ok=True)
+        server.manager.poll()  # with a manifest it is verified, and waits for no second poll
+        assert states(server) == {"2": "AVAILABLE", "1": "END"}
+        assert lines_of(server) == [0, 1, 2, 3, 4]
+
+
+def test_a_copy_that_rested_is_replaced_when_it_goes_on(models, words, caplog):
+    with serve(models) as server, ThreadPoolExecutor() as threads:
+        copy = copy_half(words, models)
+        for _ in range(2):
+            server.manager.poll()
+        assert states(server) == {"2": "AVAILABLE", "1": "END"}
+        assert lines_of(server) == [0, 1, -1, -1, -1]
+        gate = Gate(server, "echo")
+        running = threads.submit(lines_of, server)
+        gate.begun.wait()
+
+        shutil.copytree(words / "assets.extra", copy / "assets.extra")
+        for _ in range(2):
+            server.manager.poll()
+        assert caplog.text.count("version 2 is refused: DamagedError") == 1
+        (version,) = server.manager.versions("echo", 2)
+        assert version.state == "AVAILABLE" and "vocabulary.txt has" in version.error
+
+        shutil.copytree(words, copy, dirs_exist_ok=True)
+        server.manager.poll()
+        assert lines_of(server) == [0, 1, 2, 3, 4]
+        (version,) = server.manager.versions("echo", 2)
+        assert (version.state, version.error) == ("AVAILABLE", "")
+        gate.open()
+        assert running.result() == [0, 1, -1, -1, -1], "a running request ends with what it began"
+        cut_vocabulary(copy, 3)
+        for _ in range(2):
+            server.manager.poll()
+        assert lines_of(server) == [0, 1, 2, 3, 4], "what was verified is not loaded again"
+
+
+def test_exports_of_other_libraries_are_served_and_replaced(models, words, monkeypatch):
+    monkeypatch.setattr(server_module, "START_SECONDS", 0.0)
+    copy = copy_half(words, models)
+    write_broken(models / "other", 1)
+    with serve(models) as server:
+        assert states(server) == {"2": "AVAILABLE", "1": "END"}
+        cut_vocabulary(copy, 5)
+        server.manager.poll()
+        assert lines_of(server) == [0, 1, -1, -1, -1], "the files may still change"
+        server.manager.poll()
+        assert lines_of(server) == [0, 1, 2, 3, 4]
+        shutil.rmtree(copy)
+        server.manager.poll()
+        assert version_of(server) == 1
+    shutil.rmtree(models / "echo")
+    with pytest.raises(ValueError, match="cannot be loaded as a SavedModel"):
+        serve(models)
+
+
+def test_an_older_version_that_is_not_needed_is_not_waited_for(models, words, monkeypatch):
+    monkeypatch.setattr(server_module, "START_SECONDS", 0.0)
+    copy_half(words, models)
+    shutil.rmtree(models / "echo" / "1" / "assets.extra")
+    with serve(models) as server:
+        assert states(server) == {"2": "AVAILABLE"}
+        assert version_of(server, "/versions/1") == 404
+
+
+def test_a_server_does_not_start_with_a_half_of_a_copy(models, words, monkeypatch):
+    copy = copy_half(words, models)
+    shutil.rmtree(models / "echo" / "1")
+    monkeypatch.setattr(server_module, "START_SECONDS", 0.0)
+    poll = model_manager.ModelManager.poll
+
+    def poll_and_copy(manager):
+        poll(manager)
+        cut_vocabulary(copy, 4)
+
+    monkeypatch.setattr(model_manager.ModelManager, "poll", poll_and_copy)
+    with pytest.raises(ValueError, match=r"echo/2 is still being written: its files change\."):
+        serve(models)
 
 
 def test_models_are_added_and_removed_while_serving(models, versions):

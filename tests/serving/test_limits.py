@@ -21,7 +21,9 @@ from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServic
 
 from tests.serving.small_models import Gate, wait_until, write_echo
 from tfmrc.serving import AsyncClient, BatchingOptions, Client, Limits, RequestError, Server
+from tfmrc.serving.command import _api_key as api_key_of
 from tfmrc.serving.command import limits_of
+from tfmrc.serving.http_protocol import HEAD_BYTES
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
 LIMITS = Limits(
@@ -268,6 +270,49 @@ def test_a_head_without_end_is_431(server):
         assert reply.status == 431
 
 
+GET = b"GET /v1/models/echo HTTP/1.1\r\nHost: x\r\n\r\n"
+BODY = b'{"inputs": ["a"]}'
+PREDICT = b"POST /v1/models/echo:predict HTTP/1.1\r\nHost: x\r\nContent-Length: 17\r\n\r\n" + BODY
+CHUNKED = b"POST /v1/models/echo:predict HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def statuses(connection):
+    """The statuses of all replies until the server closes the connection."""
+    received = b"".join(iter(partial(connection.recv, 10_000), b""))
+    return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d+) ", received)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        ([PREDICT, GET, b"{}\r\n\r\n"], [200, 200, 400]),
+        ([PREDICT, b"GET / HTTP/1.1\r\nX: ".ljust(HEAD_BYTES + 1, b"x")], [200, 431]),
+        ([PREDICT, GET, CHUNKED + b"no chunk\r\n"], [200, 200, 400]),
+        ([PREDICT, b"{}\r\n\r\n" + GET], [200, 400]),
+        ([CHUNKED + b"no chunk\r\n"], [400]),
+    ],
+)
+def test_requests_before_a_malformed_one_are_answered_first(server, sent, expected):
+    with connected(server) as pipelined:
+        pipelined.sendall(b"".join(sent))
+        assert statuses(pipelined) == expected
+
+
+def test_a_head_that_does_not_arrive_leaves_the_reply_before_it(models):
+    limits = Limits(seconds=TIMEOUT, receive_seconds=TIMEOUT)
+    with serve(models, limits=limits) as server:
+        gate = Gate(server, "echo")
+        with connected(server) as half_open:
+            half_open.sendall(PREDICT + b"GET / HT")
+            gate.begun.wait()
+            (protocol,) = server._uvicorn.server_state.connections
+            wait_until(lambda: protocol._timer is not None)
+            server._loop.call_soon_threadsafe(protocol._close)  # as after `receive_seconds`
+            wait_until(lambda: protocol._timer is None)
+            gate.open()
+            assert statuses(half_open) == [200]
+
+
 def test_idle_connections_hold_no_worker_and_have_a_limit(models):
     limits = Limits(connections=20, receive_seconds=TIMEOUT)
     with serve(models, limits=limits) as server:
@@ -408,9 +453,30 @@ def test_limits_are_positive_and_named():
         limits_of(["rows=0"])
 
 
+def test_a_key_of_the_command_is_printable_ascii(tmp_path, monkeypatch):
+    file = tmp_path / "key"
+    for written in ("clé\n".encode(), "clé\n".encode("latin-1"), b"two\nlines\n"):
+        file.write_bytes(written)
+        with pytest.raises(ValueError, match=f"^The key in {file} must be printable ASCII"):
+            api_key_of(str(file))
+    file.write_bytes(b"open sesame\n")
+    assert api_key_of(str(file)) == "open sesame"
+    monkeypatch.setenv("TFMRC_API_KEY", "clé")
+    with pytest.raises(ValueError, match="^TFMRC_API_KEY must be printable ASCII"):
+        api_key_of(None)
+    monkeypatch.setenv("TFMRC_API_KEY", "")
+    assert api_key_of(None) is None
+
+
 def test_wrong_arguments_are_errors(models):
-    with pytest.raises(ValueError, match="api_key"):
-        serve(models, api_key="")
+    for key in ("", "clé", "two\nlines", " outer ", "\x7f", b"bytes"):
+        said = r"`api_key` must be printable ASCII.*not shown here$"
+        with pytest.raises(ValueError, match=said):
+            serve(models, api_key=key)
+        for kind in (Client, AsyncClient):
+            for url in ("http://127.0.0.1:8501", "grpc://127.0.0.1:8500"):
+                with pytest.raises(ValueError, match=said):
+                    kind("echo", url, api_key=key)
     with pytest.raises(ValueError, match="poll_seconds"):
         serve(models, poll_seconds=0)
     with pytest.raises(FileNotFoundError, match="There is no export"):

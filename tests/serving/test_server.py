@@ -49,6 +49,12 @@ def test_columns_in_columns_out(server, answer_arrays):
     assert_same_outputs(reply["outputs"], answer_arrays)
 
 
+def test_an_empty_name_is_the_default_signature_as_in_grpc(server):
+    right = predict(server, {"instances": [INSTANCE]})
+    assert right[0] == 200
+    assert predict(server, {"instances": [INSTANCE], "signature_name": ""}) == right
+
+
 def test_rows_in_rows_out(server, answer_arrays):
     rows = [dict(zip(REQUEST, row, strict=True)) for row in zip(*REQUEST.values(), strict=True)]
     rows[1]["passages"] = rows[1]["passages"][:1]  # the rest of this row are empty strings
@@ -108,7 +114,9 @@ def test_state_and_signature_are_told(server):
         (400, "this model are qa, nlg. Received: style=limerick", {"instances": [VERSE]}),
         (400, "as many rows", {"inputs": {**REQUEST, "style": ["qa"]}}),
         (404, "serving_default", {"signature_name": "other", "instances": [INSTANCE]}),
-        (404, "serving_default", {"signature_name": ["x"], "instances": [INSTANCE]}),
+        (400, '"signature_name" must be a string', {"signature_name": ["x"], "inputs": REQUEST}),
+        (400, "Received: None", {"signature_name": None, "instances": [INSTANCE]}),
+        (400, "Received: 0", {"signature_name": 0, "instances": [INSTANCE]}),
     ],
 )
 def test_a_bad_request_is_explained(server, status, words, value):
@@ -160,7 +168,7 @@ GET = "GET /v1/models/hills HTTP/1.1\r\nHost: x\r\n"
         (400, POST + "Transfer-Encoding: chunked"),  # whose chunks are no chunks
         (400, POST + "Content-Length: -2"),
         (400, POST + "Content-Length: \u0662"),
-        (400, POST + "Accept: */*"),  # the body is read as a second request, which it is not
+        (411, POST + "Accept: */*"),  # the body is read as a second request, which it is not
         (400, POST + "Content-Length: " + "9" * 5000),
         (413, POST + "Content-Length: 16777217"),
         (400, GET + "Content-Length: 2"),

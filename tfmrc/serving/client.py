@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from tfmrc.predictors.answer import Answer
 from tfmrc.predictors.generated import GeneratedQuestion
 from tfmrc.predictors.result import Result
+from tfmrc.serving.api_key import check_api_key
 from tfmrc.serving.errors import RequestError
 from tfmrc.serving.queries import (
     SignatureQuery,
@@ -46,6 +47,8 @@ class _Base:
     ):
         if retries < 0:
             raise ValueError(f"`retries` must be 0 or more. Received: retries={retries!r}")
+        if api_key is not None:
+            check_api_key(api_key)
         self.address = Address(url.rstrip("/"), name, version, label)
         self.retries = retries
         self._transport: Any = transport_of(self.address, timeout, api_key, certificate)
@@ -187,7 +190,7 @@ class Client(_Base):
         retries: int. Number of repetitions of a request that is refused for the moment. Default: 4.
 
     Raises:
-        ValueError: If the address is wrong.
+        ValueError: If the address or the key is wrong.
 
     Example:
 
@@ -360,7 +363,7 @@ class AsyncClient(_Base):
         retries: int. Number of repetitions of a request that is refused for the moment. Default: 4.
 
     Raises:
-        ValueError: If the address is wrong.
+        ValueError: If the address or the key is wrong.
 
     Example:
 

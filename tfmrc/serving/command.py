@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.arguments import nearest
+from tfmrc.serving.api_key import check_api_key
 from tfmrc.serving.batching_options import BatchingOptions
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.model_config import read_model_config
@@ -96,11 +97,12 @@ def limits_of(words: list[str]) -> Limits:
 def _api_key(path: str | None) -> str | None:
     """Returns the key of a file or of the environment; on the command line all could read it."""
     if path is None:
-        return os.environ.get("TFMRC_API_KEY") or None
-    key = Path(path).read_text(encoding="utf-8").strip()
+        key = os.environ.get("TFMRC_API_KEY")
+        return check_api_key(key, "TFMRC_API_KEY") if key else None
+    key = Path(path).read_text(encoding="utf-8", errors="replace").strip()
     if not key:
         raise ValueError(f"{path} holds no key.")
-    return key
+    return check_api_key(key, f"The key in {path}")
 
 
 def _write_logs(*, access: bool) -> None:

@@ -28,6 +28,7 @@ def limited_protocol(receive_seconds: float) -> type[HttpToolsProtocol]:
     class LimitedProtocol(HttpToolsProtocol):
         _timer: Any = None
         _head_bytes = 0
+        _last_reply: bytes | None = None
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -38,6 +39,8 @@ def limited_protocol(receive_seconds: float) -> type[HttpToolsProtocol]:
             super().connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:
+            if self._last_reply is not None:
+                return
             super().data_received(data)
             if self._timer is None:
                 self._head_bytes = 0
@@ -55,6 +58,12 @@ def limited_protocol(receive_seconds: float) -> type[HttpToolsProtocol]:
             self._stop_timer()
             super().on_headers_complete()
 
+        def on_response_complete(self) -> None:
+            is_last = not self.pipeline
+            super().on_response_complete()
+            if is_last and self._last_reply is not None:
+                self._finish(self._last_reply)
+
         def send_400_response(self, msg: str) -> None:
             self._refuse(400, msg)
 
@@ -67,12 +76,9 @@ def limited_protocol(receive_seconds: float) -> type[HttpToolsProtocol]:
                 self._timer = None
 
         def _close(self) -> None:
-            self._timer = None
-            if self.transport is not None:
-                self.transport.close()
+            self._end(b"")
 
         def _refuse(self, status: int, message: str) -> None:
-            self._stop_timer()
             body = json.dumps({"error": message}).encode()
             head = (
                 f"HTTP/1.1 {status} {http.HTTPStatus(status).phrase}\r\n"
@@ -80,7 +86,25 @@ def limited_protocol(receive_seconds: float) -> type[HttpToolsProtocol]:
                 f"content-length: {len(body)}\r\n"
                 "connection: close\r\n\r\n"
             )
-            self.transport.write(head.encode("ascii") + body)
-            self.transport.close()
+            self._end(head.encode("ascii") + body)
+
+        def _end(self, reply: bytes) -> None:
+            """Closes the connection by a reply, after those of the requests before it."""
+            self._stop_timer()
+            cycle = self.cycle
+            if cycle is None or cycle.response_complete:
+                self._finish(reply)
+            elif not cycle.more_body:  # a request that is complete waits for its reply
+                self._last_reply = reply
+            elif self.pipeline:  # its own body is refused, and others wait before it
+                self.pipeline.popleft()
+                self._last_reply = reply
+            else:
+                self._finish(b"" if cycle.response_started else reply)
+
+        def _finish(self, reply: bytes) -> None:
+            if not self.transport.is_closing():
+                self.transport.write(reply)
+                self.transport.close()
 
     return LimitedProtocol

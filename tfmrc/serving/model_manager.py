@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tfmrc.predictors.manifest import manifest_of
 from tfmrc.predictors.warmup import read_warmup_requests
 from tfmrc.serving.batcher import Batcher
 from tfmrc.serving.batching_options import BatchingOptions
@@ -28,9 +29,10 @@ class Version:
         name: str. The model's name.
         number: int. The version.
         path: path. Its folder.
-        state: str. As TensorFlow Serving names it: `"LOADING"`, `"AVAILABLE"`, `"UNLOADING"` or
-            `"END"`.
-        error: str. Reason why it could not be loaded; `""` if there is none.
+        state: str. As TensorFlow Serving names it: `"START"` (its files may still be copied),
+            `"LOADING"`, `"AVAILABLE"`, `"UNLOADING"` or `"END"`.
+        error: str. Reason why it could not be loaded, or not be replaced by its changed files; `""`
+            if there is none.
         exception: exception or None. The exception of that error.
     """
 
@@ -40,7 +42,9 @@ class Version:
     state: str = "LOADING"
     error: str = ""
     exception: Exception | None = None
-    fingerprint: tuple[Any, ...] = field(default=(), repr=False)
+    verified: bool = field(default=False, repr=False)
+    fingerprint: tuple[Any, ...] = field(default=(), repr=False)  # of the files that were loaded
+    seen: tuple[Any, ...] = field(default=(), repr=False)  # the files at the last poll
     in_flight: int = field(default=0, repr=False)
     _loaded: "Loaded | None" = field(default=None, repr=False)
 
@@ -70,6 +74,10 @@ class ModelManager:
     requests before it replaces the old one; the old one is unloaded after its last request. A
     version that cannot be loaded is refused: the old one stays. If there is no old one, the newest
     version that can be loaded is served instead.
+
+    A version with a manifest is verified. A version without one may be an export of another library
+    or the first half of a copy: it is loaded when two polls in a row find the same files, and
+    replaced when its files change afterwards.
 
     Args:
         configs: callable. Function without arguments that returns the `ModelConfig`s; it is called
@@ -191,7 +199,7 @@ class ModelManager:
         available = [each for each in chosen if each.state == "AVAILABLE"]
         if available:
             return max(available, key=lambda each: each.number)
-        if any(each.state == "LOADING" for each in chosen):
+        if any(each.state in ("START", "LOADING") for each in chosen):
             raise RequestError(f"The model {name!r} is being loaded. Repeat the request.", 503)
         raise RequestError(self._unknown(name, number), 404)
 
@@ -257,30 +265,45 @@ class ModelManager:
         found = config.found()
         if not any(each.state == "AVAILABLE" for each in list(known.values())):
             for number, path in found.items():  # rather an older version than none
+                if number in selected:
+                    continue  # a second look at its files would be no second poll
                 if self._load(config.name, number, path).state == "AVAILABLE":
                     break
         with self._lock:
             if any(known[number].state == "AVAILABLE" for number in selected):
-                for number in served:
-                    if number not in selected:
-                        self._unload(known[number])
+                for version in list(known.values()):
+                    if version.number not in selected and version.state == "AVAILABLE":
+                        self._unload(version)
+                    elif version.number not in selected and version.state == "START":
+                        del known[version.number]
             for version in list(known.values()):
-                if version.state == "END" and version.number not in found:
+                if version.state in ("START", "END") and version.number not in found:
                     del known[version.number]
 
     def _load(self, name: str, number: int, path: Path) -> Version:
-        """Loads a version unless it is served already or failed with the same files."""
+        """Loads a version unless it is served already, failed with the same files, or is copied."""
         with self._lock:
             versions = self._versions.setdefault(name, {})
-            version = versions.get(number)
+            old = versions.get(number)
         files = fingerprint(path)
-        if version is not None and (
-            version.state in ("AVAILABLE", "UNLOADING") or version.fingerprint == files
-        ):
+        verified = manifest_of(path) is not None
+        settled = verified or (old is not None and old.seen == files)
+        if old is not None:
+            old.seen = files
+            is_verified = old.state == "AVAILABLE" and old.verified
+            if is_verified or old.state == "UNLOADING" or old.fingerprint == files or not settled:
+                return old
+        if not settled:
+            LOGGER.info("%s version %d is loaded when its files stay the same", name, number)
+            version = Version(name, number, path, state="START", seen=files)
+            with self._lock:
+                versions[number] = version
             return version
-        version = Version(name, number, path, fingerprint=files)
-        with self._lock:
-            versions[number] = version
+        version = Version(name, number, path, verified=verified, fingerprint=files, seen=files)
+        replaced = old if old is not None and old.state == "AVAILABLE" else None
+        if replaced is None:
+            with self._lock:
+                versions[number] = version
         try:
             model = SavedModel(path)
             batcher = Batcher(
@@ -295,10 +318,16 @@ class ModelManager:
             version.error, version.exception = f"{type(error).__name__}: {error}", error
             version.state = "END"
             LOGGER.error("%s version %d is refused: %s", name, number, version.error)
-            return version
+            if replaced is None:
+                return version
+            replaced.error, replaced.fingerprint = version.error, files
+            return replaced
         with self._lock:
             version._loaded = Loaded(model, batcher)
             version.state = "AVAILABLE"
+            versions[number] = version
+            if replaced is not None:
+                self._unload(replaced)
         LOGGER.info("%s version %d is served from %s", name, number, path)
         return version
 

@@ -40,7 +40,10 @@ class PredictRequest:
             raise RequestError('The body must be an object with "instances" or "inputs".')
         if ("instances" in request) == ("inputs" in request):
             raise RequestError('The body must hold either "instances" or "inputs".')
-        self.signature_name: Any = request.get("signature_name", "serving_default")
+        name = request.get("signature_name", "")
+        if not isinstance(name, str):
+            raise RequestError(f'"signature_name" must be a string. Received: {name!r:.80}')
+        self.signature_name = name or "serving_default"  # as in gRPC, "" is the default
         self.in_rows = "instances" in request
         self._values: Any = request["instances" if self.in_rows else "inputs"]
         if self.in_rows and not isinstance(self._values, list):

@@ -6,6 +6,7 @@ import logging
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -22,15 +23,19 @@ try:
 except ImportError as error:
     raise ImportError(f"{error}. Install it with `pip install tfmrc[serve]`.") from error
 
+from tfmrc.serving.api_key import check_api_key
 from tfmrc.serving.batching_options import BatchingOptions
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.model_config import ModelConfig, check_names_differ, find_models
-from tfmrc.serving.model_manager import ModelManager
+from tfmrc.serving.model_manager import ModelManager, Version
 from tfmrc.serving.service import Service
 
 __all__ = ["Server"]
 
 LOGGER = logging.getLogger("tfmrc.serving")
+
+#: Longest pause at the start between the two looks at an export without a manifest.
+START_SECONDS = 2.0
 
 
 class Server:
@@ -58,7 +63,7 @@ class Server:
         poll_seconds: float. Time between two looks for new versions. Default: 2.
         warm_up: bool. Whether the warm-up requests of an export run before it is served.
             Default: True.
-        api_key: str or None. Key that every request must have. Default: None.
+        api_key: str or None. Key that every request must have, in printable ASCII. Default: None.
         certificate: path or None. Certificate (PEM) for TLS. Default: None.
         private_key: path or None. Key (PEM) of the certificate. Default: None.
         cors_origins: list of str. Origins of other sites whose pages may send requests.
@@ -90,8 +95,8 @@ class Server:
     ):
         if (certificate is None) != (private_key is None):
             raise ValueError("TLS needs both `certificate` and `private_key`.")
-        if api_key is not None and not api_key:
-            raise ValueError("`api_key` must not be empty. Received: api_key=''")
+        if api_key is not None:
+            check_api_key(api_key)
         if not poll_seconds > 0:
             raise ValueError(f"`poll_seconds` must be positive. Received: {poll_seconds!r}")
         self.limits = limits or Limits()
@@ -114,6 +119,9 @@ class Server:
                 on_batch=lambda name, rows: self.metrics.batches.labels(name).observe(rows),
             )
             self.manager.poll()
+            if self._starting():  # loaded when a second poll finds the same files
+                time.sleep(min(poll_seconds, START_SECONDS))
+                self.manager.poll()
             self._check_models(isinstance(models, Mapping))
         except BaseException:
             self._socket.close()
@@ -249,16 +257,24 @@ class Server:
         await server.start()
         return server
 
+    def _versions(self) -> list[Version]:
+        return [each for name in self.manager.known for each in self.manager.versions(name)]
+
+    def _starting(self) -> list[Version]:
+        """Returns the versions whose files may still be copied."""
+        return [each for each in self._versions() if each.state == "START"]
+
     def _check_models(self, strict: bool) -> None:
         """Raises if nothing can be served, or a model that was named is not."""
-        versions = [
-            version
-            for name in self.manager.known
-            for version in self.manager.versions(name)
-            if version.exception is not None
-        ]
+        versions = [each for each in self._versions() if each.exception is not None]
         if versions and (strict or not self.manager.names):
             raise versions[0].exception or ValueError(versions[0].error)
+        starting = self._starting()
+        if starting and not self.manager.names:
+            raise ValueError(
+                f"{starting[0].path} is still being written: its files change. Start the server "
+                "when it is complete."
+            )
         if not self.manager.names:
             raise FileNotFoundError(
                 "There is no export <name>/<version>/saved_model.pb to serve. Make one with "

@@ -76,6 +76,8 @@ class Example:
     ... )
     >>> Example.from_json(example.to_json()) == example
     True
+    >>> example.span_of("An owl")
+    Span(passage=0, start=0, end=6)
     """
 
     id: str
@@ -149,6 +151,11 @@ class Example:
     def span_text(self, span: Span) -> str:
         """Returns the text of a span of this example."""
         return self.passages[span.passage][span.start : span.end]
+
+    def span_of(self, answer: str) -> Span | None:
+        """Returns the first span that is an answer; None if there is none or no answer."""
+        spans = self.spans if answer else ()
+        return next((span for span in spans if self.span_text(span) == answer), None)
 
     def to_json(self) -> str:
         """Returns the example as one line of JSON, without unknown or empty fields."""

@@ -30,11 +30,14 @@ def align_answers(
     Raises:
         ValueError: If no answer has a span.
     """
-    located = [record for record in examples if _span(record) is not None]
+    located = [
+        (record, span)
+        for record in examples
+        if (span := record.example.span_of(record.answer)) is not None
+    ]
     counts = {"exact": 0, "part_of_a_word": 0, "outside_the_window": 0}
     for first in range(0, len(located), batch_size):
-        part = located[first : first + batch_size]
-        spans = [_span(record) for record in part]
+        part, spans = zip(*located[first : first + batch_size], strict=True)
         annotations = {} if annotate is None else annotate(part)
         source = preprocessor.source(
             [record.example.question for record in part],
@@ -59,12 +62,4 @@ def align_answers(
         "read, have no span (left out): " + ", ".join(f"{count:,}" for count in counts.values()),
         flush=True,
     )
-    return located, counts
-
-
-def _span(record: TrainingExample) -> Any:
-    """Returns the span of the record's answer, or None if it is unknown."""
-    for span in record.example.spans:
-        if record.answer and record.example.span_text(span) == record.answer:
-            return span
-    return None
+    return [record for record, _ in located], counts

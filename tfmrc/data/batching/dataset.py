@@ -207,10 +207,8 @@ def strings(batch: Sequence[TrainingExample]) -> dict[str, Any]:
             relevance[row, : len(example.relevance)] = example.relevance
         if example.answerable is not None:
             answerable[row] = example.answerable
-        for result in example.spans:
-            if answer and example.passages[result.passage][result.start : result.end] == answer:
-                span[row] = result.passage, result.start, result.end
-                break
+        if (found := example.span_of(answer)) is not None:
+            span[row] = found.passage, found.start, found.end
     return {
         "question": _bytes([record.example.question for record in batch]),
         "passages": passages,

@@ -52,9 +52,8 @@ def with_exact_spans(examples: Iterable[Example], style: str) -> Iterator[Exampl
 def _first(example: Example, answers: Sequence[str]) -> tuple[int, int, int] | None:
     """Returns the index of a passage, and the start and end of an answer in it."""
     for answer in answers:
-        for span in example.spans:
-            if example.span_text(span) == answer:
-                return span.passage, span.start, span.end
+        if (span := example.span_of(answer)) is not None:
+            return span.passage, span.start, span.end
     relevance = example.relevance or (False,) * len(example.passages)
     order = sorted(range(len(example.passages)), key=lambda number: not relevance[number])
     passages: dict[int, tuple[list[tuple[int, int]], list[str]]] = {}

@@ -31,7 +31,7 @@ class Predictor(Generic[R]):
 
     `Predictor(model, preprocessor)` returns the subclass that is declared for the class of the
     preprocessor: a `MasquePredictor`, `SANPredictor`, `MaxoutPointerQGPredictor`,
-    `DAANetPredictor`, or a user's own. All have the same methods.
+    `DAANetPredictor`, `ExtractiveReaderPredictor`, or a user's own. All have the same methods.
 
     A subclass declares `model_class`, `preprocessor_class` and `options_class`, and defines
     `tasks`, `build_signatures` and `predict_batch`. A subclass that is saved must be registered

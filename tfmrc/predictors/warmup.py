@@ -45,13 +45,12 @@ def write_warmup_requests(
     return path
 
 
-def prediction_log(name: str, inputs: Mapping[str, Any], signature: str = "serving_default") -> Any:
+def prediction_log(name: str, inputs: Mapping[str, Any]) -> Any:
     """Returns the `PredictionLog` of one predict request.
 
     Args:
         name: str. The model's name.
         inputs: dict. For each input, nested lists of strings.
-        signature: str. Name of the signature. Default: "serving_default".
 
     Example:
 
@@ -65,7 +64,7 @@ def prediction_log(name: str, inputs: Mapping[str, Any], signature: str = "servi
     log = PredictionLog()
     request = log.predict_log.request
     request.model_spec.name = name
-    request.model_spec.signature_name = signature
+    request.model_spec.signature_name = "serving_default"
     for key, value in sorted(inputs.items()):
         request.inputs[key].CopyFrom(tf.make_tensor_proto(tf.constant(value, tf.string)))
     return log

@@ -289,6 +289,20 @@ def test_a_validation_loss_that_nothing_computes_is_missing_before_the_first_ste
     assert run.best.best_epoch == 0
 
 
+def test_a_policy_for_single_layers_is_configured(tmp_path):
+    policies = keras.dtype_policies.DTypePolicyMap()
+    policies["memory_generation"] = keras.dtype_policies.get("mixed_bfloat16")
+    model = SAN(**SMALL, dtype=policies)
+    model.save(tmp_path / "map.keras")
+    for again in (
+        SAN.from_config(model.get_config()),
+        keras.models.load_model(tmp_path / "map.keras"),
+    ):
+        assert again.memory_generation.compute_dtype == "bfloat16"
+        assert again.answer_module.compute_dtype == "float32"
+    np.testing.assert_array_equal(array(again(X)["begin"]), array(model(X)["begin"]))
+
+
 @pytest.mark.parametrize("mode", ["int8", "float8"])
 def test_a_model_refuses_to_be_quantized_and_stays_as_it_is(mode):
     model = SAN(**SMALL)

@@ -93,6 +93,11 @@ def test_maximum_below_what_float16_can_hold(dtype):
     np.testing.assert_array_equal(got, ops.cast(x[:, 0], "float32"))
 
 
+def test_the_maximum_of_no_example_has_no_row():
+    x, mask = np.zeros((0, 3, 2), "float32"), np.zeros((0, 3, 1), bool)
+    assert tuple(masked_max(x, mask, axis=1).shape) == (0, 2)
+
+
 def test_lengths_that_a_graph_does_not_know():
     size = [tf.TensorSpec([None, None]), tf.TensorSpec([None, None], tf.bool)]
     traced = tf.function(masked_softmax, input_signature=size, autograph=False)

@@ -32,12 +32,15 @@ def serialized(value: Any) -> Any:
     """
     if isinstance(value, tuple | list):
         return [serialized(item) for item in value]
-    if isinstance(value, Mapping):
-        return {key: serialized(item) for key, item in value.items()}
     if isinstance(getattr(value, "layer", None), keras.layers.Layer):
         value = value.layer  # of an encoder that came with its tokenizer
+    if isinstance(value, keras.dtype_policies.DTypePolicyMap):
+        # Without a default policy Keras would remove the names of the others as it writes them.
+        value = type(value)(value.default_policy.name, dict(value))
     if hasattr(value, "get_config"):
         return keras.saving.serialize_keras_object(value)
+    if isinstance(value, Mapping):
+        return {key: serialized(item) for key, item in value.items()}
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
 
 

@@ -152,7 +152,8 @@ def masked_max(x, mask, axis):
     """
     x = ops.convert_to_tensor(x)
     lowest = -LARGEST_FLOAT16 if standardize_dtype(x.dtype) == "float16" else -3e38
-    maximum = ops.max(ops.where(mask, x, ops.cast(lowest, x.dtype)), axis=axis)
+    masked = ops.where(mask, x, ops.cast(lowest, x.dtype))
+    maximum = ops.max(masked, axis=axis, initial=lowest)  # also of a replica without examples
     return ops.where(ops.any(mask, axis=axis), maximum, ops.zeros_like(maximum))
 
 

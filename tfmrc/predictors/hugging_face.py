@@ -179,10 +179,10 @@ def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLi
         ) from error
     model, subwords = predictor.model, predictor.preprocessor.subwords
     layer = model.encoder
-    if layer.layers != "last":
+    if layer.output_layers != "last":
         raise ValueError(
             "Hugging Face's form has the last layer of an encoder only: layers='last'. "
-            f"Received: layers={layer.layers!r}"
+            f"Received: layers={layer.output_layers!r}"
         )
     name = CLASSES[layer.family]
     config = {"architectures": [f"{name}ForQuestionAnswering"], **config_of_encoder(layer)}

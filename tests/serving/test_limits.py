@@ -383,6 +383,10 @@ def test_tls(models, tmp_path):
                 stranger.status()
     with pytest.raises(ValueError, match="both `certificate` and `private_key`"):
         serve(models, certificate=certificate)
+    for wrong in (tmp_path / "none.pem", certificate):  # of which the second holds no key
+        said = f"certificate='{certificate}', private_key='{wrong}'"
+        with pytest.raises(ValueError, match=f"^TLS needs a certificate .* Received: {said}"):
+            serve(models, certificate=certificate, private_key=wrong)
 
 
 def test_metrics_have_the_path_and_the_names_of_tensorflow_serving(models):

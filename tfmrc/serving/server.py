@@ -5,6 +5,7 @@ import contextlib
 import logging
 import signal
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -106,6 +107,7 @@ class Server:
         self._tls = None
         if certificate is not None and private_key is not None:
             self._tls = str(certificate), str(private_key)
+            _check_certificate(*self._tls)
         self.manager = ModelManager(
             _configs(models),
             batching=batching,
@@ -320,6 +322,17 @@ def _configs(models: Any) -> Callable[[], Sequence[ModelConfig]]:
     configs = list(models)
     check_names_differ(configs)
     return lambda: configs
+
+
+def _check_certificate(certificate: str, private_key: str) -> None:
+    """Raises a ValueError unless TLS can use the files; gRPC's own error does not name them."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, private_key)
+    except OSError as error:  # of the files or, as `ssl.SSLError`, of their content
+        raise ValueError(
+            "TLS needs a certificate and its key in PEM files that can be read. Received: "
+            f"certificate={certificate!r}, private_key={private_key!r} ({error})"
+        ) from error
 
 
 def _listen(host: str, port: int) -> socket.socket:

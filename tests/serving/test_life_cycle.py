@@ -1,5 +1,6 @@
 """Versions come and go, and the server ends, without a failed request."""
 
+import gc
 import json
 import os
 import shutil
@@ -8,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from tests.serving.small_models import (
 from tfmrc.serving import Limits, ModelConfig, RequestError, Server, model_manager
 from tfmrc.serving import server as server_module
 from tfmrc.serving.model_config import find_models, read_model_config
+from tfmrc.serving.signature import SavedModel
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
 
@@ -158,6 +161,46 @@ def test_a_version_whose_warm_up_fails_is_refused(models):
         assert "The text is bad." in server.manager.versions("echo", 2)[0].error
     with serve(models, warm_up=False) as server:
         assert version_of(server) == 2
+
+
+@pytest.fixture
+def batchers(monkeypatch):
+    """All batchers of the test's servers."""
+    made = []
+
+    class Recorded(model_manager.Batcher):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            made.append(self)
+
+    monkeypatch.setattr(model_manager, "Batcher", Recorded)
+    return made
+
+
+def test_a_version_whose_warm_up_fails_leaves_no_thread_and_no_model(models, batchers, monkeypatch):
+    loaded = []
+
+    def load(path):
+        model = SavedModel(path)
+        loaded.append(weakref.ref(model.signature("serving_default")))
+        return model
+
+    monkeypatch.setattr(model_manager, "SavedModel", load)
+    broken = write_echo(models / "echo", 2, warm_up=["bad"])
+    with serve(models) as server:
+        for text in ("changed", "changed again"):
+            (broken / "assets.extra" / "notes.txt").write_text(text)
+            server.manager.poll()
+        refused = [True, False, True, True]  # the second is version 1, which is served
+        assert [batcher._closed for batcher in batchers] == refused
+        while batchers:
+            batcher = batchers.pop()
+            if batcher._closed:
+                batcher.join()
+        del batcher
+        gc.collect()
+        assert [signature() is None for signature in loaded] == refused
+        assert "The text is bad." in str(server.manager.versions("echo", 2)[0].exception)
 
 
 WORDS = "a hill and its valley".split()
@@ -396,20 +439,6 @@ def test_grpc_ends_if_rest_does_not_start(models, monkeypatch):
     with pytest.raises(OSError, match="REST cannot start"), server:
         pass
     assert_closed(server, batcher)
-
-
-@pytest.fixture
-def batchers(monkeypatch):
-    """All batchers of the test's servers."""
-    made = []
-
-    class Recorded(model_manager.Batcher):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **options)
-            made.append(self)
-
-    monkeypatch.setattr(model_manager, "Batcher", Recorded)
-    return made
 
 
 def test_a_server_with_a_model_that_cannot_be_loaded_closes_the_others(models, batchers):

@@ -141,7 +141,7 @@ class _Base:
 
     def _needs_style(self, signatures: Mapping[str, Sequence[str]]) -> bool:
         name = "answer" if "answer" in signatures else "serving_default"
-        return {"passages", "style"} <= set(signatures[name])
+        return {"passages", "style"} <= set(signatures.get(name, ()))
 
 
 def _columns(

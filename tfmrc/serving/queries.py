@@ -58,7 +58,7 @@ def answer_query(
     """
     passages = sequence_of_passages(passages)
     name = "answer" if "answer" in signatures else "serving_default"
-    expected = signatures[name]
+    expected = signatures.get(name, ())
     if "question" not in expected:
         hint = "" if "answer" not in expected else " It asks them: call `ask`, or `tfmrc ask`."
         raise ValueError(

@@ -21,3 +21,11 @@ def test_a_model_without_a_signature_to_answer_says_so():
         with pytest.raises(ValueError, match=said):
             answer = client.answer(**QUESTION)
             asyncio.run(answer)  # that of `AsyncClient`
+
+
+def test_a_style_of_a_model_without_styles_is_refused():
+    reader = {"serving_default": ["question", "passages"]}
+    with pytest.raises(ValueError, match=r"^This model has no styles: .* Received: style='nlg'$"):
+        answer_query(reader, **QUESTION, style="nlg")
+    query = answer_query(reader, **QUESTION, style=str)
+    assert query.inputs == {"question": ["How high?"], "passages": [["It is 7 metres high."]]}

@@ -47,7 +47,7 @@ def answer_query(
             called only for a model of several passages and styles.
 
     Raises:
-        ValueError: If the model does not answer questions.
+        ValueError: If the model does not answer questions, or has no styles and one is given.
 
     Example:
 
@@ -66,6 +66,8 @@ def answer_query(
             f"{', '.join(signatures)}."
         )
     if "passages" in expected and "style" not in expected:
+        if isinstance(style, str):
+            raise ValueError(f"This model has no styles: give none. Received: style={style!r}")
         inputs: dict[str, list[Any]] = {
             "question": [question],
             "passages": [list(passages) or [""]],

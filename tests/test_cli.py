@@ -260,6 +260,18 @@ def test_unknown_inputs_of_an_export_are_named(
     assert "takes passage, question. `style` is unknown" in error
 
 
+@pytest.mark.parametrize(
+    "words", [("answer", "--question=q", "--passage=p"), ("ask", "--passage=p", "--answer=a")]
+)
+def test_a_key_of_the_environment_that_cannot_be_sent_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("TFMRC_API_KEY", "clé")
+    status, _, error = output_of(capsys, *words, "http://127.0.0.1:1/v1/models/hills")
+    assert status == 1
+    assert error.startswith(f"tfmrc {words[0]}: TFMRC_API_KEY must be printable ASCII characters")
+
+
 def test_answer_names_the_runs_of_a_grid_and_a_run_that_is_not_trained(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

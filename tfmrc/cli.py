@@ -722,8 +722,11 @@ def _loaded(folder: str) -> tuple[Any, dict[str, Any]]:
     """Loads an export, run, saved predictor or client, and the options of a run's settings."""
     if _is_served(folder):
         from tfmrc.serving import Client
+        from tfmrc.serving.api_key import check_api_key
 
-        return Client.from_url(folder, api_key=os.environ.get("TFMRC_API_KEY") or None), {}
+        key = os.environ.get("TFMRC_API_KEY")
+        key = check_api_key(key, "TFMRC_API_KEY") if key else None
+        return Client.from_url(folder, api_key=key), {}
     from tfmrc.experiments.predictor import load_any
 
     return load_any(folder)

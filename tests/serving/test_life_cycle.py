@@ -1,22 +1,33 @@
 """Versions come and go, and the server ends, without a failed request."""
 
+import gc
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.serving.small_models import Gate, wait_until, write_broken, write_echo, write_words
+from tests.serving.small_models import (
+    Gate,
+    wait_until,
+    write_broken,
+    write_certificate,
+    write_echo,
+    write_words,
+)
 from tfmrc.serving import Limits, ModelConfig, RequestError, Server, model_manager
 from tfmrc.serving import server as server_module
 from tfmrc.serving.model_config import find_models, read_model_config
+from tfmrc.serving.signature import SavedModel
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
 
@@ -150,6 +161,46 @@ def test_a_version_whose_warm_up_fails_is_refused(models):
         assert "The text is bad." in server.manager.versions("echo", 2)[0].error
     with serve(models, warm_up=False) as server:
         assert version_of(server) == 2
+
+
+@pytest.fixture
+def batchers(monkeypatch):
+    """All batchers of the test's servers."""
+    made = []
+
+    class Recorded(model_manager.Batcher):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            made.append(self)
+
+    monkeypatch.setattr(model_manager, "Batcher", Recorded)
+    return made
+
+
+def test_a_version_whose_warm_up_fails_leaves_no_thread_and_no_model(models, batchers, monkeypatch):
+    loaded = []
+
+    def load(path):
+        model = SavedModel(path)
+        loaded.append(weakref.ref(model.signature("serving_default")))
+        return model
+
+    monkeypatch.setattr(model_manager, "SavedModel", load)
+    broken = write_echo(models / "echo", 2, warm_up=["bad"])
+    with serve(models) as server:
+        for text in ("changed", "changed again"):
+            (broken / "assets.extra" / "notes.txt").write_text(text)
+            server.manager.poll()
+        refused = [True, False, True, True]  # the second is version 1, which is served
+        assert [batcher._closed for batcher in batchers] == refused
+        while batchers:
+            batcher = batchers.pop()
+            if batcher._closed:
+                batcher.join()
+        del batcher
+        gc.collect()
+        assert [signature() is None for signature in loaded] == refused
+        assert "The text is bad." in str(server.manager.versions("echo", 2)[0].exception)
 
 
 WORDS = "a hill and its valley".split()
@@ -348,6 +399,54 @@ def test_a_request_that_takes_too_long_to_finish_is_told_that_the_server_stops(m
             server.stop()
             assert running.result() == 503
             gate.open()
+
+
+def assert_closed(server, batcher):
+    """Asserts that nothing of a server is left: no model, no thread, no port."""
+    assert server.manager.known == []
+    assert batcher._closed
+    batcher.join()
+    for address in filter(None, (server.url, server.grpc_url)):
+        port = int(address.rpartition(":")[2])
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port))
+
+
+def batcher_of(server):
+    with server.manager.use("echo") as version:
+        return version.loaded.batcher
+
+
+@pytest.mark.parametrize("grpc_port", [None, 0])
+def test_a_server_whose_certificate_is_gone_does_not_start(models, tmp_path, grpc_port):
+    certificate, key = write_certificate(tmp_path)
+    server = serve(models, grpc_port=grpc_port, certificate=certificate, private_key=key)
+    batcher = batcher_of(server)
+    certificate.unlink()
+    with pytest.raises(FileNotFoundError), server:
+        pass
+    assert_closed(server, batcher)
+
+
+def test_grpc_ends_if_rest_does_not_start(models, monkeypatch):
+    server = serve(models, grpc_port=0)
+    batcher = batcher_of(server)
+
+    async def fail(sockets):
+        raise OSError("REST cannot start.")
+
+    monkeypatch.setattr(server._uvicorn, "startup", fail)
+    with pytest.raises(OSError, match="REST cannot start"), server:
+        pass
+    assert_closed(server, batcher)
+
+
+def test_a_server_with_a_model_that_cannot_be_loaded_closes_the_others(models, batchers):
+    write_echo(models / "echo", 2, warm_up=["bad"])
+    folders = {"echo": models / "echo" / "1", "other": models / "echo" / "2"}
+    with pytest.raises(RequestError, match=r"The text is bad\."):
+        serve(folders)
+    assert batchers[0]._closed
 
 
 PROGRAM = """

@@ -7,7 +7,6 @@ import json
 import logging
 import re
 import socket
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from urllib.parse import urlsplit
@@ -19,7 +18,7 @@ import tensorflow as tf
 from tensorflow_serving.apis.predict_pb2 import PredictRequest
 from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServiceStub
 
-from tests.serving.small_models import Gate, wait_until, write_echo
+from tests.serving.small_models import Gate, wait_until, write_certificate, write_echo
 from tfmrc.serving import AsyncClient, BatchingOptions, Client, Limits, RequestError, Server
 from tfmrc.serving.command import _api_key as api_key_of
 from tfmrc.serving.command import limits_of
@@ -373,12 +372,7 @@ def test_pages_of_other_sites_are_refused_unless_named(server, models):
 
 
 def test_tls(models, tmp_path):
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    command = (
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30 "
-        f"-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout {key} -out {certificate}"
-    )
-    subprocess.run(command.split(), check=True, capture_output=True)
+    certificate, key = write_certificate(tmp_path)
     with serve(models, certificate=certificate, private_key=key) as server:
         assert server.url.startswith("https://") and server.grpc_url.startswith("grpcs://")
         for url in (server.url, server.grpc_url):
@@ -389,6 +383,10 @@ def test_tls(models, tmp_path):
                 stranger.status()
     with pytest.raises(ValueError, match="both `certificate` and `private_key`"):
         serve(models, certificate=certificate)
+    for wrong in (tmp_path / "none.pem", certificate):  # of which the second holds no key
+        said = f"certificate='{certificate}', private_key='{wrong}'"
+        with pytest.raises(ValueError, match=f"^TLS needs a certificate .* Received: {said}"):
+            serve(models, certificate=certificate, private_key=wrong)
 
 
 def test_metrics_have_the_path_and_the_names_of_tensorflow_serving(models):

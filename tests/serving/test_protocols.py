@@ -234,6 +234,18 @@ def test_the_first_style_is_known_over_rest_only(server, exported):
         Client("hills", server.grpc_url).answer(**QUESTION)
 
 
+@pytest.mark.parametrize("selected", [{"version": 9}, {"label": "canary"}])
+def test_a_version_is_kept_when_the_name_is_asked_for(server, selected):
+    client = Client.from_url(server.url, **selected)
+    with pytest.raises(RequestError, match="answered 404"):
+        client.answer(**QUESTION, style="qa")
+    assert (client.address.name, client.address.version, client.address.label) == (
+        "hills",
+        selected.get("version"),
+        selected.get("label"),
+    )
+
+
 def test_there_is_no_server():
     for url in ("http://127.0.0.1:1", "grpc://127.0.0.1:1"):
         with Client("hills", url) as client, pytest.raises(ConnectionError, match="no server at"):

@@ -271,10 +271,13 @@ def test_the_client_gives_the_reader_s_answers(server, predictor):
 
 
 def test_the_newest_version_is_served(tmp_path):
-    for version in ("2", "10", "3.part"):
-        (tmp_path / version).mkdir()
-        (tmp_path / version / "saved_model.pb").touch()
-    assert newest_version(tmp_path).name == "10"
-    assert newest_version(tmp_path / "2").name == "2"
+    hills = tmp_path / "hills"
+    for version in ("2", "10", "3.part", "\N{ARABIC-INDIC DIGIT NINE}99"):
+        (hills / version).mkdir(parents=True)
+        (hills / version / "saved_model.pb").touch()
+    assert newest_version(hills).name == "10"
+    assert newest_version(hills / "2").name == "2"
+    with pytest.raises(FileNotFoundError, match=f"SavedModels below it: {hills}.$"):
+        newest_version(tmp_path)
     with pytest.raises(FileNotFoundError, match="There is no SavedModel in"):
         SavedModel(tmp_path / "none")

@@ -5,6 +5,7 @@ import random
 import threading
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
@@ -129,7 +130,7 @@ class _Base:
         )
 
     def _name_from(self, listed: Mapping[str, Any]) -> None:
-        self.address = Address(self.address.url, self._model_of(listed)["name"])
+        self.address = replace(self.address, name=self._model_of(listed)["name"])
         self._transport.address = self.address
 
     def _style_from(self, listed: Mapping[str, Any]) -> str:
@@ -140,7 +141,7 @@ class _Base:
 
     def _needs_style(self, signatures: Mapping[str, Sequence[str]]) -> bool:
         name = "answer" if "answer" in signatures else "serving_default"
-        return {"passages", "style"} <= set(signatures[name])
+        return {"passages", "style"} <= set(signatures.get(name, ()))
 
 
 def _columns(

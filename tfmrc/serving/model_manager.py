@@ -305,16 +305,10 @@ class ModelManager:
             with self._lock:
                 versions[number] = version
         try:
-            model = SavedModel(path)
-            batcher = Batcher(
-                model.signatures,
-                self._batching,
-                merge=bool(model.card),  # of others it is not known what padding changes
-                on_batch=lambda rows: self._on_batch(name, rows),
-            )
-            if self._warm_up:
-                _run_warm_up(model, batcher)
+            loaded = self._load_files(name, path)
         except Exception as error:  # a server must outlive every broken file
+            # The frames of an exception, and of its causes, would keep the model in memory.
+            error.__traceback__ = error.__cause__ = error.__context__ = None
             version.error, version.exception = f"{type(error).__name__}: {error}", error
             version.state = "END"
             LOGGER.error("%s version %d is refused: %s", name, number, version.error)
@@ -323,13 +317,30 @@ class ModelManager:
             replaced.error, replaced.fingerprint = version.error, files
             return replaced
         with self._lock:
-            version._loaded = Loaded(model, batcher)
+            version._loaded = loaded
             version.state = "AVAILABLE"
             versions[number] = version
             if replaced is not None:
                 self._unload(replaced)
         LOGGER.info("%s version %d is served from %s", name, number, path)
         return version
+
+    def _load_files(self, name: str, path: Path) -> Loaded:
+        """Loads a SavedModel, starts its batcher and runs its warm-up requests."""
+        model = SavedModel(path)
+        batcher = Batcher(
+            model.signatures,
+            self._batching,
+            merge=bool(model.card),  # of others it is not known what padding changes
+            on_batch=lambda rows: self._on_batch(name, rows),
+        )
+        try:
+            if self._warm_up:
+                _run_warm_up(model, batcher)
+        except BaseException:
+            batcher.close()  # its threads would wait for ever
+            raise
+        return Loaded(model, batcher)
 
     def _unload(self, version: Version) -> None:
         version.state = "UNLOADING"

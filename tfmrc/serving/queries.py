@@ -47,7 +47,7 @@ def answer_query(
             called only for a model of several passages and styles.
 
     Raises:
-        ValueError: If the model does not answer questions.
+        ValueError: If the model does not answer questions, or has no styles and one is given.
 
     Example:
 
@@ -58,7 +58,7 @@ def answer_query(
     """
     passages = sequence_of_passages(passages)
     name = "answer" if "answer" in signatures else "serving_default"
-    expected = signatures[name]
+    expected = signatures.get(name, ())
     if "question" not in expected:
         hint = "" if "answer" not in expected else " It asks them: call `ask`, or `tfmrc ask`."
         raise ValueError(
@@ -66,6 +66,8 @@ def answer_query(
             f"{', '.join(signatures)}."
         )
     if "passages" in expected and "style" not in expected:
+        if isinstance(style, str):
+            raise ValueError(f"This model has no styles: give none. Received: style={style!r}")
         inputs: dict[str, list[Any]] = {
             "question": [question],
             "passages": [list(passages) or [""]],

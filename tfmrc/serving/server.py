@@ -5,6 +5,7 @@ import contextlib
 import logging
 import signal
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -101,29 +102,29 @@ class Server:
             raise ValueError(f"`poll_seconds` must be positive. Received: {poll_seconds!r}")
         self.limits = limits or Limits()
         self.metrics = Metrics()
-        self._host = host
         self._api_key = api_key
         self._poll_seconds = poll_seconds
         self._tls = None
         if certificate is not None and private_key is not None:
             self._tls = str(certificate), str(private_key)
-        configs = _configs(models)
+            _check_certificate(*self._tls)
+        self.manager = ModelManager(
+            _configs(models),
+            batching=batching,
+            warm_up=warm_up,
+            on_batch=lambda name, rows: self.metrics.batches.labels(name).observe(rows),
+        )
         self._socket = _listen(host, port)
         self._address = _address(*self._socket.getsockname()[:2])
         try:
             self._grpc = None if grpc_port is None else (host, _free(host, grpc_port))
-            self.manager = ModelManager(
-                configs,
-                batching=batching,
-                warm_up=warm_up,
-                on_batch=lambda name, rows: self.metrics.batches.labels(name).observe(rows),
-            )
             self.manager.poll()
             if self._starting():  # loaded when a second poll finds the same files
                 time.sleep(min(poll_seconds, START_SECONDS))
                 self.manager.poll()
             self._check_models(isinstance(models, Mapping))
         except BaseException:
+            self.manager.close()
             self._socket.close()
             raise
         self.service = Service(self.manager, self.limits, self.metrics)
@@ -213,12 +214,15 @@ class Server:
         if signals:
             for each in (signal.SIGTERM, signal.SIGINT):
                 self._loop.add_signal_handler(each, self._stop)
-        server = await self._start_grpc()
-        self.manager.start(self._poll_seconds)
+        server = None
         try:
+            server = await self._start_grpc()
+            self.manager.start(self._poll_seconds)
             serving = asyncio.create_task(self._uvicorn.serve(sockets=[self._socket]))
             while not (self._uvicorn.started or serving.done()):
                 await asyncio.sleep(0.005)
+            if serving.done():
+                serving.result()  # raises the reason why it could not start
             self._started.set()
             if on_start is not None and not serving.done():
                 on_start()
@@ -227,7 +231,10 @@ class Server:
             stopping = [] if server is None else [server.stop(self.limits.drain_seconds)]
             await asyncio.gather(serving, *stopping)
         finally:
+            if server is not None:
+                await server.stop(None)  # if REST failed; it is stopped already otherwise
             await asyncio.to_thread(self.manager.close)
+            self._socket.close()
 
     async def _start_grpc(self) -> grpc.aio.Server | None:
         if self._grpc is None:
@@ -315,6 +322,17 @@ def _configs(models: Any) -> Callable[[], Sequence[ModelConfig]]:
     configs = list(models)
     check_names_differ(configs)
     return lambda: configs
+
+
+def _check_certificate(certificate: str, private_key: str) -> None:
+    """Raises a ValueError unless TLS can use the files; gRPC's own error does not name them."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, private_key)
+    except OSError as error:  # of the files or, as `ssl.SSLError`, of their content
+        raise ValueError(
+            "TLS needs a certificate and its key in PEM files that can be read. Received: "
+            f"certificate={certificate!r}, private_key={private_key!r} ({error})"
+        ) from error
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -72,7 +72,7 @@ class Service:
 
     @property
     def ready(self) -> bool:
-        """True if all models are served and the server is not stopping."""
+        """True if a model is served and the server is not stopping."""
         return not self.stopping and self.manager.ready
 
     async def predict(

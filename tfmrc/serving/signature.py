@@ -20,6 +20,7 @@ from tfmrc.files import check_links
 from tfmrc.predictors.inputs import check_names, cut_passages, status_message
 from tfmrc.predictors.manifest import manifest_of, verify_files
 from tfmrc.serving.errors import RequestError
+from tfmrc.serving.model_config import ModelConfig, find_models
 
 __all__ = ["SavedModel", "SavedSignature", "newest_version"]
 
@@ -48,13 +49,9 @@ def newest_version(path: str | PathLike[str]) -> Path:
         FileNotFoundError: If there is no SavedModel; names those of a folder of models.
     """
     path = Path(path)
-    if (path / "saved_model.pb").is_file():
-        return path
-    versions = [
-        p for p in path.glob("*/") if p.name.isdecimal() and (p / "saved_model.pb").is_file()
-    ]
+    versions = list(ModelConfig("model", path).found().values())
     if not versions:
-        models = sorted({str(file.parent.parent) for file in path.glob("*/*/saved_model.pb")})
+        models = [str(model.path) for model in find_models(path)] if path.is_dir() else []
         raise FileNotFoundError(
             f"There is no SavedModel in {path}, nor in a numbered folder below it. "
             + (
@@ -63,7 +60,7 @@ def newest_version(path: str | PathLike[str]) -> Path:
                 else "Make one with `tfmrc.Predictor.export`."
             )
         )
-    return max(versions, key=lambda p: int(p.name))
+    return versions[0]
 
 
 class SavedModel:

@@ -4,6 +4,7 @@ from os import PathLike
 from pathlib import Path
 
 from tfmrc.files import write_text
+from tfmrc.serving.model_config import find_models
 
 __all__ = ["write_serving_config"]
 
@@ -60,13 +61,19 @@ def write_serving_config(
         The three files.
 
     Raises:
-        ValueError: If the folder holds no export.
+        FileNotFoundError: If the folder does not exist.
+        ValueError: If it holds no export.
     """
     from google.protobuf import text_format
     from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
 
     folder = Path(folder).absolute()
-    names = sorted({path.parents[1].name for path in folder.glob("*/[0-9]*/saved_model.pb")})
+    # Unlike `tfmrc serve`, TensorFlow Serving needs a folder <name>/<version>/ for each.
+    names = [
+        model.name
+        for model in find_models(folder)
+        if all(version.parents[1] == folder for version in model.found().values())
+    ]
     if not names:
         raise ValueError(f"There is no <name>/<version>/saved_model.pb. Received: folder={folder}")
     base = served_from or str(folder)

@@ -132,7 +132,7 @@ def _format(path: str | PathLike) -> str:
         with open_text(path, newline="") as text:
             try:
                 header = next(csv.reader(text), [])
-            except csv.Error:  # a field of more than 131,072 characters
+            except csv.Error:  # such as a field longer than `csv_rows.FIELD_LIMIT`
                 header = []
         if {"document_id", "question", "answer1"} <= set(header):
             return "narrativeqa"

@@ -55,10 +55,6 @@ def read_file(
     name = file_format(path, None if columns_optional else columns)
     if name == "triviaqa":
         evidence = Path(path).resolve().parents[1] / "evidence"
-        if not evidence.is_dir():
-            raise RecordError(
-                f"needs the documents. Received: no folder {evidence}", path=path, record="evidence"
-            )
         return read_triviaqa(path, evidence, on_error=on_error)
     if name == "narrativeqa":
         folder = Path(path).parent

@@ -143,6 +143,15 @@ def test_styles_are_those_of_the_examples(encoder):
         given.dataset(examples, 2)
 
 
+@pytest.mark.parametrize(
+    "given", [{"vocabulary_size": 9}, {"min_count": 2}, {"num_oov_buckets": 1}, {"vectors": None}]
+)
+def test_no_words_are_counted(encoder, given):
+    [(name, value)] = given.items()
+    with pytest.raises(TypeError, match=f"no words are counted. Received: {name}={value}"):
+        preprocessing.ExtractiveReaderPreprocessor.from_examples([], encoder=encoder, **given)
+
+
 def test_windows_without_room_are_refused(encoder):
     with pytest.raises(ValueError, match="window_length=20, question_length=8, overlap=9"):
         make(encoder, overlap=9)

@@ -117,6 +117,14 @@ def test_a_teacher_is_made_again_from_its_configuration():
         np.testing.assert_array_equal(again(BATCH)[name], value)
 
 
+def test_the_policy_is_that_of_the_student():
+    student = reader(1)
+    model = training.Distillation(student=student, teacher=reader(2))
+    assert model.dtype_policy == student.dtype_policy and "dtype" not in model.get_config()
+    with pytest.raises(TypeError, match="has no argument `dtype`"):
+        training.Distillation(student=student, teacher=reader(2), dtype="mixed_float16")
+
+
 def test_other_models_are_refused():
     student = reader(1)
     with pytest.raises(ValueError, match="temperature=0"):

@@ -1,6 +1,5 @@
 """Tags of an experiment's texts, cached in a file that its runs share."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.data import Example, TagCache
-from tfmrc.data.transforms.tagging import spacy_tagger
+from tfmrc.data.transforms.tagging import spacy_tagger, tagger_of_file
 
 __all__ = ["Tags"]
 
@@ -28,14 +27,11 @@ class Tags:
             path: Path. The file.
 
         Raises:
-            ValueError: If the file is another pipeline's, or the pipeline is not installed.
+            ValueError: If the file is damaged or another pipeline's, or the pipeline is not
+                installed.
         """
         load = cache(lambda: spacy_tagger(pipeline))
-        if path.is_file():
-            with path.open(encoding="utf-8") as file:
-                name = json.loads(file.readline())["tagger"]
-        else:
-            name = load()[0]
+        name = tagger_of_file(path) or load()[0]
         if f" {pipeline} " not in f"{name} ":
             raise ValueError(f"{path} holds the tags of {name!r}. Received: tagger={pipeline!r}")
 

@@ -22,6 +22,7 @@ from tfmrc.text.vocabulary import FILE_NAME, Vectors, Vocabulary
 
 Tensors = dict[str, tf.Tensor]
 ENCODER = "encoder"  # folder of the subwords among the assets
+COUNTING = ("vocabulary_size", "min_count", "num_oov_buckets", "vectors")  # of `from_examples`
 DEVICE = "/CPU:0"  # string operations run on the CPU
 
 
@@ -155,8 +156,7 @@ Received: pasage_length=9
             {'vocabulary_size': 10, 'generation_vocabulary_size': 10, 'num_oov_buckets': 0,
              'num_styles': 1, 'num_passages': 1}
         """
-        own = ("vocabulary_size", "min_count", "num_oov_buckets", "vectors")
-        check_arguments(cls, arguments, cls.__name__, besides=own)
+        check_arguments(cls, arguments, cls.__name__, besides=COUNTING)
         styles: dict[str, None] = {}
 
         def read() -> Iterator[Record]:

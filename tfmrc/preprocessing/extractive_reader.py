@@ -5,7 +5,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tfmrc.preprocessing.base import DEVICE, Preprocessor, Tensors
+from tfmrc.preprocessing.base import COUNTING, DEVICE, Preprocessor, Tensors
 from tfmrc.preprocessing.encoder_inputs import subwords_of
 from tfmrc.preprocessing.labels import mean_of_counted
 from tfmrc.text.layout import longest, same_batch, strings
@@ -124,8 +124,16 @@ class ExtractiveReaderPreprocessor(Preprocessor):
 
         No words are counted. The examples are read for their answers' styles, in order of their
         first occurrence, if `styles` is not given.
+
+        Raises:
+            TypeError: An argument does not exist, or is one of how words are counted.
         """
-        arguments.pop("vocabulary_size", None)
+        counting = [name for name in COUNTING if name in arguments]
+        if counting:
+            raise TypeError(
+                "An extractive reader reads the subwords of its encoder, and no words are counted. "
+                f"Received: {', '.join(f'{name}={arguments[name]!r}' for name in counting)}"
+            )
         if "styles" not in arguments:
             read = examples() if callable(examples) else examples
             styles = dict.fromkeys(style for example in read for style in example.answers)

@@ -1,7 +1,5 @@
 """Distillation: a small model learns the distributions of a large one."""
 
-from typing import Any
-
 import keras
 from keras import ops
 
@@ -90,7 +88,7 @@ class Distillation(Model):
     Its inputs, outputs and labels are those of the student. To the student's loss it adds that of
     `SoftTargets`. The weights are shared with the student, so after `fit` the student is trained.
     The teacher is copied; it reads without dropout and is not trained. Examples without a label
-    teach too.
+    teach too. The dtype policy is that of the student.
 
     Args:
         student: The model to train: `tfmrc.models.ExtractiveReader` or `tfmrc.models.SAN`.
@@ -124,7 +122,6 @@ class Distillation(Model):
         weight: float = 1.0,
         temperature: float = 1.0,
         name: str = "distillation",
-        dtype: Any = None,
     ):
         check_teacher(student, teacher)
         for option, value in (("weight", weight), ("temperature", temperature)):

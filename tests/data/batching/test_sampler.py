@@ -91,6 +91,22 @@ def test_a_run_that_starts_later_gets_what_an_unbroken_one_gets(source, shuffle,
         assert run(start, 45 - start) == unbroken[start:]
 
 
+def test_a_run_that_starts_later_does_not_build_the_windows_before():
+    sorted_ids = []
+
+    class Counted(TrainingExample):
+        @property
+        def length(self):  # the key by which a window is divided into batches
+            sorted_ids.append(self.example.id)
+            return super().length
+
+    counted = [Counted(e, "a", "x") for e in EXAMPLES]
+    batches = make(counted, shuffle=False)  # four windows of 32, 32, 32 and 7 records
+    result = ids(islice(batches.forever(13 + 9), 6))
+    assert sorted_ids == [str(n) for n in [*range(64, 96), *range(32)]]
+    assert result == (ids(make(shuffle=False).of_pass(0)) * 3)[22:28]
+
+
 def test_a_later_start_within_a_pass(source):
     whole = ids(make(source(EXAMPLES)).of_pass(2))
     for start in range(len(whole) + 1):

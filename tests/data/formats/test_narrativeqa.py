@@ -94,6 +94,14 @@ def test_a_blank_summary(read):
     assert stream.skipped == 2
 
 
+def test_a_first_question_without_a_document(read):
+    qaps = QAPS.replace("d1,train", ",train", 1)
+    with pytest.raises(RecordError, match=r"document_id: has no summary in .*Received: ''"):
+        list(read(qaps))
+    stream = read(qaps, on_error="skip")
+    assert [example.id for example in stream] == ["d2-1", "d1-1"] and stream.skipped == 1
+
+
 def test_a_summary_twice(read):
     summaries = SUMMARIES + 'd1,train,"Another one.","another one ."\n'
     with pytest.raises(RecordError, match="line 5: document_id: occurs twice"):

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tests.data.builders import write
-from tfmrc.data import RecordError, read_triviaqa
+from tfmrc.data import RecordError, read_file, read_triviaqa
 
 OWL = {
     "QuestionId": "tc_1",
@@ -81,6 +81,16 @@ def test_no_question_and_no_such_domain(folder):
         list(stream(folder, []))
     with pytest.raises(ValueError, match="domain='books'"):
         stream(folder, [OWL], domain="books")
+
+
+def test_a_missing_folder_of_documents_is_named(folder):
+    (folder / "qa").mkdir()
+    path = write(folder / "qa" / "qa.json", {"Data": [OWL]})
+    for read in (lambda: read_file(path), lambda: read_triviaqa(path, folder / "evidence")):
+        with pytest.raises(
+            RecordError, match="qa.json: evidence: needs the .*no folder .*/evidence"
+        ):
+            read()
 
 
 @pytest.mark.parametrize("name", ["../outside.txt", "ABSOLUTE", "x" * 5_000, "a\0b"])

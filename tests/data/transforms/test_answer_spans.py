@@ -3,7 +3,21 @@ import random
 import pytest
 
 from tfmrc.data import Example, best_span, with_best_spans
-from tfmrc.data.transforms.answer_spans import rouge_l
+
+
+def rouge_l(result, wanted, beta=1.2):
+    """ROUGE-L, from the whole table of longest common subsequences."""
+    table = [[0] * (len(wanted) + 1) for _ in range(len(result) + 1)]
+    for i, word in enumerate(result):
+        for j, other in enumerate(wanted):
+            table[i + 1][j + 1] = (
+                table[i][j] + 1 if word == other else max(table[i][j + 1], table[i + 1][j])
+            )
+    common = table[-1][-1]
+    if not common:
+        return 0.0
+    precision, recall = common / len(result), common / len(wanted)
+    return (1 + beta**2) * precision * recall / (recall + beta**2 * precision)
 
 
 def test_rouge_l_by_hand():

@@ -52,19 +52,64 @@ def test_a_stopped_run_goes_on_and_tags_nothing_twice(tag, tmp_path):
         return tag(texts)
 
     TagCache(path, "rules 1", counted).add([QUESTION])
-    with open(path, "a", encoding="utf-8") as file:
-        file.write('{"text": "half a li')
+    with open(path, "ab") as file:
+        file.write('{"text": "half a lié'.encode()[:-1])
     again = TagCache(path, "rules 1", counted)
     again.add([QUESTION, PASSAGE])
     assert len(asked) == 2
-    assert len(path.read_text().splitlines()) == 3
-    assert json.loads(path.read_text().splitlines()[0]) == {"tagger": "rules 1"}
+    header, *lines = path.read_bytes().splitlines()
+    assert json.loads(header) == {"tagger": "rules 1"}
+    assert [json.loads(lines[number])["text"] for number in (0, 2)] == [QUESTION, PASSAGE]
     readonly = TagCache(path, "rules 1")
     assert readonly.of(PASSAGE, "pos") == again.of(PASSAGE, "pos")
     with pytest.raises(ValueError, match="1 texts have no tags"):
         readonly.add(["Another text."])
     with pytest.raises(ValueError, match="'rules 1'"):
         TagCache(path, "rules 2")
+
+
+def test_a_file_is_not_changed_when_it_is_opened(tag, tmp_path):
+    path = tmp_path / "tags.jsonl"
+    cache = TagCache(path, "rules 1", tag)
+    cache.add([QUESTION, PASSAGE])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-9])  # another process is writing the rest
+    again = TagCache(path, "rules 1")
+    assert again.of(QUESTION, "pos") == cache.of(QUESTION, "pos")
+    assert path.read_bytes() == whole[:-9]
+    with pytest.raises(ValueError, match="1 texts have no tags"):
+        again.add([PASSAGE])
+    with open(path, "ab") as file:
+        file.write(whole[-9:])
+    assert TagCache(path, "rules 1").of(PASSAGE, "pos") == cache.of(PASSAGE, "pos")
+
+
+def test_several_add_to_one_file(tag, tmp_path):
+    """The second one opens the file and adds to it while the first one tags a batch."""
+    path = tmp_path / "tags.jsonl"
+    texts = ["Ada met Bob.", PASSAGE]
+
+    def slow(rows):
+        for number, tags in enumerate(tag(rows)):
+            if number == 1:
+                TagCache(path, "rules 1", tag).add([QUESTION])
+            yield tags
+
+    cache = TagCache(path, "rules 1", slow)
+    cache.add(texts)
+    again = TagCache(path, "rules 1")
+    assert [again.of(text, "pos") for text in texts] == [cache.of(text, "pos") for text in texts]
+    assert again.of(QUESTION, "lemmas").split()[1] == "meet"
+    lines = path.read_text().splitlines()[1:]
+    assert [json.loads(line)["text"] for line in lines] == [QUESTION, *texts], "one write per batch"
+
+
+@pytest.mark.parametrize("header", ["{}", "[]", "half", "\ufeff{}", '{"tagger'])
+def test_a_file_that_names_no_tagger(tag, tmp_path, header):
+    path = tmp_path / "tags.jsonl"
+    path.write_text(header)
+    with pytest.raises(ValueError, match="tags.jsonl, line 1: damaged"):
+        TagCache(path, "rules 1", tag)
 
 
 def test_training_batches_and_serving_get_the_same_tags(tag, tmp_path):

@@ -87,7 +87,8 @@ def make_dataset(
         drop_remainder: bool. Whether to drop a last, smaller batch. With a `MirroredStrategy`,
             every batch size must be a multiple of the number of replicas. Default: False.
         repeat: bool. Whether to repeat the passes infinitely. Default: False.
-        start_step: int. Number of batches to skip at the start, without building them. Default: 0.
+        start_step: int. Number of batches to skip at the start. Those of a list are not built; a
+            stream, whose length is unknown, is read from its beginning. Default: 0.
         window: int. Number of batches per window. Default: 100.
         randomize_oov_buckets: bool. Whether to assign unknown words to different buckets each time
             a record is seen (see `MasquePreprocessor.batch`); for training. Default: False.

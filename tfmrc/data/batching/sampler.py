@@ -89,8 +89,10 @@ class BatchSampler:
     def forever(self, start: int = 0) -> Iterator[list[TrainingExample]]:
         """Yields the batches of all passes from step ``start`` on; ends if a pass has no batch."""
         number = 0
-        if steps := self.num_steps:
+        if steps := self.num_steps:  # of a list: the batches before are not built
             number, start = divmod(start, steps)
+            yield from self.of_pass(number, start)
+            number, start = number + 1, 0
         while True:
             count = 0
             for batch in self.of_pass(number):

@@ -32,14 +32,16 @@ class TooDeep(ValueError):
 
 
 class JSONFile:
-    r"""A JSON file that preserves lone surrogates, which the parser would read as "?".
+    r"""A JSON file whose lone surrogates, which the parser would read as "?", become U+D800.
+
+    Which surrogate it was is lost: readers refuse a text with any, as it is no valid Unicode.
 
     Args:
         file: binary file, at its beginning.
 
     Attributes:
         lone_surrogates: bool. Whether the part read so far contains a lone surrogate. `restored`
-            then restores the surrogates of its values.
+            then gives its values U+D800 in their place.
 
     Example:
 
@@ -98,7 +100,7 @@ class JSONFile:
         return len(data)
 
     def restored(self, value: Any) -> Any:
-        """Returns a value with its lone surrogates, as `json.loads` returns them."""
+        """Returns a value with U+D800 for each lone surrogate."""
         if not self.lone_surrogates:
             return value
         if isinstance(value, str):

@@ -142,7 +142,7 @@ class _Summaries:
         self._file, self._path, self._column, self._report = file, path, column, report
         self._begins: dict[str, int] = {}
         self._header: list[str] = []
-        self._latest: tuple[str, tuple[str, ...]] = ("", ())
+        self._latest: tuple[str | None, tuple[str, ...]] = (None, ())
         self._cut: set[str] = set()
         for location, begin, row in csv_rows(file, path, ("document_id", column), report):
             document = row["document_id"]

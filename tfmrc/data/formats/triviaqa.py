@@ -53,8 +53,8 @@ def read_triviaqa(
 
     Raises:
         ValueError: The domain does not exist.
-        RecordError: While reading: a field is missing or has a wrong type, a text is blank, the
-            file is truncated or not JSON.
+        RecordError: The folder of the documents does not exist. While reading: a field is missing
+            or has a wrong type, a text is blank, the file is truncated or not JSON.
 
     Example:
 
@@ -76,6 +76,10 @@ def read_triviaqa(
     if domain not in DOCUMENTS:
         raise ValueError(
             f"`domain` must be one of {sorted(DOCUMENTS)}. Received: domain={domain!r}"
+        )
+    if not Path(evidence).is_dir():
+        raise RecordError(
+            f"needs the documents. Received: no folder {evidence}", path=path, record="evidence"
         )
 
     def read(report: Report) -> Iterator[Example]:

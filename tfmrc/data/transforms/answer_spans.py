@@ -6,30 +6,6 @@ from dataclasses import replace
 from tfmrc.data.example import Example, Span
 
 
-def rouge_l(result: Sequence[str], wanted: Sequence[str], beta: float = 1.2) -> float:
-    """Computes ROUGE-L, the F-measure of the longest common subsequence.
-
-    Args:
-        result: sequence of str. Words of the candidate.
-        wanted: sequence of str. Words of the reference.
-        beta: float. Weight of recall. Default: 1.2.
-
-    Returns:
-        float.
-
-    Example:
-
-    >>> round(rouge_l("the owl flew".split(), "an owl flew off".split()), 4)
-    0.5571
-    """
-    if not result or not wanted:
-        return 0.0
-    row = [0] * (len(wanted) + 1)
-    for word in result:
-        row = _next_row(row, word, wanted)
-    return _f(row[-1], len(result), len(wanted), beta)
-
-
 def best_span(
     words: Sequence[str], answer: Sequence[str], max_length: int = 60, beta: float = 1.2
 ) -> tuple[int, int, float]:

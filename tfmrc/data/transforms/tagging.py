@@ -1,6 +1,7 @@
 """Tags of texts by an external tagger, computed once and cached in a file."""
 
 import json
+import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfmrc.data.batching.training_example import TrainingExample
+from tfmrc.files import write_text
 
 KINDS = ("lemmas", "pos", "ner")
 
@@ -66,11 +68,32 @@ def words_tagger(pipeline: Any, processes: int = 1) -> TagWords:
     return tag
 
 
+def tagger_of_file(path: str | PathLike[str]) -> str | None:
+    """Returns the tagger that the first line of a cache names; None if it has no line yet.
+
+    Args:
+        path: str or path. The file of a `TagCache`.
+
+    Raises:
+        ValueError: The first line names no tagger.
+    """
+    if not Path(path).is_file():
+        return None
+    with open(path, "rb") as file:
+        first = file.readline()
+    if not first:
+        return None
+    try:
+        return json.loads(first)["tagger"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{path}, line 1: damaged. Remove the file.") from error
+
+
 class TagCache:
     """A cache of tags in a file of JSON lines, whose first line names the tagger.
 
-    An interrupted run continues with the missing texts. Tags contain no spaces: spaces in a lemma
-    become underscores.
+    An interrupted run continues with the missing texts. Several processes can add to one file. Tags
+    contain no spaces: spaces in a lemma become underscores.
 
     Args:
         path: str or path. The file; created if it does not exist.
@@ -78,7 +101,7 @@ class TagCache:
         tag: callable. The tagger. Default: None, read only.
 
     Raises:
-        ValueError: The file holds the tags of another tagger.
+        ValueError: The file holds the tags of another tagger, or is damaged.
 
     Example:
 
@@ -97,40 +120,26 @@ class TagCache:
     def __init__(self, path: str | PathLike[str], tagger: str, tag: TagWords | None = None):
         self.path, self.tagger, self._tag = Path(path), tagger, tag
         self._known: dict[str, dict[str, str]] = {}
-        if self.path.is_file() and self.path.stat().st_size:
-            self._read()
+        result = tagger_of_file(path)
+        if result is None:
+            write_text(path, json.dumps({"tagger": tagger}) + "\n")
+        elif result != tagger:
+            raise ValueError(f"{path} holds the tags of {result!r}. Received: tagger={tagger!r}")
         else:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(json.dumps({"tagger": tagger}) + "\n", encoding="utf-8")
+            self._read()
 
     def _read(self) -> None:
-        try:
-            text = self.path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{self.path} is damaged. Remove the file.") from error
-        whole = text[: text.rfind("\n") + 1]
-        if whole != text:  # an incomplete line of a run that was killed
-            self.path.write_text(whole, encoding="utf-8")
         # `splitlines` would also split at Unicode line separators within texts.
-        first, *lines = whole.rstrip("\n").split("\n")
-        result = self._record(1, first).get("tagger")
-        if result != self.tagger:
-            raise ValueError(
-                f"{self.path} holds the tags of {result!r}. Received: tagger={self.tagger!r}"
-            )
+        _, *lines = self.path.read_bytes().split(b"\n")
         for number, line in enumerate(lines, start=2):
-            record = self._record(number, line)
+            try:
+                record = json.loads(line.decode("utf-8"))
+            except ValueError:
+                continue  # a part of a line: of a run that was killed, or that is writing it now
             checksum = record.pop("crc32", None)  # older files have none
             if checksum is not None and checksum != _checksum(record):
                 raise ValueError(f"{self.path}, line {number}: damaged. Remove the file.")
             self._known[record.pop("text")] = record
-
-    def _record(self, number: int, line: str) -> dict[str, Any]:
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"{self.path}, line {number}: damaged. Remove the file.") from error
-        return record if isinstance(record, dict) else {}
 
     def add(self, texts: Iterable[str], batch_size: int = 256) -> None:
         """Tags the texts that are not in the file, in batches, with a progress bar.
@@ -147,27 +156,31 @@ class TagCache:
         from tfmrc.text import Tokenizer
 
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if missing and self._tag is None:
+        if not missing:
+            return
+        if self._tag is None:
             raise ValueError(f"{len(missing)} texts have no tags, and there is no tagger.")
         tokenizer = Tokenizer()
         starts = range(0, len(missing), batch_size)
-        with open(self.path, "a", encoding="utf-8") as file:
-            for start in track(starts, "tagging", disable=len(missing) <= batch_size):
-                part = missing[start : start + batch_size]
-                surfaces = [row.numpy() for row in tokenizer.tokenize(part).surface]
-                words = [[word.decode("utf-8", "replace") for word in row] for row in surfaces]
-                for text, row, tags in zip(part, words, self._tags(words), strict=True):
-                    record = {kind: _joined(tags[kind], len(row), kind) for kind in KINDS}
-                    line: dict[str, Any] = {"text": text, **record}
-                    line["crc32"] = _checksum(line)
-                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
-                    self._known[text] = record
-                file.flush()
+        for start in track(starts, "tagging", disable=len(missing) <= batch_size):
+            part = missing[start : start + batch_size]
+            surfaces = [row.numpy() for row in tokenizer.tokenize(part).surface]
+            words = [[word.decode("utf-8", "replace") for word in row] for row in surfaces]
+            records = {
+                text: {kind: _joined(tags[kind], len(row), kind) for kind in KINDS}
+                for text, row, tags in zip(part, words, self._tag(words), strict=True)
+            }
+            self._append({"text": text, **record} for text, record in records.items())
+            self._known |= records
 
-    def _tags(self, words: list[list[str]]) -> Iterable[Mapping[str, Sequence[str]]]:
-        if self._tag is None:
-            raise ValueError("The cache only reads. Received: tag=None")
-        return self._tag(words)
+    def _append(self, lines: Iterable[dict[str, Any]]) -> None:
+        """Appends lines by one write, so that those of several processes do not mix."""
+        whole = [line | {"crc32": _checksum(line)} for line in lines]
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in whole)
+        with open(self.path, "a+b", buffering=0) as file:
+            file.seek(-1, os.SEEK_END)
+            begin = b"" if file.read(1) == b"\n" else b"\n"  # ends a part of a line
+            file.write(begin + text.encode())
 
     def of(self, text: str, kind: str) -> str:
         """Returns the tags of a text, one per word, separated by single spaces.
@@ -203,8 +216,8 @@ class TagCache:
         def of_records(records: Sequence[TrainingExample]) -> dict[str, np.ndarray]:
             result = {name: np.full([len(records)], b"", object) for name in annotations}
             for row, record in enumerate(records):
-                spans = [s for s in record.example.spans if _is_target(record, s)]
-                number = spans[0].passage if spans else 0
+                span = record.example.span_of(record.answer)
+                number = span.passage if span else 0
                 passages = record.example.passages or ("",)
                 texts = {"question": record.example.question, "passage": passages[number]}
                 for name in annotations:
@@ -230,10 +243,6 @@ class TagCache:
             }
 
         return tag
-
-
-def _is_target(record: TrainingExample, span: Any) -> bool:
-    return bool(record.answer) and record.example.span_text(span) == record.answer
 
 
 def _checksum(record: Mapping[str, Any]) -> int:

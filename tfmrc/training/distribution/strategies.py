@@ -5,8 +5,6 @@ from typing import Any
 
 import keras
 
-from tfmrc.training.distribution import replicas
-
 
 def mirrored(
     devices: Sequence[str] | int | None = None,
@@ -59,7 +57,6 @@ def mirrored(
         )
     import tensorflow as tf
 
-    replicas.register()
     if devices is None or isinstance(devices, int):
         names = _logical_devices()
         if devices is not None and not 0 < devices <= len(names):

@@ -7,7 +7,7 @@ import pytest
 from tests import fresh_python
 
 SMALL = [
-    "split.validation_limit=8", "evaluation.limit=8", "training.steps=6",
+    "split.validation_limit=8", "evaluation.limit=8", "evaluation.targets={}", "training.steps=6",
     "training.eval_every_steps=6", "training.checkpoint_every_steps=4", "training.batch_size=4",
 ]  # fmt: skip
 

@@ -446,10 +446,10 @@ def test_fine_tuning_finds_the_answer(without_graphs):
         {name: np.array(values) for name, values in records.items()}
     )
     settings = training.extractive_reader(
-        model=predictor.model, steps=12, learning_rate=0.05, encoder_learning_rate=0.03
+        model=predictor.model, steps=40, learning_rate=0.05, encoder_learning_rate=0.03
     )
     predictor.model.compile(**settings, run_eagerly=True)
-    for _ in range(12):
+    for _ in range(40):
         predictor.model.train_on_batch(x, y, weight)
     answers = [
         predictor.answer(question=question, passages=passages)

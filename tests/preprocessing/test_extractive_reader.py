@@ -186,6 +186,39 @@ def test_training_reads_the_window_of_the_answer(encoder):
     assert y["begin"].numpy()[2] == -1 and weight["begin"].numpy().tolist() == [1.5, 1.5, 0.0]
 
 
+def test_spaces_around_an_answer_cost_no_label(encoder):
+    passage = "the owls flew. " * 8 + "a miller flew."
+    spans = [[0, 122, 128], [0, 121, 129], [0, 15, 23], [0, 119, 129]]
+    records = {
+        "question": tf.constant(["Who?"] * 4),
+        "passages": tf.constant([[passage]] * 4),
+        "span": tf.constant(spans),
+    }
+    assert [passage[start:end] for _, start, end in spans[1:3]] == [" miller ", "the owls"]
+    x, y, _ = make(encoder).batch(records)
+    names = dict(zip(encoder.subwords.pieces.vocabulary, range(99), strict=False))
+    labelled = [
+        x["encoder_ids"][row, y["begin"][row] : y["end"][row] + 1].numpy().tolist()
+        for row in range(4)
+    ]
+    miller = [names["mill"], names["##er"]]
+    owls = [names["the"], names["owl"], names["##s"]]
+    assert labelled == [miller, miller, owls, [names["a"], *miller]]
+    # A passage that ends within the answer has no label of it.
+    cut = make(encoder, longest_passage=2).batch(records)[1]
+    assert cut["begin"].numpy().tolist() == [-1] * 4
+
+
+def test_only_labelled_questions_are_trained_to_have_no_answer(encoder):
+    examples = [
+        Example(str(label), "Who?", ("a",), answerable=label) for label in (True, False, None)
+    ]
+    reader = make(encoder, unanswerable=True)
+    _, y, weight = next(iter(reader.dataset(examples, batch_size=3, bucket=False)))
+    assert y["begin"].numpy().tolist() == y["end"].numpy().tolist() == [-1, 0, -1]
+    assert weight["begin"].numpy().tolist() == [0.0, 3.0, 0.0]
+
+
 def test_configuration(encoder, tmp_path):
     preprocessor = make(encoder, unanswerable=True)
     preprocessor.save_assets(tmp_path)

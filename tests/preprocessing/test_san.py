@@ -106,6 +106,9 @@ def test_an_answer_whose_end_is_cut_is_not_trained_on():
     source = preprocessor.source(["Who?"], ["The owl flew"])
     begin, end, _ = preprocessor.align(source, [0], [12])
     assert (begin.numpy(), end.numpy()) == ([-1], [-1])
+    # A space after the answer is no part of it that is cut.
+    begin, end, _ = preprocessor.align(preprocessor.source(["Who?"], ["An owl flew"]), [0], [3])
+    assert (begin.numpy(), end.numpy()) == ([0], [0])
 
 
 def test_windows_of_a_long_passage_take_linear_time():

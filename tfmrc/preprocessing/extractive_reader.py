@@ -37,8 +37,8 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         question_length: int. Largest number of subwords of a question. Default: 64.
         answer_length: int. Largest number of subwords of an answer. Default: 15.
         longest_passage: int. Largest number of subwords of a passage. Default: 100000.
-        unanswerable: bool. Whether questions without an answer are trained to have none (`[CLS]`),
-            instead of being left out. Default: False.
+        unanswerable: bool. Whether questions that are labelled as unanswerable are trained to have
+            no answer (`[CLS]`), instead of being left out. Default: False.
         styles: sequence of str. Answer styles for training. Default: ('span',).
 
     Raises:
@@ -262,8 +262,9 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         Args:
             records: dict. `question` string `[B]`, `passages` string `[B, K']`, `span` int32
                 `[B, 3]`: passage, start and end of the target answer in characters, -1 without an
-                answer, and optionally `answer` string `[B]`, "" without one. The model reads the
-                first window that has the whole answer.
+                answer, and optionally `answer` string `[B]`, "" without one, and `answerable` int
+                `[B]`: 1, 0 or -1 (unknown). The model reads the first window that has the whole
+                answer.
 
         Returns:
             `(x, y, sample_weight)`: the model's inputs; `begin` and `end` int32 `[B]`, positions in
@@ -281,11 +282,25 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         first = tf.argmax(within, axis=1, output_type=tf.int32)
         size = tf.shape(within)[1]
         last = size - 1 - tf.argmax(tf.reverse(within, [1]), axis=1, output_type=tf.int32)
-        whole = tf.reduce_any(within, axis=1)
-        whole &= tf.gather(source["starts"], first, batch_dims=1) <= begin[:, 0]
-        whole &= tf.gather(source["ends"], last, batch_dims=1) >= end[:, 0]
-        # The first window with the whole answer; the first one of an example without an answer.
+        # Whole, if it has all subwords of the answer that the passage has. Spaces at its ends, and
+        # characters that the tokenizer removes, belong to no subword.
+        in_passage = source["starts"] >= 0
+        index = source["first"][:, None] + tf.cumsum(tf.cast(in_passage, tf.int32), axis=1) - 1
         count = tf.shape(span)[0]
+        low = tf.reduce_min(tf.where(within, index, tf.int32.max), axis=1)
+        high = tf.reduce_max(tf.where(within, index, -1), axis=1)
+        lowest, highest = (
+            tf.gather(bound, row)
+            for bound in (
+                tf.math.unsorted_segment_min(low, row, count),
+                tf.math.unsorted_segment_max(high, row, count),
+            )
+        )
+        whole = (high >= 0) & (low == lowest) & (high == highest)
+        # A passage that is cut may have lost the end of the answer.
+        ended = tf.gather(source["ends"], last, batch_dims=1) >= end[:, 0]
+        whole &= ended | (high < self.longest_passage - 1)
+        # The first window with the whole answer; the first one of an example without an answer.
         windows = tf.range(tf.size(row))
         opening = tf.searchsorted(row, tf.range(count))
         best = tf.math.unsorted_segment_min(
@@ -297,10 +312,12 @@ class ExtractiveReaderPreprocessor(Preprocessor):
         # Keras adds up the inputs over replicas, which it cannot do with booleans.
         x["answer_mask"] = tf.cast(x["answer_mask"], tf.int32)
         none = 0 if self.unanswerable else -1
-        unknown = span[:, 1] < 0
+        lacking = span[:, 1] < 0
         if "answer" in records:  # a text that no span has is not the lack of an answer
-            unknown &= records["answer"] == ""
-        empty = tf.where(unknown, none, -1)
+            lacking &= records["answer"] == ""
+        if "answerable" in records:  # nor is an answer that is not told
+            lacking &= tf.cast(records["answerable"], tf.int32) == 0
+        empty = tf.where(lacking, none, -1)
         y = {
             name: tf.where(known, tf.gather(values, window), empty)
             for name, values in (("begin", first), ("end", last))

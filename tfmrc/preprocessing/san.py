@@ -254,8 +254,9 @@ class SANPreprocessor(Preprocessor):
         last = size - 1 - tf.argmax(tf.reverse(within, [1]), axis=1, output_type=tf.int32)
         begins = tf.gather(starts, first, batch_dims=1)
         stops = tf.gather(ends, last, batch_dims=1)
-        # Truncation may have removed the end of the answer.
-        whole = ~source["truncated"] | (stops >= end[:, 0])
+        # Truncation may have removed the end of the answer, unless a word follows it.
+        lengths = tf.reduce_sum(tf.cast(starts < ends, tf.int32), axis=1)
+        whole = ~source["truncated"] | (stops >= end[:, 0]) | (last < lengths - 1)
         result = tf.reduce_any(within, axis=1) & whole
         exact = result & (begins == start[:, 0]) & (stops == end[:, 0])
         return tf.where(result, first, -1), tf.where(result, last, -1), exact

@@ -52,6 +52,27 @@ def test_web_reads_search_results_too(folder):
     assert result.report.notes["documents whose beginning contains no answer"] == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "web"),
+    [("web-train.json", True), ("verified-web-dev.json.gz", True), ("wikipedia-dev.json", False)],
+)
+def test_the_name_of_a_file_has_its_domain(folder, name, web):
+    (folder / "qa").mkdir()
+    path = write(folder / "qa" / name, {"Data": [OWL]})
+    (folder / "evidence").mkdir()
+    for room in ("web", "wikipedia"):
+        (folder / room).rename(folder / "evidence" / room)
+    expected = [*["tc_1--9/a.txt"] * web, "tc_1--Night.txt"]
+    for read in (read_file(path), read_triviaqa(path, folder / "evidence")):
+        assert [example.id for example in read] == expected
+
+
+def test_a_question_without_documents_is_noted(folder):
+    result = stream(folder, [OWL | {"EntityPages": []}, TEST])
+    assert [e.group for e in result] == ["tc_2"]
+    assert result.report.notes == {"questions without documents": 1}
+
+
 def test_only_the_beginning_of_a_document_is_read(folder):
     result = stream(folder, [OWL], domain="web", passage_words=4)
     assert list(result) == []

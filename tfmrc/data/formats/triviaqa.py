@@ -23,7 +23,7 @@ def read_triviaqa(
     path: str | PathLike,
     evidence: str | PathLike,
     *,
-    domain: Domain = "wikipedia",
+    domain: Domain | None = None,
     style: str = "span",
     passage_words: int = 800,
     on_error: OnError = "raise",
@@ -34,13 +34,14 @@ def read_triviaqa(
     words. The answer is the first occurrence of one of its aliases, ignoring case; the official
     answer is a further reference. A document whose beginning contains no alias, or that is missing,
     is left out and noted. A question without an answer (the test sets) gives its documents without
-    answers. One question is held at a time.
+    answers. A question without documents is noted. One question is held at a time.
 
     Args:
         path: str or path. A file of ``qa/`` such as ``wikipedia-train.json``, which may be gzipped.
         evidence: str or path. The folder ``evidence/``, which contains ``wikipedia/`` and ``web/``.
         domain: str. ``"wikipedia"`` reads a question's Wikipedia pages; ``"web"`` reads its search
-            results too. Default: ``"wikipedia"``.
+            results too. Default: None, the one that the file's name has (``web-train.json``),
+            else ``"wikipedia"``.
         style: str. Answer style. Default: ``"span"``.
         passage_words: int. Largest number of words and punctuation marks per passage.
             Default: 800.
@@ -73,6 +74,8 @@ def read_triviaqa(
 
     Reference: Joshi et al. 2017; Xiao et al. 2018 (DAANET), Table 1.
     """
+    if domain is None:
+        domain = "web" if "web" in re.split(r"\W", Path(path).name) else "wikipedia"
     if domain not in DOCUMENTS:
         raise ValueError(
             f"`domain` must be one of {sorted(DOCUMENTS)}. Received: domain={domain!r}"
@@ -92,6 +95,8 @@ def read_triviaqa(
                 except RecordError as error:
                     report.error(error)
                     continue
+                if not files:
+                    report.note("questions without documents")
                 for index, (folder, name) in enumerate(files):
                     if name in [other for _, other in files[:index]]:
                         report.note("documents that a question names twice")

@@ -69,12 +69,13 @@ def test_triplets_and_their_mean_lengths(tmp_path, capsys):
     examples = [
         Example("1", "Who flew?", ("An owl flew.", "It slept."), {"a": ("An owl", "owl")}),
         Example("2", "Why, then?", ("So.",), {"a": ("It",), "b": ("It was so",)}),
-        Example("3", "When?", ("Now.",)),
+        Example("3", "When did all of this begin?", ("Long before the owls came here.",)),
     ]
     write_examples(tmp_path / "e.jsonl", examples)
     assert main(["--triplets", str(tmp_path / "e.jsonl")]) == 0
-    # Words with marks: contexts 7 + 2 + 2, questions 3 + 4 + 2, first references 2 + 1 + 3.
-    assert "e.jsonl | 3 | 3.7 | 3.0 | 2.0 |" in capsys.readouterr().out
+    # Words with marks: contexts 7 + 2 + 2, questions 3 + 4 + 4, first references 2 + 1 + 3. The
+    # question without an answer is no triplet.
+    assert "e.jsonl | 3 | 3.7 | 3.7 | 2.0 |" in capsys.readouterr().out
 
 
 def test_the_command_says_what_is_wrong(tmp_path, capsys):

@@ -33,6 +33,8 @@ class Statistics:
         answer_words: Counter. Number of words of all first references, per style.
         first_references: Counter. Number of examples with an answer, per style.
         passage_words: int. Number of words of all passages, if they are counted.
+        triplet_words: Counter. Number of words of the passages (``"passages"``, if they are
+            counted) and questions (``"questions"``) of all first references.
 
     Example:
 
@@ -54,6 +56,7 @@ class Statistics:
     answer_words: Counter[str] = field(default_factory=Counter)
     first_references: Counter[str] = field(default_factory=Counter)
     passage_words: int = 0
+    triplet_words: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, examples: Iterable[Example], passage_words: bool = False) -> "Statistics":
@@ -72,9 +75,13 @@ class Statistics:
             counts.well_formed += "nlg" in example.answers
             counts.passages += len(example.passages)
             counts.relevant_passages += sum(example.relevance or ())
-            counts.question_words += len(words(example.question))
+            asked, given = len(words(example.question)), 0
             if passage_words:
-                counts.passage_words += sum(len(words(text)) for text in example.passages)
+                given = sum(len(words(text)) for text in example.passages)
+            counts.question_words += asked
+            counts.passage_words += given
+            counts.triplet_words["questions"] += asked * len(example.answers)
+            counts.triplet_words["passages"] += given * len(example.answers)
             for style, references in example.answers.items():
                 counts.answers[style] += len(references)
                 counts.first_references[style] += 1
@@ -108,21 +115,20 @@ def table(rows: Sequence[tuple[str, Statistics]]) -> str:
 def triplets(rows: Sequence[tuple[str, Statistics]]) -> str:
     """Returns the number and mean lengths of (context, question, answer) triplets, in Markdown.
 
-    An example counts once per answer style.
+    An example counts once per answer style; one without an answer is no triplet.
 
     Reference: Xiao et al. 2018 (DAANET), Table 1.
     """
     lines = ["| file | triplets | n (context) | m (question) | k (answer) |"]
     lines.append("| --- | ---: | ---: | ---: | ---: |")
     for name, counts in rows:
-        questions = max(1, counts.questions)
         first = counts.first_references.total()
-        means = (
-            counts.passage_words / questions,
-            counts.question_words / questions,
-            counts.answer_words.total() / max(1, first),
+        totals = (
+            counts.triplet_words["passages"],
+            counts.triplet_words["questions"],
+            counts.answer_words.total(),
         )
-        numbers = " | ".join(f"{mean:.1f}" for mean in means)
+        numbers = " | ".join(f"{total / max(1, first):.1f}" for total in totals)
         lines.append(f"| {name} | {first:,} | {numbers} |")
     return "\n".join(lines)
 

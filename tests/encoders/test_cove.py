@@ -1,6 +1,7 @@
 """CoVe beside a float64 reference and torch.nn.LSTM; files of PyTorch, harmless and not."""
 
 import collections
+import json
 import os
 import pickle
 import subprocess
@@ -79,6 +80,17 @@ def test_values(tmp_path, legacy, prefix):
             assert not result[row, length:].any()
     np.testing.assert_array_equal(cove(x, mask), layers[-1])
     np.testing.assert_allclose(cove(x[None, :1], None)[0, 0], reference(values, x[0])[1], atol=1e-6)
+
+
+def test_bfloat16_of_safetensors_becomes_float32(tmp_path):
+    numbers = np.array([1.5, -2.0], "<f4")
+    header = {"w": {"dtype": "BF16", "shape": [2], "data_offsets": [0, 4]}}
+    text = json.dumps(header).encode()
+    half = (numbers.view("<u4") >> 16).astype("<u2").tobytes()
+    path = tmp_path / "w.safetensors"
+    path.write_bytes(len(text).to_bytes(8, "little") + text + half)
+    result = read_state_dict(path)["w"]
+    assert result.dtype == np.float32 and result.tolist() == numbers.tolist()
 
 
 def test_safetensors(tmp_path):

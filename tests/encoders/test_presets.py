@@ -87,6 +87,13 @@ def test_vocabulary_from_tokenizer_json(minilm, tmp_path) -> None:
         hugging_face_tokenizer.pieces_of(tmp_path, presets.FAMILIES["bert"])
 
 
+def test_ids_with_gaps_are_refused(tmp_path) -> None:
+    model = {"type": "WordPiece", "vocab": {"[UNK]": 0, "[CLS]": 1, "owl": 9}}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model}))
+    with pytest.raises(ValueError, match="tokenizer.json: .* ids from 0 to 2. Received: 9 .* of 2"):
+        hugging_face_tokenizer.pieces_of(tmp_path, presets.FAMILIES["bert"])
+
+
 def test_random_weights_are_not_the_pretrained_ones(minilm) -> None:
     random = encoders.from_preset("minilm", random=True)
     path = "encoder/token_embedding/embeddings"

@@ -49,6 +49,7 @@ def pieces_of(folder: Path, facts: Family) -> Pieces:
     if facts.pieces == WordPieces.kind:
         if whole.get("type") == "WordPiece":
             vocabulary = sorted(whole["vocab"], key=whole["vocab"].get)
+            _check_ids(folder / TOKENIZER, [whole["vocab"][piece] for piece in vocabulary])
         elif (folder / "vocab.txt").is_file():
             vocabulary = read_lines(folder / "vocab.txt")
         else:
@@ -85,6 +86,16 @@ def pieces_of(folder: Path, facts: Family) -> Pieces:
                 fairseq_ids=facts.model_type == "xlm-roberta",
             )
     raise ValueError(f"There is neither tokenizer.json nor a SentencePiece model in {folder}")
+
+
+def _check_ids(path: Path, ids: list[int]) -> None:
+    """Raises a ValueError unless the ids of pieces are 0, 1, 2, ..."""
+    for expected, received in enumerate(ids):
+        if received != expected:
+            raise ValueError(
+                f"{path}: the pieces of WordPiece must have the ids from 0 to {len(ids) - 1}. "
+                f"Received: {received!r} in place of {expected}"
+            )
 
 
 def special_tokens_of(folder: Path, facts: Family, pieces: Any) -> list[Json]:

@@ -250,6 +250,8 @@ def _view(tensor: _Tensor, numbers: np.ndarray) -> np.ndarray:
 
 
 def _safetensors(path: Path) -> dict[str, np.ndarray]:
+    import ml_dtypes  # with Keras; gives NumPy the type of bfloat16
+
     try:
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
@@ -258,6 +260,10 @@ def _safetensors(path: Path) -> dict[str, np.ndarray]:
             f"{path} needs the package safetensors: pip install safetensors"
         ) from error
     try:
-        return load_file(path)
+        arrays = load_file(path)
     except (SafetensorError, KeyError, TypeError, OSError) as error:
         raise ValueError(f"{path} is not a safetensors file, or is damaged: {error}") from error
+    return {
+        name: array.astype(np.float32) if array.dtype == ml_dtypes.bfloat16 else array
+        for name, array in arrays.items()
+    }

@@ -46,6 +46,18 @@ def test_the_forms_hold_the_same_examples(tmp_path, form, name, mark):
     assert list(stream) == [both, one, none, empty], "a second pass reads the same"
 
 
+@pytest.mark.parametrize("name", ["eval_v2.1_public.json", "eval"])
+def test_the_form_of_long_passages_is_known(tmp_path, form, name):
+    unanswered = []
+    for record in marco_records():
+        text = f"Passage of {record['query_id']}. " * 4_000
+        passages = [{"is_selected": 0, "passage_text": text, "url": ""}]
+        told = {field: record[field] for field in ("query", "query_id", "query_type")}
+        unanswered.append({"passages": passages} | told)  # the order of the official file
+    stream = read_file(write(tmp_path / name, form(unanswered)))
+    assert [example.id for example in stream] == ["11", "12", "13", "14"]
+
+
 @pytest.mark.parametrize(
     ("subset", "ids"), [("ALL", "11 12 13 14"), ("ANS", "11 12"), ("NLG", "11")]
 )

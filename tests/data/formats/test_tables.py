@@ -379,6 +379,21 @@ def test_a_csv_file_that_names_its_separator_for_excel(tmp_path, mark):
         list(read_table(path))
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"answers": {"text": ["owl"], "answer_start": [3]}, "context": "An owl flew. " * 6_000},
+        {"answers": ["owl"], "context": "An owl flew. " * 6_000},
+        {"answers": ["owl"], "passages": ["An owl flew. " * 6_000]},
+    ],
+)
+def test_a_long_row_is_no_record_of_msmarco(tmp_path, row):
+    path = tmp_path / "questions.jsonl"
+    path.write_text(json.dumps(row | {"question": "Who flew?"}) + "\n", encoding="utf-8")
+    [example] = data.read_file(path)
+    assert (example.question, example.answers) == ("Who flew?", {"span": ("owl",)})
+
+
 def test_a_row_with_a_query_is_no_record_of_msmarco(tmp_path):
     path = tmp_path / "t.jsonl"
     row = {"query_id": 7, "query": "Who?", "passages": ["An owl."], "answers": ["owl"]}
@@ -389,6 +404,15 @@ def test_a_row_with_a_query_is_no_record_of_msmarco(tmp_path):
     path.write_text(json.dumps({**row, "query_type": "PERSON", "passages": passages}))
     [example] = data.read_file(path)
     assert example.relevance == (True,) and example.answers == {"qa": ("owl",)}
+
+
+@pytest.mark.parametrize("last", [{"answers": ["owl"]}, {"answer": "owl"}])
+def test_a_long_row_with_the_names_of_an_example_is_a_row(tmp_path, last):
+    path = tmp_path / "t.jsonl"
+    row = {"id": "1", "question": "Who?", "passages": ["An owl flew. " * 6_000]}
+    path.write_text(json.dumps(row | last))
+    [example] = data.read_file(path)
+    assert example.answers == {"span": ("owl",)}
 
 
 def test_a_row_with_the_names_of_an_example_is_a_row(tmp_path):

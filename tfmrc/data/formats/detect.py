@@ -22,6 +22,7 @@ from tfmrc.data.stream import ExampleStream, OnError, RecordError, open_binary, 
 
 SUMMARIES = ("summaries.csv", "third_party/wikipedia/summaries.csv", "summaries.csv.gz")
 EXAMPLE_FIELDS = {each.name for each in fields(Example)}
+MARCO_FIELDS = {"answers", "passages", "query", "query_id", "query_type", "wellFormedAnswers"}
 _START = 1 << 16
 
 
@@ -117,10 +118,9 @@ def _format(path: str | PathLike) -> str:
             return "squad"
         if "Data" in names:
             return "triviaqa"
-        official = names & {"query", "query_id", "wellFormedAnswers", "answers"}
-        if official and not names & {"id", "question"} and not _is_row(start, path):
+        if names & MARCO_FIELDS and not names & {"id", "question"} and _is_marco(start, path):
             return "msmarco"
-        if {"id", "question"} <= names <= EXAMPLE_FIELDS and _is_example(start):
+        if {"id", "question"} <= names <= EXAMPLE_FIELDS and _is_example(path):
             return "examples"
         if "question" in names or is_table(path):
             return "table"
@@ -142,39 +142,53 @@ def _format(path: str | PathLike) -> str:
     )
 
 
-def _is_row(start: bytes, path: str | PathLike) -> bool:
-    """Returns True if a file's first object is a row of a table and no record of MS MARCO.
+def _is_marco(start: bytes, path: str | PathLike) -> bool:
+    """Returns True if a file's first object is one of MS MARCO and no row of a table.
 
     The passages of MS MARCO are objects, and so are the columns of its large files.
     """
-    keys: set[str] = set()
+    names: set[str] = set()
     events: Any = ijson.parse(_Once(start), multiple_values=True)
+    is_table_row = False
     try:
-        for prefix, event, _ in events:
-            if not prefix and event == "end_map":
-                return is_table(path) and not keys & {"passages", "wellFormedAnswers"}
-            if event == "start_map" or (prefix == "wellFormedAnswers"):
-                keys.add(prefix.removesuffix(".item"))
-    except (ijson.JSONError, UnicodeDecodeError):
-        pass  # `start` ends within the object
-    return False
-
-
-def _is_example(start: bytes) -> bool:
-    """Returns True if the values of a file's first object have the types of an `Example`.
-
-    A row of a table with the same names may have a text as passage and a list of answers.
-    """
-    rows = {"id": ("number",), "passages": ("string", "null"), "answers": ("string", "start_array")}
-    events: Any = ijson.parse(_Once(start), multiple_values=True)
-    try:
-        for prefix, event, _ in events:
-            if event in rows.get(prefix, ()):
-                return False
+        for prefix, event, value in events:
+            if event == "map_key" and not prefix:
+                names.add(value)
+            if event == "start_map" and prefix in ("passages", "passages.item"):
+                return True
+            if prefix == "wellFormedAnswers":
+                return True
+            if prefix == "answers" and event == "map_key":
+                is_table_row |= value in ("text", "answer_start")  # as of Hugging Face
             if event == "end_map" and not prefix:
+                is_table_row = True
                 break
     except (ijson.JSONError, UnicodeDecodeError):
-        pass  # `start` ends within the object
+        # `start` ends within the object, maybe within passages that are texts.
+        is_table_row |= "passages" in names or not names <= MARCO_FIELDS
+    official = names & {"query", "query_id", "answers"}
+    return bool(official) and not (is_table_row and is_table(path))
+
+
+def _is_example(path: str | PathLike) -> bool:
+    """Returns True if a file's first object has the names and the types of an `Example`.
+
+    A row of a table with the same names may have a text as passage and a list of answers. The
+    object is read to its end, because a long passage may precede the answers.
+    """
+    rows = {"id": ("number",), "passages": ("string", "null"), "answers": ("string", "start_array")}
+    with open_binary(path) as file:
+        events: Any = ijson.parse(file, multiple_values=True)
+        try:
+            for prefix, event, value in events:
+                if event in rows.get(prefix, ()):
+                    return False
+                if event == "map_key" and not prefix and value not in EXAMPLE_FIELDS:
+                    return False
+                if event == "end_map" and not prefix:
+                    break
+        except (ijson.JSONError, UnicodeDecodeError):
+            pass  # the reader names the damage
     return True
 
 

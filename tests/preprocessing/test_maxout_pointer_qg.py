@@ -108,6 +108,17 @@ def test_of_a_long_passage_the_words_around_the_answer_are_read(position, first)
     np.testing.assert_array_equal(source["truncated"], [True, False])
 
 
+@pytest.mark.parametrize(
+    ("begin", "end", "first"), [(3, 11, 1), (50, 58, 48), (50, 60, 50), (50, 70, 50), (92, 100, 90)]
+)
+def test_a_long_answer_is_read_whole_as_far_as_it_fits(begin, end, first):
+    spelled = [f"w{n}" for n in range(100)]
+    answer = spelled[begin:end]
+    source = built(passage_length=10).source([" ".join(spelled)], [" ".join(answer)])
+    assert words(source) == spelled[first : first + 10]
+    assert tagged(source) == [word.encode() for word in answer[:10]]
+
+
 def test_without_answers_nothing_is_looked_for():
     source = built(with_answers=False).source([PASSAGE, ""], ["", "Zoe"])
     assert len(words(source)) == 17 and not words(source, 1)

@@ -191,7 +191,10 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
                 behind = last_position + 1
             first, last = _range(position, inside, row, start)
             room = tf.maximum(behind - begin - self.passage_length, 0)
-            middle = tf.clip_by_value(first - begin - self.passage_length // 2, 0, room)
+            # The answer begins in the middle, or earlier if it would not end within the words.
+            ending = tf.minimum(last + 1 - self.passage_length, first)
+            middle = tf.maximum(first - self.passage_length // 2, ending)
+            middle = tf.clip_by_value(middle - begin, 0, room)
             length = behind - begin
             begin += tf.where(last - begin >= self.passage_length, middle, 0)
         else:

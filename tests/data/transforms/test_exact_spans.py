@@ -17,6 +17,10 @@ def example(answers, *passages, relevance=None):
         ("5", "In 1952 there were 5.", "5"),  # words, not characters
         ("5%", "It was 5% of it.", "5%"),
         ("owl's nest", "The owl's  nest burned.", "owl's  nest"),
+        ("the U.S.", "It is the U.S. today.", "the U.S."),  # with its last mark, if it is there
+        ("Yahoo?!", "It was Yahoo? Maybe.", "Yahoo?"),
+        ("the end.", "It was the end.", "the end."),
+        ("the end.", "It was the end", "the end"),
     ],
 )
 def test_words_are_compared(answer, passage, result):

@@ -58,7 +58,8 @@ def _first(example: Example, answers: Sequence[str]) -> tuple[int, int, int] | N
     order = sorted(range(len(example.passages)), key=lambda number: not relevance[number])
     passages: dict[int, tuple[list[tuple[int, int]], list[str]]] = {}
     for answer in answers:
-        wanted = [answer[start:end].lower() for start, end in words(answer)]
+        whole = [answer[start:end].lower() for start, end in words(answer)]
+        wanted = list(whole)
         while wanted and wanted[-1] in _ENDS:
             del wanted[-1]
         if not wanted:
@@ -73,5 +74,10 @@ def _first(example: Example, answers: Sequence[str]) -> tuple[int, int, int] | N
             spans, cut = passages[number]
             for first in range(len(cut) - len(wanted) + 1):
                 if cut[first : first + len(wanted)] == wanted:
-                    return number, spans[first][0], spans[first + len(wanted) - 1][1]
+                    end = first + len(wanted)
+                    for mark in whole[len(wanted) :]:  # punctuation that is not missing
+                        if cut[end : end + 1] != [mark]:
+                            break
+                        end += 1
+                    return number, spans[first][0], spans[end - 1][1]
     return None

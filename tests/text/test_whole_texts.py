@@ -10,7 +10,7 @@ import tensorflow as tf
 from tokenizers import AddedToken, ByteLevelBPETokenizer, Tokenizer
 from tokenizers import models as reference_models
 from tokenizers.normalizers import BertNormalizer
-from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 from tokenizers.processors import RobertaProcessing
 
 from tests.text.odd_strings import odd_strings
@@ -123,6 +123,17 @@ def test_byte_pairs_of_real_and_odd_texts(lstrip):
     real, odd = real_strings(2000), odd_strings(2000)
     tokenizer, expected = byte_level(real, lstrip)
     assert differences(tokenizer, expected, real + odd) == ([], [])
+
+
+def test_bytes_that_the_vocabulary_lacks():
+    vocabulary = {"<unk>": 0, "o": 1, "w": 2, "ow": 3, "Ġ": 4, "Ġow": 5}
+    expected = Tokenizer(
+        reference_models.BPE(vocabulary, [("o", "w"), ("Ġ", "ow")], unk_token="<unk>")
+    )
+    expected.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    expected.post_processor = RobertaProcessing(("<unk>", 0), ("<unk>", 0), True, False)
+    tokenizer = ByteLevelText(BytePairs(vocabulary, ["o w", "Ġ ow"]), SpecialTokens([]))
+    assert differences(tokenizer, expected, ["xow ow", "é ow", "oxw x"]) == ([], [])
 
 
 def test_word_pieces():

@@ -55,6 +55,8 @@ class ByteLevelText:
             self._sizes[index] = len(piece)
             self._leading[index] = len(piece) - len(piece.lstrip(space))
             self._trailing[index] = len(piece) - len(piece.rstrip(space))
+        if pieces.unknown in pieces.vocabulary:  # which stands for one byte
+            self._sizes[pieces.vocabulary[pieces.unknown]] = 1
 
     def tokenize(self, texts: Any) -> TextPieces:
         """Returns the subwords of texts.

@@ -267,7 +267,8 @@ Received: word_dimm=4
         would need twice the time to start training.
 
         Raises:
-            ValueError: Several replicas of TensorFlow train several steps per execution.
+            ValueError: Several replicas of TensorFlow train several steps per execution, or
+                accumulate gradients.
         """
         strategy = getattr(self, "distribute_strategy", None)  # of TensorFlow alone
         replicas = getattr(strategy, "num_replicas_in_sync", 1)
@@ -276,6 +277,13 @@ Received: word_dimm=4
                 "Keras trains several replicas one step per execution; "
                 "compile(..., steps_per_execution=1). "
                 f"Received: steps_per_execution={self.steps_per_execution}, replicas={replicas}"
+            )
+        optimizer = getattr(self.optimizer, "inner_optimizer", self.optimizer)
+        accumulated = getattr(optimizer, "gradient_accumulation_steps", None)
+        if accumulated and replicas > 1:
+            raise ValueError(
+                "Keras does not accumulate gradients on several replicas; use larger batches. "
+                f"Received: gradient_accumulation_steps={accumulated}, replicas={replicas}"
             )
         known = self.train_function
         super().make_train_function(force)

@@ -44,6 +44,16 @@ def test_outputs_of_a_functional_model_by_name(model):
     assert keras_private.outputs_of(object()) is None
 
 
+@pytest.mark.parametrize(
+    "loss, names", [({"y": "mse", "z": None}, ["y"]), ("mse", None), (None, None)]
+)
+def test_the_outputs_with_a_loss_are_those_that_compile_names(loss, names):
+    x = keras.Input((2,), name="x")
+    model = keras.Model(x, {name: keras.layers.Dense(1, name=name)(x) for name in "yz"})
+    model.compile("sgd", loss)
+    assert keras_private.outputs_with_loss(model) == names
+
+
 def test_fit_starts_with_the_epoch_that_was_set(model):
     assert keras_private.initial_epoch(model) is None
     keras_private.set_initial_epoch(model, 3)

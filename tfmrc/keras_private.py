@@ -18,6 +18,7 @@ __all__ = [
     "known_variable",
     "optimizer_variables",
     "outputs_of",
+    "outputs_with_loss",
     "seed_generators",
     "set_initial_epoch",
     "sublayers",
@@ -84,6 +85,14 @@ def trained_values(model: Any) -> list[Any]:
 def outputs_of(model: Any) -> Any:
     """Returns the structure of a functional model's symbolic outputs, or `None`."""
     return getattr(model, "_outputs_struct", None)
+
+
+def outputs_with_loss(model: Any) -> list[str] | None:
+    """Returns the names of the outputs for which `compile` got a loss; None if it names none."""
+    given = getattr(model._compile_loss, "_user_loss", None)
+    if not isinstance(given, dict):
+        return None
+    return [name for name, loss in given.items() if loss is not None]
 
 
 def initial_epoch(model: Any) -> int | None:

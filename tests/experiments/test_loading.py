@@ -42,6 +42,22 @@ def test_load_fills_defaults_and_reads_nested_values(file: Path) -> None:
     assert experiment.evaluation == Evaluation()
 
 
+def test_a_text_that_looks_like_a_number_stays_one(file: Path) -> None:
+    """The settings of a run are written and read again by every command."""
+    experiment = loading.load(file, "title='1e-3'", "model.style='12e4'", "model.rate=1e-3")
+    loading.save(experiment, file)
+    assert loading.load(file) == experiment
+    assert experiment.model["style"] == "12e4" and experiment.model["rate"] == 0.001
+
+
+@pytest.mark.parametrize("more", ["training: {epochs: 2}", "split: {seed: 1, seed: 2}"])
+def test_a_setting_that_is_given_twice_is_an_error(file: Path, more: str) -> None:
+    file.write_text(f"{TEXT}{more}\n", encoding="utf-8")
+    name = "training" if "epochs" in more else "seed"
+    with pytest.raises(ValueError, match=f"config.yaml: Not YAML: `{name}` is given twice"):
+        loading.load(file)
+
+
 def test_overrides_reach_settings_and_free_arguments(file: Path) -> None:
     experiment = loading.load(
         file,

@@ -17,7 +17,7 @@ from tfmrc import Predictor, cli, data, experiments
 from tfmrc.evaluation import read_predictions
 from tfmrc.evaluation.metrics import meteor
 from tfmrc.experiments.building import build_model
-from tfmrc.experiments.steps.train import _length
+from tfmrc.experiments.steps.train import _length, _trained_parts
 from tfmrc.training import TimeLimit
 
 pytestmark = pytest.mark.usefixtures("exports_once", "predictors_once")
@@ -400,3 +400,18 @@ def test_steps_end_with_a_look_at_the_validation_examples(folder: Path) -> None:
     chosen = experiments.load(folder / "config.yaml", "training.eval_every_steps=4")
     with pytest.raises(ValueError, match="steps=6, eval_every_steps=4"):
         experiments.train(chosen, data=folder, run=folder / "other")
+
+
+def test_an_output_without_a_loss_or_a_label_is_not_trained(tmp_path, capsys):
+    """A training function of the user's may leave out a loss; then the log has no column of it."""
+    x = keras.Input((2,))
+    model = keras.Model(x, {n: keras.layers.Dense(1, name=n)(x) for n in ("one", "two", "three")})
+    log = tmp_path / "log.csv"
+    log.write_text("epoch,loss,one_loss,two_loss\n0,1.5,1.5,0.0\n")
+    model.compile("sgd", {"one": "mse", "two": "mse"})
+    assert _trained_parts(model, log) == ["one"]
+    said = capsys.readouterr().out
+    assert "has a label for `two`: it" in said and "There is no loss for `three`: it" in said
+    log.write_text("epoch,loss\n0,1.5\n")  # one loss alone has no part
+    model.compile("sgd", {"three": "mse"})
+    assert _trained_parts(model, log) == ["three"]

@@ -57,6 +57,17 @@ def test_same_settings_go_on_and_may_change_time_report_and_grid(tmp_path: Path)
     assert loading.load(folder / "config.yaml") == longer
 
 
+def test_a_run_with_tuples_from_python_goes_on(tmp_path: Path) -> None:
+    """YAML has lists alone."""
+    model = {"name": "DAANet", "blocks": ("lstm", "feed_forward")}
+    experiment = replace(EXPERIMENT, model=model)
+    folder = made(tmp_path / "run", experiment)
+    with folders.open_run(experiment, folder):
+        assert (folder / "log.csv").read_text() == "kept"
+    with pytest.raises(ValueError, match="model.blocks.1: feed_forward there, None here"):
+        made(folder, replace(experiment, model={"name": "DAANet", "blocks": ("lstm",)}))
+
+
 def test_other_settings_are_named_and_fresh_drops_the_run(tmp_path: Path) -> None:
     folder = made(tmp_path / "run")
     other = replace(EXPERIMENT, training=Training(steps=20), model={"name": "SAN", "units": 8})

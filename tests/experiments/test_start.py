@@ -10,8 +10,9 @@ import pytest
 
 import tfmrc
 from tests.running import eagerly
-from tfmrc import cli, data, experiments
+from tfmrc import cli, data, experiments, keras_private
 from tfmrc.data import Example, Span
+from tfmrc.experiments.start import load_start
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan")
 SMALL = (
@@ -108,6 +109,29 @@ def test_layers_that_were_frozen_before_are_trained_unless_they_are_named_again(
     assert (
         model.word_embedding.trainable == tfmrc.load(first / "one").model.word_embedding.trainable
     )
+
+
+def test_the_seed_reaches_the_dropout_of_a_model_that_is_trained_further(first):
+    """Seeds of a grid would otherwise drop the same values in every run."""
+    folder = first / "one"
+    before = tfmrc.load(folder).model
+    assert before.get_config()["seed"] == 1
+    run = experiments.load(folder / "config.yaml", f"start_from={folder}", "seed=2")
+    model = load_start(run, None).model
+    assert model.get_config() == {**before.get_config(), "seed": 2}
+    for weight, value in zip(model.weights, before.get_weights(), strict=True):
+        np.testing.assert_array_equal(weight, value)
+    seeds = [_fixed_seeds(each) for each in (before, model)]
+    assert seeds[0] and seeds[1] == [seed + 1 for seed in seeds[0]]
+
+
+def _fixed_seeds(model):
+    """The seeds of the dropout that follow from that of the model; the others are random."""
+    states = [
+        int(keras.ops.convert_to_numpy(generator.state)[0])
+        for generator in keras_private.seed_generators(model)
+    ]
+    return sorted(state for state in states if state < 1000)
 
 
 def test_settings_that_are_not_those_of_the_folder_are_named(first, capsys):

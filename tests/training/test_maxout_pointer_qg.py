@@ -60,7 +60,7 @@ def test_updates_are_nesterovs_with_the_clipped_gradient(clip):
 
 
 def test_numbers_out_of_range_are_refused():
-    for arguments in ({"clip_norm": 0.0}, {"clipnorm": 1.0}):
+    for arguments in ({"clip_norm": 0.0}, {"clipnorm": 1.0}, {"clipvalue": 1.0}):
         with pytest.raises(ValueError, match="Received"):
             training.SGD(**arguments)
     with pytest.raises(ValueError, match="halving_every=0"):

@@ -89,17 +89,29 @@ def evaluated(strategy):
     return model.evaluate(x, y, batch_size=4, verbose=0, return_dict=True)
 
 
-def refused(strategy):
-    """The error of a training with several steps per execution, which evaluates."""
+def refused(strategy, optimizer, **options):
+    """The error of a training that Keras does not support, of a model that evaluates."""
     with strategy.scope():
         model = Doubled()
-        model.compile("sgd", {"single": "mse", "doubled": "mse"}, steps_per_execution=2)
+        model.compile(optimizer(), {"single": "mse", "doubled": "mse"}, **options)
     x, y = np.ones((8, 2)), dict.fromkeys(("single", "doubled"), np.ones((8, 1)))
     model.evaluate(x, y, batch_size=4, verbose=0)
     try:
         model.fit(x, y, batch_size=4, verbose=0)
     except ValueError as error:
         return str(error)
+
+
+def again():
+    """The averages of a model of other sizes, under a strategy that is asked for again."""
+    x = np.arange(16.0).reshape(8, 2) % 5.0
+    y = {"single": x[:, :1], "doubled": x[:, 1:]}
+    with training.mirrored(2).scope():
+        model = Doubled()
+        model.set_weights([np.array([[1.0], [-2.0]]), np.array([0.5])])
+        model.compile(training.SGD(0.01, 0.0, False), {"single": "mse", "doubled": "mse"})
+    model.fit(x, y, batch_size=8, verbose=0)
+    return np.concatenate([w.ravel() for w in model.get_weights()])
 
 
 def masks(strategy):
@@ -143,10 +155,12 @@ def main(path, name):
             results[f"overflow/{wrapper.__name__}"] = overflow(two, wrapper)
         results["masks"], results["states"] = masks(two)
         results["single mask"] = masks(tf.distribute.get_strategy())[0]
-        results["refused"] = refused(two)
+        results["refused"] = refused(two, lambda: "sgd", steps_per_execution=2)
+        results["refused sums"] = refused(two, lambda: training.SGD(gradient_accumulation_steps=4))
         results |= {f"evaluated/{name}": loss for name, loss in evaluated(two).items()}
         keras_two = trained(make, data, two, "keras")
         results |= {f"keras two/{k}": v for k, v in keras_two.items()}
+        results["again"] = again()
     elif name == "reader":
         make, data = reader, reader_batches().batch(BATCH, drop_remainder=True)
     else:

@@ -45,7 +45,8 @@ def members(
 ) -> list[Member]:
     """Returns the runs of an experiment, ordered by seed, then by variant.
 
-    All variants of a seed come before the next seed, so that an interrupted table is balanced.
+    All variants of a seed come before the next seed, so that an interrupted table is balanced. A
+    variant or seed that is named twice is one run, which counts once in means and deviations.
 
     Args:
         experiment: `Experiment`. The experiment.
@@ -77,8 +78,8 @@ def members(
     run_seeds = tuple(seeds or experiment.grid.seeds or (experiment.seed,))
     alone = replace(experiment, grid=Grid())
     runs = []
-    for seed in run_seeds:
-        for variant in variants or known or ("",):
+    for seed in dict.fromkeys(run_seeds):
+        for variant in dict.fromkeys(variants or known or ("",)):
             changes = {**known.get(variant, {}), "seed": seed}
             settings = loading.changed(alone, changes)
             name = f"{variant}-{seed}" if variant else f"seed-{seed}"

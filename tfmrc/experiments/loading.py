@@ -20,14 +20,31 @@ Kind = TypeVar("Kind")
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML 1.1 with the floats of YAML 1.2, so that `1e-3` is a number."""
+    """YAML 1.1 with the floats of YAML 1.2, so that `1e-3` is a number, and with each key once."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node: yaml.MappingNode = super().compose_mapping_node(anchor)
+        known: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in known:  # PyYAML would keep the last value alone
+                    raise yaml.composer.ComposerError(
+                        None, None, f"`{key.value}` is given twice", key.start_mark
+                    )
+                known.add(key.value)
+        return node
 
 
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
-    list("-+0123456789."),
-)
+class _Dumper(yaml.SafeDumper):
+    """Writes texts so that `_Loader` reads texts: "1e-3" in quotes."""
+
+
+for _kind in (_Loader, _Dumper):
+    _kind.add_implicit_resolver(
+        "tag:yaml.org,2002:float",
+        re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"),
+        list("-+0123456789."),
+    )
 
 
 def load(path: str | Path, *overrides: str) -> Experiment:
@@ -154,7 +171,8 @@ def to_mapping(experiment: Experiment) -> dict[str, Any]:
 
 def save(experiment: Experiment, path: str | Path) -> None:
     """Writes an experiment as the YAML that `load` reads."""
-    text = yaml.safe_dump(to_mapping(experiment), sort_keys=False, allow_unicode=True)
+    values = to_mapping(experiment)
+    text = yaml.dump(values, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     write_text(path, text)
 
 

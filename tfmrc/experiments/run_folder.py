@@ -197,12 +197,12 @@ def drop_prepared(folder: Path) -> None:
 
 
 def _essence(experiment: Experiment) -> Experiment:
-    """Returns the settings that a run's weights depend on."""
+    """Returns the settings that a run's weights depend on, as a file of settings has them."""
     free: dict[str, Any] = {"title": "", "rules": "", "paper": {}, "squad_scores": None}
     free |= {"test": None, "test_share": 1.0, "test_options": {}}
     if experiment.split.by == "sentence":
         del free["test"]  # it is validated on, too
-    return replace(
+    essence = replace(
         experiment,
         name="",
         title="",
@@ -211,6 +211,7 @@ def _essence(experiment: Experiment) -> Experiment:
         evaluation=Evaluation(),
         grid=Grid(),
     )
+    return loading.changed(essence, {})  # a tuple given in Python is a list in a file
 
 
 def _changes(before: Experiment, after: Experiment) -> list[tuple[str, Any, Any]]:

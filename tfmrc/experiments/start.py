@@ -75,6 +75,7 @@ def load_start(experiment: Experiment, tagger: str | None) -> Any:
     check(tagger == theirs, "tagger", tagger, theirs)
     dtype = model.dtype_policy.name
     check(experiment.training.dtype == dtype, "training.dtype", experiment.training.dtype, dtype)
+    predictor.model = _with_seed(model, experiment.seed)
     unused = _unused_settings(experiment, predictor)
     if unused:
         print(
@@ -82,6 +83,17 @@ def load_start(experiment: Experiment, tagger: str | None) -> Any:
             flush=True,
         )
     return predictor
+
+
+def _with_seed(model: Any, seed: int) -> Any:
+    """Returns the model with the dropout of the experiment's seed, if its class has a `seed`."""
+    config = model.get_config()
+    if config.get("seed") in (None, seed):
+        return model
+    copy = type(model).from_config({**config, "seed": seed})
+    copy.set_weights(model.get_weights())
+    copy.trained_outputs = model.trained_outputs
+    return copy
 
 
 def _unused_settings(experiment: Experiment, predictor: Any) -> list[str]:

@@ -82,7 +82,7 @@ Received: word_dimm=4
     """Values of all arguments of the constructor, including those that a subclass sets."""
 
     trained_outputs: tuple[str, ...] | None = None
-    """Names of the outputs that had a label in `fit`; None before."""
+    """Names of the outputs that had a loss and a label in `fit`; None before."""
 
     _captured: SimpleNamespace  # arguments of `get_config`; not a dict, because Keras tracks dicts
     train_function: Any
@@ -206,7 +206,7 @@ Received: word_dimm=4
         Keras warns that it does not shuffle a `tf.data.Dataset`; `dataset(..., shuffle=True)` of a
         preprocessor has shuffled it, so no such warning is shown.
 
-        Outputs that had no label in any example are noted in `trained_outputs`.
+        Outputs that had no loss, or no label in any example, are not in `trained_outputs`.
 
         Raises:
             ValueError: A callback monitors the validation loss, and there are no validation data.
@@ -221,10 +221,13 @@ Received: word_dimm=4
         history = super().fit(**given)
         if isinstance(self.output, dict) and history.epoch:
             losses, earlier = history.history, self.trained_outputs or ()
+            named = keras_private.outputs_with_loss(self)
+            with_loss = self.output if named is None else named
             self.trained_outputs = tuple(
                 name
                 for name in self.output
-                if name in earlier or any(losses.get(f"{name}_loss", [True]))  # 0 without a label
+                if name in earlier  # the loss is 0 without a label
+                or (name in with_loss and any(losses.get(f"{name}_loss", [True])))
             )
         return history
 
@@ -267,7 +270,8 @@ Received: word_dimm=4
         would need twice the time to start training.
 
         Raises:
-            ValueError: Several replicas of TensorFlow train several steps per execution.
+            ValueError: Several replicas of TensorFlow train several steps per execution, or
+                accumulate gradients.
         """
         strategy = getattr(self, "distribute_strategy", None)  # of TensorFlow alone
         replicas = getattr(strategy, "num_replicas_in_sync", 1)
@@ -276,6 +280,13 @@ Received: word_dimm=4
                 "Keras trains several replicas one step per execution; "
                 "compile(..., steps_per_execution=1). "
                 f"Received: steps_per_execution={self.steps_per_execution}, replicas={replicas}"
+            )
+        optimizer = getattr(self.optimizer, "inner_optimizer", self.optimizer)
+        accumulated = getattr(optimizer, "gradient_accumulation_steps", None)
+        if accumulated and replicas > 1:
+            raise ValueError(
+                "Keras does not accumulate gradients on several replicas; use larger batches. "
+                f"Received: gradient_accumulation_steps={accumulated}, replicas={replicas}"
             )
         known = self.train_function
         super().make_train_function(force)

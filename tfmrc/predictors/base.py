@@ -101,7 +101,7 @@ class Predictor(Generic[R]):
         self._take_trained_outputs()
 
     def _take_trained_outputs(self) -> None:
-        """Leaves out what `fit` found no label for, and says so."""
+        """Leaves out what `fit` found no loss or no label for, and says so."""
         trained = getattr(self.model, "trained_outputs", None)
         if trained is None:
             return
@@ -109,7 +109,7 @@ class Predictor(Generic[R]):
         missing = [name for name in self.model.output if name not in trained]
         if missing:
             warnings.warn(
-                f"No training example had a label for {', '.join(missing)}: it was not trained, "
+                f"`fit` had no loss or no label for {', '.join(missing)}: it was not trained, "
                 "and results and exports leave it out. If it was trained before, set the "
                 "predictor's `trained_parts` to None.",
                 stacklevel=3,

@@ -204,3 +204,14 @@ def test_graphs_of_any_size_give_the_same_gradients():
     traced = tf.function(gradients_of, input_signature=sizes, autograph=False)
     for got, expected in zip(traced(x, MASK), gradients_of(x, MASK), strict=True):
         close(got, np.array(expected))
+
+
+def test_weights_in_bfloat16():
+    """TensorFlow decomposes no matrix of them, which the recurrent weights are made by."""
+    layer = BidirectionalLSTM(4, dtype="bfloat16")
+    y = layer(np.ones((2, 3, 5), "float32"), padding_mask=np.array([[1, 1, 1], [1, 0, 0]], bool))
+    assert {keras.backend.standardize_dtype(w.dtype) for w in [*layer.weights, y]} == {"bfloat16"}
+    assert np.isfinite(keras.ops.convert_to_numpy(ops.cast(y, "float32"))).all()
+    recurrent = ops.cast(layer.directions[0].cell.recurrent_kernel, "float32")
+    product = keras.ops.convert_to_numpy(recurrent @ ops.transpose(recurrent))
+    np.testing.assert_allclose(product, np.eye(4), atol=0.03)

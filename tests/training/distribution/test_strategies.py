@@ -63,6 +63,22 @@ def test_several_steps_per_execution_are_refused_on_two_replicas(toy):
     )
 
 
+def test_accumulated_gradients_are_refused_on_two_replicas(toy):
+    assert str(toy["refused sums"]) == (
+        "Keras does not accumulate gradients on several replicas; use larger batches. "
+        "Received: gradient_accumulation_steps=4, replicas=2"
+    )
+
+
+def test_a_second_model_is_trained_in_the_same_process(toy):
+    """As the runs of a grid: TensorFlow's sums of two strategies would get the same numbers."""
+    x = np.arange(16.0).reshape(8, 2) % 5.0
+    single = x @ [1.0, -2.0] + 0.5
+    errors = 2 * (single - x[:, 0]) + 4 * (2.0 * single - x[:, 1])
+    gradient = np.array([*(errors @ x), errors.sum()]) / 8
+    np.testing.assert_allclose(toy["again"], [1.0, -2.0, 0.5] - 0.01 * gradient, rtol=1e-5)
+
+
 def test_keras_clipping_trains_otherwise(toy):
     """Why there is an optimizer of our own: if this fails, Keras may have mended it."""
     one, keras_two = part(toy, "one/average/"), part(toy, "keras two/average/")
@@ -96,6 +112,7 @@ def test_batch_that_does_not_divide(size, replicas, offers):
 def test_mirrored_takes_names_or_a_number():
     assert training.mirrored(1, batch_size=3).num_replicas_in_sync == 1
     assert training.mirrored(["CPU:0"]).num_replicas_in_sync == 1
+    assert training.mirrored(["CPU:0"]) is training.mirrored(["CPU:0"])
     assert training.mirrored().num_replicas_in_sync >= 1
     with pytest.raises(ValueError, match="Received: devices=99"):
         training.mirrored(99)

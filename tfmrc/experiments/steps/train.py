@@ -10,7 +10,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tfmrc import encoders, evaluation, training
+from tfmrc import encoders, evaluation, keras_private, training
 from tfmrc.data import TrainingExample, make_dataset, padding_share, records
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.alignment import align_answers
@@ -316,7 +316,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     }
     model.trained_outputs = None  # the log has those of all epochs, before a resume too
     predictor = classes_of(experiment).predictor(model, preprocessor)
-    parts = _trained_parts(model, folder / folders.LOG)
+    parts = _trained_parts(fitted, folder / folders.LOG)
     if start is not None and parts is not None:  # trained before, if not now
         earlier = model.output if start.trained_parts is None else start.trained_parts
         parts = [name for name in model.output if name in parts or name in earlier]
@@ -472,23 +472,28 @@ def _end(limit: training.TimeLimit, step: int, steps: int) -> str:
 
 
 def _trained_parts(model: keras.Model, log: Path) -> list[str] | None:
-    """Returns the outputs whose loss was ever above 0; others had no label in any example."""
+    """Returns the outputs whose loss was ever above 0; others had no label, or have no loss."""
     if not isinstance(model.output, dict):
         return None
     with log.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     names = list(model.output)
+    named = keras_private.outputs_with_loss(model)
+    with_loss = names if named is None else named
     trained = [
         name
         for name in names
-        if f"{name}_loss" not in rows[0]
-        or any(row[f"{name}_loss"] not in ("", "0", "0.0") for row in rows)
+        if name in with_loss
+        and (
+            f"{name}_loss" not in rows[0]
+            or any(row[f"{name}_loss"] not in ("", "0", "0.0") for row in rows)
+        )
     ]
     for name in names:
         if name not in trained:
+            reason = "No training example has a label" if name in with_loss else "There is no loss"
             print(
-                f"No training example has a label for `{name}`: it was not trained, and results "
-                "and exports leave it out.",
+                f"{reason} for `{name}`: it was not trained, and results and exports leave it out.",
                 flush=True,
             )
     return trained

@@ -13,6 +13,17 @@ from tfmrc.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
+class Float32Orthogonal(keras.initializers.Orthogonal):
+    """Keras' orthogonal initializer, computed in float32: no backend decomposes a bfloat16 matrix.
+
+    Used for weights in bfloat16 only.
+    """
+
+    def __call__(self, shape, dtype=None):
+        return ops.cast(super().__call__(shape, "float32"), dtype or keras.config.floatx())
+
+
+@keras.saving.register_keras_serializable(package="tfmrc")
 class BidirectionalLSTM(keras.layers.Layer):
     """Applies an LSTM in both directions.
 
@@ -99,11 +110,13 @@ class BidirectionalLSTM(keras.layers.Layer):
         self.directions = [self._direction(n) for n in ("forward", "backward")[: 2 - causal]]
 
     def _direction(self, name):
+        in_bfloat16 = self.variable_dtype == "bfloat16"
         return keras.layers.LSTM(
             self.units,
             return_sequences=True,
             return_state=True,
             kernel_initializer="glorot_uniform" if self.stddev is None else normal(self.stddev),
+            recurrent_initializer=Float32Orthogonal() if in_bfloat16 else "orthogonal",
             dtype=self.dtype_policy,
             name=name,
         )

@@ -5,6 +5,8 @@ from typing import Any
 
 import keras
 
+_STRATEGIES: dict[tuple[str, ...], Any] = {}
+
 
 def mirrored(
     devices: Sequence[str] | int | None = None,
@@ -27,8 +29,11 @@ def mirrored(
     differ between replicas. All batches must be divisible by the number of replicas, including the
     last one of an epoch: use `drop_remainder=True`.
 
-    Under this strategy Keras does not support `jit_compile=True`, `steps_per_execution` above 1
-    and strings in the batch.
+    The same devices give the same strategy in the whole process. TensorFlow numbers the sums of
+    every strategy from the same start, so that a second one fails at the sums of the first.
+
+    Under this strategy Keras does not support `jit_compile=True`, `steps_per_execution` above 1,
+    `gradient_accumulation_steps` and strings in the batch.
 
     Args:
         devices: list of str, int or None. Names such as "GPU:0", or a number of devices; None for
@@ -58,16 +63,19 @@ def mirrored(
     import tensorflow as tf
 
     if devices is None or isinstance(devices, int):
-        names = _logical_devices()
-        if devices is not None and not 0 < devices <= len(names):
+        known = _logical_devices()
+        if devices is not None and not 0 < devices <= len(known):
             raise ValueError(
-                f"`devices` must be between 1 and {len(names)}, the devices at hand ({names}). "
+                f"`devices` must be between 1 and {len(known)}, the devices at hand ({known}). "
                 f"Received: devices={devices}"
             )
-        devices = names[:devices]
+        devices = known[:devices]
     if batch_size is not None:
         check_batch_size(batch_size, len(devices))
-    return tf.distribute.MirroredStrategy(list(devices))
+    names = tuple(devices)
+    if names not in _STRATEGIES:
+        _STRATEGIES[names] = tf.distribute.MirroredStrategy(names)
+    return _STRATEGIES[names]
 
 
 def check_batch_size(batch_size: int, num_replicas: int) -> int:

@@ -53,7 +53,7 @@ class SGD(LearningRateMultipliers, keras.optimizers.SGD):
         learning_rate_multipliers: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
-        if kwargs.get("clipnorm") or kwargs.get("global_clipnorm"):
+        if any(kwargs.get(name) for name in ("clipnorm", "global_clipnorm", "clipvalue")):
             raise ValueError(f"Use `clip_norm` for clipping. Received: {kwargs}")
         super().__init__(learning_rate, momentum, nesterov, **kwargs)
         if clip_norm is not None and not clip_norm > 0:

@@ -10,7 +10,7 @@ from tests.encoders import hugging_face_cases, transformers_process
 from tests.predictors.test_extractive_reader import LONG, make, windows_of
 from tests.running import eagerly
 from tests.text.test_whole_texts import real_strings
-from tfmrc import data
+from tfmrc import data, models, preprocessing, text
 from tfmrc.predictors import SpanAnswer
 from tfmrc.predictors.legacy_answers import Window, legacy_answers
 
@@ -209,6 +209,28 @@ def test_other_predictors_and_tasks():
     assert answerer(question="Who?", context="the owl", legacy=False) == expected
     with pytest.raises(ValueError, match="needs a model"):
         tfmrc.pipeline("question-answering")
+
+
+def test_other_predictors_answer_in_batches(monkeypatch):
+    words = text.Vocabulary("who flew an owl".split())
+    model = models.SAN(vocabulary_size=8, word_dim=8, units=4, align_dim=4)
+    predictor = tfmrc.Predictor(model, preprocessing.SANPreprocessor(words))
+    answerer = tfmrc.pipeline("question-answering", predictor)
+    contexts = ["An owl flew.", "Who flew? An owl.", "An owl, an owl flew."]
+    alone = [answerer(question="Who flew?", context=context) for context in contexts]
+    sizes = []
+    answer = predictor.predict_batch
+    monkeypatch.setattr(
+        predictor,
+        "predict_batch",
+        lambda queries, *rest: sizes.append(len(queries)) or answer(queries, *rest),
+    )
+    together = answerer(question="Who flew?", context=contexts[0], batch_size=2)
+    assert together == alone[0]
+    together = answerer(question=["Who flew?"] * 3, context=contexts, batch_size=2)
+    for one, other in zip(alone, together, strict=True):
+        assert other == one | {"score": pytest.approx(one["score"], rel=1e-4)}
+    assert sizes == [1, 2, 1]
 
 
 PEER = """

@@ -21,7 +21,7 @@ from tests.serving.predictors import (
 from tfmrc import Predictor, cli, encoders, models, preprocessing, text
 from tfmrc.data import Example
 from tfmrc.ops.masking import LOG_ZERO
-from tfmrc.predictors import SANPredictor, ensemble_predictor, san
+from tfmrc.predictors import SANPredictor, SpanAnswer, ensemble_predictor, san
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -97,6 +97,14 @@ def predictor():
 @pytest.fixture(scope="module")
 def arrays(predictor):
     return run(predictor, REQUEST["question"], REQUEST["passage"], **OPTIONS)
+
+
+def test_an_answer_says_if_another_passage_was_cut():
+    cut = SpanAnswer("a dog", start=0, end=5, probability=0.2, truncated=True)
+    best = SpanAnswer("an owl", start=9, end=15, probability=0.8)
+    answer = san.best_of_passages([cut, best])
+    assert (answer.text, answer.truncated) == ("an owl", True)
+    assert not san.best_of_passages([best, best]).truncated
 
 
 def test_the_factory_makes_the_predictor_of_the_preprocessor(predictor):

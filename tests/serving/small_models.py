@@ -72,6 +72,28 @@ def write_words(folder, version, words):
     return path
 
 
+class Endless(tf.Module):
+    """Multiplies a matrix as often as it is told."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32, name="steps")], autograph=False)
+    def __call__(self, steps):
+        most = tf.reduce_max(steps)
+        _, matrix = tf.while_loop(
+            lambda step, matrix: step < most,
+            lambda step, matrix: (step + 1, tf.tanh(tf.matmul(matrix, matrix))),
+            (0, tf.eye(600)),
+        )
+        return {"total": tf.fill(tf.shape(steps), tf.reduce_sum(matrix))}
+
+
+def write_endless(folder):
+    """Writes `<folder>/1`, which computes for hours if it is told so."""
+    module = Endless()
+    tf.saved_model.save(module, str(folder / "1"), signatures=module.__call__)
+    (folder / "1" / "assets.extra").mkdir()
+    write_manifest(folder / "1")
+
+
 def write_broken(folder, version):
     """Writes a version that cannot be loaded."""
     path = folder / str(version)

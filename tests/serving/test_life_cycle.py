@@ -22,9 +22,10 @@ from tests.serving.small_models import (
     write_broken,
     write_certificate,
     write_echo,
+    write_endless,
     write_words,
 )
-from tfmrc.serving import Limits, ModelConfig, RequestError, Server, model_manager
+from tfmrc.serving import Client, Limits, ModelConfig, RequestError, Server, model_manager
 from tfmrc.serving import server as server_module
 from tfmrc.serving.model_config import find_models, read_model_config
 from tfmrc.serving.signature import SavedModel
@@ -390,6 +391,20 @@ def test_stopping_finishes_running_requests(models):
             server.manager.versions("echo")
 
 
+def test_stopping_twice_finishes_running_requests(models):
+    """Leaving the block stops the server again, which is no second signal."""
+    with ThreadPoolExecutor() as threads:
+        with serve(models, limits=Limits(drain_seconds=TIMEOUT)) as server:
+            gate = Gate(server, "echo")
+            running = threads.submit(version_of, server)
+            gate.begun.wait()
+            server.stop()
+            server.stop()
+            wait_until(lambda: server.service.stopping)
+            threading.Timer(0.5, gate.open).start()
+        assert running.result() == 1
+
+
 def test_a_request_that_takes_too_long_to_finish_is_told_that_the_server_stops(models):
     with ThreadPoolExecutor() as threads:
         with serve(models, limits=Limits(drain_seconds=1)) as server:
@@ -513,3 +528,47 @@ def test_sigterm_finishes_running_requests_and_ends_with_0(models):
         1,
         200,
     )
+
+
+@pytest.mark.parametrize("protocol", ["REST", "gRPC"])
+def test_a_second_signal_does_not_wait_for_what_is_computed(protocol, tmp_path):
+    write_endless(tmp_path / "models" / "endless")
+    limits = [f"{name}_seconds={TIMEOUT}" for name in ("drain", "receive")]
+    words = ["serve", str(tmp_path / "models"), "--port=0", "--grpc-port=0", "--limit", *limits]
+    with (
+        subprocess.Popen(
+            [sys.executable, "-m", "tfmrc", *words, f"seconds={TIMEOUT}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[2],
+            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        ) as process,
+        ThreadPoolExecutor() as threads,
+    ):
+        try:
+            lines = [process.stdout.readline().split() for _ in range(4)]
+            rest, grpc = lines[1][-1], lines[2][-1]
+            url = rest if protocol == "REST" else grpc
+            client = Client("endless", url, timeout=TIMEOUT, retries=0)
+            client.run({"steps": [1]})
+            running = threads.submit(client.run, {"steps": [2**31 - 1]})
+            wait_until(lambda: "tfmrc_requests_running 1.0" in metrics(rest))
+            process.send_signal(signal.SIGTERM)
+            wait_until(lambda: metrics(rest) == "")
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=TIMEOUT)
+        finally:
+            process.kill()
+        with pytest.raises(RequestError, match="answered 503"):
+            running.result()
+    assert process.returncode == 0
+    assert "Traceback" not in errors
+
+
+def metrics(url):
+    """Returns the metrics of a server, "" if it does not listen any more."""
+    try:
+        return httpx.get(f"{url}/monitoring/prometheus/metrics", timeout=TIMEOUT).text
+    except httpx.TransportError:
+        return ""

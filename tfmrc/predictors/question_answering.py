@@ -9,10 +9,12 @@ from typing import Any
 import tensorflow as tf
 
 from tfmrc.arguments import nearest
+from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor, find_answers
 from tfmrc.predictors.inputs import status_message, strings
 from tfmrc.predictors.legacy_answers import legacy_answers, windows_of
 from tfmrc.predictors.reader_windows import window_scores
+from tfmrc.predictors.task import Query
 
 __all__ = ["PipelineOptions", "QuestionAnsweringPipeline"]
 
@@ -79,7 +81,7 @@ class QuestionAnsweringPipeline:
 
     Args:
         predictor: `ExtractiveReaderPredictor`; or any predictor or export that answers questions,
-            which has the option `batch_size` only.
+            which has the option `batch_size` only (an export answers one question at a time).
         **options: Fields of `PipelineOptions`, defaults of all calls.
 
     Raises:
@@ -172,8 +174,7 @@ class QuestionAnsweringPipeline:
 
     def _batch(self, batch: Sequence[Pair], options: PipelineOptions) -> Iterator[list[Answer]]:
         if not self.is_reader:
-            for question, context in batch:
-                answer = self.predictor.answer(question=question, passages=[context])
+            for answer in self._answers_of_others(batch):
                 start = getattr(answer, "start", -1)
                 end = getattr(answer, "end", -1)
                 yield [_answer(answer.probability, max(start, 0), max(end, 0), answer.text)]
@@ -185,6 +186,16 @@ class QuestionAnsweringPipeline:
             yield from compute(batch, texts, options)
         except tf.errors.InvalidArgumentError as error:
             raise ValueError(status_message(error)) from error
+
+    def _answers_of_others(self, batch: Sequence[Pair]) -> Iterable[Any]:
+        """Returns the results of a predictor that is no reader; an export answers one by one."""
+        predictor = self.predictor
+        tasks = predictor.tasks if isinstance(predictor, Predictor) else ()
+        task = next((task for task in tasks if task.target == "answer"), None)
+        if task is None:
+            return (predictor.answer(question=q, passages=[context]) for q, context in batch)
+        queries = (Query(question, (context,)) for question, context in batch)
+        return predictor.predict(queries, task=task, batch_size=len(batch))
 
     def _windows(self, options: PipelineOptions) -> dict[str, Any]:
         """Returns the sizes of windows as tensors, so that one graph is enough for all."""

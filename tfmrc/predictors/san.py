@@ -146,7 +146,8 @@ def best_of_passages(
 ) -> SpanAnswer:
     """Returns the answer with the largest probability times relevance.
 
-    Its alternatives are the next best spans of all passages, as many as one passage has.
+    Its alternatives are the next best spans of all passages, as many as one passage has. It is
+    `truncated` if one of the passages was, or the question.
 
     Args:
         answers: list of `SpanAnswer`. One answer per passage, in their order.
@@ -174,7 +175,8 @@ def best_of_passages(
     best, *others = spans
     count = max(len(answer.alternatives) for answer in answers)
     found = [span for span in others if span.start >= 0 and best.start >= 0]
-    return replace(best, alternatives=tuple(found[:count]))
+    truncated = any(answer.truncated for answer in answers)
+    return replace(best, truncated=truncated, alternatives=tuple(found[:count]))
 
 
 def input_signature(preprocessor: Any) -> tuple[tf.TensorSpec, ...]:

@@ -120,10 +120,15 @@ class Batcher:
             self._closed = True
             self._condition.notify_all()
 
-    def join(self) -> None:
-        """Waits for the end of the threads after `close`."""
+    def join(self, timeout: float | None = None) -> bool:
+        """Waits for the end of the threads after `close`; returns True if all have ended.
+
+        Args:
+            timeout: float or None. Seconds to wait for each. Default: None.
+        """
         for thread in self._threads:
-            thread.join()
+            thread.join(timeout)
+        return not any(thread.is_alive() for thread in self._threads)
 
     def _work(self) -> None:
         while batch := self._next():

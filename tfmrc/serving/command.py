@@ -15,6 +15,8 @@ from tfmrc.serving.model_config import read_model_config
 
 __all__ = ["limits_of", "serve"]
 
+SECONDS = 0.2  # until a thread that computes nothing has ended
+
 
 def serve(options: Any) -> None:
     """Serves until the process gets SIGTERM or SIGINT.
@@ -62,6 +64,13 @@ def serve(options: Any) -> None:
         print("Stop with Ctrl+C.", flush=True)
 
     server.serve_forever(tell)
+    if not server.manager.has_ended(SECONDS):
+        # A request, for which nobody waits any more, is still computed. Python cannot end beside
+        # TensorFlow's computation: the process would end by SIGSEGV.
+        logging.shutdown()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(0)
 
 
 def limits_of(words: list[str]) -> Limits:

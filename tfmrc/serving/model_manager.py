@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 from tfmrc.predictors.manifest import manifest_of
 from tfmrc.predictors.warmup import read_warmup_requests
@@ -107,6 +108,7 @@ class ModelManager:
         self._labels: dict[str, dict[str, int]] = {}
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._batchers: WeakSet[Batcher] = WeakSet()  # a thread that computes holds its own
 
     def __repr__(self) -> str:
         return f"<ModelManager of {', '.join(self.names) or 'no model'}>"
@@ -252,6 +254,14 @@ class ModelManager:
             self._thread.join()
         self._remove(list(self._versions))
 
+    def has_ended(self, timeout: float) -> bool:
+        """Returns True if nothing is computed any more after `close`.
+
+        Args:
+            timeout: float. Seconds to wait for each thread.
+        """
+        return all([batcher.join(timeout) for batcher in list(self._batchers)])
+
     def _update(self, config: ModelConfig) -> None:
         with self._lock:
             known = self._versions.setdefault(config.name, {})
@@ -334,6 +344,7 @@ class ModelManager:
             merge=bool(model.card),  # of others it is not known what padding changes
             on_batch=lambda rows: self._on_batch(name, rows),
         )
+        self._batchers.add(batcher)
         try:
             if self._warm_up:
                 _run_warm_up(model, batcher)

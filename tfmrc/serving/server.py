@@ -152,6 +152,7 @@ class Server:
         self._started = threading.Event()
         self._failure: BaseException | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._forced = asyncio.Event()
 
     @property
     def url(self) -> str:
@@ -204,16 +205,20 @@ class Server:
                 self._loop.call_soon_threadsafe(self._stop)
 
     def _stop(self) -> None:
-        if self.service.stopping:  # a second signal ends the process without waiting
-            self._uvicorn.force_exit = True
         self.service.stopping = True
         self._uvicorn.should_exit = True
+
+    def _signalled(self) -> None:
+        if self.service.stopping:  # a second signal ends the process without waiting
+            self._uvicorn.force_exit = True
+            self._forced.set()
+        self._stop()
 
     async def _run(self, signals: bool = False, on_start: Callable[[], None] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         if signals:
             for each in (signal.SIGTERM, signal.SIGINT):
-                self._loop.add_signal_handler(each, self._stop)
+                self._loop.add_signal_handler(each, self._signalled)
         server = None
         try:
             server = await self._start_grpc()
@@ -228,7 +233,7 @@ class Server:
                 on_start()
             while not (serving.done() or self._uvicorn.should_exit):
                 await asyncio.sleep(0.05)
-            stopping = [] if server is None else [server.stop(self.limits.drain_seconds)]
+            stopping = [] if server is None else [self._stop_grpc(server)]
             await asyncio.gather(serving, *stopping)
         finally:
             if server is not None:
@@ -263,6 +268,16 @@ class Server:
             server.add_secure_port(address, credentials)
         await server.start()
         return server
+
+    async def _stop_grpc(self, server: grpc.aio.Server) -> None:
+        """Waits for the running calls, at most `drain_seconds` and until a second signal."""
+        stopping = asyncio.create_task(server.stop(self.limits.drain_seconds))
+        forced = asyncio.create_task(self._forced.wait())
+        await asyncio.wait([stopping, forced], return_when=asyncio.FIRST_COMPLETED)
+        forced.cancel()
+        if self._forced.is_set():
+            await server.stop(None)
+        await stopping
 
     def _versions(self) -> list[Version]:
         return [each for name in self.manager.known for each in self.manager.versions(name)]

@@ -224,6 +224,59 @@ def test_compare_with_a_system_that_answers_nothing(
     assert [cell.strip() for cell in row.split("│")[2:4]] == ["81.44", "–"]
 
 
+def test_compare_says_what_is_not_compared(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = files / "run.jsonl"
+    (files / "other.jsonl").write_text(run.read_text())
+    rows = [json.loads(line) for line in run.read_text().splitlines()]
+    silent = [json.dumps({**row, "answer": "No Answer Present."}) + "\n" for row in rows]
+    second = ["--second", str(files / "other.jsonl"), "--samples", "20"]
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    _run(files, "compare", *second, "--meteor")
+    assert "METEOR" in (shown := capsys.readouterr().out) and "not compared: METEOR" in shown
+    run.write_text("".join(silent))
+    _run(files, "compare", *second)
+    [row] = [line for line in capsys.readouterr().out.splitlines() if "ROUGE-L" in line]
+    assert [cell.strip() for cell in row.split("│")[2:4]] == ["–", "81.44"]
+
+
+def test_compare_and_ranking_refuse_references_without_relevance(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [json.loads(line) for line in (files / "dev.jsonl").read_text().splitlines()]
+    (files / "dev.jsonl").write_text(
+        "".join(json.dumps({"id": row["id"], "answers": row["answers"]}) + "\n" for row in rows)
+    )
+    _run(files, "ranking", code=2)
+    second = ["--second", str(files / "run.jsonl"), "--rules", "ranking"]
+    _run(files, "compare", *second, code=2)
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 2 and all("no relevance. Received: 3 references" in e for e in errors)
+
+
+def test_questions_without_a_well_formed_answer_can_be_answered(tmp_path: Path) -> None:
+    """MS MARCO has well-formed answers to some questions only."""
+    rows = [(1, ["x"], []), (2, ["x"], ["It is x."]), (3, ["No Answer Present."], "[]")]
+    lines = [
+        json.dumps({"query_id": number, "query": "q", "answers": a, "wellFormedAnswers": b})
+        for number, a, b in rows
+    ]
+    (tmp_path / "dev.jsonl").write_text("\n".join(lines))
+    answers = [("1", "x", 0.9), ("2", "It is x.", 0.9), ("3", "No Answer Present.", 0.1)]
+    lines = [
+        json.dumps({"id": i, "answer": a, "style": "nlg", "scores": {"answerable_probability": p}})
+        for i, a, p in answers
+    ]
+    (tmp_path / "run.jsonl").write_text("\n".join(lines))
+    result = _run(tmp_path, "answers", "--style", "nlg")
+    assert result["scores"]["rouge_l"]["size"] == 1
+    assert result["scores"]["answerable_precision"]["value"] == 1.0
+    assert result["scores"]["answerable_f1"]["size"] == 2
+    possible = _run(tmp_path, "answerability", "--style", "nlg", "--threshold", "0.5")["scores"]
+    assert possible["answerable_precision"]["value"] == possible["answerable_f1"]["value"] == 1.0
+
+
 def test_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (files / "run.jsonl").read_text().replace('"spring"', '"in spring"')
     (files / "other.jsonl").write_text(text)

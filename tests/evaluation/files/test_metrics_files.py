@@ -53,6 +53,23 @@ def test_what_cannot_be_averaged_is_refused(tmp_path: Path) -> None:
         over_seeds([one, read_metrics(_run(tmp_path, 2, 1, dataset="other"))])
 
 
+def test_scores_of_other_scorers_have_no_mean(tmp_path: Path) -> None:
+    one, two = (read_metrics(_run(tmp_path, seed, 1)) for seed in (1, 2))
+    two["systems"]["ours"]["scores"]["f1"]["tokenisation"] = "white space"
+    with pytest.raises(ValueError, match=r"ours, f1, tokenisation=\['lower-cased.*white space'\]"):
+        over_seeds([one, two])
+
+
+def test_a_system_with_two_scores_has_no_bar(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(_run(tmp_path, seed, wrong)) for seed, wrong in ((1, 1), (2, 1), (3, 6))]
+    options = ["--scores", "f1", "--output", str(tmp_path / "bars")]
+    assert main(["bars", "--metrics", *files[:2], *options]) == 0
+    assert main(["bars", "--metrics", *files, *options]) == 2
+    assert f"{files[2]}, ours, f1=0.4 after 0.9" in capsys.readouterr().err
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "metrics.json"
     path.write_text('{"training": {}}')

@@ -65,6 +65,14 @@ def test_never_answering_is_zero_not_a_division_by_zero() -> None:
     assert [scores[n].value for n in ("answerable_f1", "answerable_precision")] == [0.0, 0.0]
 
 
+def test_the_shown_threshold_decides_as_the_best_one() -> None:
+    chances = {"a": 0.123456, "b": 0.12344}
+    best = score_answerability(chances, {"a": True, "b": False})["best_answerable_f1"]
+    assert (best.value, best.note) == (1.0, "threshold 0.123456, the best on these data")
+    given = score_answerability(chances, {"a": True, "b": False}, threshold=0.123456)
+    assert given["answerable_f1"].value == 1.0
+
+
 def test_a_threshold_must_be_a_number() -> None:
     with pytest.raises(ValueError, match="Received: threshold=nan"):
         score_answerability(CHANCES, TRUTH, threshold=float("nan"))

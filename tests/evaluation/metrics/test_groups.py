@@ -2,7 +2,13 @@
 
 import pytest
 
-from tfmrc.evaluation import answer_lengths, question_word, score_answers, score_by_group
+from tfmrc.evaluation import (
+    answer_lengths,
+    question_word,
+    score_answers,
+    score_by_group,
+    score_repetition,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +47,13 @@ def test_an_id_without_group_is_refused() -> None:
     scores = score_answers({"a": "x"}, {"a": ["x"]}, rules="plain")
     with pytest.raises(ValueError, match="none for id 'a'"):
         score_by_group(scores["rouge_l"], {})
+
+
+def test_a_text_without_words_has_a_group_too() -> None:
+    score = score_repetition({"a": "", "b": "an owl an"})["duplication_rate"]
+    parts = score_by_group(score, {"a": "qa", "b": "nlg"})
+    assert (parts["qa"].value, parts["nlg"].value) == (0.0, pytest.approx(1 / 3))
+    assert (parts["qa"].per_example, set(parts["nlg"].per_example or {})) == ({}, {"b"})
 
 
 def test_lengths_by_hand() -> None:

@@ -36,6 +36,32 @@ def test_thresholds_of_version_2() -> None:
     assert given["best_exact_match"].note == "threshold 0.5, the best on these data"
 
 
+def test_a_question_has_an_answer_if_it_has_references_as_in_the_official_script() -> None:
+    scores = score_squad({"a": "", "b": ""}, {"a": ["The", "!"], "b": []}, version="2.0")
+    # Its references are empty after normalization, so that an empty prediction is right.
+    assert scores["exact_match"].value == scores["has_answer_exact_match"].value == 1.0
+    assert (scores["has_answer_f1"].size, scores["no_answer_accuracy"].size) == (1, 1)
+    silent = score_squad(
+        {"a": "an"}, {"a": ["The"]}, version="2.0", no_answer={"a": 0.9}, no_answer_threshold=0.5
+    )
+    assert silent["exact_match"].value == 0.0
+
+
+def test_the_shown_threshold_decides_as_the_best_one() -> None:
+    """Of probabilities near 1, four digits are 1, above which nothing is."""
+    predictions = {"a": "York", "b": "owl"}
+    references = {"a": ["York"], "b": []}
+    chances = {"a": 0.99997, "b": 0.99999}
+    scores = score_squad(predictions, references, version="2.0", no_answer=chances)
+    note = scores["best_f1"].note
+    assert note == "threshold 0.99997, the best on these data"
+    again = score_squad(
+        predictions, references, version="2.0", no_answer=chances,
+        no_answer_threshold=float(note.split()[1].rstrip(",")),
+    )  # fmt: skip
+    assert again["f1"].value == scores["best_f1"].value == 1.0
+
+
 def test_best_threshold_decides_equal_chances_together() -> None:
     scores = score_squad(
         {"a": "York", "b": "owl"},

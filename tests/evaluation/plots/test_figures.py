@@ -35,6 +35,9 @@ def test_learning_curves(tmp_path: Path) -> None:
     log.write_text("epoch,loss,val_loss,rouge,phase\n0,2.5,3.0,,a\n1,1.5,2.0,0.4,b\n")
     _check(plot_learning_curves(log, tmp_path / "curves"), "loss", "rouge", "validation")
     _check(plot_learning_curves(log, tmp_path / "one", metrics=["loss"]), "loss", "epoch")
+    validation = plot_learning_curves(log, tmp_path / "two", metrics=["val_loss", "loss"])
+    _check(validation, "loss", "validation", "train")
+    assert "<!-- val_loss -->" not in validation[1].read_text()
     with pytest.raises(ValueError, match=r"Received: \['bleu'\]"):
         plot_learning_curves(log, tmp_path / "x", metrics=["bleu"])
     log.write_text("epoch,loss\n")
@@ -56,7 +59,7 @@ def test_precision_recall(tmp_path: Path) -> None:
     curve = precision_recall_curve(
         {"a": 0.9, "b": 0.5, "c": 0.4}, {"a": True, "b": False, "c": True}
     )
-    _check(plot_precision_recall(curve, tmp_path / "pr.png"), "F1 0.8000 at 0.4000", "recall")
+    _check(plot_precision_recall(curve, tmp_path / "pr.png"), "F1 0.8000 at 0.4", "recall")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["pr.png", "pr.svg"]
 
 

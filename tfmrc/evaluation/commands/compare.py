@@ -5,7 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tfmrc.evaluation.commands.inputs import answer_scores, references_of, scores_of
+from tfmrc.evaluation.commands.inputs import (
+    answer_scores,
+    references_of,
+    relevance_of,
+    scores_of,
+)
 from tfmrc.evaluation.commands.output import only_json
 from tfmrc.evaluation.files.official import read_answers
 from tfmrc.evaluation.files.references import Reference
@@ -30,13 +35,16 @@ def compare(options: Namespace) -> dict[str, Any]:
     table = []
     for name in first:
         one, two = first[name], second[name]
-        values = [_shown(one), _shown(two)]
-        if one.statistics is None or two.statistics is None or not one.statistics.ids:
+        if not (one.size or two.size):
             continue
-        if set(one.statistics.ids) != set(two.statistics.ids):
+        values = [_shown(one), _shown(two)]
+        if _ids(one) != _ids(two):
             # Such as the words of the answers, if one system alone abstains from a question.
             sizes = f"not compared: {one.size:,} and {two.size:,} questions, not the same ones"
             table.append([one.label, *values, sizes])
+            continue
+        if one.statistics is None:
+            table.append([one.label, *values, f"not compared: {one.note}"])
             continue
         test = paired_bootstrap(one, two, samples=options.samples, seed=options.seed)
         tests[name] = {"first": one.to_json(), "second": two.to_json(), "test": vars(test)}
@@ -46,14 +54,18 @@ def compare(options: Namespace) -> dict[str, Any]:
     return {"rules": first.rules, "scores": tests}
 
 
+def _ids(score: Score) -> set[Any]:
+    return set() if score.statistics is None else set(score.statistics.ids)
+
+
 def _shown(score: Score) -> str:
     return "–" if score.value is None else f"{100 * score.value:.2f}"
 
 
 def _scores(options: Namespace, path: Path, known: Mapping[str, Reference]) -> Scores:
     if options.rules == "ranking":
-        labels = {k: r.relevance for k, r in known.items() if r.relevance is not None}
-        return score_ranking(scores_of(options, path), labels, missing=options.missing)
+        given = scores_of(options, path)
+        return score_ranking(given, relevance_of(options, known), missing=options.missing)
     predictions = read_answers(path, options.style)
     references = {key: reference.answers for key, reference in known.items()}
     if options.rules == "adversarial":

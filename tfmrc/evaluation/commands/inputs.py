@@ -32,13 +32,28 @@ def scores_of(options: Namespace, path: Path) -> dict[str, Any]:
     return {key: p.scores[options.field] for key, p in predictions.items()}
 
 
+def relevance_of(options: Namespace, known: Mapping[str, Reference]) -> dict[str, tuple[bool, ...]]:
+    """Returns the relevance of the passages of every reference that has it.
+
+    Raises:
+        ValueError: If none has it.
+    """
+    labels = {k: r.relevance for k, r in known.items() if r.relevance is not None}
+    if not labels:
+        raise ValueError(f"{options.references}: no relevance. Received: {len(known)} references")
+    return labels
+
+
 def answer_scores(
     options: Namespace, predictions: Mapping[str, str], known: Mapping[str, Reference]
 ) -> Scores:
     """Scores text under the rules that the options name."""
+    # One that can be answered, but has no answer in this style, is no reference: MS MARCO's files
+    # of well-formed answers have some questions only.
+    references = {key: r.answers for key, r in known.items() if r.answers or not r.answerable}
     return score_answers(
         predictions,
-        {key: reference.answers for key, reference in known.items()},
+        references,
         options.rules,
         meteor=options.meteor,
         tokenizer=options.tokenizer,

@@ -55,8 +55,15 @@ def bars(options: Namespace) -> None:
         for system, part in read_metrics(path)["systems"].items():
             for name in options.scores:
                 score = part["scores"].get(name)
-                if score is not None and score.get("value") is not None:
-                    series.setdefault(system, {})[score["label"]] = score["value"]
+                if score is None or score.get("value") is None:
+                    continue
+                bar = series.setdefault(system, {}).setdefault(score["label"], score["value"])
+                if bar != score["value"]:
+                    raise ValueError(
+                        f"The files have different scores of one system, which has one bar: draw "
+                        f"each file alone, or `seeds` gives their mean. Received: {path}, "
+                        f"{system}, {name}={score['value']} after {bar}"
+                    )
     if not series:
         raise ValueError(
             f"No system has one of these scores. Received: --scores {' '.join(options.scores)}"

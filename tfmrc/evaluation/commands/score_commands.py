@@ -4,7 +4,12 @@ import json
 from argparse import Namespace
 from typing import Any
 
-from tfmrc.evaluation.commands.inputs import answer_scores, references_of, scores_of
+from tfmrc.evaluation.commands.inputs import (
+    answer_scores,
+    references_of,
+    relevance_of,
+    scores_of,
+)
 from tfmrc.evaluation.commands.output import finish, only_json, print_paths
 from tfmrc.evaluation.files.official import read_answers, read_no_answer
 from tfmrc.evaluation.files.predictions import read_predictions
@@ -58,12 +63,9 @@ def adversarial(options: Namespace) -> dict[str, Any]:
 
 def ranking(options: Namespace) -> dict[str, Any]:
     known = references_of(options)
-    labels = {k: r.relevance for k, r in known.items() if r.relevance is not None}
-    if not labels:
-        raise ValueError(f"{options.references}: no relevance. Received: {len(known)} references")
     scores = score_ranking(
         scores_of(options, options.predictions),
-        labels,
+        relevance_of(options, known),
         cutoff=options.cutoff,
         missing=options.missing,
     )

@@ -47,7 +47,8 @@ def over_seeds(metrics: Sequence[dict[str, Any]]) -> list[OverSeeds]:
         metrics: list. The result of `read_metrics`, one per run.
 
     Raises:
-        ValueError: If there are fewer than two runs, the data differ, or a seed occurs twice.
+        ValueError: If there are fewer than two runs, the data or the scorers differ, or a seed
+            occurs twice.
 
     Example:
 
@@ -70,12 +71,25 @@ def over_seeds(metrics: Sequence[dict[str, Any]]) -> list[OverSeeds]:
     for system, part in first.items():
         for name, score in part["scores"].items():
             values = [_value(run, system, name) for run in metrics]
+            _check_kinds(metrics, system, name)
             numbers = [value for value in values if value is not None]
             if len(numbers) == len(values):
                 mean, deviation = float(np.mean(numbers)), float(np.std(numbers, ddof=1))
                 label = score["label"]
                 rows.append(OverSeeds(system, name, label, mean, deviation, tuple(numbers)))
     return rows
+
+
+def _check_kinds(metrics: Sequence[dict[str, Any]], system: str, name: str) -> None:
+    """Raises ValueError if a score of the runs differs in its scorer or its text."""
+    scores = [run["systems"].get(system, {}).get("scores", {}).get(name) for run in metrics]
+    for field in ("scorer", "version", "tokenisation"):
+        kinds = sorted({str(score.get(field)) for score in scores if score is not None})
+        if len(kinds) > 1:
+            raise ValueError(
+                "Runs must have the same scorer and text; `evaluate` them again by the same "
+                f"rules. Received: {system}, {name}, {field}={kinds}"
+            )
 
 
 def _value(run: dict[str, Any], system: str, name: str) -> float | None:

@@ -98,8 +98,13 @@ def _lines(path: Path, style: str | None) -> Iterator[Reference]:
 
 def _reference(where: str, key: str, record: dict[str, Any], style: str | None) -> Reference:
     answers = record["answers"]
-    if style == "nlg" and isinstance(record.get("wellFormedAnswers"), list):
-        answers = record["wellFormedAnswers"]
+    well_formed = record.get("wellFormedAnswers")
+    if well_formed == "[]":  # as MS MARCO v2.1 writes an empty list
+        well_formed = []
+    # It can be answered if it has an answer of any style, as `tfmrc.data` reads it.
+    styles = list(answers.values()) if isinstance(answers, dict) else [answers, well_formed]
+    if style == "nlg" and isinstance(well_formed, list):
+        answers = well_formed
     elif isinstance(answers, dict):
         if style is None and len(answers) > 1:
             raise ValueError(
@@ -116,7 +121,9 @@ def _reference(where: str, key: str, record: dict[str, Any], style: str | None) 
             relevance = [passage["is_selected"] for passage in passages]
     answerable = record.get("answerable")
     if answerable is None:
-        answerable = bool(answers) and NO_ANSWER not in answers
+        answerable = any(
+            isinstance(texts, list) and texts and NO_ANSWER not in texts for texts in styles
+        )
     return Reference(
         id=key,
         answers=tuple(answers),
@@ -147,8 +154,6 @@ def _msmarco_columns(path: Path, style: str | None) -> Iterator[Reference]:
         where = f"{path}, row {row}"
         if record.get("answers") is None:
             raise ValueError(f"{where}: no answers (an evaluation file has none)")
-        if record.get("wellFormedAnswers") == "[]":
-            record["wellFormedAnswers"] = []
         yield _reference(where, str(record["query_id"]), record, style)
 
 

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from tfmrc.evaluation.metrics.pairing import Missing, pair
-from tfmrc.evaluation.metrics.score import Score, Scores, Statistics, library_version, ratio
+from tfmrc.evaluation.metrics.score import (
+    Score,
+    Scores,
+    Statistics,
+    library_version,
+    ratio,
+    shortest,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +146,12 @@ def score_answerability(
     truth = {key: references[key] for key in pairing.ids}
 
     def rows_at(limit: float, note: str) -> list[Score]:
-        decided = {key: float(predictions.get(key, -np.inf)) >= limit for key in pairing.ids}
-        return decision_scores(decided, truth, f"threshold {limit:.4g}{note}")
+        given = {key: float(predictions.get(key, -np.inf)) for key in pairing.ids}
+        decided = {key: value >= limit for key, value in given.items()}
+        below = max((value for value in given.values() if value < limit), default=-np.inf)
+        least = min((value for value in given.values() if value >= limit), default=np.inf)
+        shown = shortest(limit, lambda value: below < value <= least)
+        return decision_scores(decided, truth, f"threshold {shown}{note}")
 
     rows = []
     if threshold is not None:

@@ -60,7 +60,8 @@ def score_by_group(score: Score, groups: Mapping[Any, str]) -> dict[str, Score]:
     parts = {}
     for name, ids in sorted(members.items(), key=lambda item: -len(item[1])):
         statistics = score.statistics.subset(ids)
-        own = score.per_example and {key: score.per_example[key] for key in ids}
+        given = score.per_example  # an example without words has no rate of repeated ones
+        own = given and {key: given[key] for key in ids if key in given}
         parts[name] = replace(
             score, value=statistics.score(), size=len(ids), per_example=own, statistics=statistics
         )

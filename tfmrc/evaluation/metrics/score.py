@@ -168,6 +168,26 @@ def mean_score(
     )
 
 
+def shortest(threshold: float, decides_alike: Callable[[float], bool]) -> str:
+    """Returns a threshold with four digits, or as many more as leave all decisions the same.
+
+    Args:
+        threshold: float. The threshold.
+        decides_alike: callable. Function of a rounded threshold that returns True if it decides
+            every example as the threshold does.
+
+    Example:
+
+    >>> shortest(0.99997, lambda value: 0.99997 <= value < 0.99999)
+    '0.99997'
+    """
+    for digits in range(4, 17):
+        text = f"{threshold:.{digits}g}"
+        if decides_alike(float(text)):
+            return text
+    return repr(float(threshold))
+
+
 @cache
 def library_version() -> str:
     """Returns `tfmrc <version>`, the version of the official rules that are written here."""

@@ -9,8 +9,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal
 
+import numpy as np
+
 from tfmrc.evaluation.metrics.pairing import Missing, check_references, check_text, pair
-from tfmrc.evaluation.metrics.score import Scores, mean_score
+from tfmrc.evaluation.metrics.score import Scores, mean_score, shortest
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -59,7 +61,8 @@ def score_squad(
 
     In version 2.0 an empty list of references means that the question has no answer: an empty
     prediction is right and any other is wrong. References that are empty after normalization are
-    ignored. Without an answer on either side F1 is 1 if both are empty, else 0 (v1.1: 0).
+    ignored; if all of them are, an empty prediction is right, but the question counts as one with
+    an answer. Without an answer on either side F1 is 1 if both are empty, else 0 (v1.1: 0).
 
     Args:
         predictions: dict. One text by id. An empty text means no answer (v2.0).
@@ -109,7 +112,7 @@ def score_squad(
         key: best_match(predictions.get(key, ""), references[key], version, key, normalization)
         for key in pairing.ids
     }
-    possible = {key: _has_answer(references[key], normalization) for key in pairing.ids}
+    possible = {key: len(references[key]) > 0 for key in pairing.ids}
     chances = no_answer or {}
     if no_answer is not None:
         _check_chances(no_answer, pairing.ids)
@@ -176,10 +179,6 @@ def _f1(prediction: list[str], target: list[str], version: str) -> float:
     return 2 * shared / (len(prediction) + len(target)) if shared else 0.0
 
 
-def _has_answer(references: Sequence[str], normalization: Normalization) -> bool:
-    return any(normalize_squad(text, normalization) for text in references)
-
-
 def _check_chances(no_answer: Mapping[Any, float], ids: Sequence[Any]) -> None:
     """Raises ValueError where a probability of no answer is missing or not a number."""
     absent = [key for key in ids if key not in no_answer]
@@ -205,12 +204,16 @@ def _best(
     silent = {key: float(not possible[key]) for key in scores}
     total = best = sum(silent.values())
     limit: float | None = None
+    above = math.inf
     for index, key in enumerate(order):
         total += scores[key] - silent[key]
-        tied = index + 1 < len(order) and chances[order[index + 1]] == chances[key]
-        if total > best and not tied:
-            best, limit = total, chances[key]
+        following = chances[order[index + 1]] if index + 1 < len(order) else math.inf
+        if total > best and following != chances[key]:
+            best, limit, above = total, chances[key], following
     if limit is None:
         return silent, "best on these data: no question answered"
     answered = {key: scores[key] if chances[key] <= limit else silent[key] for key in scores}
-    return answered, f"threshold {limit:.4g}, the best on these data"
+    # Models compute probabilities in float32: 0.3 decides as 1 - 0.7, which is a little more.
+    low, high = np.float32(limit), np.float32(above)
+    shown = shortest(limit, lambda value: bool(low <= np.float32(value) < high))
+    return answered, f"threshold {shown}, the best on these data"

@@ -10,6 +10,7 @@ import numpy as np
 from tfmrc.evaluation.metrics.answerability import PrecisionRecallCurve
 from tfmrc.evaluation.metrics.groups import AnswerLength
 from tfmrc.evaluation.metrics.resampling import Interval
+from tfmrc.evaluation.metrics.score import shortest
 from tfmrc.evaluation.plots.style import COLOURS, bars, panels, save_figure
 
 
@@ -28,8 +29,8 @@ def plot_learning_curves(
     Args:
         log: str or path. The CSV file.
         path: str or path. The files without their ending.
-        metrics: list of str or None. The panels, by column without `val_`. By default all numeric
-            columns.
+        metrics: list of str or None. The panels, by column (`val_loss` is in the panel of
+            `loss`). By default all numeric columns.
         x: str or None. The column of the horizontal axis. By default the first one.
         title: str. Title of the figure. Default: "".
 
@@ -41,7 +42,8 @@ def plot_learning_curves(
     """
     columns = _read_log(Path(log))
     across = x or next(iter(columns))
-    names = list(metrics or dict.fromkeys(n.removeprefix("val_") for n in columns if n != across))
+    given = metrics or [name for name in columns if name != across]
+    names = list(dict.fromkeys(name.removeprefix("val_") for name in given))
     unknown = [n for n in [across, *names] if not {n, f"val_{n}"} & columns.keys()]
     if unknown:
         raise ValueError(f"{log}: no such columns. Expected: {list(columns)}. Received: {unknown}")
@@ -125,9 +127,12 @@ def plot_precision_recall(
     recall = np.concatenate([[0.0], curve.recall])
     panel.plot(recall, np.concatenate([curve.precision[:1], curve.precision]), color=COLOURS[0])
     best = int(np.argmax(curve.f1))
+    below = float(curve.thresholds[best + 1]) if best + 1 < len(curve.thresholds) else -np.inf
+    threshold = curve.best_threshold
+    shown = shortest(threshold, lambda value: below < value <= threshold)
     panel.plot(curve.recall[best], curve.precision[best], "o", color=COLOURS[1])
     panel.annotate(
-        f"F1 {curve.best_f1:.4f} at {curve.best_threshold:.4f}",
+        f"F1 {curve.best_f1:.4f} at {shown}",
         (curve.recall[best], curve.precision[best]),
         textcoords="offset points",
         xytext=(-8, -14),

@@ -40,6 +40,12 @@ def test_weights_and_config_to_and_fro(kind):
     assert encoder_config(stated) == encoder_config(CONFIGS[kind])
 
 
+@pytest.mark.parametrize(("kind", "epsilon"), [("bert", 1e-12), ("deberta-v2", 1e-7)])
+def test_an_epsilon_that_is_not_stated_is_that_of_transformers(kind, epsilon):
+    config = {name: value for name, value in CONFIGS[kind].items() if name != "layer_norm_eps"}
+    assert encoder_config(config).epsilon == epsilon
+
+
 def test_a_kernel_is_transposed_and_heads_are_joined():
     layer = layer_of("bert")
     kernel = layer.backbone.transformer_layers[0]._self_attention_layer.query_dense.kernel

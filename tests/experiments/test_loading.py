@@ -192,6 +192,19 @@ def test_numbers_of_the_training_are_positive(file: Path, name: str, number: int
         check_experiment(loading.load(file))
 
 
+@pytest.mark.parametrize("setting", ["seed=-1", "seed=4294967296", "grid.seeds=[1, -1]"])
+def test_seeds_are_those_that_keras_takes(file: Path, setting: str) -> None:
+    settings = {
+        "name": "small",
+        "sources": [{"format": "small_squad", "train": "train"}],
+        "model": {"name": "SAN"},
+    }
+    file.write_text(yaml.safe_dump(settings), encoding="utf-8")
+    experiment = loading.load(file, setting)
+    with pytest.raises(ValueError, match=r"from 0 to 2\*\*32 - 1. Received: seed=(-1|4294967296)"):
+        check_experiment(experiment)
+
+
 def test_gpus_that_tensorflow_sees_are_not_those_of_jax(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind, kind])

@@ -30,6 +30,14 @@ def test_what_is_not_a_positive_number_is_refused(name, value):
         Limits(**{name: value})
 
 
+@pytest.mark.parametrize("name", ["body_bytes", "rows", "requests"])
+def test_only_seconds_may_be_infinite(name):
+    with pytest.raises(
+        ValueError, match=f"`{name}` must be a positive number. Received: {name}=inf"
+    ):
+        Limits(**{name: math.inf})
+
+
 @pytest.mark.parametrize("value", [1, 0.5, 10**9, math.inf])
 def test_positive_numbers_are_taken(value):
     assert Limits(seconds=value).seconds == value

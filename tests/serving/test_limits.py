@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import json
 import logging
+import math
 import re
 import socket
 from concurrent.futures import ThreadPoolExecutor
@@ -439,6 +440,12 @@ def test_an_error_of_the_server_is_500_without_texts_in_the_log(models, caplog):
         )
         assert grpc_code(server, ["a-secret-text"])[0] == "INTERNAL"
         assert "RuntimeError at " in caplog.text and "secret" not in caplog.text
+
+
+def test_a_server_without_limits_of_time_answers_and_ends(models):
+    forever = Limits(seconds=math.inf, receive_seconds=math.inf, drain_seconds=math.inf)
+    with serve(models, limits=forever) as running:
+        assert post(running).json()["outputs"]["text"] == ["a!"] and grpc_code(running) == [b"a!"]
 
 
 def test_limits_are_positive_and_named():

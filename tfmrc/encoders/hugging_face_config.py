@@ -144,7 +144,8 @@ def encoder_config(config: Mapping[str, Any]) -> EncoderConfig:
                 f"Received: pad_token_id={config['pad_token_id']!r}"
             )
         sizes["max_sequence_length"] -= _RESERVED_POSITIONS
-    epsilon = float(config.get("layer_norm_eps", 1e-12))
+    default = 1e-7 if family == "deberta_v3" else 1e-12  # of transformers
+    epsilon = float(config.get("layer_norm_eps", default))
     return EncoderConfig(family, sizes, activation, epsilon)
 
 

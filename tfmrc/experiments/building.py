@@ -152,6 +152,9 @@ def check_experiment(experiment: Experiment) -> Classes:
         number = getattr(experiment.training, name)
         if number is not None and number < 1:
             raise ValueError(f"The number is at least 1. Received: training.{name}={number}")
+    for seed in (experiment.seed, *experiment.grid.seeds):
+        if not 0 <= seed < 2**32:
+            raise ValueError(f"A seed is from 0 to 2**32 - 1. Received: seed={seed}")
     function = training_function(_optimizer_class(experiment, classes))
     options = experiment.evaluation
     options_class = classes.predictor.options_class

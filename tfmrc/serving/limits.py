@@ -1,5 +1,6 @@
 """Limits of a server on requests and connections."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
@@ -30,7 +31,7 @@ class Limits:
             Default: 30.
 
     Raises:
-        ValueError: If a limit is not positive.
+        ValueError: If a limit is not a positive number, or another one than seconds is infinite.
 
     Example:
 
@@ -52,7 +53,9 @@ class Limits:
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            endless = value == math.inf and not each.name.endswith("seconds")
+            if not number or not value > 0 or endless:
                 raise ValueError(
                     f"`{each.name}` must be a positive number. Received: {each.name}={value!r}"
                 )

@@ -142,7 +142,7 @@ class Server:
                 server_header=False,
                 headers=[("x-content-type-options", "nosniff")],
                 limit_concurrency=self.limits.connections + 1,  # uvicorn counts the new one
-                timeout_graceful_shutdown=max(1, round(self.limits.drain_seconds)),
+                timeout_graceful_shutdown=_whole(self.limits.drain_seconds),
                 ssl_certfile=certificate_file,
                 ssl_keyfile=key_file,
             )
@@ -255,7 +255,7 @@ class Server:
                 ("grpc.max_send_message_length", -1),
                 ("grpc.max_concurrent_streams", limits.requests),
                 ("grpc.keepalive_time_ms", 60_000),  # half-open connections are closed
-                ("grpc.keepalive_timeout_ms", round(1000 * limits.receive_seconds)),
+                ("grpc.keepalive_timeout_ms", _whole(1000 * limits.receive_seconds)),
             ],
         )
         add_services(server, self.service)
@@ -377,3 +377,8 @@ def _free(host: str, port: int) -> int:
 
 def _address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _whole(number: float) -> int:
+    """Returns a number of seconds or milliseconds as uvicorn and gRPC take it."""
+    return max(1, round(min(number, 2**31 - 1)))

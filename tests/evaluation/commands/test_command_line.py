@@ -320,6 +320,17 @@ def test_attribution_as_page_and_picture(files: Path) -> None:
     assert (files / "words.svg").exists()
 
 
+def test_attribution_of_an_id_that_the_source_lacks(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = files / "other.jsonl"
+    source.write_text('{"id": "z", "passages": ["An owl."]}\n')
+    arguments = ["--predictions", str(files / "run.jsonl"), "--id", "a", "--source", str(source)]
+    assert main(["attribution", *arguments, "--output", str(files / "page.html")]) == 2
+    assert "other.jsonl: no such id. Received: --id a" in capsys.readouterr().err
+    assert not (files / "page.html").exists()
+
+
 def test_curves(files: Path) -> None:
     (files / "log.csv").write_text("epoch,loss\n0,2\n1,1\n")
     assert main(["curves", "--log", str(files / "log.csv"), "--output", str(files / "c")]) == 0

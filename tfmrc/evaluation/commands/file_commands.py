@@ -38,7 +38,10 @@ def attribution(options: Namespace) -> None:
     source: Mapping[str, Any] = {}
     if options.source is not None:
         records = (record for _, record in read_json_lines(options.source))
-        source = next((r for r in records if str(r.get("id", "")) == options.id), {})
+        found = next((r for r in records if isinstance(r, dict) and _id(r) == options.id), None)
+        if found is None:
+            raise ValueError(f"{options.source}: no such id. Received: --id {options.id}")
+        source = found
     passages = source.get("passages", ())
     relevance = prediction.scores.get("relevance")
     page = attribution_html(
@@ -51,6 +54,10 @@ def attribution(options: Namespace) -> None:
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(page, encoding="utf-8")
     print(options.output)
+
+
+def _id(record: Mapping[str, Any]) -> str:
+    return str(record.get("id", ""))
 
 
 def curves(options: Namespace) -> None:

@@ -29,6 +29,6 @@ def growth(
             start = clock()
             function(value)
             least[number] = min(least[number], clock() - start)
-        if turn >= 4 and least[1] < 1.1 * FACTOR * least[0]:
+        if turn >= 4 and least[1] < 1.2 * FACTOR * least[0]:
             break
     return least[1] / least[0]

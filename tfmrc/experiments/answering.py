@@ -185,8 +185,9 @@ def askable(predictor: Any, task: str, examples: Sequence[Example]) -> list[Exam
         reason = "the model asks about an answer that a passage contains word by word"
         if not result:
             raise ValueError(f"No example has one: {reason}. Received: {len(examples):,} examples")
+        left_out = len(examples) - len(result)
         print(
-            f"{len(examples) - len(result):,} of {len(examples):,} examples are left out: {reason}.",
+            f"{left_out:,} of {len(examples):,} examples are left out: {reason}.",
             file=sys.stderr,
             flush=True,
         )

@@ -239,7 +239,15 @@ def test_free_answers_become_spans(tmp_path: Path) -> None:
     [part] = splits(exact, tmp_path)
     [found] = part.train
     assert (found.passages, found.answers) == (("An owl flew.",), {"qa": ("An owl",)})
-    assert [e.id for e in test_examples(exact, part)] == ["1"]
+    assert test_examples(exact, part) == free  # a model that answers reads all passages
+    for name in ("MaxoutPointerQG", "DAANet"):
+        asks = replace(exact, model={"name": name})
+        [part] = splits(asks, tmp_path)
+        [tested] = test_examples(asks, part)
+        assert tested == found
+    by_sentence = replace(exact, split=Split(by="sentence", validation_share=0.0))
+    [part] = splits(by_sentence, tmp_path)
+    assert [e.id for e in (*part.validation, *(part.test or ()))] == ["1"]
     best = recipe(Source("examples", ("qa",), spans="best", **files), share=0.0)
     [part] = splits(best, tmp_path)
     assert [e.answers["qa"] for e in part.train] == [("An owl",), ("owl flew",)]

@@ -223,3 +223,39 @@ def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):
     passages = [*REQUEST["passage"], "nothing to ask about", "Ann met Bob in 1999 in Rome."]
     alone = [{"passage": [passage]} for passage in passages]
     assert_batched_as_alone(exported, alone, "generate_from_passage")
+
+
+def test_an_answer_of_unknown_position_is_in_the_passage_that_contains_it(predictor):
+    passages = ("It rained.", "Old Tamsin named the Éala.", "The Éala is in the hill.")
+    example = Example("1", "who?", passages, {"span": ("Éala",)})
+    [found] = predictor.predict([example], num_beams=1, max_length=3)
+    assert found.answer_start == passages[1].index("Éala")
+    relevant = Example("1", "who?", passages, {"span": ("Éala",)}, relevance=(False, False, True))
+    [found] = predictor.predict([relevant], num_beams=1, max_length=3)
+    assert found.answer_start == passages[2].index("Éala")
+
+
+def test_the_commands_leave_out_questions_without_an_answer_in_a_passage(
+    predictor, tmp_path, capsys
+):
+    predictor.save(tmp_path / "saved")
+    rows = [
+        {"question": "who named it?", "passages": ["It rained.", REQUEST["passage"][1]]},
+        {"question": "who?", "passages": ["It rained."], "answer": []},
+        {"question": "what?", "passages": ["It rained."], "answer": "snow"},
+    ]
+    rows[0]["answer"] = "old tamsin"  # spelled in another way
+    file, output = tmp_path / "rows.json", tmp_path / "asked.jsonl"
+    file.write_text(json.dumps(rows))
+    with eagerly():
+        command = ["--input", str(file), "--set", "num_beams=1", "max_length=3"]
+        asked = ["predict", str(tmp_path / "saved"), *command, "--output", str(output)]
+        assert cli.main(asked) == 0
+        assert "2 of 3 examples are left out: the model asks about" in capsys.readouterr().err
+        [line] = output.read_text().splitlines()
+        assert json.loads(line)["id"] == "1"
+        assert cli.main(["evaluate", str(tmp_path / "saved"), *command]) == 0
+        assert "1 questions" in capsys.readouterr().out
+        file.write_text(json.dumps(rows[1:]))
+        assert cli.main(asked) == 1
+        assert "No example has one: the model asks about" in capsys.readouterr().err

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tfmrc.data import Example
+from tfmrc.data import Example, with_exact_spans
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.inputs import describe_inputs
@@ -17,6 +17,7 @@ from tfmrc.files import replacing
 
 __all__ = [
     "answer_all",
+    "askable",
     "digest_of",
     "folder_digest",
     "model_digest",
@@ -156,6 +157,41 @@ def answer_all(
                 writer.write(prediction_of(example.id, result, task, digests[example.id]))
     known = read_predictions(path, style=task)
     return {example.id: known[example.id] for example in examples}
+
+
+def askable(predictor: Any, task: str, examples: Sequence[Example]) -> list[Example]:
+    """Returns the examples that a task can predict; says how many are left out.
+
+    A model that asks about an answer which its passage contains gets the passage with the answer.
+    Examples without such an answer are left out. For other tasks all examples are returned.
+
+    Args:
+        predictor: A `tfmrc.Predictor`.
+        task: str. Name of a task of the predictor.
+        examples: list of `Example`. The examples.
+
+    Raises:
+        ValueError: If all are left out.
+    """
+    target = predictor.task(task).target
+    if target != "question" or not getattr(predictor.preprocessor, "with_answers", False):
+        return list(examples)
+    style = predictor.task(task).style
+    result: list[Example] = []
+    for example in examples:
+        named = style if style in example.answers else next(iter(example.answers), "")
+        result += with_exact_spans([example], named)
+    if len(result) < len(examples):
+        reason = "the model asks about an answer that a passage contains word by word"
+        if not result:
+            raise ValueError(f"No example has one: {reason}. Received: {len(examples):,} examples")
+        left_out = len(examples) - len(result)
+        print(
+            f"{left_out:,} of {len(examples):,} examples are left out: {reason}.",
+            file=sys.stderr,
+            flush=True,
+        )
+    return result
 
 
 def _drop_stale(path: Path, task: str, digests: Mapping[str, str]) -> None:

@@ -37,9 +37,10 @@ class Source:
         train_share: share of the groups (articles, stories) used for training.
         test_share: share of the groups used for the report.
         answerable_only: leaves out questions without an answer.
-        spans: finds free answers in the passages: `exact` keeps the examples whose answer a passage
-            contains, `best` trains on the nearest span of each answer. `cloze` trains on questions
-            made from the passages, whose answers are entities and noun phrases (needs a `tagger`).
+        spans: finds free answers in the passages: `exact` trains on the examples whose answer a
+            passage contains, and on that passage (a model that asks is also tested so); `best`
+            trains on the nearest span of each answer. `cloze` trains on questions made from the
+            passages, whose answers are entities and noun phrases (needs a `tagger`).
         sequence: rewrites every example for a sequence-to-sequence model that writes the `answer`
             or the `question`: the input and the passages become one text.
         title: name of the data in reports.

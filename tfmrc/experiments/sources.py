@@ -172,10 +172,13 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
                 f"Received: spans=cloze, and no file {spans or ''}"
             )
         else:
-            train = _part(source, source.train, folder, source.train_options, source.train_share)
+            train = drawn(source, source.train, folder, source.train_options, source.train_share)
+            if source.spans in ("exact", "best"):
+                train = with_spans(train, source)
     if source.test is not None:
-        options = source.test_options
-        test = _part(source, source.test, folder, options, source.test_share, test=True)
+        test = drawn(source, source.test, folder, source.test_options, source.test_share)
+        if source.spans == "exact" and _tested_on_spans(experiment):
+            test = with_spans(test, source)
         built = replace(built, test=test)
     if split.ids is not None:
         listed = _listed(train, built.test or (), Path(split.ids))
@@ -191,18 +194,16 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
     return _as_sequences(built)
 
 
-def _part(
-    source: Source,
-    name: str,
-    folder: Path,
-    options: dict[str, Any],
-    share: float,
-    test: bool = False,
-) -> Iterable[Example]:
-    examples = drawn(source, name, folder, options, share)
-    if source.spans == "exact" or (source.spans == "best" and not test):
-        examples = with_spans(examples, source)
-    return examples
+def _tested_on_spans(experiment: Experiment) -> bool:
+    """Returns True if the test examples need the passage that holds the answer, and its span.
+
+    So do models that ask about it, and parts of the test file that models are validated on. Other
+    models answer every question from all of its passages, and all its references count.
+    """
+    from tfmrc.experiments.building import classes_of
+
+    split = experiment.split
+    return split.by == "sentence" or split.ids is not None or classes_of(experiment).predictor.asks
 
 
 def drawn(

@@ -49,6 +49,9 @@ class Query:
     def of(cls, example: Any, task: Task) -> "Query":
         """Converts an example to a request; reads its answer if a question is to be generated.
 
+        Without a known position, the answer is in the first relevant passage that contains it, or
+        else in the first one.
+
         Args:
             example: An object with `question` and `passages`, as `tfmrc.data.Example`; a task that
                 asks about answers also reads `answers` and `spans`, a model with `ranker="gold"`
@@ -76,7 +79,10 @@ class Query:
         for span in getattr(example, "spans", ()):
             if passages[span.passage][span.start : span.end] == answer:
                 return cls("", passages, answer, span.passage, span.start)
-        return cls("", passages, answer)
+        relevant = getattr(example, "relevance", None) or (False,) * len(passages)
+        order = sorted(range(len(passages)), key=lambda number: not relevant[number])
+        holding = next((number for number in order if answer in passages[number]), 0)
+        return cls("", passages, answer, holding)
 
     @property
     def passage(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from tfmrc.data import Example
 from tfmrc.evaluation import RULES, Report
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.answering import folder_digest
+from tfmrc.experiments.answering import askable, folder_digest
 from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.predictor import check_exists, load_saved
 from tfmrc.experiments.settings import Evaluation, Experiment, Source
@@ -81,6 +81,8 @@ def evaluate_with(
     source = Source("examples", styles, test=str(questions), title="own data", rules=rules)
     if not any(example.answers for example in examples):
         raise ValueError(f"Scores need answers. Received: none in {questions}")
+    if all(task.target == "question" for task in predictor.tasks):
+        examples = askable(predictor, predictor.tasks[0].name, examples)
     prefixes = {} if before is None else before.evaluation.prefixes
     settings = Evaluation(options=chosen, meteor=False, batch_size=batch_size, prefixes=prefixes)
     name = Path(folder).resolve().name

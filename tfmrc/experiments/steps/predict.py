@@ -10,6 +10,7 @@ from tfmrc.evaluation import Prediction
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import (
     answer_all,
+    askable,
     folder_digest,
     prediction_of,
     run_digest,
@@ -137,6 +138,7 @@ def _predict(
     model: str,
 ) -> None:
     """Writes the predictions of examples to a file or prints them."""
+    examples = askable(predictor, name, examples)
     if output is not None:
         if form not in (None, "full"):
             raise ValueError(f"A file holds the full form. Received: --format {form}")

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 import pytest
 
+from tfmrc import encoders
 from tfmrc.models import SAN, SpanEnsemble
 from tfmrc.ops.masking import LOG_ZERO
 
@@ -88,3 +89,6 @@ def test_what_cannot_be_averaged_is_said(members):
         SpanEnsemble([members[0], keras.layers.Dense(1)])
     with pytest.raises(ValueError, match="num_exact_match=2 and 0"):
         SpanEnsemble([members[0], member(1, num_exact_match=0)])
+    encoder = encoders.from_vocabulary(["owl"], hidden_dim=8)
+    with pytest.raises(ValueError, match="must have the same inputs. Received: .*encoder_ids"):
+        SpanEnsemble([members[0], member(1, encoder=encoder)])

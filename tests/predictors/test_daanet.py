@@ -96,6 +96,9 @@ def test_an_export_answers_and_asks_by_one_call(predictor, exported):
     right = generate(predictor, "ask", "Tamsin", PASSAGES[1], **OPTIONS)
     assert [a.text for a in asked] == [r.text for r in right]
     assert [(a.answer, a.answer_start) for a in asked] == [("Tamsin", -1)] * 2
+    for each in (export, predictor):
+        with pytest.raises(ValueError, match="give no `answer_start`. Received: answer_start=4"):
+            each.ask(passage=PASSAGES[1], answer="Tamsin", answer_start=4)
     with pytest.raises(ValueError, match="finds no answers to ask about: give one"):
         next(export.generate_from_passage(PASSAGES))
     with pytest.raises(TypeError, match="fixed in it, by .*Received: num_beams=4"):

@@ -107,6 +107,7 @@ def test_the_signature_has_the_documented_names_and_types(exported):
         "alternatives": ("string", [None, 1]),
         "alternative_scores": ("float32", [None, 1]),
         "alternative_log_probabilities": ("float32", [None, 1]),
+        "alternative_finished": ("bool", [None, 1]),
         "relevance": ("float32", [None, 3]),
         "answerable_probability": ("float32", [None]),
         "truncated": ("bool", [None]),

@@ -189,6 +189,8 @@ def test_an_ensemble_reads_by_the_mean_of_its_members_scores(predictor, tmp_path
     other = make(seed=2)
     together = ensemble_predictor([predictor, other])
     assert isinstance(together, type(predictor)) and together.model.encoder.num_layers == 2
+    with pytest.raises(ValueError, match="member of an ensemble. Received: model=ReaderEnsemble"):
+        together.save_hugging_face(tmp_path / "together")
     windows = [windows_of(each, *REQUEST_OF_LONG) for each in (predictor, other)]
     mean = [
         first | {name: (first[name] + second[name]) / 2 for name in ("begin", "end")}

@@ -64,6 +64,14 @@ def test_several_hypotheses_come_best_first(predictor):
     assert len({answer.text, *(other.text for other in answer.alternatives)}) == 2
 
 
+def test_alternatives_say_if_they_were_cut(predictor):
+    options = {"num_beams": 3, "num_return_sequences": 3}
+    cut = answered(predictor, EXAMPLES[1], max_length=1, min_length=1, **options)
+    assert [each.finished for each in (cut, *cut.alternatives)] == [False] * 3
+    whole = answered(predictor, EXAMPLES[1], **EXPORT_OPTIONS)
+    assert [each.finished for each in (whole, *whole.alternatives)] == [True, True]
+
+
 def test_a_batch_gives_what_single_questions_give(predictor):
     together = list(predictor.predict(EXAMPLES, batch_size=3, task="nlg"))
     for example, expected in zip(EXAMPLES, together, strict=True):

@@ -153,8 +153,26 @@ def test_an_export_asks_by_one_call(exported, predictor):
     proposed, nothing = export.generate_from_passage([passage, "nothing here."])
     assert [q.answer for q in proposed] == ["Mt. Brannoch", "1,310.5"]
     assert nothing == []
+    assert list(export.generate_from_passage(passage)) == [proposed]  # one text is one passage
     with pytest.raises(ValueError, match="occur in its passage"):
         export.ask(passage=passage, answer="Zoe")
+
+
+@pytest.mark.usefixtures("without_graphs")
+def test_questions_about_candidates_say_if_the_passage_was_cut(predictor):
+    long = "the hill is high and the river is high and in the river is 1912 metres."
+    [[short], [cut]] = predictor.generate_from_passage(["It is 1912.", long], **OPTIONS)
+    alone = predictor.ask(passage=long, answer="1912", **OPTIONS)
+    assert (short.truncated, cut.truncated, alone.truncated) == (False, True, True)
+    [[same]] = predictor.generate_from_passage("It is 1912.", **OPTIONS)
+    assert (same.text, same.answer_start) == (short.text, 6)
+
+
+def test_questions_about_candidates_refuse_wrong_options_at_once(predictor):
+    with pytest.raises(ValueError, match="must be 1 or more. Received: batch_size=0"):
+        predictor.generate_from_passage([], batch_size=0)
+    with pytest.raises(TypeError, match="max_answers"):
+        predictor.generate_from_passage([], max_answer=1)
 
 
 @pytest.mark.usefixtures("without_graphs")

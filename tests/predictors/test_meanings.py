@@ -9,14 +9,14 @@ from tfmrc.predictors.meanings import output_meanings
 SIGNATURES = {
     "Masque": "answer answerable_probability ends finished log_probability mixture num_words "
     "passage_indices probability relevance score source_texts sources starts truncated words "
-    "alternatives alternative_scores alternative_log_probabilities",
+    "alternatives alternative_scores alternative_log_probabilities alternative_finished",
     "Masque without a decoder": "relevance answerable_probability truncated",
     "SAN": "answer answers start starts end ends probability probabilities truncated step_begin "
     "step_end step_weights word_starts word_ends",
     "MaxoutPointerQG": "question questions probabilities log_probabilities finished answer_start "
     "truncated",
     "MaxoutPointerQG, candidates": "answers answer_starts questions probabilities "
-    "log_probabilities finished",
+    "log_probabilities finished truncated",
     "DAANet, answer": "answer answers probabilities log_probabilities finished truncated",
     "DAANet, ask": "question questions probabilities log_probabilities finished truncated",
 }

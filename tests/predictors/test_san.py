@@ -107,6 +107,12 @@ def test_an_answer_says_if_another_passage_was_cut():
     assert not san.best_of_passages([best, best]).truncated
 
 
+def test_a_passage_without_words_is_never_before_a_span():
+    owl = SpanAnswer("an owl", start=9, end=15, probability=0.8)
+    answer = san.best_of_passages([SpanAnswer("", probability=0.0), owl], [0.0, 0.0])
+    assert (answer.text, answer.passage, answer.score) == ("an owl", 1, 0.0)
+
+
 def test_the_factory_makes_the_predictor_of_the_preprocessor(predictor):
     assert type(predictor) is SANPredictor
 

@@ -67,6 +67,11 @@ class SpanEnsemble(Model):
                         "Members must read the same ids and tags. "
                         f"Received: {option}={values[0]!r} and {values[1]!r}"
                     )
+            if set(member.input) != set(first.input):
+                raise ValueError(
+                    "Members must have the same inputs. "
+                    f"Received: {sorted(first.input)} and {sorted(member.input)}"
+                )
         self._captured.members = self.members  # the copies are saved
         self.arguments.members = self.members
         for option in SHARED:

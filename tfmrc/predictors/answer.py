@@ -133,7 +133,9 @@ class Answer(Result):
         if "answer" not in column:
             return cls("", **shared)
         names = ("alternatives", "alternative_scores", "alternative_log_probabilities")
-        others = zip(*(column.get(name, ()) for name in names), strict=True)
+        others = [column.get(name, ()) for name in names]
+        # Exports of earlier versions do not tell.
+        others.append(column.get("alternative_finished", [True] * len(others[0])))
         return cls(
             string_of(column["answer"]),
             probability=float(column["probability"]),
@@ -147,9 +149,10 @@ class Answer(Result):
                     probability=math.exp(log_probability),
                     log_probability=float(log_probability),
                     score=float(score),
+                    finished=bool(finished),
                     **shared,
                 )
-                for text, score, log_probability in others
+                for text, score, log_probability, finished in zip(*others, strict=True)
             ),
             **shared,
         )

@@ -11,7 +11,7 @@ from tfmrc.ops.ids import EOS
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
 from tfmrc.predictors.options import DecodingOptions
-from tfmrc.predictors.task import Query, Task
+from tfmrc.predictors.task import Query, Task, refuse_start
 from tfmrc.predictors.warmup import ANSWER, PASSAGES, QUESTION
 
 __all__ = ["DAANetPredictor", "daanet_signatures"]
@@ -70,6 +70,17 @@ class DAANetPredictor(Predictor[GeneratedText]):
         """Returns the signatures of `daanet_signatures`."""
         tasks = [task.name for task in self.tasks]
         return daanet_signatures(self.model, self.preprocessor, options, tasks)
+
+    def ask(
+        self, *, passage: str, answer: str, answer_start: int | None = None, **options: Any
+    ) -> GeneratedText:
+        """Generates a question about an answer; see `Predictor.ask`.
+
+        Raises:
+            ValueError: If `answer_start` is given, which the model does not read.
+        """
+        refuse_start(answer_start)
+        return super().ask(passage=passage, answer=answer, **options)
 
     def predict_batch(
         self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]

@@ -110,6 +110,11 @@ class GeneratedQuestion(GeneratedText):
             "log_probabilities",
             "finished",
         )
+        columns = [outputs[name][row] for name in names]
+        # Exports of earlier versions do not tell.
+        columns.append(
+            outputs["truncated"][row] if "truncated" in outputs else [False] * len(columns[0])
+        )
         return [
             cls(
                 string_of(question),
@@ -118,9 +123,10 @@ class GeneratedQuestion(GeneratedText):
                 probability=float(probability),
                 log_probability=float(log_probability),
                 finished=bool(finished),
+                truncated=bool(truncated),
             )
-            for question, answer, start, probability, log_probability, finished in zip(
-                *(outputs[name][row] for name in names), strict=True
+            for question, answer, start, probability, log_probability, finished, truncated in zip(
+                *columns, strict=True
             )
             if start >= 0
         ]

@@ -169,7 +169,8 @@ def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLi
     Raises:
         FileExistsError: If there is a file, a link, or a folder that holds something else.
         ImportError: safetensors is not installed.
-        ValueError: The encoder mixes its layers, which the form does not have.
+        ValueError: The model is an ensemble, or the encoder mixes its layers, which the form does
+            not have.
     """
     try:
         from safetensors.numpy import save_file
@@ -178,6 +179,11 @@ def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLi
             "Writing this form needs safetensors: pip install tfmrc[encoders]"
         ) from error
     model, subwords = predictor.model, predictor.preprocessor.subwords
+    if not isinstance(model, ExtractiveReader):
+        raise ValueError(
+            "Hugging Face's form has one encoder and one head: save each member of an ensemble. "
+            f"Received: model={type(model).__name__}"
+        )
     layer = model.encoder
     if layer.output_layers != "last":
         raise ValueError(

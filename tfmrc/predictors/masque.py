@@ -172,8 +172,9 @@ def masque_signature(
     - for each word `words`, `sources`, `source_texts` string `[B, T]`, `passage_indices`, `starts`,
       `ends` int32 `[B, T]` (-1: none), `mixture` float32 `[B, T, 3]`; `""`, -1 and 0 beyond
       `num_words`;
-    - `alternatives` string, `alternative_scores`, `alternative_log_probabilities` float32
-      `[B, num_return_sequences - 1]`, if several hypotheses are requested;
+    - `alternatives` string, `alternative_scores`, `alternative_log_probabilities` float32,
+      `alternative_finished` bool `[B, num_return_sequences - 1]`, if several hypotheses are
+      requested;
     - `relevance` float32 `[B, K]`, `answerable_probability` float32 `[B]`, if the model has the
       parts;
     - `truncated` bool `[B]`.
@@ -270,4 +271,6 @@ def _in_words(preprocessor, result, source) -> dict[str, tf.Tensor]:
         outputs["alternatives"], _ = preprocessor.detokenize(hypotheses.ids[:, 1:], source)
         outputs["alternative_scores"] = hypotheses.score[:, 1:]
         outputs["alternative_log_probabilities"] = log_probability[:, 1:]
+        others = tf.reduce_any(hypotheses.ids[:, 1:] == EOS, axis=-1)
+        outputs["alternative_finished"] = others | (hypotheses.lengths[:, 1:] == 0)
     return outputs

@@ -13,7 +13,7 @@ from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.generated import GeneratedQuestion
 from tfmrc.predictors.options import QuestionOptions
-from tfmrc.predictors.task import Query, Task
+from tfmrc.predictors.task import Query, Task, refuse_start, stream_of_passages
 from tfmrc.predictors.warmup import ANSWER, PASSAGES
 from tfmrc.text.answer_candidates import answer_candidates
 from tfmrc.text.layout import spread
@@ -67,6 +67,19 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
         """Returns the signatures of `maxout_pointer_qg_signatures`."""
         return maxout_pointer_qg_signatures(self.model, self.preprocessor, options)
 
+    def ask(
+        self, *, passage: str, answer: str, answer_start: int | None = None, **options: Any
+    ) -> GeneratedQuestion:
+        """Generates a question about an answer; see `Predictor.ask`.
+
+        Raises:
+            ValueError: If the answer does not occur in the passage, or `answer_start` is given and
+                the model was trained without answers.
+        """
+        if not self.preprocessor.with_answers:
+            refuse_start(answer_start)
+        return super().ask(passage=passage, answer=answer, answer_start=answer_start, **options)
+
     def predict_batch(
         self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
     ) -> Iterable[GeneratedQuestion]:
@@ -90,26 +103,35 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
         """Generates questions about answer candidates: numbers and names that a passage holds.
 
         Args:
-            passages: iterable of str. The passages, read as the results are taken.
+            passages: str or iterable of str. The passages, read as the results are taken.
             batch_size: int. Passages per batch; every candidate is a row of the search. Default: 8.
             **options: Fields of `QuestionOptions`; `max_answers` limits the candidates.
 
-        Yields:
-            For each passage its candidates in their order, each with the best question.
+        Returns:
+            An iterator: for each passage its candidates in their order, each with the best
+            question.
 
         Raises:
-            ValueError: If the model was trained without answers.
+            ValueError: If the model was trained without answers, or `batch_size` is below 1.
+            TypeError: If an option is unknown.
         """
+        if not isinstance(batch_size, int) or batch_size < 1:
+            raise ValueError(f"`batch_size` must be 1 or more. Received: batch_size={batch_size!r}")
         if not self.preprocessor.with_answers:
             raise ValueError(
                 "Answer candidates need a model that was trained with answers. "
                 "Received: with_answers=False"
             )
-        stream = iter(passages)
-        while batch := list(islice(stream, batch_size)):
-            outputs = self.run("generate_from_passage", {"passage": batch}, **options)
-            for row in range(len(batch)):
-                yield GeneratedQuestion.of_candidates(outputs, row)
+        self.options(**options)
+        stream = iter(stream_of_passages(passages))
+
+        def results() -> Iterator[list[GeneratedQuestion]]:
+            while batch := list(islice(stream, batch_size)):
+                outputs = self.run("generate_from_passage", {"passage": batch}, **options)
+                for row in range(len(batch)):
+                    yield GeneratedQuestion.of_candidates(outputs, row)
+
+        return results()
 
     def max_length(self, options: QuestionOptions) -> int:
         """Returns the greatest number of words of a question, its end included."""
@@ -137,7 +159,8 @@ def maxout_pointer_qg_signatures(
       (`tfmrc.text.answer_candidates`), at most `options.max_answers`. Outputs, P being the most
       candidates of a passage of the batch: `answers`, `questions` string `[B, P]`,
       `answer_starts` int32 `[B, P]`, `probabilities` and `log_probabilities` float32 `[B, P]`,
-      `finished` bool `[B, P]`; "", "", -1, 0, -1e9 and false where a passage has fewer.
+      `finished` and `truncated` bool `[B, P]`; "", "", -1, 0, -1e9 and false where a passage has
+      fewer.
 
     An answer that does not occur in its passage is an error of the request.
 
@@ -194,6 +217,7 @@ def maxout_pointer_qg_signatures(
                 LOG_ZERO,
             ),
             "finished": by_passage(tf.cast(outputs["finished"][:, 0], tf.int32)) == 1,
+            "truncated": by_passage(tf.cast(outputs["truncated"], tf.int32)) == 1,
         }
 
     signatures: dict[str, Any] = {"serving_default": (ask_first, [_PASSAGE, _ANSWER])}

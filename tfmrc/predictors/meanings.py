@@ -35,6 +35,7 @@ ATTRIBUTED = {
     "alternatives": "the other hypotheses, best first",
     "alternative_scores": "their scores",
     "alternative_log_probabilities": "their log-probabilities",
+    "alternative_finished": "false for each of them that was cut at the greatest length",
     "relevance": "relevance of each passage to the question, 0 to 1; 0 for a missing passage",
     "answerable_probability": "probability that the passages answer the question at all",
     "truncated": "true if the question or passages were longer, or more, than the model reads",

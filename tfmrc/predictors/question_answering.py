@@ -36,7 +36,8 @@ class PipelineOptions:
         max_answer_len: int. Greatest number of subwords of an answer. Default: 15.
         max_seq_len: int or None. Number of subwords of a window, with the question; None for 384 or
             the model's number, if it is smaller. Default: None.
-        max_question_len: int. Greatest number of subwords of a question. Default: 64.
+        max_question_len: int. Greatest number of subwords of a question; fewer if a window has no
+            room for as many, unless `doc_stride` is given. Default: 64.
         handle_impossible_answer: bool. Whether "no answer" is an answer: `""`. Default: False.
         align_to_words: bool. Whether answers are whole words. Default: True.
         batch_size: int. Number of questions that are read at once. Default: 16.
@@ -208,6 +209,9 @@ class QuestionAnsweringPipeline:
             )
         overlap = min(length // 2, 128) if options.doc_stride is None else options.doc_stride
         most = length if options.legacy else min(options.max_question_len, length)
+        if options.doc_stride is None and not options.legacy:  # there is room for any question
+            room = length - overlap - self.predictor.preprocessor.num_special - 1
+            most = min(most, max(room, 1))
         sizes = {"window_length": length, "overlap": overlap, "question_length": most}
         return {name: tf.constant(size) for name, size in sizes.items()}
 

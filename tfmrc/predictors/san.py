@@ -171,7 +171,7 @@ def best_of_passages(
         for number, (answer, weight) in enumerate(zip(answers, weights, strict=True))
         for span in (answer, *answer.alternatives)
     ]
-    spans.sort(key=lambda span: span.score or 0.0, reverse=True)
+    spans.sort(key=lambda span: (span.score or 0.0, span.start >= 0), reverse=True)
     best, *others = spans
     count = max(len(answer.alternatives) for answer in answers)
     found = [span for span in others if span.start >= 0 and best.start >= 0]

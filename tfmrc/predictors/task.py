@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Query", "Task"]
+__all__ = ["Query", "Task", "refuse_start", "stream_of_passages"]
 
 
 @dataclass(frozen=True)
@@ -106,3 +106,17 @@ def sequence_of_passages(passages: Any) -> tuple[str, ...]:
             f"`passages` must be a text or a list of texts. Received: passages={passages!r:.80}"
         )
     return (passages,) if isinstance(passages, str) else tuple(passages)
+
+
+def stream_of_passages(passages: Iterable[str]) -> Iterable[str]:
+    """Returns passages that are read one after the other; a single string is one passage."""
+    return (passages,) if isinstance(passages, str) else passages
+
+
+def refuse_start(answer_start: int | None) -> None:
+    """Raises a ValueError if a model that does not locate answers is given an answer's position."""
+    if answer_start is not None:
+        raise ValueError(
+            "This model reads an answer without its position: give no `answer_start`. "
+            f"Received: answer_start={answer_start!r}"
+        )

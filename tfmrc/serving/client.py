@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from tfmrc.predictors.answer import Answer
 from tfmrc.predictors.generated import GeneratedQuestion
 from tfmrc.predictors.result import Result
+from tfmrc.predictors.task import stream_of_passages
 from tfmrc.serving.api_key import check_api_key
 from tfmrc.serving.errors import RequestError
 from tfmrc.serving.queries import (
@@ -273,7 +274,7 @@ class Client(_Base):
         """Generates questions about answer candidates of each passage.
 
         Args:
-            passages: iterable of str. The passages.
+            passages: str or iterable of str. The passages.
 
         Yields:
             For each passage its candidates in their order, each with the best question.
@@ -282,7 +283,7 @@ class Client(_Base):
             ValueError: If the model does not find answers.
         """
         check_finds_answers(self.signatures())
-        for passage in passages:
+        for passage in stream_of_passages(passages):
             outputs = self.run({"passage": [passage]}, "generate_from_passage")
             yield GeneratedQuestion.of_candidates(outputs, 0)
 
@@ -439,13 +440,13 @@ class AsyncClient(_Base):
         """Generates questions about answer candidates; see `Client.generate_from_passage`.
 
         Args:
-            passages: iterable of str. The passages.
+            passages: str or iterable of str. The passages.
 
         Yields:
             For each passage its candidates in their order, each with the best question.
         """
         check_finds_answers(await self.signatures())
-        for passage in passages:
+        for passage in stream_of_passages(passages):
             outputs = await self.run({"passage": [passage]}, "generate_from_passage")
             yield GeneratedQuestion.of_candidates(outputs, 0)
 

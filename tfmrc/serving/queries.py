@@ -9,7 +9,7 @@ from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
 from tfmrc.predictors.result import Result, string_of
 from tfmrc.predictors.san import best_of_passages
 from tfmrc.predictors.span_answer import SpanAnswer
-from tfmrc.predictors.task import sequence_of_passages
+from tfmrc.predictors.task import refuse_start, sequence_of_passages
 
 __all__ = ["SignatureQuery", "answer_query", "ask_query", "check_finds_answers"]
 
@@ -109,7 +109,8 @@ def ask_query(
             occurrence.
 
     Raises:
-        ValueError: If the model does not ask questions.
+        ValueError: If the model does not ask questions, or does not locate an answer whose position
+            is given.
 
     Example:
 
@@ -119,6 +120,8 @@ def ask_query(
     """
     inputs: dict[str, list[Any]] = {"passage": [passage], "answer": [answer]}
     name = _asking(signatures)
+    if "at" not in signatures:
+        refuse_start(answer_start)
     if answer_start is not None:
         name = "at"
         inputs["answer_start"] = [answer_start]

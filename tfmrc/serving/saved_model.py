@@ -6,6 +6,7 @@ from typing import Any
 
 from tfmrc.predictors.generated import GeneratedQuestion
 from tfmrc.predictors.result import Result
+from tfmrc.predictors.task import stream_of_passages
 from tfmrc.serving.queries import answer_query, ask_query, check_finds_answers
 from tfmrc.serving.signature import SavedModel
 
@@ -100,7 +101,7 @@ class ExportedPredictor:
         """Generates questions about answer candidates of each passage.
 
         Args:
-            passages: iterable of str. The passages.
+            passages: str or iterable of str. The passages.
 
         Yields:
             For each passage its candidates in their order, each with the best question.
@@ -109,7 +110,7 @@ class ExportedPredictor:
             ValueError: If the export does not find answers.
         """
         check_finds_answers(self._inputs)
-        for passage in passages:
+        for passage in stream_of_passages(passages):
             outputs = self.run("generate_from_passage", {"passage": [passage]})
             yield GeneratedQuestion.of_candidates(outputs, 0)
 

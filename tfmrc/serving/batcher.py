@@ -30,6 +30,7 @@ RAGGED = {
             "probabilities",
             "log_probabilities",
             "finished",
+            "truncated",
         ),
         lambda starts: (starts >= 0).sum(axis=1),
     ),

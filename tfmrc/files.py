@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["check_links", "read_json", "replacing", "restore", "write_text"]
+__all__ = ["check_links", "read_json", "replacing", "restore", "version_of", "write_text"]
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -24,6 +24,19 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{path} must hold a JSON object. Received: {value!r:.200}")
     return value
+
+
+def version_of(name: str) -> int | None:
+    """Returns the version of an export's folder by its name; None for what no server takes for one.
+
+    Example:
+
+    >>> version_of("12"), version_of("1-backup"), version_of(str(2**63))
+    (12, None, None)
+    """
+    if not (name.isascii() and name.isdecimal() and len(name) < 20):
+        return None
+    return int(name) if int(name) < 2**63 else None
 
 
 def check_links(folder: str | os.PathLike[str]) -> None:

@@ -5,6 +5,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from tfmrc.files import version_of
+
 __all__ = ["load", "not_a_model"]
 
 SHOWN = 5  # models that an error names
@@ -57,8 +59,8 @@ def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None)
     for candidate in (folder, folder / PREDICTOR):
         if (candidate / CONFIG).is_file() or (candidate / WEIGHTS).is_file():
             return Predictor.load(candidate, verify=verify)
-    versions = (file.parent.name for file in folder.glob("*/saved_model.pb"))
-    if (folder / "saved_model.pb").is_file() or any(map(str.isdecimal, versions)):
+    versions = [version_of(file.parent.name) for file in folder.glob("*/saved_model.pb")]
+    if (folder / "saved_model.pb").is_file() or any(each is not None for each in versions):
         from tfmrc.serving import ExportedPredictor
 
         return ExportedPredictor(folder, verify=verify)
@@ -102,7 +104,7 @@ def _models_below(folder: Path) -> list[Path]:
                 continue  # a temporary folder
             if file.name == WEIGHTS:
                 models.add(model.parent if model.name == PREDICTOR else model)
-            elif not model.name.isdecimal():
+            elif version_of(model.name) is None:
                 models.add(model)
             else:
                 newest = max(model, exports.get(model.parent, model), key=lambda p: int(p.name))

@@ -342,7 +342,8 @@ def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp
     monkeypatch.setattr(SANPredictor, "export", export)
     monkeypatch.chdir(tmp_path)
     predictor.save(tmp_path / "stochastic-1" / "predictor", metrics={"f1": 0.5})
-    (tmp_path / "savedmodels" / "stochastic-1" / "4").mkdir(parents=True)
+    for version in ("4", "\N{ARABIC-INDIC DIGIT NINE}", "20261126123456789012", "5-backup"):
+        (tmp_path / "savedmodels" / "stochastic-1" / version).mkdir(parents=True)
     to = tmp_path / "models" / "san" / "3"
     assert cli.main(["export", "stochastic-1", "--to", str(to)]) == 0
     assert f"Exported {to}" in capsys.readouterr().out

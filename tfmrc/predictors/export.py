@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from tfmrc.files import version_of
 from tfmrc.ops.portable import portable
 from tfmrc.predictors.folders import check_target, new_folder
 from tfmrc.predictors.model_card import write_model_card
@@ -48,13 +49,13 @@ def export_saved_model(
         The version's folder.
 
     Raises:
-        ValueError: If the path does not end in a number, or the graph calls Python.
+        ValueError: If the path does not end in a number below 2**63, or the graph calls Python.
         FileExistsError: If the version exists and `overwrite` is False, or it is a link, a file or
             a folder that is no export.
         OSError: If the disk is full, or the file system fails otherwise.
     """
     path = Path(path).absolute()
-    if not (path.name.isascii() and path.name.isdecimal()):
+    if version_of(path.name) is None:
         raise ValueError(
             "An export's path must end in a version number, as in savedmodels/masque/1: "
             f"TensorFlow Serving takes the greatest. Received: path={str(path)!r}"

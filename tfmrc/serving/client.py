@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
+from tfmrc.files import version_of
 from tfmrc.predictors.answer import Answer
 from tfmrc.predictors.generated import GeneratedQuestion
 from tfmrc.predictors.result import Result
@@ -88,7 +89,7 @@ class _Base:
         match rest:
             case []:
                 selected = {}
-            case ["versions", number] if number.isdecimal():
+            case ["versions", number] if version_of(number) is not None:
                 selected = {"version": int(number)}
             case ["labels", label]:
                 selected = {"label": label}

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
+from tfmrc.files import version_of
+
 __all__ = ["ModelConfig", "find_models", "read_model_config"]
 
 #: Names that the paths of the REST API can hold.
@@ -52,7 +54,7 @@ class ModelConfig:
         A folder that is itself a SavedModel is one version: the number that it is named, or 1.
         """
         if (self.path / "saved_model.pb").is_file():
-            return {number_of(self.path.name) or 1: self.path}
+            return {version_of(self.path.name) or 1: self.path}
         try:
             folders = list(self.path.iterdir())
         except OSError:
@@ -60,7 +62,7 @@ class ModelConfig:
         versions = {
             number: folder
             for folder in folders
-            if (number := number_of(folder.name)) is not None
+            if (number := version_of(folder.name)) is not None
             and (folder / "saved_model.pb").is_file()
         }
         return dict(sorted(versions.items(), reverse=True))
@@ -71,13 +73,6 @@ class ModelConfig:
         if self.versions is not None:
             return {number: path for number, path in found.items() if number in self.versions}
         return dict(list(found.items())[: self.num_versions])
-
-
-def number_of(name: str) -> int | None:
-    """Returns the version of a folder's name, or None if it is no number below 2**63."""
-    if not (name.isascii() and name.isdecimal() and len(name) < 20):
-        return None
-    return int(name) if int(name) < 2**63 else None
 
 
 def find_models(folder: str | PathLike[str]) -> list[ModelConfig]:
@@ -93,7 +88,7 @@ def find_models(folder: str | PathLike[str]) -> list[ModelConfig]:
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
     if (folder / "saved_model.pb").is_file():
-        name = folder.parent.name if number_of(folder.name) is not None else folder.name
+        name = folder.parent.name if version_of(folder.name) is not None else folder.name
         return [ModelConfig(name, folder)]
     if ModelConfig("model", folder).found():
         return [ModelConfig(folder.name, folder)]

@@ -1,7 +1,6 @@
 """Conversion to SQuAD's format: `python -m tfmrc.data.formats.squad_writer FILE TO`."""
 
 import argparse
-import heapq
 import json
 import re
 import sys
@@ -15,7 +14,7 @@ from tfmrc.data.example import Example
 from tfmrc.data.formats.detect import read_file
 from tfmrc.data.formats.squad import FREE
 from tfmrc.data.stream import open_to_write
-from tfmrc.data.transforms.splits import group_number
+from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.pipes import run_piped
 
 
@@ -116,23 +115,16 @@ def _first_start(text: str, context: str) -> int:
     return FREE if result is None else result.start()
 
 
-def drawn(examples: Iterable[Example], limit: int | None, seed: int = 0) -> Iterator[Example]:
+def _limited(examples: Iterable[Example], limit: int | None) -> Iterator[Example]:
     """Yields at most ``limit`` examples, sampled by their ids only, in their original order.
 
-    The examples are read twice; the first pass holds only ids.
-
-    Example:
-
-    >>> examples = [Example(str(n), "Why?", ("So.",)) for n in range(50)]
-    >>> [example.id for example in drawn(examples, 3)]
-    ['11', '28', '46']
+    The examples are read twice; the first pass holds only their numbers.
     """
     if limit is None:
         yield from examples
         return
-    numbered = ((group_number(example.id, seed), example.id) for example in examples)
-    selected = {name for _, name in heapq.nsmallest(limit, numbered)}
-    yield from (example for example in examples if example.id in selected)
+    selected = set(draw_by_id(((e.id, number) for number, e in enumerate(examples)), limit))
+    yield from (example for number, example in enumerate(examples) if number in selected)
 
 
 class _Answered:
@@ -170,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         examples = _Answered(stream, options.style) if options.answered else stream
         options.to.parent.mkdir(parents=True, exist_ok=True)
-        count = write_squad(options.to, drawn(examples, options.limit), style=options.style)
+        count = write_squad(options.to, _limited(examples, options.limit), style=options.style)
     except (OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -1,10 +1,14 @@
 """Reproducible splits by article, document or story."""
 
 import hashlib
+import heapq
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from tfmrc.data.example import Example
 from tfmrc.data.stream import ExampleStream, Report
+
+Kind = TypeVar("Kind")
 
 
 def split_by_group(
@@ -80,6 +84,26 @@ def group_of(example: Example) -> str:
     if len(example.passages) == 1 and example.passages[0].strip():
         return f"passage {hashlib.sha256(example.passages[0].encode()).hexdigest()[:16]}"
     return example.id
+
+
+def draw_by_id(items: Iterable[tuple[str, Kind]], limit: int, seed: int = 0) -> list[Kind]:
+    """Returns the values of at most `limit` items, drawn by their ids alone, in their own order.
+
+    Args:
+        items: iterable of (id, value). Only the values drawn so far are held.
+        limit: int. Number of values.
+        seed: int. Seed of the draw. Default: 0.
+
+    Example:
+
+    >>> draw_by_id([(str(n), n) for n in range(50)], 3)
+    [11, 28, 46]
+    """
+    numbered = (
+        (group_number(name, seed), index, value) for index, (name, value) in enumerate(items)
+    )
+    first = heapq.nsmallest(limit, numbered, key=lambda item: item[:2])
+    return [value for _, _, value in sorted(first, key=lambda item: item[1])]
 
 
 def group_number(group: str, seed: int = 0) -> float:

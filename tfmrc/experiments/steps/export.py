@@ -10,6 +10,7 @@ from tfmrc.experiments.grid import single_run
 from tfmrc.experiments.predictor import load_run, load_saved
 from tfmrc.experiments.reporting import MODEL, SEARCH, details_of
 from tfmrc.experiments.settings import Experiment
+from tfmrc.files import version_of
 
 __all__ = ["export", "export_predictor"]
 
@@ -113,5 +114,5 @@ def export_predictor(
 
 
 def _next_version(folder: Path) -> Path:
-    versions = [int(path.name) for path in folder.glob("*") if path.name.isdecimal()]
-    return folder / str(max(versions, default=0) + 1)
+    versions = [version_of(path.name) for path in folder.glob("*")]
+    return folder / str(max((each for each in versions if each is not None), default=0) + 1)

@@ -129,7 +129,7 @@ def test_a_first_look_tells_time_and_memory_and_leaves_the_runs_alone(
     facts = json.loads((place / "run_first_look" / "training.json").read_text())
     assert facts["steps"] == 10 and facts["seconds_per_step"] > 0 and facts["peak_memory_gib"] > 0.1
     steps = 50 * (facts["records"] // 8)
-    assert f"All {steps:,} steps in each of 4 runs would take about" in said
+    assert f"All {4 * steps:,} steps of 4 runs would take about" in said
     assert f"tfmrc evaluate {place / 'run_first_look'}" in said
     config = experiments.load(place / "run_first_look" / "config.yaml")
     assert (config.seed, config.model["answer"], config.training.epochs) == (1, "one_step", 50)
@@ -423,3 +423,16 @@ def test_a_first_look_of_one_step_says_that_it_needs_two(
     monkeypatch.setattr(folders, "read_json", lambda *_: {"seconds_per_step": None, "records": 8})
     with pytest.raises(ValueError, match="A first look needs a second step"):
         look.first_look(experiments.load(place / "grid.yaml"), run=place / "run")
+
+
+def test_a_first_look_counts_the_steps_of_every_variant(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(look, "train", lambda *_, **__: None)
+    facts = {"seconds_per_step": 36.0, "records": 80, "peak_memory_gib": 1.0}
+    monkeypatch.setattr(folders, "read_json", lambda *_: facts)
+    variants = "grid.variants={short: {training.epochs: 1}, long: {training.epochs: 9}}"
+    experiment = experiments.load(place / "grid.yaml", variants, "training.batch_size=8")
+    found = look.first_look(experiment, run=place / "run", seeds=[1])
+    assert (found["runs"], found["steps"], found["hours"]) == (2, 100, 1.0)
+    assert "All 100 steps of 2 runs would take about 60 minutes" in capsys.readouterr().out

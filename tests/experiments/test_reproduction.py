@@ -267,6 +267,19 @@ def test_what_the_commands_of_a_row_need_is_printed(
     assert "a checkout of tfmrc" not in said
     assert main([*command, "masque-t1"]) == 0
     assert "a checkout of tfmrc as working folder" in capsys.readouterr().out
+    assert main([*command, "masque-t7"]) == 0
+    assert "narrativeqa/qaps.csv, narrativeqa/summaries.csv, " in capsys.readouterr().out
+
+
+def test_word_vectors_are_among_the_needs(tmp_path: Path) -> None:
+    recipe = tmp_path / "x.yaml"
+    recipe.write_text(
+        "{name: x, sources: [{format: squad, train: a.json}], model: {name: SAN}, vocabulary: "
+        "{vectors: glove.txt}, contextual: {cove: cove.h5}}"
+    )
+    row = Row("x", "X", "Table 1", "all", (Part("x", "x", recipe="x.yaml"),))
+    [line] = needs(states([row], [], tmp_path)[0], tmp_path)
+    assert line.endswith("with a.json, cove.h5, glove.txt")
 
 
 def test_trainings_are_named_as_the_command_finds_them_in_every_folder(

@@ -69,6 +69,7 @@ def test_parts_loops_and_rows(export: Path) -> None:
         ({"request": {"question": "a"}}, "`question` must have 1 dimensions and a row"),
         ({"request": {"question": []}}, "and a row. Received: shape"),
         ({"request": {"question": ["owl"]}}, "The graph refuses the request"),
+        ({"request": {"question": ["1", 5]}}, "`question` holds texts. Received: \\['1', 5\\]"),
         ({"repeats": 0}, "repeats=0"),
     ],
 )

@@ -251,6 +251,8 @@ def _feeds(
                 f"`{name}` must have {len(info.tensor_shape.dim)} dimensions and a row. "
                 f"Received: shape {array.shape}"
             )
+        if kind is object and not all(isinstance(text, str | bytes) for text in array.flat):
+            raise ValueError(f"`{name}` holds texts. Received: {request[name]!r:.200}")
         if batch_size is not None:
             array = np.resize(array, (batch_size, *array.shape[1:]))
         feeds[info.name] = array

@@ -8,6 +8,7 @@ from typing import Any
 from tfmrc.experiments.formats import formats
 from tfmrc.experiments.loading import load
 from tfmrc.experiments.reproduction.states import Result, RowState
+from tfmrc.experiments.sources import contextual_files
 
 HEAD = ("row", "shows", "state", "run on", "when", "figures (the paper's)")
 
@@ -103,15 +104,18 @@ def needs(state: RowState, recipes: str | Path = "recipes") -> list[str]:
 
 
 def _data_files(recipe: Path) -> set[str]:
-    """Returns the files of a recipe's sources below the data folder."""
+    """Returns the files of a recipe below the data folder."""
     experiment = load(recipe)
-    return {
-        name
-        for source in experiment.sources
-        if formats()[source.format].is_file
-        for name in (source.train, source.test)
-        if name is not None
-    }
+    files = {Path(name) for name in contextual_files(experiment)}
+    if experiment.vocabulary.vectors is not None:
+        files.add(Path(experiment.vocabulary.vectors))
+    for source in experiment.sources:
+        known = formats()[source.format]
+        parts = (source.train, source.train_options), (source.test, source.test_options)
+        for name, options in parts if known.is_file else ():
+            if name is not None:
+                files |= {Path(name), *known.besides(Path(name), {**source.options, **options})}
+    return {file.as_posix() for file in files}
 
 
 def measured(state: RowState, recipes: str | Path = "recipes") -> list[str]:

@@ -38,8 +38,8 @@ def first_look(
         seeds: list of int or None. Seeds; None for those of the grid. Default: None.
 
     Returns:
-        A dict: ``runs`` and ``steps`` of the whole training, ``seconds_per_step``, ``hours`` of all
-        runs without validation, ``peak_memory_gib`` of this process and ``folder``.
+        A dict: number of ``runs`` and their ``steps`` together, ``seconds_per_step``, ``hours`` of
+        all runs without validation, ``peak_memory_gib`` of this process and ``folder``.
 
     Raises:
         ValueError: As `train`.
@@ -59,12 +59,13 @@ def first_look(
     facts = folders.read_json(folder / folders.TRAINING, "train")
     if facts["seconds_per_step"] is None:  # the first step compiles the others
         raise ValueError("A first look needs a second step. Received: a training of one step")
-    steps, _ = count_steps(whole, facts["records"])
+    # Variants may have other numbers of steps.
+    steps = sum(count_steps(member.experiment, facts["records"])[0] for member in runs)
     result = {
         "runs": len(runs),
         "steps": steps,
         "seconds_per_step": facts["seconds_per_step"],
-        "hours": len(runs) * steps * facts["seconds_per_step"] / 3600,
+        "hours": steps * facts["seconds_per_step"] / 3600,
         "peak_memory_gib": facts["peak_memory_gib"],
         "folder": folder,
     }
@@ -77,7 +78,7 @@ def _said(result: dict[str, Any]) -> str:
         result[name] for name in ("seconds_per_step", "hours", "peak_memory_gib")
     )
     time = f"{60 * hours:.0f} minutes" if hours < 2 else f"{hours:.1f} hours"
-    runs = f" in each of {result['runs']} runs" * (result["runs"] > 1)
+    runs = f" of {result['runs']} runs" * (result["runs"] > 1)
     return (
         f"A step takes {per_step:.2g} s here. All {result['steps']:,} steps{runs} would take about "
         f"{time}, and the validation. The process held up to {memory:.1f} GiB.\n"

@@ -378,3 +378,41 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
     with pytest.raises(ValueError, match="exists already"):
         experiments.init("mine", model="san", data=table)
     assert Path("mine.yaml").read_text() == "a user's own file"
+
+
+def test_documents_are_those_of_the_passages_with_the_answers(tmp_path, monkeypatch):
+    """`spans: exact` keeps the passage of the answer: all questions may then be of one document."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f"Who flew {n}?,An owl flew away.,Text {n}.,An owl" for n in range(60)]
+    Path("two.csv").write_text("\n".join(["question,p1,p2,answer", *lines]))
+    experiments.init("two", model="san", data="two.csv", columns={"passages": ["p1", "p2"]})
+    experiment = experiments.load("two.yaml")
+    assert experiment.split.by == "example"
+    [parts] = splits(experiment, Path())
+    assert len(list(parts.train)) + len(list(parts.validation)) == 60
+    assert 8 <= len(list(parts.validation)) <= 16
+
+
+def test_a_test_file_without_answers_is_refused(table, tmp_path):
+    blind = tmp_path / "blind.csv"
+    blind.write_text("question,passage\nWho?,An owl flew.\n")
+    for model in ("san", "masque"):
+        with pytest.raises(ValueError, match="no answers of the style span, so nothing could be"):
+            experiments.init("mine", model=model, data=table, test=blind)
+    assert not Path("mine.yaml").exists()
+
+
+def test_the_summaries_are_found_where_the_official_repository_has_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("qaps.csv").write_text(
+        "document_id,set,question,answer1,answer2,question_tokenized,answer1_tokenized,"
+        "answer2_tokenized\n" + "".join(f"d{n},train,Who {n}?,owl,owl,,,\n" for n in range(9))
+    )
+    Path("third_party/wikipedia").mkdir(parents=True)
+    Path("third_party/wikipedia/summaries.csv").write_text(
+        "document_id,set,summary,summary_tokenized\n"
+        + "".join(f"d{n},train,An owl flew {n}.,\n" for n in range(9))
+    )
+    experiments.init("stories", model="masque", data="qaps.csv")
+    [parts] = splits(experiments.load("stories.yaml"), Path())
+    assert len(list(parts.train)) + len(list(parts.validation)) == 9

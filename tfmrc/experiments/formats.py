@@ -8,6 +8,7 @@ from typing import Any
 from tfmrc import data
 from tfmrc.arguments import check_arguments
 from tfmrc.data import Example
+from tfmrc.data.formats.detect import summaries_of
 from tfmrc.experiments.settings import Source
 
 Read = Callable[..., Iterable[Example]]
@@ -91,7 +92,8 @@ def _read_passages(path: Path, styles: tuple[str, ...], **options: Any) -> Itera
 
 
 def _summaries(path: Path, options: dict[str, Any]) -> list[Path]:
-    return [path.parent / options.get("summaries", "summaries.csv")]
+    named = options.get("summaries")
+    return [summaries_of(path) if named is None else path.parent / named]
 
 
 def _read_narrativeqa(path: Path, styles: tuple[str, ...], **options: Any) -> Iterable[Example]:

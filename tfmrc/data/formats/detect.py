@@ -58,13 +58,12 @@ def read_file(
         evidence = Path(path).resolve().parents[1] / "evidence"
         return read_triviaqa(path, evidence, on_error=on_error)
     if name == "narrativeqa":
-        folder = Path(path).parent
-        result = [folder / name for name in SUMMARIES if (folder / name).is_file()]
-        if not result:
+        summaries = summaries_of(path)
+        if not summaries.is_file():
             raise RecordError(
                 f"needs one of {SUMMARIES} in its folder", path=path, record="summaries"
             )
-        return read_narrativeqa(path, result[0], split=split, on_error=on_error)
+        return read_narrativeqa(path, summaries, split=split, on_error=on_error)
     if name == "table":
         return read_table(
             path, columns=columns, on_error=on_error, columns_optional=columns_optional
@@ -77,6 +76,12 @@ def read_file(
         "wikiqa": read_wikiqa,
     }
     return readers[name](path, on_error=on_error)
+
+
+def summaries_of(path: str | PathLike) -> Path:
+    """Returns the file with the summaries of NarrativeQA's questions: the first that exists."""
+    files = [Path(path).parent / name for name in SUMMARIES]
+    return next((file for file in files if file.is_file()), files[0])
 
 
 def file_format(path: str | PathLike, columns: Mapping[str, Any] | None = None) -> str:

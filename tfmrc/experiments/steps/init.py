@@ -106,7 +106,14 @@ def init(
                 "Training and test file have one form. "
                 f"Received: {data} ({source}), {test} ({test_source})"
             )
-        _Statistics.of(read_file(test, columns=columns))
+        tested = _Statistics.of(read_file(test, columns=columns))
+        styles = [*statistics.styles][: 1 if spans else None]
+        if not set(styles) & set(tested.styles):
+            raise ValueError(
+                f"The test file has no answers of the style{'s' * (len(styles) > 1)} "
+                f"{', '.join(styles)}, so nothing could be scored. Without --test, `tfmrc predict` "
+                f"answers its questions. Received: {test}"
+            )
     text = _recipe(target.stem, model, source, Path(data), test, columns, encoder, statistics)
     write_text(target, text)
     try:
@@ -168,6 +175,7 @@ class _Statistics:
     unanswerable: int = 0
     ranked: int = 0
     groups: Counter[str] = field(default_factory=Counter)  # with the examples that train
+    span_groups: Counter[str] = field(default_factory=Counter)  # the same with `spans: exact`
     ids: Counter[str] = field(default_factory=Counter)
     documents: set[str] = field(default_factory=set)
     styles: dict[str, None] = field(default_factory=dict)
@@ -189,10 +197,11 @@ class _Statistics:
                 statistics.documents.add(example.group)
             statistics.styles.update(dict.fromkeys(example.answers))
             style = next(iter(statistics.styles), "")  # the one that a recipe of spans trains
-            held = bool(example.spans) or (
-                spans and any(True for _ in data.with_exact_spans([example], style))
-            )
+            exact = [*data.with_exact_spans([example], style)] if spans else []
+            held = bool(example.spans or exact)
             statistics.held += held
+            for one in exact:  # which has one passage, and so maybe another group
+                statistics.span_groups[group_of(one)] += 1
             for names, name in (
                 (statistics.groups, group_of(example)),
                 (statistics.ids, example.id),
@@ -201,6 +210,8 @@ class _Statistics:
             statistics.num_passages = max(statistics.num_passages, len(example.passages))
             if statistics.examples <= LOOKED_AT:
                 statistics._measure(example)
+        if spans and statistics.finds_spans():
+            statistics.groups = statistics.span_groups
         return statistics
 
     def _measure(self, example: Example) -> None:
@@ -228,6 +239,10 @@ class _Statistics:
                 f"{model} is trained on answers that a passage contains word by word, and none of "
                 f"the {self.answered:,} does. `--model masque` writes answers in its own words."
             )
+
+    def finds_spans(self) -> bool:
+        """Returns True if a recipe of spans has `spans: exact`, as some positions are unknown."""
+        return self.located < self.answered
 
     def has_no_answers(self) -> bool:
         """Returns True if questions without an answer are known, and all others have a position."""
@@ -305,9 +320,8 @@ def _recipe(
         lines.append(f"  options: {{columns: {_flow(columns)}}}")
     if spans and not (model == READER and statistics.has_no_answers()):
         lines.append("  answerable_only: true  # questions without an answer are left out")
-    if spans:
-        if statistics.located < statistics.answered:
-            lines.append("  spans: exact  # trains on answers that a passage holds word by word")
+    if spans and statistics.finds_spans():
+        lines.append("  spans: exact  # trains on answers that a passage holds word by word")
     lines += ["", *_split(statistics), ""]
     if model != READER:
         lines += [*_vocabulary(statistics), ""]

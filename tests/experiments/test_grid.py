@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tfmrc.experiments import loading
+from tfmrc import cli
+from tfmrc.experiments import loading, run_folder
 from tfmrc.experiments.grid import base_of, is_grid, members
 
 VALUES = {
@@ -16,6 +17,7 @@ VALUES = {
         "seeds": [5, 6],
     },
 }
+TRAINED = [{"format": "squad", "train": "train.json"}]
 
 
 def test_members_are_ordered_by_seed_and_have_their_settings() -> None:
@@ -51,3 +53,23 @@ def test_a_run_that_is_named_twice_counts_once() -> None:
     assert [m.folder.name for m in members(experiment, Path("r"))] == names
     found = members(experiment, Path("r"), ["plain", "plain"], [7, 7])
     assert [m.folder.name for m in found] == ["plain-7"]
+
+
+def test_the_runs_of_several_seeds_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`tfmrc train x.yaml --seeds 1 2` trains them without a grid in the settings."""
+    experiment = base_of(loading.from_mapping({**VALUES, "sources": TRAINED}))
+    for folder in (tmp_path, tmp_path / "seed-1", tmp_path / "seed-2"):
+        folder.mkdir(exist_ok=True)
+        run_folder.write_json(folder / run_folder.MARKER, {"kind": "tfmrc run"})
+        loading.save(experiment, folder / run_folder.CONFIG)
+    assert cli.main(["evaluate", str(tmp_path)]) == 1
+    assert "has no trained run: `tfmrc train` makes it" in capsys.readouterr().err
+    for seed in ("seed-1", "seed-2"):
+        run_folder.write_json(tmp_path / seed / run_folder.TRAINING, {})
+        (tmp_path / seed / run_folder.PREDICTOR).mkdir()
+    for command in ("export", "evaluate"):
+        assert cli.main([command, str(tmp_path)]) == 1
+        said = capsys.readouterr().err
+        assert "seed-1" in said and "seed-2" in said and "makes it" not in said

@@ -145,3 +145,40 @@ def test_a_model_that_answers_and_asks_is_scored_without_settings(tmp_path: Path
     assert values["answer_rouge_l"] == values["answer_f1"] == 1.0
     assert 0 < values["question_rouge_l"] < 1 and "rouge_l" not in values
     assert "question_rouge_l" in report.systems["most similar sentence"]
+
+
+@pytest.mark.parametrize("spans", [None, "exact"])
+def test_answers_are_scored_on_all_questions_and_questions_where_they_can_be_asked(
+    spans: Any, tmp_path: Path
+) -> None:
+    """The answer of "c" is in no passage, and "d" has none."""
+    shown: dict[str, list[Example]] = {}
+
+    class Both:
+        tasks = (Task("answer", "answer", "s"), Task("ask", "question", "s"))
+        model = None
+
+        def predict(self, examples: Any, *, task: str, **options: Any) -> Any:
+            shown[task] = list(examples)
+            for _ in shown[task]:
+                yield SimpleNamespace(to_json=lambda: {"text": "Who slept?"}, alternatives=())
+
+    examples = [
+        *EXAMPLES,
+        Example("c", "How?", ("An owl flew.",), {"s": ("By night",)}, True),
+        Example("d", "Why?", ("So.",), {}, False),
+    ]
+    source = Source("examples", ("s",), test="t.jsonl", spans=spans)
+    experiment = Experiment("x", (source,), {"name": "DAANet"}, evaluation=Evaluation(meteor=False))
+    tested = Tested(0, Splits(source, test=examples), examples, examples)
+    found = score_source(experiment, Both(), "digest", tested, tmp_path, "x")
+    report = report_of(experiment, tested, [], found.systems, None)
+    add_baselines(report, experiment, tested, found.main)
+    assert [example.id for example in shown["answer"]] == ["a", "b", "c", "d"]
+    asked = ["a", "b"] if spans else ["a", "b", "c"]
+    assert [example.id for example in shown["ask"]] == asked
+    for system in ("x", "most similar sentence"):
+        scores = report.systems[system]
+        assert scores["answer_rouge_l"].size == 3
+        assert scores["question_rouge_l"].size == len(asked)
+    assert report.systems["x_human"]["question_duplication_rate"].size == len(asked)

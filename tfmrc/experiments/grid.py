@@ -29,7 +29,11 @@ class Member:
     @property
     def is_trained(self) -> bool:
         """True if the run is trained and its predictor is there."""
-        return all((self.folder / n).exists() for n in (folders.TRAINING, folders.PREDICTOR))
+        return _is_trained(self.folder)
+
+
+def _is_trained(folder: Path) -> bool:
+    return all((folder / name).exists() for name in (folders.TRAINING, folders.PREDICTOR))
 
 
 def is_grid(experiment: Experiment) -> bool:
@@ -91,15 +95,23 @@ def single_run(experiment: Experiment, folder: Path) -> Member:
     """Returns the only run of a folder.
 
     Raises:
-        ValueError: If the folder has the runs of a grid, so that one must be named.
+        ValueError: If the folder has the runs of a grid or of several seeds, so that one must be
+            named.
     """
-    if is_grid(experiment):
-        names = [member.folder for member in members(experiment, folder) if member.is_trained]
+    run = Member(experiment, folder, "", experiment.seed)
+    names = trained_below(folder)
+    if is_grid(experiment) or (names and not run.is_trained):
         raise ValueError(
             f"{folder} holds the runs of a grid; name one of them"
             + (f": {', '.join(map(str, names))}." if names else ", none of which is trained.")
         )
-    return Member(experiment, folder, "", experiment.seed)
+    return run
+
+
+def trained_below(folder: Path) -> list[Path]:
+    """Returns the folders of the trained runs in the folder of a grid, or of several seeds."""
+    files = sorted(folder.glob(f"*/{folders.MARKER}"))
+    return [file.parent for file in files if _is_trained(file.parent)]
 
 
 def base_of(experiment: Experiment) -> Experiment:

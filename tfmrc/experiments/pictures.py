@@ -139,6 +139,9 @@ def write_samples(
     """
     known = {name: each.references for name, each in written.items()}
     some = [e for e in examples if any(e.id in texts for texts in known.values())]
+    # Some tasks are not given every example.
+    of_all = [e for e in some if all(e.id in each.predictions for each in written.values())]
+    some = of_all or some
     drawn = random.Random(seed).sample(some, min(NUM_SAMPLES, len(some)))
     shown = {
         name: each

@@ -38,9 +38,9 @@ class Source:
         test_share: share of the groups used for the report.
         answerable_only: leaves out questions without an answer.
         spans: finds free answers in the passages: `exact` trains on the examples whose answer a
-            passage contains, and on that passage (a model that asks is also tested so); `best`
-            trains on the nearest span of each answer. `cloze` trains on questions made from the
-            passages, whose answers are entities and noun phrases (needs a `tagger`).
+            passage contains, and on that passage (questions about answers are also tested so);
+            `best` trains on the nearest span of each answer. `cloze` trains on questions made from
+            the passages, whose answers are entities and noun phrases (needs a `tagger`).
         sequence: rewrites every example for a sequence-to-sequence model that writes the `answer`
             or the `question`: the input and the passages become one text.
         title: name of the data in reports.

@@ -11,7 +11,7 @@ from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
 from tfmrc.data.transforms.sentences import sentences
-from tfmrc.data.transforms.splits import group_number
+from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.experiments.formats import check_source, files_of, formats, read
 from tfmrc.experiments.run_folder import start_folder, trained_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
@@ -197,13 +197,14 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
 def _tested_on_spans(experiment: Experiment) -> bool:
     """Returns True if the test examples need the passage that holds the answer, and its span.
 
-    So do models that ask about it, and parts of the test file that models are validated on. Other
-    models answer every question from all of its passages, and all its references count.
+    So do models that only ask about it, and parts of the test file that models are validated on.
+    Other models answer every question from all of its passages, and all its references count.
     """
     from tfmrc.experiments.building import classes_of
 
     split = experiment.split
-    return split.by == "sentence" or split.ids is not None or classes_of(experiment).predictor.asks
+    only_asks: bool = classes_of(experiment).predictor.only_asks
+    return split.by == "sentence" or split.ids is not None or only_asks
 
 
 def drawn(
@@ -423,9 +424,7 @@ def limited(examples: Iterable[Example], limit: int | None, seed: int = DRAW_SEE
     """
     if limit is None:
         return list(examples)
-    numbered = ((group_number(e.id, seed), index, e) for index, e in enumerate(examples))
-    drawn = heapq.nsmallest(limit, numbered, key=lambda item: item[:2])
-    return [example for _, _, example in sorted(drawn, key=lambda item: item[1])]
+    return draw_by_id(((example.id, example) for example in examples), limit, seed)
 
 
 def validation_examples(experiment: Experiment, part: Splits) -> list[Example]:

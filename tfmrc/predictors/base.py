@@ -46,8 +46,9 @@ class Predictor(Generic[R]):
         preprocessor: The preprocessor that it was trained with.
 
     Attributes:
-        asks: bool. Whether a model of this class asks questions, so that `spans: exact` of an
-            experiment also selects test examples by their answer. Default: False.
+        only_asks: bool. Whether a model of this class asks questions and answers none, so that
+            `spans: exact` of an experiment also selects test examples by their answer.
+            Default: False.
         model: The model.
         preprocessor: The preprocessor.
         metrics: dict. Measured results of the model, saved and exported with it.
@@ -75,7 +76,7 @@ class Predictor(Generic[R]):
     model_class: ClassVar[type]
     preprocessor_class: ClassVar[type]
     options_class: ClassVar[type] = DecodingOptions
-    asks: ClassVar[bool] = False
+    only_asks: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -55,7 +55,6 @@ class DAANetPredictor(Predictor[GeneratedText]):
     model_class = models.DAANet
     preprocessor_class = preprocessing.DAANetPreprocessor
     options_class = DecodingOptions
-    asks = True
 
     @property
     def tasks(self) -> tuple[Task, ...]:

@@ -56,7 +56,7 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
     model_class = models.MaxoutPointerQG
     preprocessor_class = preprocessing.MaxoutPointerQGPreprocessor
     options_class = QuestionOptions
-    asks = True
+    only_asks = True
 
     @property
     def tasks(self) -> tuple[Task, ...]:

@@ -12,7 +12,7 @@ from tfmrc.experiments import pictures
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import answer_all, run_digest
 from tfmrc.experiments.building import check_experiment
-from tfmrc.experiments.grid import Member, is_grid, members
+from tfmrc.experiments.grid import Member, is_grid, members, trained_below
 from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.reporting import details_of, paper_figures, split_of
 from tfmrc.experiments.scoring import (
@@ -34,7 +34,7 @@ from tfmrc.experiments.sources import (
     splits,
     unique,
 )
-from tfmrc.experiments.spans import MAX_LENGTH, nearest_texts
+from tfmrc.experiments.spans import MAX_LENGTH, nearest_texts, with_spans
 
 UPPER_BOUND = "the nearest span (upper bound)"
 NamedScores = list[tuple[str, Scores]]
@@ -121,7 +121,12 @@ def evaluate(
     root = folders.run_folder(experiment, run)
     runs = [m for m in members(experiment, root, variants, seeds) if m.is_trained]
     if not runs:
-        raise ValueError(f"{root} has no trained run: `tfmrc train` makes it.")
+        others = ", ".join(path.name for path in trained_below(root))
+        raise ValueError(
+            f"{root} has the trained runs {others}, which `--variants` and `--seeds` choose."
+            if others
+            else f"{root} has no trained run: `tfmrc train` makes it."
+        )
     folders.check_trained(experiment, root)
     if not is_grid(experiment) and not seeds:  # a run of a grid is known by its variant
         facts = folders.read_json(root / folders.TRAINING, "train")
@@ -259,15 +264,15 @@ def score_source(
                 if task.style is not None and task.style not in source.styles:
                     continue
             style = None if source.sequence else task.style
-            examples = tested.examples
+            examples = shown = _examples_of(tested, predictor, task)
             if source.sequence is not None:
-                examples = [
-                    as_sequence(example, source.sequence) for example in examples if example.answers
-                ]
+                shown = [as_sequence(each, source.sequence) for each in examples if each.answers]
+            if not shown:
+                continue
             suffix = f"-{more}" if more else ""
             predictions = answer_all(
                 predictor,
-                examples,
+                shown,
                 target / f"predictions-{task.name}{suffix}.jsonl",
                 task=task.name,
                 options={**settings.options, **options},
@@ -275,10 +280,10 @@ def score_source(
                 model=digest,
             )
             prefix = prefix_of(experiment, source, goal, style, only_target=only_target)
-            written = Written(source, goal, style, tested.examples, predictions, prefix)
+            written = Written(source, goal, style, examples, predictions, prefix)
             result.written.setdefault(name, []).append(written)
             if _writes(predictor):
-                known = known_of(tested, goal, style)
+                known = known_of(tested, written)
                 named += score(written, known, meteor=settings.meteor)
         if not more and result.main and result.main[-1].target == "answer":
             for other, scores in score_parts(tested.examples, result.main[-1].predictions):
@@ -297,11 +302,26 @@ def _writes(predictor: Any) -> bool:
     return bool(getattr(predictor.model, "has_decoder", True))
 
 
-def known_of(tested: Tested, target: str, style: str | None) -> dict[str, list[str]]:
-    """Returns the references of the examples that are reported on, by id."""
-    every = tested.all if target == "question" else tested.examples
-    known = references(every, target, style)
-    return {e.id: known[e.id] for e in tested.examples if e.id in known}
+def _examples_of(tested: Tested, predictor: Any, task: Any) -> list[Example]:
+    """Returns the test examples of a task.
+
+    A model that also answers is asked about the answers that are known, with `spans: exact` about
+    those that a passage contains, in that passage.
+    """
+    source = tested.part.source
+    if task.target != "question" or source.sequence is not None:
+        return tested.examples
+    if all(each.target == "question" for each in predictor.tasks):
+        return tested.examples
+    answered = [example for example in tested.examples if example.answers]
+    return list(with_spans(answered, source)) if source.spans == "exact" else answered
+
+
+def known_of(tested: Tested, written: Written) -> dict[str, list[str]]:
+    """Returns the references of a task's examples, by id."""
+    every = tested.all if written.target == "question" else written.examples
+    known = references(every, written.target, written.style)
+    return {e.id: known[e.id] for e in written.examples if e.id in known}
 
 
 def add_baselines(
@@ -310,7 +330,7 @@ def add_baselines(
     """Adds baselines without a model, repetition in human questions and the bound of spans."""
     meteor = experiment.evaluation.meteor
     for written in {(each.target, each.prefix): each for each in written_texts}.values():
-        known = known_of(tested, written.target, written.style)
+        known = known_of(tested, written)
         if not known:
             continue
         for name, texts in baselines(written).items():
@@ -321,7 +341,7 @@ def add_baselines(
             bound = nearest_texts(tested.examples, style, longest)
             _add_texts(report, UPPER_BOUND, written, bound, known, meteor)
         if written.target == "question":
-            own = {example.id: example.question for example in tested.examples}
+            own = {example.id: example.question for example in written.examples}
             name = system_name(experiment, "", "human")
             samples = experiment.evaluation.samples
             repeated = evaluation.score_repetition(own)

@@ -541,12 +541,33 @@ def _import_tensorflow() -> None:
 def _recipe(options: Any) -> Any:
     from tfmrc import experiments
 
-    return experiments.load(experiments.find_recipe(options.recipe), *options.set)
+    return _settings(experiments.find_recipe(options.recipe), options.set)
+
+
+def _settings(file: Path, changes: Sequence[str]) -> Any:
+    """Returns the settings of a file, changed by `--set`.
+
+    An error names the setting of an option of decoding that is given by its name alone.
+    """
+    from tfmrc import experiments
+    from tfmrc.experiments.building import options_of_decoding
+
+    try:
+        return experiments.load(file, *changes)
+    except ValueError as error:
+        known = options_of_decoding(file)
+        for change in changes:
+            name = change.partition("=")[0].strip()
+            if name in known and f"setting `{name}`" in str(error):
+                raise ValueError(
+                    "An option of decoding is given as "
+                    f"`--set evaluation.options.{change}`. Received: --set {change}"
+                ) from error
+        raise
 
 
 def _run(options: Any) -> Any:
     """Returns the settings of a run, changed by `--set`."""
-    from tfmrc import experiments
     from tfmrc.experiments import run_folder
 
     folder = Path(options.run)
@@ -559,7 +580,7 @@ def _run(options: Any) -> Any:
             f"{folder} is not a run: `tfmrc train RECIPE.yaml` makes one.{found}{models} "
             f"Received: {options.run}"
         )
-    return experiments.load(config, *options.set)
+    return _settings(config, options.set)
 
 
 def _text(word: str) -> str:

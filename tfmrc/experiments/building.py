@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.arguments import check_arguments, nearest, suggestion, unknown_argument
+from tfmrc.experiments.loading import load
 from tfmrc.experiments.run_folder import read_json, trained_folder
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import check_sources, contextual_files
@@ -40,6 +41,15 @@ def classes_of(experiment: Experiment) -> Classes:
     model_class = find_model_class(str(experiment.model.get("name", "")))
     predictor = find_predictor_class(model_class)
     return Classes(model_class, predictor.preprocessor_class, predictor)
+
+
+def options_of_decoding(file: Path) -> set[str]:
+    """Returns the names in `evaluation.options` of a file's model; none if it cannot be read."""
+    try:
+        classes = classes_of(load(file))
+    except ValueError:
+        return set()
+    return set(inspect.signature(classes.predictor.options_class).parameters)
 
 
 def reads_tags(classes: Classes) -> bool:

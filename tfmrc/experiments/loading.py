@@ -196,7 +196,12 @@ def changed(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment:
 
 
 def check_variant(experiment: Experiment, variant: str, changes: Mapping[str, Any]) -> None:
-    """Raises a ValueError if a variant's settings do not exist."""
+    """Raises a ValueError if a variant's settings do not exist, or its name is no folder's."""
+    if "/" in variant:
+        raise ValueError(
+            "A variant names the folder of its runs, so it has no `/`. "
+            f"Received: grid.variants.{variant}"
+        )
     without_grid = dataclasses.replace(experiment, grid=type(experiment.grid)())
     try:
         changed(without_grid, changes)
@@ -217,8 +222,15 @@ def set_value(values: dict[str, Any], name: str, value: Any) -> None:
     >>> set_value(values, "training.steps", 3)
     >>> values
     {'sources': [{'format': 'squad', 'train': 'a.json'}], 'training': {'steps': 3}}
+
+    The settings of a grid's variant are keys with dots themselves:
+
+    >>> values = {"grid": {"variants": {"small": {"model.units": 32}}}}
+    >>> set_value(values, "grid.variants.small.model.units", 16)
+    >>> values
+    {'grid': {'variants': {'small': {'model.units': 16}}}}
     """
-    *parents, last = name.split(".")
+    *parents, last = _keys(name)
     inner: Any = values
     for number, key in enumerate(parents):
         if isinstance(inner, list):
@@ -235,6 +247,14 @@ def set_value(values: dict[str, Any], name: str, value: Any) -> None:
         inner[last] = value
     else:
         raise ValueError(f"{'.'.join(parents)} holds no settings. Received: {name}={value!r}")
+
+
+def _keys(name: str) -> list[str]:
+    """Returns the keys of a dotted name; the last one of a variant's setting has dots."""
+    keys = name.split(".")
+    if keys[:2] == ["grid", "variants"] and len(keys) > 3:
+        keys[3:] = [".".join(keys[3:])]
+    return keys
 
 
 def flat(experiment: Experiment) -> dict[str, Any]:

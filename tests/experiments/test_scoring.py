@@ -9,7 +9,9 @@ import pytest
 
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction
+from tfmrc.experiments.environment import machine
 from tfmrc.experiments.loading import from_mapping
+from tfmrc.experiments.reporting import details_of
 from tfmrc.experiments.scoring import (
     Written,
     baselines,
@@ -182,3 +184,10 @@ def test_answers_are_scored_on_all_questions_and_questions_where_they_can_be_ask
         assert scores["answer_rouge_l"].size == 3
         assert scores["question_rouge_l"].size == len(asked)
     assert report.systems["x_human"]["question_duplication_rate"].size == len(asked)
+
+
+def test_a_report_names_the_encoder() -> None:
+    values = {"name": "x", "sources": [], "model": {"name": "SAN"}, "encoder": {"preset": "minilm"}}
+    facts = {"steps": 1, "seconds": 60, "examples": 2, "ended_by": "x", "seed": 1, "weights": 3}
+    details = details_of(from_mapping(values), [{**facts, "machine": machine()}])
+    assert details["Encoder"] == "preset minilm"

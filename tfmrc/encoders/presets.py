@@ -135,18 +135,40 @@ def _load(preset: Any, random: bool, options: dict[str, Any]) -> Encoder:
         except ValueError as error:
             if "preset identifier" not in str(error):
                 raise
-            similar = nearest(str(preset), [*_PACKAGES])
-            hint = f"; did you mean {similar!r}? " if similar else ". "
-            raise ValueError(
-                f"There is no encoder of this name{hint}An encoder is "
-                f"{', '.join(map(repr, _PACKAGES))}, a folder with a config.json, a preset of "
-                "KerasHub, or in a recipe the folder of a trained run. "
-                f"Received: {str(preset)!r}"
-            ) from error
+            raise ValueError(_unknown(str(preset))) from error
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     if "model_type" in config:
         return _from_hugging_face(folder, config, random, windows, card, options)
     return _from_keras_hub(str(folder), random, windows, card, options)
+
+
+def check_preset(preset: str) -> None:
+    """Raises an error if no encoder can have this name, or its package is missing; loads nothing.
+
+    A name with a slash may be a folder or an address and is not looked at.
+
+    Args:
+        preset: str. As in `from_preset`.
+
+    Raises:
+        ImportError: A package is not installed.
+        ValueError: There is no encoder of this name.
+    """
+    if preset in _PACKAGES:
+        _packaged(preset)
+    elif "/" not in preset and not Path(preset).is_dir():
+        if preset not in import_keras_hub().models.Backbone.presets:
+            raise ValueError(_unknown(preset))
+
+
+def _unknown(preset: str) -> str:
+    similar = nearest(preset, [*_PACKAGES])
+    hint = f"; did you mean {similar!r}? " if similar else ". "
+    return (
+        f"There is no encoder of this name{hint}An encoder is "
+        f"{', '.join(map(repr, _PACKAGES))}, a folder with a config.json, a preset of KerasHub, or "
+        f"in a recipe the folder of a trained run. Received: {preset!r}"
+    )
 
 
 def _copied(predictor: Any, random: bool, options: dict[str, Any]) -> Encoder:

@@ -200,8 +200,16 @@ def _check_encoder(experiment: Experiment, classes: Classes) -> None:
 
 
 def check_encoder_exists(experiment: Experiment) -> None:
-    """Raises a ValueError, before any data is read, if the folder of the encoder does not exist."""
-    preset = str(experiment.encoder.get("preset", ""))
+    """Raises a ValueError, before any data is read, if the encoder or its package is missing."""
+    if not experiment.encoder:
+        return
+    from tfmrc.encoders.presets import check_preset
+
+    preset = str(experiment.encoder["preset"])
+    try:
+        check_preset(preset)
+    except ImportError as error:
+        raise ValueError(f"encoder: {error}") from error
     if "/" in preset and "://" not in preset and not Path(preset).is_dir():
         raise ValueError(
             "`encoder.preset` is no folder; that of a trained run is there once it is trained. "

@@ -63,6 +63,7 @@ def _training_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> 
             for part in (experiment.model, experiment.preprocessor, experiment.training.optimizer)
             for name, value in part.items()
         ),
+        "Encoder": ", ".join(f"{name} {value}" for name, value in experiment.encoder.items()),
         "Word vectors": _vectors(experiment, facts[0]),
         "Contextual embedding": ", ".join(
             f"{name} ({', '.join(contextual_files(experiment))})" for name in experiment.contextual

@@ -17,6 +17,7 @@ from tfmrc.data import Example, read_file
 from tfmrc.data.formats.tables import Columns
 from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.splits import group_number, group_of
+from tfmrc.encoders.presets import check_preset
 from tfmrc.experiments.loading import load
 from tfmrc.experiments.settings import Split
 from tfmrc.experiments.sources import source_format
@@ -95,10 +96,14 @@ def init(
     model = _model_name(model)
     if model == READER and encoder is None:
         encoder = READER_ENCODER
+    if encoder is not None:
+        check_preset(encoder)
     source = source_format(Path(data), columns)
     spans = model != "masque"
-    statistics = _Statistics.of(read_file(data, columns=columns), spans)
+    train_split = _split_of(source, data, "train")
+    statistics = _Statistics.of(read_file(data, columns=columns, split=train_split), spans)
     statistics.check(model)
+    test_split = None
     if test is not None:
         test_source = source_format(Path(test), columns)
         if test_source != source:
@@ -106,7 +111,8 @@ def init(
                 "Training and test file have one form. "
                 f"Received: {data} ({source}), {test} ({test_source})"
             )
-        tested = _Statistics.of(read_file(test, columns=columns))
+        test_split = _split_of(source, test, "test")
+        tested = _Statistics.of(read_file(test, columns=columns, split=test_split))
         styles = [*statistics.styles][: 1 if spans else None]
         if not set(styles) & set(tested.styles):
             raise ValueError(
@@ -114,7 +120,10 @@ def init(
                 f"{', '.join(styles)}, so nothing could be scored. Without --test, `tfmrc predict` "
                 f"answers its questions. Received: {test}"
             )
-    text = _recipe(target.stem, model, source, Path(data), test, columns, encoder, statistics)
+    splits = {"train_options": train_split, "test_options": test_split}
+    text = _recipe(
+        target.stem, model, source, Path(data), test, columns, encoder, statistics, splits
+    )
     write_text(target, text)
     try:
         load(target)
@@ -149,6 +158,13 @@ def init(
             f"`tfmrc train {recipe} --from FOLDER` trains a model further."
         )
     return "\n".join(said)
+
+
+def _split_of(source: str, path: str | Path, name: str) -> str | None:
+    """Returns the name of a split if the file is NarrativeQA's, which has all of them."""
+    if source != "narrativeqa" or not any(True for _ in read_file(path, split=name)):
+        return None
+    return name
 
 
 def _model_name(model: str) -> str:
@@ -300,6 +316,7 @@ def _recipe(
     columns: Any,
     encoder: str | None,
     statistics: _Statistics,
+    splits: Mapping[str, str | None],
 ) -> str:
     styles = list(statistics.styles)
     spans = model != "masque"
@@ -316,6 +333,9 @@ def _recipe(
         + "  # the file that `tfmrc evaluate` reports on" * (test is None),
         f"  styles: {_list(styles[:1] if spans else styles)}",
     ]
+    for name, split in splits.items():
+        if split is not None:
+            lines.append(f"  {name}: {{split: {split}}}  # the file has all parts of the data")
     if columns:
         lines.append(f"  options: {{columns: {_flow(columns)}}}")
     if spans and not (model == READER and statistics.has_no_answers()):

@@ -79,6 +79,22 @@ def test_text_forms(tmp_path, start, line_end):
     assert some.rows.shape == (2, 3)
 
 
+@pytest.mark.parametrize("words", [None, ["owl", "cat", "a\tb"]])
+def test_a_word_that_no_tokenizer_gives_is_left_out(tmp_path, words):
+    entries = [("owl", [1, 2]), ("a\tb", [3, 4]), ("cat", [5, 6])]
+    lines = "".join(f"{word} {x} {y}\n" for word, (x, y) in entries)
+    for content in (lines, "3 2\n" + lines, binary(entries)):
+        vectors = load_word_vectors(written(tmp_path, content), words=words)
+        assert as_lists(vectors) == {"owl": [1, 2], "cat": [5, 6]}
+
+
+def test_fields_between_tabs_are_refused_whatever_the_words(tmp_path):
+    path = written(tmp_path, "owl\t1 2\ncat\t3 4\n")
+    for words in (None, ["bird"]):
+        with pytest.raises(ValueError, match="line 1: .* 2 numbers separated by single spaces"):
+            load_word_vectors(path, words=words)
+
+
 @pytest.mark.parametrize("line_breaks", [True, False])
 @pytest.mark.parametrize("packed", [False, True])
 def test_word2vec_binary(tmp_path, line_breaks, packed):

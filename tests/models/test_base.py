@@ -1,6 +1,8 @@
 """What the base class gives every model: arguments, configuration, freezing, presets."""
 
+import copy
 import json
+import pickle
 
 import keras
 import numpy as np
@@ -310,3 +312,20 @@ def test_a_model_refuses_to_be_quantized_and_stays_as_it_is(mode):
     with pytest.raises(NotImplementedError, match=rf"SAN has no form in integers.*mode='{mode}'"):
         model.quantize(mode)
     np.testing.assert_array_equal(array(model(X)["begin"]), before)
+
+
+def test_a_copy_knows_what_was_trained():
+    model = SAN(**SMALL)
+    model.trained_outputs = ("begin",)
+    for again in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert again.trained_outputs == ("begin",)
+        np.testing.assert_array_equal(array(again(X)["begin"]), array(model(X)["begin"]))
+
+
+def test_a_frozen_model_whose_optimizer_keeps_averages():
+    model = Doubled()
+    model.trainable = False
+    model.compile(training.AdamW(0.1), "mse", run_eagerly=True)
+    with pytest.warns(UserWarning, match="any trainable weights"):
+        model.fit(np.ones((2, 2)), np.ones((2, 1)), verbose=0)
+    assert model.trained_outputs == ("single", "doubled")

@@ -13,6 +13,7 @@ from tfmrc.ops.masking import (
     masked_max,
     masked_softmax,
 )
+from tfmrc.ops.maxout import maxout
 from tfmrc.testing import gradients
 
 SCORES = np.array([[1.0, -2.0, 0.5, 3.0], [0.0, 4.0, 4.0, -1.0], [9.0, 9.0, 9.0, 9.0]], "float32")
@@ -216,3 +217,10 @@ def test_one_position_has_all_the_weight_without_a_warning(recwarn):
     mask = np.array([[True], [False]])
     assert np.array(masked_softmax(x, mask)).tolist() == [[1.0], [0.0]]
     assert not recwarn.list
+
+
+def test_a_batch_without_examples():
+    for mask in (None, np.zeros((0, 3), bool)):
+        assert masked_logsumexp(np.zeros((0, 3), "float32"), mask).shape == (0,)
+    assert np.array(masked_logsumexp(np.zeros((2, 0), "float32"))).tolist() == [LOG_ZERO] * 2
+    assert maxout(np.zeros((0, 4), "float32")).shape == (0, 2)

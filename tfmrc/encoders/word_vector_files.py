@@ -44,7 +44,8 @@ def load_word_vectors(
 
     Text and binary files may be gzipped, which is detected by content. They are streamed, so only
     the selected vectors are held in memory. A byte order mark is skipped. A word of a text file may
-    contain spaces, as a few words of GloVe do. If a word occurs twice, the first vector is used.
+    contain spaces, as a few words of GloVe do. If a word occurs twice, the first vector is used. A
+    word that is empty or contains a tab or a line break is left out.
 
     Args:
         source: str or path. See the table.
@@ -238,13 +239,15 @@ def _text(
                 "convert the file, for example with `iconv -f LATIN1 -t UTF-8`."
             ) from error
         if gathered is None:
+            if "\t" in text:  # of a file whose fields are separated by tabs
+                raise _not_a_line(text, len(text.split()) - 1, path, location)
             gathered = _Gathered(max(1, len(text.split(" ")) - 1))
         word, numbers = _word_and_numbers(text, gathered.dim, path, location)
         count += 1
         if limit is not None and count > limit:
             count -= 1
             break
-        if not word or word in gathered.keys or not _is_wanted(word, wanted):
+        if not _is_word(word) or word in gathered.keys or not _is_wanted(word, wanted):
             continue
         gathered.add(word, _finite(_parsed(numbers, gathered.dim, path, location), path, location))
     if gathered is None or not count:
@@ -264,11 +267,15 @@ def _word_and_numbers(text: str, dim: int, path: Path, location: _Location) -> t
         return word, numbers
     fields = text.rsplit(" ", dim)
     if len(fields) != dim + 1 or _ends_in_a_number(fields[0]):
-        tabs = " separated by single spaces, not tabs" if "\t" in text else ""
-        raise ValueError(
-            f"{path}, {location}: expected a word and {dim} numbers{tabs}. Received: {text[:60]!r}"
-        )
+        raise _not_a_line(text, dim, path, location)
     return fields[0], text[len(fields[0]) + 1 :]
+
+
+def _not_a_line(text: str, dim: int, path: Path, location: _Location) -> ValueError:
+    tabs = " separated by single spaces, not tabs" if "\t" in text else ""
+    return ValueError(
+        f"{path}, {location}: expected a word and {dim} numbers{tabs}. Received: {text[:60]!r}"
+    )
 
 
 def _ends_in_a_number(word: str) -> bool:
@@ -329,7 +336,7 @@ def _binary(
                 f"{path}, {location}: the file is truncated. "
                 f"Received: {location.number - 1} of {count} words"
             )
-        if word and word not in gathered.keys and _is_wanted(word, wanted):
+        if _is_word(word) and word not in gathered.keys and _is_wanted(word, wanted):
             gathered.add(word, _finite(np.frombuffer(numbers, "<f4"), path, location))
     if limit is None and file.read(64).strip():
         raise ValueError(
@@ -452,4 +459,5 @@ def _spacy(name: str) -> tuple[np.ndarray, list[tuple[str, int]]]:
 
 
 def _is_word(word: str) -> bool:
+    """Returns False for what no tokenizer gives: nothing, a tab or a line break in a word."""
     return bool(word) and not any(mark in word for mark in "\t\n\r")

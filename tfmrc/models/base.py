@@ -42,8 +42,10 @@ class Model(keras.Model):
     - An unknown argument is an error that names the nearest known one.
     - `self.arguments` has all values, from the first line of `__init__` on; `arguments.dtype` is
       the policy.
-    - `get_config` and `from_config` need no code. Layers among the arguments, such as a contextual
-      embedding, are saved as Keras saves them.
+    - `get_config` and `from_config` need no code; they make a copy without the weights, unlike
+      `keras.models.clone_model`, which returns a plain functional model whose weights are in
+      another order. Layers among the arguments, such as a contextual embedding, are saved as Keras
+      saves them.
     - `trainable` of every layer is saved by `get_config`, `.keras` files and predictor folders.
     - Each part of the model is created by a method `build_*`, which a registered subclass can
       override. A `build_*` method that nothing calls is an error that names the nearest, and so is
@@ -120,6 +122,10 @@ Received: word_dimm=4
         model = cls(**{n: deserialized(v, custom_objects) for n, v in arguments.items()})
         set_trainable_flags(model, flags)
         return model
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles by Keras' files, which do not have `trained_outputs`."""
+        return (*super().__reduce__(), {"trained_outputs": self.trained_outputs})
 
     # === Presets ===
 
@@ -288,6 +294,8 @@ Received: word_dimm=4
                 "Keras does not accumulate gradients on several replicas; use larger batches. "
                 f"Received: gradient_accumulation_steps={accumulated}, replicas={replicas}"
             )
+        if optimizer is not None and not optimizer.built and not self.trainable_variables:
+            self.optimizer.build([])  # no step builds it, and Keras reads its averages after `fit`
         known = self.train_function
         super().make_train_function(force)
         step = self.train_function

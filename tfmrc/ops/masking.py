@@ -39,7 +39,7 @@ def masked_logsumexp(x, mask=None, axis=-1, keepdims=False):
     if mask is not None:
         x = ops.where(mask, x, LOG_ZERO)
     # Not below LOG_ZERO: the difference of two infinities is NaN.
-    shift = ops.stop_gradient(ops.maximum(ops.max(x, axis=axis, keepdims=True), LOG_ZERO))
+    shift = ops.stop_gradient(ops.max(x, axis=axis, keepdims=True, initial=LOG_ZERO))
     exponentials = ops.exp(x - shift)
     if mask is not None:
         exponentials = ops.where(mask, exponentials, 0.0)

@@ -33,4 +33,5 @@ def maxout(x, pool_size=2):
             f"Received: x.shape={x.shape}, pool_size={pool_size}"
         )
     shape = (*reshape_size(x)[:-1], width // pool_size, pool_size)
-    return ops.max(ops.reshape(x, shape), axis=-1)
+    # Keras takes the maximum of no numbers, of a batch without examples, only from an initial one.
+    return ops.max(ops.reshape(x, shape), axis=-1, initial=-float("inf"))

@@ -267,8 +267,9 @@ class ExtractiveReaderPreprocessor(Preprocessor):
                 answer.
 
         Returns:
-            `(x, y, sample_weight)`: the model's inputs; `begin` and `end` int32 `[B]`, positions in
-            the window, -1 for an example that is left out; weights of mean 1 over the batch.
+            `(x, y, sample_weight)`: the model's inputs, `answer_mask` as int32 0 or 1; `begin` and
+            `end` int32 `[B]`, positions in the window, -1 for an example that is left out; weights
+            of mean 1 over the batch.
         """
         passages, span = records["passages"], tf.cast(records["span"], tf.int32)
         filled = tf.pad(passages, [[0, 0], [0, 1]], constant_values="")

@@ -12,6 +12,7 @@ _CLOSING = r"[,.;:!?%)\]}»”’…°′″]+|''|n['’]t|['’](?:s|m|d|re|ve|
 _OPENING = r"[(\[{«“‘£€¥₹$#]|``"
 _COUNTRY = r"[A-Z]{2,3}"  # US$75
 _WORD = r".*[\pL\pN].*"
+_IN_S = r".*\pL[sS]"  # the owls'
 _LINK = r"[-‐‑/–—]"
 _UNSPACED = (
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -52,7 +53,8 @@ def join_words(words: Any) -> tf.Tensor:
     There is no space before closing marks and clitics, after opening marks and currency signs,
     around a hyphen, dash or slash between words, and between characters of scripts without spaces.
     Straight quotation marks open and close alternately. An unpaired mark closes, unless it is the
-    first word.
+    first word; so do single ones that are all between a word in "s" and another word, as of plural
+    possessives.
 
     Args:
         words: string `[…, T]`; "" is padding.
@@ -84,13 +86,15 @@ def join_words(words: Any) -> tf.Tensor:
 
     first = row != tf.pad(row, [[1, 0]], constant_values=-1)[:-1]
     opening, closing = match(_OPENING), match(_CLOSING)
-    for quote in ('"', "'"):
-        opens, closes = _quotation(word == quote, row, rows)
+    spelled = match(_WORD)
+    between = after(spelled) & ~first & ~after(first)
+    possessive = _for_all((before(match(_IN_S)) & between) | (word != "'"), row, rows)
+    for marks in (word == '"', (word == "'") & ~possessive):
+        opens, closes = _quotation(marks, row, rows)
         opening |= opens | (closes & first)
         closing |= closes
-    spelled = match(_WORD)
-    inner = before(spelled) & after(spelled) & ~first & ~after(first)
-    link = match(_LINK) & inner
+    closing |= (word == "'") & possessive
+    link = match(_LINK) & before(spelled) & between
     degrees = before(word == "°") & match(_UNIT_OF_DEGREE)
     closing &= ~after(degrees)
     unspaced = match(_UNSPACED)
@@ -98,6 +102,12 @@ def join_words(words: Any) -> tf.Tensor:
     tight |= before(opening) | before(link) | ((word == "$") & before(match(_COUNTRY)))
     pieces = tf.where(tight, word, " " + word)
     return tf.reshape(tf.strings.unsorted_segment_join(pieces, row, rows), shape[:-1])
+
+
+def _for_all(mask, row, rows):
+    """Returns True for the words of each row in which the mask is True for every word."""
+    least = tf.math.unsorted_segment_min(tf.cast(mask, tf.int32), row, rows)
+    return tf.gather(least, row) > 0
 
 
 def _quotation(marks, row, rows):

@@ -182,3 +182,12 @@ def test_one_step_has_no_weights_for_more():
     _, run, _, _ = built(OneStepAnswer)
     with pytest.raises(ValueError, match="num_steps=2"):
         run(num_steps=2)
+
+
+def test_weights_in_bfloat16():
+    question, memory = np.ones((3, 4, 3), "float32"), np.ones((3, 5, 2), "float32")
+    layer = AveragedAnswer(dtype="bfloat16")
+    outputs = layer(question, memory, question_mask=QUESTION_MASK, memory_mask=MEMORY_MASK)
+    assert {weight.dtype for weight in layer.weights} == {"bfloat16"}
+    total = np.exp(np.array(outputs["begin"])).sum(axis=1)
+    np.testing.assert_allclose(total, [1.0, 0.0, 1.0], atol=1e-5)

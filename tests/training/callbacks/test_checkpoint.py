@@ -4,9 +4,10 @@ import pytest
 
 from tests.training import toy
 from tfmrc import training
+from tfmrc.training.callbacks import checkpoint as checkpoint_module
 from tfmrc.training.callbacks import progress as progress_module
 from tfmrc.training.callbacks import time_limit as time_limit_module
-from tfmrc.training.callbacks.state_file import BrokenStateError
+from tfmrc.training.callbacks.state_file import BrokenStateError, read_state
 
 
 def fit(folder, epochs, seed=1, callbacks=(), units=None, graph=False, stateful=(), **arguments):
@@ -59,6 +60,20 @@ def test_steps_between_checkpoints_and_how_many_are_kept(tmp_path):
     ]
     fit(tmp_path, 3, every_steps=None)
     assert names(tmp_path) == ["step-0000000008-00002.npz", "step-0000000012-00003.npz"]
+
+
+def test_a_checkpoint_is_read_once_for_its_properties(tmp_path, monkeypatch):
+    _, _, checkpoint = fit(tmp_path, 1, every_steps=3)
+    read = []
+    monkeypatch.setattr(
+        checkpoint_module, "read_state", lambda path: read.append(path) or read_state(path)
+    )
+    for _ in range(2):
+        assert (checkpoint.step, checkpoint.epoch, checkpoint.step_in_epoch) == (4, 1, 0)
+    assert len(read) == 1
+    checkpoint.newest.unlink()
+    assert (checkpoint.step, checkpoint.epoch, checkpoint.step_in_epoch) == (3, 0, 3)
+    assert len(read) == 2
 
 
 def test_seconds_between_checkpoints(tmp_path):

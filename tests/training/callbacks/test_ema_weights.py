@@ -73,6 +73,16 @@ def test_weights_that_are_not_trained_stay():
         np.testing.assert_array_equal(frozen.kernel.numpy(), frozen.kernel.numpy())
 
 
+def test_averages_of_another_model_are_refused():
+    model = steps(compiled())
+    other = toy.model()
+    other.compile(model.optimizer, "mse")
+    before = weights(model)
+    with pytest.raises(ValueError, match="averages of another model"), training.ema_weights(other):
+        pass
+    assert_equal(weights(model), before)
+
+
 @pytest.mark.parametrize("optimizer", [None, "sgd"])
 def test_model_without_averages(optimizer):
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])

@@ -23,6 +23,11 @@ class Float32Orthogonal(keras.initializers.Orthogonal):
         return ops.cast(super().__call__(shape, "float32"), dtype or keras.config.floatx())
 
 
+def orthogonal(dtype):
+    """Returns the initializer of recurrent weights of a dtype."""
+    return Float32Orthogonal() if dtype == "bfloat16" else "orthogonal"
+
+
 @keras.saving.register_keras_serializable(package="tfmrc")
 class BidirectionalLSTM(keras.layers.Layer):
     """Applies an LSTM in both directions.
@@ -110,13 +115,12 @@ class BidirectionalLSTM(keras.layers.Layer):
         self.directions = [self._direction(n) for n in ("forward", "backward")[: 2 - causal]]
 
     def _direction(self, name):
-        in_bfloat16 = self.variable_dtype == "bfloat16"
         return keras.layers.LSTM(
             self.units,
             return_sequences=True,
             return_state=True,
             kernel_initializer="glorot_uniform" if self.stddev is None else normal(self.stddev),
-            recurrent_initializer=Float32Orthogonal() if in_bfloat16 else "orthogonal",
+            recurrent_initializer=orthogonal(self.variable_dtype),
             dtype=self.dtype_policy,
             name=name,
         )

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.encoders.bidirectional_lstm import orthogonal
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.regularization.variational_dropout import VariationalDropout
 from tfmrc.ops.masking import masked_log_softmax, masked_logsumexp, masked_softmax
@@ -66,7 +67,12 @@ class AnswerModule(keras.layers.Layer):
         self.end = bilinear("end", width + memory_width, memory_width)
         if self.num_steps > 1:
             self.attention = bilinear("attention", width, memory_width)
-            self.cell = keras.layers.GRUCell(width, dtype=self.dtype_policy, name="gru")
+            self.cell = keras.layers.GRUCell(
+                width,
+                recurrent_initializer=orthogonal(self.variable_dtype),
+                dtype=self.dtype_policy,
+                name="gru",
+            )
             self.cell.build((None, memory_width))
 
     def call(

@@ -118,6 +118,7 @@ class Checkpoint(keras.callbacks.Callback):
         self._facts = dict(_START)
         self._data_starts_at: int | None = None
         self._saved_step, self._saved_at = 0, time.monotonic()
+        self._known_facts: tuple[Any, dict[str, Any]] | None = None
         self._train_function: Any = None
         self._late_metrics: list[np.ndarray] = []
 
@@ -126,17 +127,17 @@ class Checkpoint(keras.callbacks.Callback):
     @property
     def step(self) -> int:
         """Number of batches that the run in the folder has trained on; 0 for a new run."""
-        return self._read()[1]["step"]
+        return self._newest_facts()["step"]
 
     @property
     def epoch(self) -> int:
         """Number of epochs that the run in the folder has finished."""
-        return self._read()[1]["epoch"]
+        return self._newest_facts()["epoch"]
 
     @property
     def step_in_epoch(self) -> int:
         """Number of batches of the epoch that the run in the folder has not finished."""
-        return self._read()[1]["step_in_epoch"]
+        return self._newest_facts()["step_in_epoch"]
 
     @property
     def steps_of_earlier_epochs(self) -> int:
@@ -184,6 +185,15 @@ class Checkpoint(keras.callbacks.Callback):
                 f"Received: folder={str(self.folder)!r}"
             )
         return {}, dict(_START)
+
+    def _newest_facts(self) -> dict[str, Any]:
+        """Returns the facts of the run in the folder; a file is read and checked once."""
+        newest = self.newest
+        status = None if newest is None else newest.stat()
+        version = status and (newest, status.st_ino, status.st_size, status.st_mtime_ns)
+        if self._known_facts is None or self._known_facts[0] != version:
+            self._known_facts = version, self._read()[1]
+        return self._known_facts[1]
 
     # === Restoring ===
 

@@ -39,7 +39,8 @@ def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
         Pairs of variables; an empty list before the first update, when no average exists.
 
     Raises:
-        ValueError: If the model has no optimizer, or one without averages.
+        ValueError: If the model has no optimizer, one without averages, or one that has trained
+            another model.
     """
     optimizer = _optimizer(model)
     if not has_averages(model):
@@ -51,7 +52,18 @@ def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
         return []
     variables = keras_private.optimizer_variables(optimizer)
     averages = keras_private.ema_variables(optimizer)
-    return [(v, a) for v, a in zip(variables, averages, strict=True) if a is not None]
+    own = {id(variable) for variable in model.variables}
+    pairs = [
+        (variable, average)
+        for variable, average in zip(variables, averages, strict=True)
+        if id(variable) in own or not isinstance(variable, keras.Variable)
+    ]
+    if variables and not pairs:
+        raise ValueError(
+            "The optimizer keeps the averages of another model; compile each model with an "
+            f"optimizer of its own. Received: model={model.name!r} with optimizer={optimizer}"
+        )
+    return [(variable, average) for variable, average in pairs if average is not None]
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 from tfmrc.arguments import nearest
 from tfmrc.serving.errors import GRPC_CODES, RequestError
 
-__all__ = ["Address", "GrpcTransport", "RestTransport", "transport_of"]
+__all__ = ["Address", "GrpcTransport", "RestTransport", "split", "transport_of"]
 
 SCHEMES = ("http", "https", "grpc", "grpcs")
 
@@ -69,15 +70,12 @@ def split(url: str) -> SplitResult:
     Raises:
         ValueError: If it is none of a server.
     """
-    similar = None
-    try:
+    scheme = url.partition(":")[0]
+    similar = None if scheme in SCHEMES else nearest(scheme, SCHEMES)
+    with suppress(ValueError):  # such as that of `port`
         parts = urlsplit(url)
-        if parts.scheme in SCHEMES and parts.hostname and parts.port != 0:  # a wrong one raises
+        if parts.scheme in SCHEMES and parts.hostname and parts.port != 0:
             return parts
-        if parts.scheme not in SCHEMES:
-            similar = nearest(parts.scheme, SCHEMES)
-    except ValueError:
-        pass
     raise ValueError(
         "A server's address is http://HOST:PORT, https://, grpc:// or grpcs://"
         + (f"; did you mean {similar}://?" if similar else ".")

@@ -33,6 +33,14 @@ def test_every_room_has_an_arrow_contract() -> None:
             assert {f"tfmrc.{room}" for room in rooms()} - {"tfmrc.evaluation"} <= named
 
 
+def test_every_room_is_an_attribute_of_tfmrc() -> None:
+    code = f"import tfmrc; print([room for room in {rooms()} if not hasattr(tfmrc, room)])"
+    assert fresh_python.run("-c", code).strip() == "[]"
+    import tfmrc
+
+    assert set(rooms()) <= set(tfmrc.__all__)
+
+
 LIGHT = """
 import sys
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.serving.predictors import ANSWERS, EXPORT_OPTIONS, REQUEST, STYLES, make_predictor
 from tfmrc import Predictor, data, preprocessing, text
-from tfmrc.predictors import DecodingOptions
+from tfmrc.predictors import DecodingOptions, QuestionOptions, ReaderOptions, SpanOptions
 
 pytestmark = pytest.mark.usefixtures("without_graphs")
 
@@ -200,6 +200,28 @@ def test_model_and_features_must_agree(predictor):
     other = preprocessing.MasquePreprocessor(text.Vocabulary(["a"]), styles=STYLES, num_passages=3)
     with pytest.raises(ValueError, match="different vocabulary_size"):
         Predictor(predictor.model, other)
+
+
+@pytest.mark.parametrize("value", ["x", 1.5, True, 0])
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (SpanOptions, "num_return_sequences"),
+        (SpanOptions, "num_steps"),
+        (ReaderOptions, "max_length"),
+        (QuestionOptions, "max_answers"),
+        (DecodingOptions, "num_beams"),
+    ],
+)
+def test_numbers_of_options_are_whole(options, name, value):
+    said = rf"^`{name}` must be a whole number of at least 1. Received: {name}={value!r}$"
+    with pytest.raises(ValueError, match=said):
+        options(**{name: value})
+
+
+def test_a_threshold_is_a_number():
+    with pytest.raises(ValueError, match=r"from 0 to 1. Received: no_answer_threshold='x'$"):
+        ReaderOptions(no_answer_threshold="x")
 
 
 def test_options_are_compared_by_value():

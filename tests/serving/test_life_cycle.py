@@ -305,6 +305,22 @@ def test_an_older_version_that_is_not_needed_is_not_waited_for(models, words, mo
         assert version_of(server, "/versions/1") == 404
 
 
+def test_an_older_version_that_is_served_is_replaced_when_its_files_change(
+    models, words, monkeypatch
+):
+    monkeypatch.setattr(server_module, "START_SECONDS", 0.0)
+    copy = copy_half(words, models)  # without a manifest, which would be verified and stay
+    write_broken(models / "echo", 3)
+    with serve(models) as server:  # 1 at the first poll, at which 2 may still be copied
+        assert states(server) == {"3": "END", "2": "AVAILABLE", "1": "END"}
+        assert lines_of(server) == [0, 1, -1, -1, -1]
+        cut_vocabulary(copy, 5)
+        for _ in range(2):
+            server.manager.poll()
+        assert lines_of(server) == [0, 1, 2, 3, 4]
+        assert states(server) == {"3": "END", "2": "AVAILABLE", "1": "END"}
+
+
 def test_a_server_does_not_start_with_a_half_of_a_copy(models, words, monkeypatch):
     copy = copy_half(words, models)
     shutil.rmtree(models / "echo" / "1")
@@ -441,6 +457,13 @@ def test_a_server_whose_certificate_is_gone_does_not_start(models, tmp_path, grp
     with pytest.raises(FileNotFoundError), server:
         pass
     assert_closed(server, batcher)
+
+
+@pytest.mark.parametrize("ports", [{"port": -1}, {"port": 65536}, {"grpc_port": 99999}])
+def test_a_port_that_does_not_exist_is_refused(models, ports):
+    (number,) = ports.values()
+    with pytest.raises(ValueError, match=f"^A port is from 0 to 65535. Received: {number}$"):
+        Server(models, **{"port": 0, **ports})
 
 
 def test_grpc_ends_if_rest_does_not_start(models, monkeypatch):

@@ -372,6 +372,30 @@ def test_pages_of_other_sites_are_refused_unless_named(server, models):
         assert post(open_server, headers={"Origin": "https://x.example"}).status_code == 403
 
 
+@pytest.mark.parametrize("origin", ["http://[a", "http://[", "null", "x"])
+@pytest.mark.parametrize("host", ["a", ""])
+def test_an_origin_that_is_no_address_is_refused(server, origin, host):
+    reply = post(server, headers={"Origin": origin, "Host": host})
+    assert reply.status_code == 403
+    assert reply.json() == {"error": "Pages of other sites may not use this server."}
+
+
+@pytest.mark.parametrize("letter", ["x", "%", "é", "\N{OWL}", "\n"])
+def test_a_long_message_reaches_a_grpc_client(models, letter):
+    """A client refuses a message beyond 8 KiB, with a code that clients repeat."""
+    with serve(models) as server:
+        request = PredictRequest()
+        request.model_spec.name = "echo"
+        request.inputs["text"].CopyFrom(tf.make_tensor_proto(["a"], tf.string))
+        request.inputs[letter * 40_000].CopyFrom(tf.make_tensor_proto(["a"], tf.string))
+        with grpc.insecure_channel(server.grpc_url.split("//")[1]) as channel:
+            with pytest.raises(grpc.RpcError) as error:
+                PredictionServiceStub(channel).Predict(request, timeout=TIMEOUT)
+    assert error.value.code().name == "INVALID_ARGUMENT"
+    said = error.value.details()
+    assert said.startswith("This signature takes text. `") and said.endswith(f"{letter}...")
+
+
 def test_tls(models, tmp_path):
     certificate, key = write_certificate(tmp_path)
     with serve(models, certificate=certificate, private_key=key) as server:

@@ -258,6 +258,10 @@ def test_there_is_no_server():
         ("htp://x", "did you mean http://?"),
         ("http://x/v2/models/hills/now", "The address of a model is"),
         ("x", "A server's address is"),
+        ("http://[x", "A server's address is http://HOST:PORT, https://, grpc:// or grpcs://. Rec"),
+        ("http://x:y/hills", "grpcs://. Received: 'http://x:y/hills'"),
+        ("grpc://x:99999/hills", "grpcs://. Received: 'grpc://x:99999/hills'"),
+        ("http:///v1", "grpcs://. Received: 'http:///v1'"),
     ],
 )
 def test_a_wrong_address_is_an_error(url, words):

@@ -23,6 +23,16 @@ def test_a_model_without_a_signature_to_answer_says_so():
             asyncio.run(answer)  # that of `AsyncClient`
 
 
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_a_single_text_in_place_of_a_list_of_passages_is_refused(kind):
+    client = kind("masque", "http://127.0.0.1:1", retries=0)
+    with pytest.raises(TypeError, match=r"put a single one in a list. Received: 'It is 7 metres"):
+        answers = client.predict(
+            questions=["How high?"], passages=QUESTION["passages"], styles=["qa"]
+        )
+        asyncio.run(answers)  # those of `AsyncClient`
+
+
 def test_a_style_of_a_model_without_styles_is_refused():
     reader = {"serving_default": ["question", "passages"]}
     with pytest.raises(ValueError, match=r"^This model has no styles: .* Received: style='nlg'$"):

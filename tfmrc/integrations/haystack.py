@@ -9,7 +9,7 @@ import haystack
 from haystack import Document, ExtractedAnswer, component
 
 import tfmrc
-from tfmrc.predictors import Predictor, SpanAnswer
+from tfmrc.predictors import DecodingOptions, Predictor, SpanAnswer
 
 __all__ = ["Reader"]
 
@@ -98,7 +98,9 @@ class Reader:
         count = self.top_k if top_k is None else top_k
         options: dict[str, Any] = {}  # those of an export are its own
         if isinstance(self._predictor, Predictor):
-            options = {**self.options, "num_return_sequences": count}
+            options = dict(self.options)
+            if not issubclass(self._predictor.options_class, DecodingOptions):  # it finds spans
+                options["num_return_sequences"] = count
         best = self._predictor.answer(
             question=query,
             passages=[document.content for document in held],

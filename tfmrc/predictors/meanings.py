@@ -57,6 +57,16 @@ SPANS = {
     "word_ends": "offsets after them",
     "truncated": "true if a text was longer than the model reads",
 }
+# The best spans of several passages.
+READER_SPANS = {
+    **SPANS,
+    "answer": "the best answer, as its passage writes it; empty for no answer",
+    "start": "offset of its first character (code point) in its passage; -1 for no answer",
+    "probability": "its probability among all spans of all passages, or that of no answer",
+    "starts": "offset of the first character of each in its passage; -1 for none",
+    "answer_passages": "index of the passage of each",
+    "answerable_probability": "1 minus the probability of no answer",
+}
 # Texts that are written word by word.
 GENERATED = {
     "answer": "the best answer",
@@ -92,6 +102,7 @@ def output_meanings(names: Iterable[str]) -> dict[str, str]:
     'the answer; see `words` for the normalisation of its words'
     """
     known = set(names)
-    kinds = {"words": ATTRIBUTED, "start": SPANS, "answer_starts": CANDIDATES}
+    kinds = {"words": ATTRIBUTED, "answer_passages": READER_SPANS, "start": SPANS}
+    kinds |= {"answer_starts": CANDIDATES}
     kinds |= dict.fromkeys(("relevance", "answerable_probability"), ATTRIBUTED)  # no decoder
     return next((kind for name, kind in kinds.items() if name in known), GENERATED)

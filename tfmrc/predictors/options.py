@@ -1,6 +1,7 @@
 """Options of decoding."""
 
 from dataclasses import asdict, dataclass, fields
+from numbers import Integral, Real
 from typing import Any
 
 __all__ = ["DecodingOptions", "QuestionOptions", "ReaderOptions", "SpanOptions"]
@@ -156,7 +157,7 @@ class ReaderOptions:
     def __post_init__(self) -> None:
         check_positive(self, "num_return_sequences", "max_length")
         threshold = self.no_answer_threshold
-        if threshold is not None and not 0 <= threshold <= 1:
+        if threshold is not None and not (isinstance(threshold, Real) and 0 <= threshold <= 1):
             raise ValueError(
                 "`no_answer_threshold` is a probability, from 0 to 1. "
                 f"Received: no_answer_threshold={threshold!r}"
@@ -164,8 +165,12 @@ class ReaderOptions:
 
 
 def check_positive(options: Any, *names: str) -> None:
-    """Raises a ValueError if an option is neither None nor at least 1."""
+    """Raises a ValueError if an option is neither None nor a whole number of at least 1."""
     for name in names:
         value = getattr(options, name)
-        if value is not None and value < 1:
-            raise ValueError(f"`{name}` must be at least 1. Received: {name}={value!r}")
+        if value is None:
+            continue
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+            raise ValueError(
+                f"`{name}` must be a whole number of at least 1. Received: {name}={value!r}"
+            )

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from tfmrc.files import version_of
 from tfmrc.predictors.answer import Answer
@@ -22,7 +22,7 @@ from tfmrc.serving.queries import (
     ask_query,
     check_finds_answers,
 )
-from tfmrc.serving.transports import Address, transport_of
+from tfmrc.serving.transports import Address, split, transport_of
 
 __all__ = ["AsyncClient", "Client"]
 
@@ -79,7 +79,7 @@ class _Base:
         >>> Client.from_url("http://127.0.0.1:8501/v1/models/hills/versions/3")
         <Client http://127.0.0.1:8501/v1/models/hills/versions/3>
         """
-        parts = urlsplit(url)
+        parts = split(url)
         server = f"{parts.scheme}://{parts.netloc}"
         path = [unquote(part) for part in parts.path.split("/") if part]
         if path[:2] == ["v1", "models"] and len(path) > 2:
@@ -149,7 +149,16 @@ class _Base:
 def _columns(
     questions: Sequence[str], passages: Sequence[Sequence[str]], styles: Sequence[str]
 ) -> dict[str, list[Any]]:
-    """Returns the inputs of Masque's signature; rows of passages are padded."""
+    """Returns the inputs of Masque's signature; rows of passages are padded.
+
+    Raises:
+        TypeError: If a question has a single text in place of a list of passages.
+    """
+    if single := next((row for row in passages if isinstance(row, str | bytes)), None):
+        raise TypeError(
+            "`passages` holds a list of passages per question: put a single one in a list. "
+            f"Received: {single!r:.80}"
+        )
     return {"question": list(questions), "passages": _padded(passages), "style": list(styles)}
 
 
@@ -305,6 +314,7 @@ class Client(_Base):
         Raises:
             RequestError: If the server refuses the request; the message is the server's.
             ConnectionError: If there is no server.
+            TypeError: If a question has a single text in place of a list of passages.
         """
         return _answers(self.run(_columns(questions, passages, styles)), passages)
 

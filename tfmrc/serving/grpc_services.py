@@ -23,6 +23,8 @@ from tfmrc.serving.signature import SavedSignature
 
 __all__ = ["ApiKeyInterceptor", "add_services", "arrays_of"]
 
+MOST_ENCODED = 6000  # bytes of an error's message; a client refuses a longer one as a whole
+
 
 def add_services(server: grpc.aio.Server, service: Service) -> None:
     """Adds `PredictionService` and `ModelService` to a server.
@@ -90,7 +92,7 @@ class _Base:
                 refused = unexpected(error)
             call.status = 200 if refused is None else refused.status
         if refused is not None:
-            await context.abort(grpc.StatusCode[refused.grpc_code], str(refused))
+            await context.abort(grpc.StatusCode[refused.grpc_code], _cut(str(refused)))
         return reply
 
     async def _refuse(self, context: Any, name: str) -> NoReturn:
@@ -225,6 +227,16 @@ def _reply(outputs: Mapping[str, np.ndarray], only: list[str]) -> Any:
             dtype = tf.string if values.dtype == object else None
             reply.outputs[name].CopyFrom(tf.make_tensor_proto(values, dtype, values.shape))
     return reply
+
+
+def _cut(message: str) -> str:
+    """Returns a message as clients take it: gRPC percent-encodes it into 8 KiB of metadata."""
+    size = 0
+    for end, character in enumerate(message):
+        size += 1 if " " <= character <= "~" and character != "%" else 3 * len(character.encode())
+        if size > MOST_ENCODED:
+            return f"{message[:end]}..."
+    return message
 
 
 def _version(spec: Any) -> dict[str, Any]:

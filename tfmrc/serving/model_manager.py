@@ -273,11 +273,16 @@ class ModelManager:
         for number, path in selected.items():
             self._load(config.name, number, path)
         found = config.found()
-        if not any(each.state == "AVAILABLE" for each in list(known.values())):
+        if not any(known[number].state == "AVAILABLE" for number in selected):
             for number, path in found.items():  # rather an older version than none
                 if number in selected:
                     continue  # a second look at its files would be no second poll
+                starts = number in known and known[number].state == "START"
+                if served and number not in served and not (starts and number > max(served)):
+                    continue  # what is served stays, and is looked at again
                 if self._load(config.name, number, path).state == "AVAILABLE":
+                    if number not in served:
+                        self._end(known[each] for each in served)
                     break
         with self._lock:
             if any(known[number].state == "AVAILABLE" for number in selected):
@@ -352,6 +357,12 @@ class ModelManager:
             batcher.close()  # its threads would wait for ever
             raise
         return Loaded(model, batcher)
+
+    def _end(self, versions: Iterable[Version]) -> None:
+        with self._lock:
+            for version in versions:
+                if version.state == "AVAILABLE":
+                    self._unload(version)
 
     def _unload(self, version: Version) -> None:
         version.state = "UNLOADING"

@@ -136,7 +136,8 @@ class _Guard:
             return RequestError("A GET request must have no body.")
         origin = headers.get("origin")
         if origin is not None and origin not in self.origins and "*" not in self.origins:
-            if urlsplit(origin).netloc != headers.get("host"):
+            host = _host(origin)
+            if not host or host != headers.get("host"):
                 return RequestError("Pages of other sites may not use this server.", 403)
         is_open = scope["path"] in OPEN_PATHS or scope["path"].startswith("/page/")
         if self.api_key is not None and not is_open and not self._has_key(headers):
@@ -150,6 +151,14 @@ class _Guard:
         kind, _, bearer = headers.get("authorization", "").partition(" ")
         given = bearer.strip() if kind.lower() == "bearer" else headers.get("x-api-key", "")
         return self.api_key is not None and hmac.compare_digest(given.encode(), self.api_key)
+
+
+def _host(origin: str) -> str:
+    """Returns the host and the port of an origin; "" if it has none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # such as "http://[a"
+        return ""
 
 
 class _BodyTooLarge(RequestError):

@@ -351,6 +351,8 @@ def _check_certificate(certificate: str, private_key: str) -> None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= 65535:
+        raise ValueError(f"A port is from 0 to 65535. Received: {port}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio sends each reply at once (TCP_NODELAY).
     server = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from tfmrc.arguments import nearest
 from tfmrc.serving.errors import GRPC_CODES, RequestError
 
-__all__ = ["Address", "GrpcTransport", "RestTransport", "transport_of"]
+__all__ = ["Address", "GrpcTransport", "RestTransport", "split", "transport_of"]
 
 SCHEMES = ("http", "https", "grpc", "grpcs")
 
@@ -47,14 +48,7 @@ class Address:
     label: str | None = None
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in SCHEMES or not parts.hostname:
-            similar = nearest(parts.scheme, SCHEMES)
-            raise ValueError(
-                "A server's address is http://HOST:PORT, https://, grpc:// or grpcs://"
-                + (f"; did you mean {similar}://?" if similar else ".")
-                + f" Received: {self.url!r}"
-            )
+        split(self.url)
         if self.version is not None and self.label is not None:
             raise ValueError(
                 "A model is selected by version or by label. "
@@ -68,6 +62,25 @@ class Address:
         if self.version is not None:
             return f"{path}/versions/{self.version}"
         return path if self.label is None else f"{path}/labels/{quote(self.label, safe='')}"
+
+
+def split(url: str) -> SplitResult:
+    """Returns the parts of an address.
+
+    Raises:
+        ValueError: If it is none of a server.
+    """
+    scheme = url.partition(":")[0]
+    similar = None if scheme in SCHEMES else nearest(scheme, SCHEMES)
+    with suppress(ValueError):  # such as that of `port`
+        parts = urlsplit(url)
+        if parts.scheme in SCHEMES and parts.hostname and parts.port != 0:
+            return parts
+    raise ValueError(
+        "A server's address is http://HOST:PORT, https://, grpc:// or grpcs://"
+        + (f"; did you mean {similar}://?" if similar else ".")
+        + f" Received: {url!r}"
+    )
 
 
 class RestTransport:

@@ -352,3 +352,62 @@ def test_errors_are_one_line_and_a_code(files: Path, capsys: pytest.CaptureFixtu
     (files / "run.jsonl").write_text('{"id": "a", "answer": "x"}\n')
     _run(files, "ranking", code=2)
     assert "no score 'relevance' (--field)" in capsys.readouterr().err
+
+
+def test_convert_in_the_order_of_references_of_a_style(tmp_path: Path) -> None:
+    answers = {"qa": ["x"], "nlg": ["It is x."]}
+    known = [{"id": key, "question": "?", "passages": ["x"], "answers": answers} for key in "ba"]
+    made = [{"id": key, "style": "qa", "answer": key} for key in "ab"]
+    for name, rows in (("dev", known), ("run", made)):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["convert", "--form", "lines", "--style", "qa", "--output", str(tmp_path / "out")]
+    arguments += ["--predictions", str(tmp_path / "run"), "--references", str(tmp_path / "dev")]
+    assert main(arguments) == 0
+    assert (tmp_path / "out").read_text() == "b\na\n"
+
+
+@pytest.mark.parametrize("command", ["squad", "oracle", "compare"])
+def test_no_answer_present_is_no_answer(files: Path, command: str) -> None:
+    """As `convert --form squad` writes it."""
+    run = [{"id": key, "answer": "No Answer Present."} for key in "abc"]
+    (files / "run.jsonl").write_text("".join(json.dumps(row) + "\n" for row in run))
+    options = ["--version", "2.0"]
+    if command == "compare":
+        options = ["--rules", "squad-2.0", "--second", str(files / "run.jsonl")]
+    scores = _run(files, command, *options)["scores"]
+    score = scores["exact_match@1" if command == "oracle" else "exact_match"]
+    assert score.get("first", score)["value"] == pytest.approx(1 / 3)
+
+
+def test_lengths_are_those_of_answers(files: Path) -> None:
+    known = [{"id": key, "answers": ["No Answer Present."]} for key in "abc"]
+    known[0]["answers"] = ["the mill"]
+    run = [{"id": key, "answer": "No Answer Present."} for key in "abc"]
+    run[1]["answer"] = "Ode"
+    for name, rows in (("dev", known), ("run", run)):
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (files / f"{name}.jsonl").write_text(text)
+    rows = _run(files, "lengths")["lengths"]
+    assert {(row["style"], row["mean"], row["size"]) for row in rows} == {
+        ("predictions", 1.0, 1),
+        ("references", 2.0, 1),
+    }
+
+
+def test_squad_leaves_out_answers_of_other_styles(files: Path) -> None:
+    """They are no questions without an answer."""
+    known = [{"id": key, "answers": {"qa": ["rain"]}} for key in "abc"]
+    known[0]["answers"] = {"nlg": ["It was Ode."]}
+    known[1]["answers"] = {"qa": [], "nlg": []}
+    run = [{"id": key, "style": "qa", "answer": "rain"} for key in "abc"]
+    for name, rows in (("dev", known), ("run", run)):
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (files / f"{name}.jsonl").write_text(text)
+    scores = _run(files, "squad", "--version", "2.0", "--style", "qa")["scores"]
+    assert {name: score["size"] for name, score in scores.items()} == {
+        "exact_match": 2,
+        "f1": 2,
+        "has_answer_exact_match": 1,
+        "has_answer_f1": 1,
+        "no_answer_accuracy": 1,
+    }

@@ -9,6 +9,9 @@ from tfmrc.evaluation.commands.inputs import (
     references_of,
     relevance_of,
     scores_of,
+    squad_answers,
+    squad_references,
+    without_refusal,
 )
 from tfmrc.evaluation.commands.output import finish, only_json, print_paths
 from tfmrc.evaluation.files.official import read_answers, read_no_answer
@@ -22,6 +25,7 @@ from tfmrc.evaluation.metrics.pairing import pair
 from tfmrc.evaluation.metrics.ranking import score_ranking
 from tfmrc.evaluation.metrics.repetition import score_repetition
 from tfmrc.evaluation.metrics.resampling import Interval
+from tfmrc.evaluation.metrics.rules import NO_ANSWER
 from tfmrc.evaluation.metrics.squad import score_squad
 from tfmrc.evaluation.reports.tables import show_rows
 
@@ -42,8 +46,8 @@ def squad(options: Namespace) -> dict[str, Any]:
         if chances is not None:  # the prediction of a missing one is "no answer" already
             chances = dict.fromkeys(known, 1.0) | chances
     scores = score_squad(
-        read_answers(options.predictions, options.style),
-        {key: reference.answers for key, reference in known.items()},
+        squad_answers(options, options.predictions, options.version),
+        squad_references(known),
         version=options.version,
         no_answer=chances,
         normalization=options.normalization,
@@ -55,7 +59,7 @@ def squad(options: Namespace) -> dict[str, Any]:
 def adversarial(options: Namespace) -> dict[str, Any]:
     scores = score_adversarial_squad(
         read_answers(options.predictions, options.style),
-        {key: reference.answers for key, reference in references_of(options).items()},
+        squad_references(references_of(options)),
         missing=options.missing,
     )
     return finish(options, scores)
@@ -99,8 +103,11 @@ def answerability(options: Namespace) -> dict[str, Any]:
 def oracle(options: Namespace) -> dict[str, Any]:
     predictions = read_predictions(options.predictions, options.style)
     scores = score_oracle(
-        {key: [p.answer, *p.alternatives] for key, p in predictions.items()},
-        {key: reference.answers for key, reference in references_of(options).items()},
+        {
+            key: [without_refusal(text, options.version) for text in (p.answer, *p.alternatives)]
+            for key, p in predictions.items()
+        },
+        squad_references(references_of(options)),
         k=options.k,
         version=options.version,
         missing=options.missing,
@@ -133,6 +140,7 @@ def lengths(options: Namespace) -> dict[str, Any]:
             (style, query_type, texts.get(key, "")),
             *(("references", query_type, text) for text in known[key].answers[:1]),
         ]
+        if triple[2].strip() != NO_ANSWER
     )
     if options.plot is not None:
         from tfmrc.evaluation.plots.figures import plot_answer_lengths

@@ -411,3 +411,25 @@ def test_squad_leaves_out_answers_of_other_styles(files: Path) -> None:
         "has_answer_f1": 1,
         "no_answer_accuracy": 1,
     }
+
+
+@pytest.mark.parametrize("command", ["ranking", "compare", "attribution"])
+def test_passages_that_the_model_does_not_read(files: Path, command: str) -> None:
+    """It gives relevances for the first passages alone, as `tfmrc evaluate` expects."""
+    rows = [json.loads(line) for line in (files / "dev.jsonl").read_text().splitlines()]
+    for row in rows:
+        row["relevance"].append(True)
+        row["passages"] = ["Ode built the mill.", "Rain fell.", "It was spring."]
+    (files / "dev.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = {
+        "ranking": [],
+        "compare": ["--rules", "ranking", "--second", str(files / "run.jsonl")],
+        "attribution": ["--id", "a", "--source", str(files / "dev.jsonl")],
+    }[command]
+    if command == "attribution":
+        _run(files, command, *options, "--output", str(files / "page.html"))
+        page = (files / "page.html").read_text()
+        assert "Rain fell." in page and "It was spring." not in page
+        return
+    score = _run(files, command, *options)["scores"]["mrr"]
+    assert score.get("first", score)["value"] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)

@@ -1,6 +1,7 @@
 """Official prediction formats: written, and read back."""
 
 import codecs
+import gzip
 import json
 from pathlib import Path
 
@@ -99,3 +100,17 @@ def test_a_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     path.write_bytes(codecs.BOM_UTF8 + b'{"a":\n"York"}')
     assert read_answers(path) == {"a": "York"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"a": "é"}'.encode("latin-1"), r"run.json: the text is not UTF-8"),
+        (gzip.compress(b'{"a": "York"}')[:-6], r"run.json: the compressed file is damaged"),
+    ],
+)
+def test_damaged_files_are_named(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "run.json"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        read_answers(path)

@@ -224,3 +224,10 @@ def test_a_damaged_gzip_file_is_named(tmp_path: Path, size: int) -> None:
     path.write_bytes(gzip.compress(path.read_bytes())[:size])
     with pytest.raises(ValueError, match=r"dev.json.*damaged or cut short"):
         read_references(path)
+
+
+def test_squad_answers_that_are_no_list(tmp_path: Path) -> None:
+    questions = [{"id": "a", "question": "Why?", "answers": None}]
+    data = {"data": [{"paragraphs": [{"context": "York.", "qas": questions}]}]}
+    with pytest.raises(ValueError, match=r"dev.json, id 'a': answers must be a list"):
+        read_references(_write(tmp_path / "dev.json", data))

@@ -12,6 +12,7 @@ from tfmrc.evaluation.commands.inputs import (
     scores_of,
     squad_answers,
     squad_references,
+    with_all_passages,
 )
 from tfmrc.evaluation.commands.output import only_json
 from tfmrc.evaluation.files.official import read_answers
@@ -66,8 +67,9 @@ def _shown(score: Score) -> str:
 
 def _scores(options: Namespace, path: Path, known: Mapping[str, Reference]) -> Scores:
     if options.rules == "ranking":
-        given = scores_of(options, path)
-        return score_ranking(given, relevance_of(options, known), missing=options.missing)
+        labels = relevance_of(options, known)
+        given = with_all_passages(scores_of(options, path), labels)
+        return score_ranking(given, labels, missing=options.missing)
     references = squad_references(known)
     if options.rules == "squad-2.0":
         predictions = squad_answers(options, path, "2.0")

@@ -44,6 +44,8 @@ def attribution(options: Namespace) -> None:
         source = found
     passages = source.get("passages", ())
     relevance = prediction.scores.get("relevance")
+    if relevance:  # of the passages that the model read
+        passages = passages[: len(relevance)]
     page = attribution_html(
         **parts,
         question=source.get("question", ""),

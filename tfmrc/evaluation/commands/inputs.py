@@ -1,7 +1,8 @@
 """Inputs of the commands, and the scores of text that two of them compute."""
 
+import math
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,16 @@ def relevance_of(options: Namespace, known: Mapping[str, Reference]) -> dict[str
     if not labels:
         raise ValueError(f"{options.references}: no relevance. Received: {len(known)} references")
     return labels
+
+
+def with_all_passages(
+    scores: Mapping[str, Sequence[float]], labels: Mapping[str, Sequence[bool]]
+) -> dict[str, list[float]]:
+    """Returns the scores, with the passages that a model did not read, the last ones, behind."""
+    return {
+        key: [*row, *[-math.inf] * (len(labels.get(key, ())) - len(row))]
+        for key, row in scores.items()
+    }
 
 
 def squad_answers(options: Namespace, path: Path, version: str) -> dict[str, str]:

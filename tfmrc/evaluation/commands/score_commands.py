@@ -11,6 +11,7 @@ from tfmrc.evaluation.commands.inputs import (
     scores_of,
     squad_answers,
     squad_references,
+    with_all_passages,
     without_refusal,
 )
 from tfmrc.evaluation.commands.output import finish, only_json, print_paths
@@ -66,10 +67,10 @@ def adversarial(options: Namespace) -> dict[str, Any]:
 
 
 def ranking(options: Namespace) -> dict[str, Any]:
-    known = references_of(options)
+    labels = relevance_of(options, references_of(options))
     scores = score_ranking(
-        scores_of(options, options.predictions),
-        relevance_of(options, known),
+        with_all_passages(scores_of(options, options.predictions), labels),
+        labels,
         cutoff=options.cutoff,
         missing=options.missing,
     )

@@ -6,6 +6,7 @@ import io
 import json
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import IO, Any, cast
@@ -49,9 +50,22 @@ def _value(line: bytes, location: str) -> Any:
         raise ValueError(f"{location}: not JSON that can be read ({error})") from error
 
 
-def open_text(path: str | Path, newline: str | None = None) -> IO[str]:
-    """Opens a UTF-8 file for reading text, as `open_bytes` does; `newline` as in `open`."""
-    return io.TextIOWrapper(open_bytes(path), encoding="utf-8", newline=newline)
+@contextmanager
+def open_text(path: str | Path, newline: str | None = None) -> Iterator[IO[str]]:
+    """Opens a UTF-8 file for reading text, as `open_bytes` does; `newline` as in `open`.
+
+    Raises:
+        ValueError: Within the block, if the text is not UTF-8 or a compressed file is damaged.
+    """
+    with io.TextIOWrapper(open_bytes(path), encoding="utf-8", newline=newline) as file:
+        try:
+            yield file
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path}: the text is not UTF-8 ({error.reason})") from error
+        except DAMAGED as error:
+            raise ValueError(
+                f"{path}: the compressed file is damaged or cut short ({error})"
+            ) from error
 
 
 def open_bytes(path: str | Path) -> IO[bytes]:

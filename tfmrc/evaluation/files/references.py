@@ -150,6 +150,11 @@ def _squad(path: Path) -> Iterator[Reference]:
             raise ValueError(
                 f"{path}: a question has no 'id' or 'answers'. Received: fields {sorted(question)}"
             )
+        if not isinstance(question["answers"], list):
+            raise ValueError(
+                f"{path}, id {question['id']!r}: answers must be a list. "
+                f"Received: answers={question['answers']!r}"
+            )
         answers = tuple(answer["text"] for answer in question["answers"])
         impossible = question.get("is_impossible")
         yield Reference(

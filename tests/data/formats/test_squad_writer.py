@@ -145,3 +145,9 @@ def test_words_of_scripts_without_spaces(tmp_path, context, answer, start):
 def test_a_blank_group_is_none(tmp_path):
     [result] = again(tmp_path / "a.json", [Example("1", "Who?", ("An owl.",), group=" ")])
     assert result.group == "1"
+
+
+def test_a_split_of_another_form(tmp_path, capsys):
+    path = write(tmp_path / "a.json", squad())
+    assert main([str(path), str(tmp_path / "b.json"), "--split", "train"]) == 1
+    assert "whose form is squad, is read as a whole" in capsys.readouterr().err

@@ -433,3 +433,20 @@ def test_passages_that_the_model_does_not_read(files: Path, command: str) -> Non
         return
     score = _run(files, command, *options)["scores"]["mrr"]
     assert score.get("first", score)["value"] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "message"),
+    [
+        ('\ufeff{"a": 0.1, "b": 0.1, "c": 0.9}', 0, ""),
+        ("[0.1]", 2, "chances.json: must be an object. Received: [0.1]"),
+        ("{oops", 2, "chances.json: not JSON"),
+    ],
+)
+def test_the_file_of_probabilities(
+    files: Path, capsys: pytest.CaptureFixture[str], content: str, status: int, message: str
+) -> None:
+    path = files / "chances.json"
+    path.write_text(content, encoding="utf-8")
+    _run(files, "squad", "--version", "2.0", "--no-answer", str(path), code=status)
+    assert message in capsys.readouterr().err

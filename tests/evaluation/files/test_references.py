@@ -231,3 +231,12 @@ def test_squad_answers_that_are_no_list(tmp_path: Path) -> None:
     data = {"data": [{"paragraphs": [{"context": "York.", "qas": questions}]}]}
     with pytest.raises(ValueError, match=r"dev.json, id 'a': answers must be a list"):
         read_references(_write(tmp_path / "dev.json", data))
+
+
+def test_a_split_that_the_file_does_not_have(tmp_path: Path) -> None:
+    path = tmp_path / "qaps.csv"
+    path.write_text("document_id,set,question,answer1,answer2\nd1,test,Why?,Rain,So\n")
+    with pytest.raises(ValueError, match=r"`split` must be one of .*Received: split='tset'"):
+        read_references(path, split="tset")
+    with pytest.raises(ValueError, match=r"dev.json is read as a whole. Received: split='test'"):
+        read_references(_squad(tmp_path / "dev.json", 1, "x"), split="test")

@@ -120,3 +120,8 @@ def test_unicode_normalization_is_beside_the_official_one() -> None:
     assert unicode["f1"].tokenisation.startswith("NFC, case-folded")
     with pytest.raises(ValueError, match="Received: normalization='nfkc'"):
         score_squad(predictions, references, normalization="nfkc")  # type: ignore[arg-type]
+
+
+def test_probabilities_of_no_answer_need_version_2() -> None:
+    with pytest.raises(ValueError, match=r"--version 2.0.*Received: version='1.1'"):
+        score_squad({"a": "x"}, {"a": ["x"]}, no_answer={"a": 0.5})

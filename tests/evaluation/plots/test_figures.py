@@ -125,3 +125,12 @@ def test_a_log_without_a_curve_is_named(tmp_path: Path) -> None:
     log.write_text("epoch\n0\n1\n")
     with pytest.raises(ValueError, match=r"log.csv: no column to plot. Received: \['epoch'\]"):
         plot_learning_curves(log, tmp_path / "curves")
+
+
+def test_dollars_are_dollars_in_curves(tmp_path: Path) -> None:
+    name = r"from $\bad to $1"
+    log = tmp_path / "log.csv"
+    log.write_text(f"epoch,val_loss,{name}\n0,1,2\n")
+    _check(plot_runs({name: [log]}, tmp_path / "runs"))
+    _check(plot_learning_curves(log, tmp_path / "curves"))
+    _check(plot_scores({"model": {"F1": 0.5}}, tmp_path / "bars", label=name))

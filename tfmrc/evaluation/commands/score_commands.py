@@ -1,6 +1,5 @@
 """The commands that compute scores. Each returns the content of `--json`."""
 
-import json
 from argparse import Namespace
 from typing import Any
 
@@ -15,6 +14,7 @@ from tfmrc.evaluation.commands.inputs import (
     without_refusal,
 )
 from tfmrc.evaluation.commands.output import finish, only_json, print_paths
+from tfmrc.evaluation.files.json_lines import read_object
 from tfmrc.evaluation.files.official import read_answers, read_no_answer
 from tfmrc.evaluation.files.predictions import read_predictions
 from tfmrc.evaluation.files.references import read_references
@@ -41,7 +41,7 @@ def squad(options: Namespace) -> dict[str, Any]:
     known = references_of(options)
     chances = None
     if options.no_answer is not None:
-        chances = json.loads(options.no_answer.read_text(encoding="utf-8"))
+        chances = read_object(options.no_answer)
     elif options.version == "2.0":
         chances = read_no_answer(options.predictions, options.style)
         if chances is not None:  # the prediction of a missing one is "no answer" already

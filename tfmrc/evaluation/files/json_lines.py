@@ -92,6 +92,23 @@ def open_bytes(path: str | Path) -> IO[bytes]:
     return cast(IO[bytes], packed)
 
 
+def read_object(path: str | Path) -> dict[str, Any]:
+    """Reads a file that is one JSON object.
+
+    Raises:
+        ValueError: If it is not. The message names the file.
+    """
+    with open_text(path) as file:
+        text = file.read()
+    try:
+        result = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}: not JSON ({error}). Received: {short(text)}") from error
+    if not isinstance(result, dict):
+        raise ValueError(f"{path}: must be an object. Received: {short(text)}")
+    return result
+
+
 def short(value: Any) -> str:
     """Returns a value for an error message, cut to 80 characters."""
     shown = value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

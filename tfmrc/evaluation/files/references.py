@@ -11,6 +11,8 @@ from tfmrc.evaluation.files.json_lines import open_text, read_json_lines, short
 from tfmrc.evaluation.files.reference_files import column_records, form_of, squad_questions
 from tfmrc.evaluation.metrics.rules import NO_ANSWER
 
+SPLITS = ("train", "valid", "test")  # of NarrativeQA
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -57,8 +59,8 @@ def read_references(
             Default: None.
 
     Raises:
-        ValueError: If the form is unknown, a field is missing, an id is repeated, or a style is
-            needed.
+        ValueError: If the form is unknown, a field is missing, an id is repeated, a style is
+            needed, or the file has no such split.
 
     Example:
 
@@ -78,7 +80,14 @@ def read_references(
 
 def _records(path: Path, style: str | None, split: str | None) -> Iterator[Reference]:
     if path.name.removesuffix(".gz").endswith(".csv"):
+        if split not in (None, *SPLITS):
+            raise ValueError(f"`split` must be one of {SPLITS} or None. Received: split={split!r}")
         return _narrativeqa(path, split)
+    if split is not None:
+        raise ValueError(
+            f"A split (--split) is one of NarrativeQA's qaps.csv; {path} is read as a whole. "
+            f"Received: split={split!r}"
+        )
     form = form_of(path)
     if form == "squad":
         return _squad(path)

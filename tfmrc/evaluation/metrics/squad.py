@@ -86,8 +86,8 @@ def score_squad(
 
     Raises:
         ValueError: If the version or the normalization is unknown, a prediction is missing, a
-            probability or the threshold is missing or not a number, or a list of references is
-            empty in version 1.1.
+            probability or the threshold is missing or not a number, or in version 1.1 a list of
+            references is empty or there are probabilities.
         TypeError: If a prediction is not a string, or predictions or references are no dict.
 
     Example:
@@ -98,6 +98,11 @@ def score_squad(
     """
     if version not in ("1.1", "2.0"):
         raise ValueError(f"`version` must be '1.1' or '2.0'. Received: version={version!r}")
+    if version == "1.1" and no_answer is not None:
+        raise ValueError(
+            "Probabilities of no answer (--no-answer) are used by SQuAD v2.0's rules: pass "
+            f"version='2.0' (--version 2.0). Received: version={version!r}"
+        )
     if normalization not in ("official", "unicode"):
         raise ValueError(
             "`normalization` must be 'official' or 'unicode'. "

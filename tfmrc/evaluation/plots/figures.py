@@ -61,7 +61,8 @@ def plot_learning_curves(
                     color=COLOURS[colour],
                     marker="." if len(columns[across]) < 40 else None,
                 )
-        panel.set(xlabel=across, ylabel=name)
+        panel.set_xlabel(across, parse_math=False)
+        panel.set_ylabel(name, parse_math=False)
         panel.legend(frameon=False)
     return save_figure(figure, path, title)
 
@@ -107,8 +108,10 @@ def plot_runs(
             color=COLOURS[number % len(COLOURS)],
             marker="." if size < 40 else None,
         )
-        panel.set(xlabel=across, ylabel=metric)
-    panel.legend(frameon=False)
+        panel.set_xlabel(across, parse_math=False)
+        panel.set_ylabel(metric, parse_math=False)
+    for text in panel.legend(frameon=False).get_texts():
+        text.set_parse_math(False)
     return save_figure(figure, path, title)
 
 

@@ -17,7 +17,9 @@ from tfmrc.evaluation.metrics.score import Scores, mean_score, shortest
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 TOKENISATION = "lower-cased, without ASCII punctuation and articles, white space"
-UNICODE_TOKENISATION = "NFC, case-folded, without Unicode punctuation and articles, white space"
+UNICODE_TOKENISATION = (
+    "NFC, case-folded, without ASCII and Unicode punctuation and articles, white space"
+)
 
 Normalization = Literal["official", "unicode"]
 
@@ -26,7 +28,8 @@ def normalize_squad(text: str, normalization: Normalization = "official") -> str
     """Returns SQuAD's normal form of a text.
 
     The official form is in lower case, without ASCII punctuation and articles, with single spaces.
-    The Unicode form is composed (NFC) and case-folded, and removes the punctuation of all scripts.
+    The Unicode form is composed (NFC) and case-folded, and removes the punctuation of all scripts
+    too.
 
     Args:
         text: str. The text.
@@ -41,6 +44,7 @@ def normalize_squad(text: str, normalization: Normalization = "official") -> str
     """
     if normalization == "unicode":
         text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+        text = text.translate(_PUNCTUATION)  # which has symbols too, such as "$"
         text = "".join(c for c in text if not unicodedata.category(c).startswith("P"))
     else:
         text = text.lower().translate(_PUNCTUATION)

@@ -61,7 +61,7 @@ def read_file(
             f"read as a whole. Received: split={split!r}"
         )
     if name == "triviaqa":
-        evidence = Path(path).resolve().parents[1] / "evidence"
+        evidence = Path(path).resolve().parent.parent / "evidence"
         return read_triviaqa(path, evidence, on_error=on_error)
     if name == "narrativeqa":
         folder = Path(path).parent

@@ -209,3 +209,16 @@ def test_one_graph_for_strings_of_any_number_without_python():
     one = source(tf.constant([PASSAGE]), tf.constant(["Ada"]), tf.constant([-1]))
     two = source(tf.constant([PASSAGE, "Bo"]), tf.constant(["Ada", "Bo"]), tf.constant([-1, 0]))
     np.testing.assert_array_equal(one["passage_ids"][0], two["passage_ids"][0, :7])
+
+
+def test_a_question_is_trained_on_the_passage_of_its_span():
+    passages = ("It was late, an owl said.", "An owl flew.")
+    spans = [(Span(1, 3, 6),), (Span(0, 16, 19),), ()]
+    examples = [
+        Example(str(n), "What?", passages, {"span": ("owl",)}, spans=span)
+        for n, span in enumerate(spans)
+    ]
+    preprocessor = MaxoutPointerQGPreprocessor.from_examples(examples)
+    x, _, _ = next(iter(preprocessor.dataset(examples, batch_size=3)))
+    assert np.argmax(x["answer_tags"], axis=1).tolist() == [1, 5, 5]
+    assert np.count_nonzero(x["passage_ids"], axis=1).tolist() == [4, 8, 8]

@@ -230,18 +230,23 @@ class MaxoutPointerQGPreprocessor(Preprocessor):
         """One batch for `model.fit`.
 
         Args:
-            records: `question`, `answer` string `[B]`, `passages` string `[B, K]`, of which the
-                first is read; `span` int32 `[B, 3]`: passage, start and end of the answer, -1
-                where they are not known; `rotation` as for `MasquePreprocessor.batch`.
+            records: `question`, `answer` string `[B]`, `passages` string `[B, K]`, of which that
+                of the span is read, or the first; `span` int32 `[B, 3]`: passage, start and end of
+                the answer, -1 where they are not known; `rotation` as for
+                `MasquePreprocessor.batch`.
 
         Returns:
             `(x, y, sample_weight)`: the model's inputs; `decoder` and `coverage`, both the
             target ids `[B, T]`; and for both weights float32 `[B]` that make the mean over
             examples, each the mean over its words, the mean over all words of the batch.
         """
-        spans = records.get("span")
-        start = None if spans is None else tf.where(spans[:, 0] == 0, spans[:, 1], UNKNOWN)
-        source = self.source(records["passages"][:, 0], records["answer"], start)
+        passages, start = tf.convert_to_tensor(records["passages"]), None
+        number = tf.zeros(tf.shape(passages)[:1], tf.int32)
+        if "span" in records:
+            spans = tf.cast(records["span"], tf.int32)
+            number, start = tf.maximum(spans[:, 0], 0), spans[:, 1]
+        passage = tf.gather(passages, number, batch_dims=1)
+        source = self.source(passage, records["answer"], start)
         x = {name: source[name] for name in self.model_inputs}
         x |= self.target(records["question"], source)
         self.randomize_oov_buckets(x, records, ("passage_ids", "question_ids"))

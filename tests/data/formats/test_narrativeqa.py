@@ -176,3 +176,12 @@ def test_a_first_line_without_a_column(tmp_path):
     qaps = write(tmp_path / "qaps.csv", "\n" + QAPS)
     with pytest.raises(RecordError, match=r"qaps.csv.*header: document_id: the column is missing"):
         list(read_narrativeqa(qaps, write(tmp_path / "summaries.csv", SUMMARIES)))
+
+
+def test_a_column_without_a_name(tmp_path):
+    """As pandas writes the numbers of the rows."""
+    rows = [("", "document_id", "set", "summary"), ("0", "d1", "train", "An owl flew.")]
+    summaries = write(tmp_path / "s.csv", csv_text(rows))
+    rows = [("", "document_id", "set", *PLAIN), ("0", "d1", "train", "Who flew?", "An owl", "")]
+    [example] = read_narrativeqa(write(tmp_path / "q.csv", csv_text(rows)), summaries)
+    assert example.passages == ("An owl flew.",)

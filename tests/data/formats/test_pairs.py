@@ -4,6 +4,7 @@ import gzip
 
 import pytest
 
+from tests.data.builders import write
 from tfmrc.data import RecordError, read_pairs
 
 
@@ -52,3 +53,11 @@ def test_the_damaged_one_of_two_files_is_named(tmp_path, damaged):
     pair[damaged] = packed
     with pytest.raises(RecordError, match=f"{packed.name}.*damaged or cut short"):
         list(read_pairs(*pair))
+
+
+def test_a_carriage_return_within_a_line(tmp_path):
+    """One in each file would give pairs of other lines."""
+    passages = write(tmp_path / "src.txt", "an owl\rflew .\r\na cat slept .\n")
+    questions = write(tmp_path / "tgt.txt", "what flew ?\nwhat\rslept ?\n")
+    found = [(e.passages[0], e.question) for e in read_pairs(passages, questions)]
+    assert found == [("an owl\rflew .", "what flew ?"), ("a cat slept .", "what\rslept ?")]

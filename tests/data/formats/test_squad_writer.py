@@ -124,3 +124,30 @@ def test_an_error_while_writing_leaves_the_file(tmp_path):
             write_examples(path, broken())
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.json", "a.json.gz"]
     assert (tmp_path / "a.json").read_text() == "before"
+
+
+@pytest.mark.parametrize(
+    ("context", "answer", "start"),
+    [
+        ("他住在东京市。", "东京", 3),
+        ("在NASA工作", "NASA", 1),
+        ("เขาอยู่กรุงเทพ", "กรุงเทพ", 7),
+        ("The 東京tower", "東京tower", 4),
+        ("The towers", "tower", None),
+    ],
+)
+def test_words_of_scripts_without_spaces(tmp_path, context, answer, start):
+    [result] = again(tmp_path / "a.json", [Example("1", "?", (context,), {"qa": (answer,)})])
+    expected = () if start is None else (Span(0, start, start + len(answer)),)
+    assert result.spans == expected
+
+
+def test_a_blank_group_is_none(tmp_path):
+    [result] = again(tmp_path / "a.json", [Example("1", "Who?", ("An owl.",), group=" ")])
+    assert result.group == "1"
+
+
+def test_a_split_of_another_form(tmp_path, capsys):
+    path = write(tmp_path / "a.json", squad())
+    assert main([str(path), str(tmp_path / "b.json"), "--split", "train"]) == 1
+    assert "whose form is squad, is read as a whole" in capsys.readouterr().err

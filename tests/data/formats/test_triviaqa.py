@@ -54,7 +54,13 @@ def test_web_reads_search_results_too(folder):
 
 @pytest.mark.parametrize(
     ("name", "web"),
-    [("web-train.json", True), ("verified-web-dev.json.gz", True), ("wikipedia-dev.json", False)],
+    [
+        ("web-train.json", True),
+        ("verified-web-dev.json.gz", True),
+        ("triviaqa_web_train.json", True),
+        ("wikipedia-dev.json", False),
+        ("webster.json", False),
+    ],
 )
 def test_the_name_of_a_file_has_its_domain(folder, name, web):
     (folder / "qa").mkdir()
@@ -132,3 +138,9 @@ def test_a_lone_surrogate_costs_its_question(folder):
         list(read_triviaqa(path, folder))
     read = read_triviaqa(path, folder, on_error="skip")
     assert [example.id for example in read] == ["tc_1--Night.txt"] and read.report.skipped == 1
+
+
+def test_a_byte_order_mark_of_a_document(folder):
+    write(folder / "wikipedia" / "Night.txt", "\ufeffAn owl flew.".encode())
+    [owl] = stream(folder, [OWL])
+    assert (owl.passages, owl.spans[0].start) == (("An owl flew.",), 3)

@@ -352,3 +352,101 @@ def test_errors_are_one_line_and_a_code(files: Path, capsys: pytest.CaptureFixtu
     (files / "run.jsonl").write_text('{"id": "a", "answer": "x"}\n')
     _run(files, "ranking", code=2)
     assert "no score 'relevance' (--field)" in capsys.readouterr().err
+
+
+def test_convert_in_the_order_of_references_of_a_style(tmp_path: Path) -> None:
+    answers = {"qa": ["x"], "nlg": ["It is x."]}
+    known = [{"id": key, "question": "?", "passages": ["x"], "answers": answers} for key in "ba"]
+    made = [{"id": key, "style": "qa", "answer": key} for key in "ab"]
+    for name, rows in (("dev", known), ("run", made)):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["convert", "--form", "lines", "--style", "qa", "--output", str(tmp_path / "out")]
+    arguments += ["--predictions", str(tmp_path / "run"), "--references", str(tmp_path / "dev")]
+    assert main(arguments) == 0
+    assert (tmp_path / "out").read_text() == "b\na\n"
+
+
+@pytest.mark.parametrize("command", ["squad", "oracle", "compare"])
+def test_no_answer_present_is_no_answer(files: Path, command: str) -> None:
+    """As `convert --form squad` writes it."""
+    run = [{"id": key, "answer": "No Answer Present."} for key in "abc"]
+    (files / "run.jsonl").write_text("".join(json.dumps(row) + "\n" for row in run))
+    options = ["--version", "2.0"]
+    if command == "compare":
+        options = ["--rules", "squad-2.0", "--second", str(files / "run.jsonl")]
+    scores = _run(files, command, *options)["scores"]
+    score = scores["exact_match@1" if command == "oracle" else "exact_match"]
+    assert score.get("first", score)["value"] == pytest.approx(1 / 3)
+
+
+def test_lengths_are_those_of_answers(files: Path) -> None:
+    known = [{"id": key, "answers": ["No Answer Present."]} for key in "abc"]
+    known[0]["answers"] = ["the mill"]
+    run = [{"id": key, "answer": "No Answer Present."} for key in "abc"]
+    run[1]["answer"] = "Ode"
+    for name, rows in (("dev", known), ("run", run)):
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (files / f"{name}.jsonl").write_text(text)
+    rows = _run(files, "lengths")["lengths"]
+    assert {(row["style"], row["mean"], row["size"]) for row in rows} == {
+        ("predictions", 1.0, 1),
+        ("references", 2.0, 1),
+    }
+
+
+def test_squad_leaves_out_answers_of_other_styles(files: Path) -> None:
+    """They are no questions without an answer."""
+    known = [{"id": key, "answers": {"qa": ["rain"]}} for key in "abc"]
+    known[0]["answers"] = {"nlg": ["It was Ode."]}
+    known[1]["answers"] = {"qa": [], "nlg": []}
+    run = [{"id": key, "style": "qa", "answer": "rain"} for key in "abc"]
+    for name, rows in (("dev", known), ("run", run)):
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (files / f"{name}.jsonl").write_text(text)
+    scores = _run(files, "squad", "--version", "2.0", "--style", "qa")["scores"]
+    assert {name: score["size"] for name, score in scores.items()} == {
+        "exact_match": 2,
+        "f1": 2,
+        "has_answer_exact_match": 1,
+        "has_answer_f1": 1,
+        "no_answer_accuracy": 1,
+    }
+
+
+@pytest.mark.parametrize("command", ["ranking", "compare", "attribution"])
+def test_passages_that_the_model_does_not_read(files: Path, command: str) -> None:
+    """It gives relevances for the first passages alone, as `tfmrc evaluate` expects."""
+    rows = [json.loads(line) for line in (files / "dev.jsonl").read_text().splitlines()]
+    for row in rows:
+        row["relevance"].append(True)
+        row["passages"] = ["Ode built the mill.", "Rain fell.", "It was spring."]
+    (files / "dev.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = {
+        "ranking": [],
+        "compare": ["--rules", "ranking", "--second", str(files / "run.jsonl")],
+        "attribution": ["--id", "a", "--source", str(files / "dev.jsonl")],
+    }[command]
+    if command == "attribution":
+        _run(files, command, *options, "--output", str(files / "page.html"))
+        page = (files / "page.html").read_text()
+        assert "Rain fell." in page and "It was spring." not in page
+        return
+    score = _run(files, command, *options)["scores"]["mrr"]
+    assert score.get("first", score)["value"] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "message"),
+    [
+        ('\ufeff{"a": 0.1, "b": 0.1, "c": 0.9}', 0, ""),
+        ("[0.1]", 2, "chances.json: must be an object. Received: [0.1]"),
+        ("{oops", 2, "chances.json: not JSON"),
+    ],
+)
+def test_the_file_of_probabilities(
+    files: Path, capsys: pytest.CaptureFixture[str], content: str, status: int, message: str
+) -> None:
+    path = files / "chances.json"
+    path.write_text(content, encoding="utf-8")
+    _run(files, "squad", "--version", "2.0", "--no-answer", str(path), code=status)
+    assert message in capsys.readouterr().err

@@ -1,5 +1,7 @@
 """Official prediction formats: written, and read back."""
 
+import codecs
+import gzip
 import json
 from pathlib import Path
 
@@ -70,5 +72,45 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
 def test_wrong_files_are_named(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "run.json"
     path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_answers(path)
+
+
+def test_ids_with_leading_zeros_stay(tmp_path: Path) -> None:
+    ids = ["007", "7", "0", "9" * 30]
+    path = write_official({key: Prediction(key, "x") for key in ids}, tmp_path / "m", "msmarco")
+    assert list(read_answers(path)) == ids
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": "York"}\n{"b": "Rome"}\n', "an object from id to text is the whole file"),
+        ('{"a": "York",\n"a": "Rome"}', "an id occurs twice. Received: id='a'"),
+    ],
+)
+def test_answers_that_would_be_lost(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_answers(path)
+
+
+def test_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_bytes(codecs.BOM_UTF8 + b'{"a":\n"York"}')
+    assert read_answers(path) == {"a": "York"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"a": "é"}'.encode("latin-1"), r"run.json: the text is not UTF-8"),
+        (gzip.compress(b'{"a": "York"}')[:-6], r"run.json: the compressed file is damaged"),
+    ],
+)
+def test_damaged_files_are_named(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "run.json"
+    path.write_bytes(content)
     with pytest.raises(ValueError, match=message):
         read_answers(path)

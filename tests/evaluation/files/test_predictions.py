@@ -1,6 +1,7 @@
 """Prediction files: writing, resuming, reading, and errors that name file and line."""
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -167,3 +168,14 @@ def test_a_second_writer_is_refused_and_changes_nothing(tmp_path):
                 PredictionWriter(path, resume=resume)
         assert path.read_bytes() == before
     assert PredictionWriter(path, resume=True).done == {("q1", "")}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("style", None), ("scores", [0.5]), ("provenance", "x"), ("alternatives", "ab")],
+)
+def test_fields_of_a_wrong_type_are_named(tmp_path: Path, field: str, value: object) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(json.dumps({"id": "a", "answer": "x", field: value}) + "\n")
+    with pytest.raises(ValueError, match=rf"run.jsonl, line 1: '{field}' must be"):
+        read_predictions(path)

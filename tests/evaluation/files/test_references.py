@@ -1,5 +1,6 @@
 """References from every official form (own small texts in the official field names)."""
 
+import codecs
 import gzip
 import json
 import tracemalloc
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tfmrc.data import Example, write_examples
 from tfmrc.evaluation import Reference, read_references
 
 
@@ -161,3 +163,80 @@ def test_gzip_and_columns_in_any_order(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(json.dumps(turned, indent=1).encode()))
     assert read_references(packed) == read_references(path)
     assert read_references(path)["1"].relevance == (False, True) * 5
+
+
+def test_examples_without_answers(tmp_path: Path) -> None:
+    """`tfmrc.data.write_examples` leaves out what an example does not have."""
+    examples = [
+        Example("a", "Who?", ("Ode came.",), {"qa": ("Ode",)}, answerable=True),
+        Example("b", "Why?", ("Ode came.",), answerable=False),
+        Example("c", "When?", ("Ode came.",)),
+    ]
+    write_examples(tmp_path / "dev.jsonl", examples)
+    found = read_references(tmp_path / "dev.jsonl", style="qa")
+    assert [(r.answers, r.answerable) for r in found.values()] == [
+        (example.answers.get("qa", ()), example.answerable) for example in examples
+    ]
+
+
+def test_a_squad_question_without_a_label_is_unknown(tmp_path: Path) -> None:
+    questions = [{"id": "a", "question": "Why?", "answers": []}]
+    data = {"data": [{"paragraphs": [{"context": "York.", "qas": questions}]}]}
+    found = read_references(_write(tmp_path / "dev.json", data))
+    assert found["a"] == Reference("a", (), "Why?", answerable=None)
+
+
+@pytest.mark.parametrize("labels", [(-1, -1), (0, -1)])
+def test_relevance_that_marco_does_not_know(tmp_path: Path, labels: tuple[int, ...]) -> None:
+    passages = [{"is_selected": label, "passage_text": "x"} for label in labels]
+    record = {"query_id": 1, "query": "q", "answers": ["x"], "passages": passages}
+    assert read_references(_write(tmp_path / "dev.json", record))["1"].relevance is None
+
+
+def test_narrativeqa_with_a_blank_answer_or_a_short_row(tmp_path: Path) -> None:
+    path = tmp_path / "qaps.csv"
+    header = "document_id,set,question,answer1,answer2\n"
+    path.write_text(header + "d1,test,Why?,Rain,\n")
+    assert read_references(path)["d1-1"].answers == ("Rain",)
+    path.write_text(header + "d1,test,Why?,Rain,So\nd1,test,Who?,Ode\n")
+    with pytest.raises(ValueError, match=r"qaps.csv, line 3: a row must have 5 values"):
+        read_references(path)
+
+
+@pytest.mark.parametrize("name", ["dev.jsonl", "dev.json", "qaps.csv"])
+def test_a_byte_order_mark_and_gzip_of_any_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name == "dev.jsonl":
+        _write(path, {"id": "0", "answers": ["x"]})
+    elif name == "dev.json":
+        _squad(path, 1, "x")
+    else:
+        path.write_text("document_id,set,question,answer1,answer2\r\n0,test,?,x,x\r\n")
+    plain, expected = path.read_bytes(), read_references(path)
+    for content in (codecs.BOM_UTF8 + plain, gzip.compress(codecs.BOM_UTF8 + plain)):
+        path.write_bytes(content)
+        assert read_references(path) == expected
+
+
+@pytest.mark.parametrize("size", [12, 100])
+def test_a_damaged_gzip_file_is_named(tmp_path: Path, size: int) -> None:
+    path = _squad(tmp_path / "dev.json", 50, "x")
+    path.write_bytes(gzip.compress(path.read_bytes())[:size])
+    with pytest.raises(ValueError, match=r"dev.json.*damaged or cut short"):
+        read_references(path)
+
+
+def test_squad_answers_that_are_no_list(tmp_path: Path) -> None:
+    questions = [{"id": "a", "question": "Why?", "answers": None}]
+    data = {"data": [{"paragraphs": [{"context": "York.", "qas": questions}]}]}
+    with pytest.raises(ValueError, match=r"dev.json, id 'a': answers must be a list"):
+        read_references(_write(tmp_path / "dev.json", data))
+
+
+def test_a_split_that_the_file_does_not_have(tmp_path: Path) -> None:
+    path = tmp_path / "qaps.csv"
+    path.write_text("document_id,set,question,answer1,answer2\nd1,test,Why?,Rain,So\n")
+    with pytest.raises(ValueError, match=r"`split` must be one of .*Received: split='tset'"):
+        read_references(path, split="tset")
+    with pytest.raises(ValueError, match=r"dev.json is read as a whole. Received: split='test'"):
+        read_references(_squad(tmp_path / "dev.json", 1, "x"), split="test")

@@ -1,5 +1,7 @@
 """SQuAD's rules beyond the golden cases: thresholds, subsets, errors."""
 
+import string
+
 import numpy as np
 import pytest
 
@@ -120,3 +122,13 @@ def test_unicode_normalization_is_beside_the_official_one() -> None:
     assert unicode["f1"].tokenisation.startswith("NFC, case-folded")
     with pytest.raises(ValueError, match="Received: normalization='nfkc'"):
         score_squad(predictions, references, normalization="nfkc")  # type: ignore[arg-type]
+
+
+def test_probabilities_of_no_answer_need_version_2() -> None:
+    with pytest.raises(ValueError, match=r"--version 2.0.*Received: version='1.1'"):
+        score_squad({"a": "x"}, {"a": ["x"]}, no_answer={"a": 0.5})
+
+
+@pytest.mark.parametrize("mark", string.punctuation)
+def test_unicode_normalization_removes_what_the_official_one_does(mark: str) -> None:
+    assert normalize_squad(f"5{mark}", "unicode") == normalize_squad(f"5{mark}") == "5"

@@ -109,3 +109,28 @@ def test_a_saved_figure_has_the_pixels_of_savefig_and_stays_as_it_was(tmp_path: 
     figure.savefig(tmp_path / "right.png", dpi=150)
     found, right = (image.imread(path) for path in (png, tmp_path / "right.png"))
     assert np.array_equal(found, right)
+
+
+def test_an_interval_beside_its_value(tmp_path: Path) -> None:
+    """By rounding, or as that of BLEU, whose resamples are biased."""
+    row = {
+        "F1": Interval(0.2222222222222223, 0.22222222222222218, 0.22222222222222224, 0.95, 50, 0),
+        "BLEU-1": Interval(0.5, 0.3, 0.4, 0.95, 50, 0),
+    }
+    _check(plot_scores({"model": row}, tmp_path / "bars"), "F1")
+
+
+def test_a_log_without_a_curve_is_named(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("epoch\n0\n1\n")
+    with pytest.raises(ValueError, match=r"log.csv: no column to plot. Received: \['epoch'\]"):
+        plot_learning_curves(log, tmp_path / "curves")
+
+
+def test_dollars_are_dollars_in_curves(tmp_path: Path) -> None:
+    name = r"from $\bad to $1"
+    log = tmp_path / "log.csv"
+    log.write_text(f"epoch,val_loss,{name}\n0,1,2\n")
+    _check(plot_runs({name: [log]}, tmp_path / "runs"))
+    _check(plot_learning_curves(log, tmp_path / "curves"))
+    _check(plot_scores({"model": {"F1": 0.5}}, tmp_path / "bars", label=name))

@@ -122,3 +122,9 @@ def test_scores_with_a_heading_have_a_table_of_their_own() -> None:
     assert "| baseline | 2 | 50.00 ± 0.00 | 50.00 ± 0.00 |" in first and "best of" not in first
     assert "| model | 2 | 50.00 | 50.00 | 100.00 | 100.00 |" in second
     assert "baseline" not in second.split("Data:")[0]
+
+
+def test_a_bar_in_a_name_is_no_column() -> None:
+    report = Report("Demo", dataset="own", split="test")
+    report.add("a|b", score_squad({"q": "x"}, {"q": ["x"]}))
+    assert r"| a\|b | 1 | 100.00 | 100.00 |" in report.markdown()

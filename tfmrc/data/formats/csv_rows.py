@@ -62,9 +62,7 @@ def csv_rows(
     lines = _Lines(file, path)
     rows = csv.reader(lines, strict=True, delimiter=delimiter)
     try:
-        header = next(rows, None)
-        if header == ["sep=", ""]:  # for Excel: the delimiter of the file
-            header = next(rows, None)
+        header = _header(rows)
     except csv.Error as error:
         raise RecordError(f"not CSV ({error})", path=path, record="line 1") from error
     if header is None:
@@ -103,11 +101,21 @@ def csv_rows(
         yield location, begin, {name: value for name, value in named if name}
 
 
-def csv_row(file: IO[bytes], path: str | PathLike, begin: int, header: list[str]) -> dict[str, str]:
-    """Returns the row that begins at byte `begin`."""
+def csv_row(file: IO[bytes], path: str | PathLike, begin: int) -> dict[str, str]:
+    """Returns the row that begins at byte `begin`, one that `csv_rows` has yielded."""
+    file.seek(0)
+    header = _header(csv.reader(_Lines(file, path), strict=True)) or []
     file.seek(begin)
     row = next(csv.reader(_Lines(file, path, begin), strict=True))
-    return dict(zip(header, row, strict=True))
+    return {name: value for name, value in zip(header, row, strict=True) if name}
+
+
+def _header(rows: Iterator[list[str]]) -> list[str] | None:
+    """Returns the names of the columns; None if the file is empty."""
+    header = next(rows, None)
+    if header == ["sep=", ""]:  # for Excel: the delimiter of the file
+        header = next(rows, None)
+    return header
 
 
 class _Lines:

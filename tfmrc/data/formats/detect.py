@@ -43,7 +43,7 @@ def read_file(
     Args:
         path: str or path. The file.
         on_error: str. ``"raise"`` or ``"skip"``, as for all readers. Default: ``"raise"``.
-        split: str. Split of NarrativeQA. Default: None, all splits.
+        split: str. Split of NarrativeQA; other forms have none. Default: None, all splits.
         columns, columns_optional: Columns of a table, see `read_table`. Default: None, False.
 
     Returns:
@@ -51,11 +51,17 @@ def read_file(
 
     Raises:
         RecordError: The format is unknown, or summaries or evidence are missing.
-        ValueError: There are columns, and the file is no table.
+        ValueError: There are columns, and the file is no table; or a split, and it is not
+            NarrativeQA's.
     """
     name = file_format(path, None if columns_optional else columns)
+    if split is not None and name != "narrativeqa":
+        raise ValueError(
+            f"A split (--split) is one of NarrativeQA's qaps.csv; {path}, whose form is {name}, is "
+            f"read as a whole. Received: split={split!r}"
+        )
     if name == "triviaqa":
-        evidence = Path(path).resolve().parents[1] / "evidence"
+        evidence = Path(path).resolve().parent.parent / "evidence"
         return read_triviaqa(path, evidence, on_error=on_error)
     if name == "narrativeqa":
         summaries = summaries_of(path)

@@ -141,7 +141,6 @@ class _Summaries:
     def __init__(self, file: IO[bytes], path: str | PathLike, column: str, report: Report) -> None:
         self._file, self._path, self._column, self._report = file, path, column, report
         self._begins: dict[str, int] = {}
-        self._header: list[str] = []
         self._latest: tuple[str | None, tuple[str, ...]] = (None, ())
         self._cut: set[str] = set()
         for location, begin, row in csv_rows(file, path, ("document_id", column), report):
@@ -150,7 +149,6 @@ class _Summaries:
                 report.error(location.error(f"occurs twice. Received: {document!r}", "document_id"))
                 continue
             self._begins[document] = begin
-            self._header = list(row)
 
     def passages(
         self, document: str, size: int, most: int | None, location: RecordLocation
@@ -162,7 +160,7 @@ class _Summaries:
             raise location.error(
                 f"has no summary in {self._path}. Received: {document!r}", "document_id"
             )
-        row = csv_row(self._file, self._path, self._begins[document], self._header)
+        row = csv_row(self._file, self._path, self._begins[document])
         text = RecordLocation(self._path, f"document {document!r}").text(row, self._column)
         result = windows(text, size, most, overlap=most is not None)
         whole = most is None or len(result) < most or covered(text, result) == 1

@@ -74,8 +74,11 @@ def read_pairs(
 
 
 def _lines(path: str | PathLike) -> Iterator[str]:
-    """Yields the lines of one file, so that its errors name it and not the other file."""
-    with open_text(path) as file:
+    """Yields the lines of one file, so that its errors name it and not the other file.
+
+    A carriage return within a line does not end it: the pairs after it would be of other lines.
+    """
+    with open_text(path, newline="\n") as file:
         yield from file
 
 

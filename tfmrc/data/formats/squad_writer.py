@@ -17,6 +17,12 @@ from tfmrc.data.stream import open_to_write
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.pipes import run_piped
 
+# Scripts without spaces between words, as in `tfmrc.text.characters`: each letter is a word.
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u312f\u31a0-\u31bf\u31f0-\u31ff"
+    r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003fffd"
+)
+
 
 def write_squad(
     path: str | PathLike, examples: Iterable[Example], *, style: str | None = None
@@ -25,8 +31,9 @@ def write_squad(
 
     An example's passages, joined by spaces, are its context. Consecutive examples of one group
     form an article; those with the same context form a paragraph. An answer begins at its span, or
-    else at its first occurrence in the context. An answer that does not occur gets
-    ``answer_start`` -1, which ``read_squad`` reads. One article is held at a time.
+    else at its first occurrence as whole words of the context, or as characters in scripts without
+    spaces. An answer that does not occur so gets ``answer_start`` -1, which ``read_squad`` reads.
+    One article is held at a time.
 
     Args:
         path: str or path. The file to write, compressed if it ends in ``.gz``; its folder must
@@ -87,7 +94,7 @@ def write_squad(
 
 
 def _title(example: Example) -> str:
-    return example.id if example.group is None else example.group
+    return example.group if example.group and example.group.strip() else example.id
 
 
 def _question(example: Example, context: str, style: str | None) -> dict[str, Any]:
@@ -111,7 +118,9 @@ def _question(example: Example, context: str, style: str | None) -> dict[str, An
 
 def _first_start(text: str, context: str) -> int:
     """Returns the first occurrence of a text as whole words; FREE if there is none."""
-    result = re.search(rf"(?<!\w){re.escape(text)}(?!\w)", context)
+    before = "" if re.match(f"[{_UNSPACED}]", text) else rf"(?<![^\W{_UNSPACED}])"
+    after = "" if re.search(rf"[{_UNSPACED}]\Z", text) else rf"(?![^\W{_UNSPACED}])"
+    result = re.search(before + re.escape(text) + after, context)
     return FREE if result is None else result.start()
 
 

@@ -75,7 +75,7 @@ def read_triviaqa(
     Reference: Joshi et al. 2017; Xiao et al. 2018 (DAANET), Table 1.
     """
     if domain is None:
-        domain = "web" if "web" in re.split(r"\W", Path(path).name) else "wikipedia"
+        domain = "web" if "web" in re.split(r"[\W_]", Path(path).name) else "wikipedia"
     if domain not in DOCUMENTS:
         raise ValueError(
             f"`domain` must be one of {sorted(DOCUMENTS)}. Received: domain={domain!r}"
@@ -105,7 +105,7 @@ def read_triviaqa(
                     if document is None:
                         report.note("documents that are not in the folder")
                         continue
-                    text = document.read_text(encoding="utf-8", errors="replace")
+                    text = document.read_text(encoding="utf-8-sig", errors="replace")
                     try:
                         example = question.example(name, text, style, passage_words, report)
                     except ValueError as error:  # the texts are no valid Unicode

@@ -10,6 +10,9 @@ from tfmrc.evaluation.commands.inputs import (
     references_of,
     relevance_of,
     scores_of,
+    squad_answers,
+    squad_references,
+    with_all_passages,
 )
 from tfmrc.evaluation.commands.output import only_json
 from tfmrc.evaluation.files.official import read_answers
@@ -64,14 +67,16 @@ def _shown(score: Score) -> str:
 
 def _scores(options: Namespace, path: Path, known: Mapping[str, Reference]) -> Scores:
     if options.rules == "ranking":
-        given = scores_of(options, path)
-        return score_ranking(given, relevance_of(options, known), missing=options.missing)
+        labels = relevance_of(options, known)
+        given = with_all_passages(scores_of(options, path), labels)
+        return score_ranking(given, labels, missing=options.missing)
+    references = squad_references(known)
+    if options.rules == "squad-2.0":
+        predictions = squad_answers(options, path, "2.0")
+        return score_squad(predictions, references, version="2.0", missing=options.missing)
     predictions = read_answers(path, options.style)
-    references = {key: reference.answers for key, reference in known.items()}
     if options.rules == "adversarial":
         return score_adversarial_squad(predictions, references, missing=options.missing)
     if options.rules == "squad-1.1":
         return score_squad(predictions, references, version="1.1", missing=options.missing)
-    if options.rules == "squad-2.0":
-        return score_squad(predictions, references, version="2.0", missing=options.missing)
     return answer_scores(options, predictions, known)

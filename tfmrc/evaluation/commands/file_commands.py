@@ -4,17 +4,17 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
+from tfmrc.evaluation.commands.inputs import references_of
 from tfmrc.evaluation.files.json_lines import read_json_lines
 from tfmrc.evaluation.files.official import write_official
 from tfmrc.evaluation.files.predictions import read_predictions
-from tfmrc.evaluation.files.references import read_references
 from tfmrc.evaluation.plots.attribution import attribution_of
 from tfmrc.evaluation.plots.attribution_page import attribution_html
 
 
 def convert(options: Namespace) -> None:
     predictions = read_predictions(options.predictions, options.style)
-    order = None if options.references is None else read_references(options.references)
+    order = None if options.references is None else references_of(options)
     path = write_official(
         predictions, options.output, options.form, order=order, threshold=options.threshold
     )
@@ -44,6 +44,8 @@ def attribution(options: Namespace) -> None:
         source = found
     passages = source.get("passages", ())
     relevance = prediction.scores.get("relevance")
+    if relevance:  # of the passages that the model read
+        passages = passages[: len(relevance)]
     page = attribution_html(
         **parts,
         question=source.get("question", ""),

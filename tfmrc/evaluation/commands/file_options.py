@@ -19,6 +19,7 @@ def add(command: Command) -> None:
     )
     convert.add_argument("--output", type=Path, required=True)
     convert.add_argument("--references", type=Path, help="write in the order of this file")
+    convert.add_argument("--split", help="NarrativeQA's set: train, valid or test")
     convert.add_argument(
         "--threshold", type=float, help="answerable probability below which no answer is written"
     )

@@ -1,13 +1,16 @@
 """Inputs of the commands, and the scores of text that two of them compute."""
 
+import math
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tfmrc.evaluation.files.official import read_answers
 from tfmrc.evaluation.files.predictions import read_predictions
 from tfmrc.evaluation.files.references import Reference, read_references
 from tfmrc.evaluation.metrics.answers import score_answers
+from tfmrc.evaluation.metrics.rules import NO_ANSWER
 from tfmrc.evaluation.metrics.score import Scores
 
 
@@ -44,13 +47,39 @@ def relevance_of(options: Namespace, known: Mapping[str, Reference]) -> dict[str
     return labels
 
 
+def with_all_passages(
+    scores: Mapping[str, Sequence[float]], labels: Mapping[str, Sequence[bool]]
+) -> dict[str, list[float]]:
+    """Returns the scores, with the passages that a model did not read, the last ones, behind."""
+    return {
+        key: [*row, *[-math.inf] * (len(labels.get(key, ())) - len(row))]
+        for key, row in scores.items()
+    }
+
+
+def squad_answers(options: Namespace, path: Path, version: str) -> dict[str, str]:
+    """Reads answers by id for SQuAD's rules, where in version 2.0 a refusal is an empty answer."""
+    answers = read_answers(path, options.style)
+    return {key: without_refusal(text, version) for key, text in answers.items()}
+
+
+def squad_references(known: Mapping[str, Reference]) -> dict[str, tuple[str, ...]]:
+    """Returns the references by id, without questions whose answers are of other styles."""
+    return {key: r.answers for key, r in known.items() if r.answers or not r.answerable}
+
+
+def without_refusal(answer: str, version: str) -> str:
+    """Returns an answer; "" for "No Answer Present." in version 2.0, as `write_official` does."""
+    return "" if version == "2.0" and answer.strip() == NO_ANSWER else answer
+
+
 def answer_scores(
     options: Namespace, predictions: Mapping[str, str], known: Mapping[str, Reference]
 ) -> Scores:
     """Scores text under the rules that the options name."""
     # One that can be answered, but has no answer in this style, is no reference: MS MARCO's files
     # of well-formed answers have some questions only.
-    references = {key: r.answers for key, r in known.items() if r.answers or not r.answerable}
+    references = {key: r.answers for key, r in known.items() if r.answers or r.answerable is False}
     return score_answers(
         predictions,
         references,

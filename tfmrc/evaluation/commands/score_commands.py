@@ -1,6 +1,5 @@
 """The commands that compute scores. Each returns the content of `--json`."""
 
-import json
 from argparse import Namespace
 from typing import Any
 
@@ -9,8 +8,13 @@ from tfmrc.evaluation.commands.inputs import (
     references_of,
     relevance_of,
     scores_of,
+    squad_answers,
+    squad_references,
+    with_all_passages,
+    without_refusal,
 )
 from tfmrc.evaluation.commands.output import finish, only_json, print_paths
+from tfmrc.evaluation.files.json_lines import read_object
 from tfmrc.evaluation.files.official import read_answers, read_no_answer
 from tfmrc.evaluation.files.predictions import read_predictions
 from tfmrc.evaluation.files.references import read_references
@@ -22,6 +26,7 @@ from tfmrc.evaluation.metrics.pairing import pair
 from tfmrc.evaluation.metrics.ranking import score_ranking
 from tfmrc.evaluation.metrics.repetition import score_repetition
 from tfmrc.evaluation.metrics.resampling import Interval
+from tfmrc.evaluation.metrics.rules import NO_ANSWER
 from tfmrc.evaluation.metrics.squad import score_squad
 from tfmrc.evaluation.reports.tables import show_rows
 
@@ -36,14 +41,14 @@ def squad(options: Namespace) -> dict[str, Any]:
     known = references_of(options)
     chances = None
     if options.no_answer is not None:
-        chances = json.loads(options.no_answer.read_text(encoding="utf-8"))
+        chances = read_object(options.no_answer)
     elif options.version == "2.0":
         chances = read_no_answer(options.predictions, options.style)
         if chances is not None:  # the prediction of a missing one is "no answer" already
             chances = dict.fromkeys(known, 1.0) | chances
     scores = score_squad(
-        read_answers(options.predictions, options.style),
-        {key: reference.answers for key, reference in known.items()},
+        squad_answers(options, options.predictions, options.version),
+        squad_references(known),
         version=options.version,
         no_answer=chances,
         normalization=options.normalization,
@@ -55,17 +60,17 @@ def squad(options: Namespace) -> dict[str, Any]:
 def adversarial(options: Namespace) -> dict[str, Any]:
     scores = score_adversarial_squad(
         read_answers(options.predictions, options.style),
-        {key: reference.answers for key, reference in references_of(options).items()},
+        squad_references(references_of(options)),
         missing=options.missing,
     )
     return finish(options, scores)
 
 
 def ranking(options: Namespace) -> dict[str, Any]:
-    known = references_of(options)
+    labels = relevance_of(options, references_of(options))
     scores = score_ranking(
-        scores_of(options, options.predictions),
-        relevance_of(options, known),
+        with_all_passages(scores_of(options, options.predictions), labels),
+        labels,
         cutoff=options.cutoff,
         missing=options.missing,
     )
@@ -99,8 +104,11 @@ def answerability(options: Namespace) -> dict[str, Any]:
 def oracle(options: Namespace) -> dict[str, Any]:
     predictions = read_predictions(options.predictions, options.style)
     scores = score_oracle(
-        {key: [p.answer, *p.alternatives] for key, p in predictions.items()},
-        {key: reference.answers for key, reference in references_of(options).items()},
+        {
+            key: [without_refusal(text, options.version) for text in (p.answer, *p.alternatives)]
+            for key, p in predictions.items()
+        },
+        squad_references(references_of(options)),
         k=options.k,
         version=options.version,
         missing=options.missing,
@@ -133,6 +141,7 @@ def lengths(options: Namespace) -> dict[str, Any]:
             (style, query_type, texts.get(key, "")),
             *(("references", query_type, text) for text in known[key].answers[:1]),
         ]
+        if triple[2].strip() != NO_ANSWER
     )
     if options.plot is not None:
         from tfmrc.evaluation.plots.figures import plot_answer_lengths

@@ -1,12 +1,14 @@
 """Prediction files in the official formats, read and written."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from tfmrc.evaluation.files.json_lines import open_text, read_json_lines
+from tfmrc.evaluation.files.json_lines import open_text, read_json_lines, short
 from tfmrc.evaluation.files.predictions import Prediction, read_predictions
 from tfmrc.evaluation.metrics.rules import NO_ANSWER
 
@@ -35,7 +37,7 @@ def read_answers(path: str | Path, style: str | None = None) -> dict[str, str]:
     >>> read_answers(path)
     {'7': 'the mill'}
     """
-    first = _first(path)
+    first, rest = _first(path)
     if isinstance(first, dict) and "query_id" in first:
         return _msmarco(Path(path))
     if isinstance(first, dict) and "id" not in first:
@@ -45,7 +47,12 @@ def read_answers(path: str | Path, style: str | None = None) -> dict[str, str]:
                 f"{path}: expected JSON lines with 'id' and 'answer', MS MARCO's candidates, "
                 f"or an object from id to text. Received: {wrong!r}: {first[wrong]!r}"
             )
-        return {str(key): text for key, text in first.items()}
+        if rest.strip():
+            raise ValueError(
+                f"{path}: an object from id to text is the whole file; a line of a file of lines "
+                f"has 'id' and 'answer'. Received: after the object {short(rest)!r}"
+            )
+        return first
     return {key: p.answer for key, p in read_predictions(path, style).items()}
 
 
@@ -70,7 +77,7 @@ def read_no_answer(path: str | Path, style: str | None = None) -> dict[str, floa
     >>> read_no_answer(path)
     {'q': 0.75}
     """
-    first = _first(path)
+    first, _ = _first(path)
     if not isinstance(first, dict) or "query_id" in first or "id" not in first:
         return None
     predictions = read_predictions(path, style)
@@ -161,7 +168,7 @@ def _msmarco(path: Path) -> dict[str, str]:
 def _candidate(prediction: Prediction) -> dict[str, Any]:
     key = prediction.id
     return {
-        "query_id": int(key) if key.isascii() and key.isdigit() else key,
+        "query_id": int(key) if re.fullmatch("0|[1-9][0-9]{0,17}", key) else key,
         "answers": [prediction.answer] if prediction.answer else [],
     }
 
@@ -176,18 +183,28 @@ def _answerable_probability(prediction: Prediction) -> float:
     return float(value)
 
 
-def _first(path: str | Path) -> Any:
-    """Returns the value of a file's first line, or of the whole file; None if neither is JSON."""
+def _first(path: str | Path) -> tuple[Any, str]:
+    """Returns the value of a file's first line, or of the whole file; None if neither is JSON.
+
+    The second value is the beginning of what follows the first line, or "".
+    """
     with open_text(path) as file:
-        first = _parsed(file.readline())
+        line = file.readline()
+        first, rest = _parsed(line, path), file.read(1 << 10)
         if first is None:
-            file.seek(0)
-            first = _parsed(file.read())
-    return first
+            return _parsed(line + rest + file.read(), path), ""
+    return first, rest
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str, path: str | Path) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) < len(pairs) and all(isinstance(text, str) for _, text in pairs):
+            [(key, _), *_] = Counter(key for key, _ in pairs).most_common(1)
+            raise ValueError(f"{path}: an id occurs twice. Received: id={key!r}")
+        return result
+
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=unique)
     except json.JSONDecodeError:
         return None

@@ -10,7 +10,15 @@ from typing import IO, Any, Self
 from tfmrc.evaluation.files.json_lines import read_json_lines, short
 
 _BEGINNING = b'{"id": '
-_FIELDS = {"id", "style", "answer", "scores", "provenance", "alternatives", "digest"}
+_KINDS: dict[str, tuple[type, str]] = {
+    "answer": (str, "a string"),
+    "style": (str, "a string"),
+    "scores": (dict, "an object"),
+    "provenance": (list, "a list"),
+    "alternatives": (list, "a list"),
+    "digest": (str, "a string"),
+}
+_FIELDS = {"id", *_KINDS}
 
 
 @dataclass(frozen=True)
@@ -72,8 +80,9 @@ class Prediction:
         unknown = sorted(record.keys() - _FIELDS)
         if unknown:
             raise ValueError(f"unknown fields in a prediction. Received: {unknown}")
-        if not isinstance(record["answer"], str):
-            raise ValueError(f"'answer' must be a string. Received: answer={record['answer']!r}")
+        for name, (kind, what) in _KINDS.items():
+            if not isinstance(record.get(name, kind()), kind):
+                raise ValueError(f"{name!r} must be {what}. Received: {name}={record[name]!r}")
         return cls(
             id=str(record["id"]),
             answer=record["answer"],

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import ijson
 
-from tfmrc.evaluation.files.json_lines import open_bytes
+from tfmrc.evaluation.files.json_lines import DAMAGED, open_bytes
 
 _QUESTION = "data.item.paragraphs.item.qas.item"
 _SCALARS = ("string", "number", "boolean", "null")
@@ -29,7 +29,7 @@ def form_of(path: Path) -> Literal["squad", "columns", "lines"]:
                     return "columns" if event == "start_map" else "lines"
                 if (prefix, event) == ("", "end_map"):
                     return "lines"
-        except ijson.JSONError:
+        except (ijson.JSONError, *DAMAGED):
             return "lines"
     return "lines"
 
@@ -108,6 +108,10 @@ def _columns(events: Any) -> dict[str, dict[str, Any]]:
 def _errors(path: Path) -> Iterator[None]:
     try:
         yield
+    except DAMAGED as error:
+        raise ValueError(
+            f"{path}: the compressed file is damaged or cut short ({error})"
+        ) from error
     except ijson.JSONError as error:
         message = error.args[0] if error.args else error
         text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfmrc.evaluation.files.json_lines import open_text, read_json_lines
+from tfmrc.evaluation.files.json_lines import open_text, read_json_lines, short
 from tfmrc.evaluation.files.reference_files import column_records, form_of, squad_questions
 from tfmrc.evaluation.metrics.rules import NO_ANSWER
+
+SPLITS = ("train", "valid", "test")  # of NarrativeQA
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,12 @@ def read_references(
 
     Known forms: JSON lines with `id` or `query_id` and `answers` (a list, or a mapping from style
     to lists; `question`, `query_type`, `answerable`, `relevance` or `passages[].is_selected` are
-    used if present; MS MARCO's reference files and v1.1 are of this form), SQuAD's JSON
+    used if present; MS MARCO's reference files and v1.1 are of this form, and so are the examples
+    of `tfmrc.data.write_examples`, which lack `answers` where there are none), SQuAD's JSON
     (v1.1, v2.0, adversarial), MS MARCO v2.1's JSON of columns, and NarrativeQA's `qaps.csv`.
     NarrativeQA has no ids: they are `<document>-<number>`, counted from 1 in each document.
-    Every form is also read from `.gz`, and as a stream: only the references are held in memory,
-    not the passages and paragraphs.
+    Every form is also read from gzip, with a byte order mark, and as a stream: only the references
+    are held in memory, not the passages and paragraphs.
 
     Args:
         path: str or path. The file.
@@ -56,8 +59,8 @@ def read_references(
             Default: None.
 
     Raises:
-        ValueError: If the form is unknown, a field is missing, an id is repeated, or a style is
-            needed.
+        ValueError: If the form is unknown, a field is missing, an id is repeated, a style is
+            needed, or the file has no such split.
 
     Example:
 
@@ -77,7 +80,14 @@ def read_references(
 
 def _records(path: Path, style: str | None, split: str | None) -> Iterator[Reference]:
     if path.name.removesuffix(".gz").endswith(".csv"):
+        if split not in (None, *SPLITS):
+            raise ValueError(f"`split` must be one of {SPLITS} or None. Received: split={split!r}")
         return _narrativeqa(path, split)
+    if split is not None:
+        raise ValueError(
+            f"A split (--split) is one of NarrativeQA's qaps.csv; {path} is read as a whole. "
+            f"Received: split={split!r}"
+        )
     form = form_of(path)
     if form == "squad":
         return _squad(path)
@@ -89,6 +99,8 @@ def _lines(path: Path, style: str | None) -> Iterator[Reference]:
         where = f"{path}, line {number}"
         if not isinstance(record, dict):
             raise ValueError(f"{where}: not an object. Received: {record!r}")
+        if {"id", "question", "passages"} <= record.keys():
+            record = {"answers": {}} | record  # an example, which lacks what it does not have
         key = record.get("id", record.get("query_id"))
         if key is None or "answers" not in record:
             missing = "'id' (or 'query_id')" if key is None else "'answers'"
@@ -120,7 +132,7 @@ def _reference(where: str, key: str, record: dict[str, Any], style: str | None) 
         if passages and all("is_selected" in passage for passage in passages):
             relevance = [passage["is_selected"] for passage in passages]
     answerable = record.get("answerable")
-    if answerable is None:
+    if answerable is None and styles:
         answerable = any(
             isinstance(texts, list) and texts and NO_ANSWER not in texts for texts in styles
         )
@@ -129,9 +141,16 @@ def _reference(where: str, key: str, record: dict[str, Any], style: str | None) 
         answers=tuple(answers),
         question=str(record.get("question", record.get("query", ""))),
         query_type=str(record.get("query_type") or ""),
-        answerable=bool(answerable),
-        relevance=None if relevance is None else tuple(bool(label) for label in relevance),
+        answerable=None if answerable is None else bool(answerable),
+        relevance=_labels(relevance),
     )
+
+
+def _labels(relevance: Any) -> tuple[bool, ...] | None:
+    """Returns the labels of the passages; None if one is unknown, which MS MARCO writes as -1."""
+    if relevance is None or any(label not in (0, 1) for label in relevance):
+        return None
+    return tuple(bool(label) for label in relevance)
 
 
 def _squad(path: Path) -> Iterator[Reference]:
@@ -140,12 +159,18 @@ def _squad(path: Path) -> Iterator[Reference]:
             raise ValueError(
                 f"{path}: a question has no 'id' or 'answers'. Received: fields {sorted(question)}"
             )
+        if not isinstance(question["answers"], list):
+            raise ValueError(
+                f"{path}, id {question['id']!r}: answers must be a list. "
+                f"Received: answers={question['answers']!r}"
+            )
         answers = tuple(answer["text"] for answer in question["answers"])
+        impossible = question.get("is_impossible")
         yield Reference(
             id=str(question["id"]),
             answers=answers,
             question=question.get("question", ""),
-            answerable=bool(answers) and not question.get("is_impossible", False),
+            answerable=bool(answers) and not impossible if answers or impossible else None,
         )
 
 
@@ -160,7 +185,7 @@ def _msmarco_columns(path: Path, style: str | None) -> Iterator[Reference]:
 def _narrativeqa(path: Path, split: str | None) -> Iterator[Reference]:
     """Yields the rows of `qaps.csv`; the id is the document and the question's number in it."""
     counts: Counter[str] = Counter()
-    with open_text(path) as file:
+    with open_text(path, newline="") as file:
         rows = csv.DictReader(file)
         needed = {"document_id", "set", "question", "answer1", "answer2"}
         absent = sorted(needed - set(rows.fieldnames or ()))
@@ -173,11 +198,17 @@ def _narrativeqa(path: Path, split: str | None) -> Iterator[Reference]:
                 f"lines. Received: no columns {absent}"
             )
         for row in rows:
+            if None in row or None in row.values():
+                raise ValueError(
+                    f"{path}, line {rows.line_num}: a row must have {len(rows.fieldnames or ())} "
+                    f"values. Received: {short(list(row.values()))}"
+                )
             if split is None or row["set"] == split:
                 counts[row["document_id"]] += 1
+                answers = tuple(row[name] for name in ("answer1", "answer2") if row[name].strip())
                 yield Reference(
                     id=f"{row['document_id']}-{counts[row['document_id']]}",
-                    answers=(row["answer1"], row["answer2"]),
+                    answers=answers,
                     question=row["question"],
                     answerable=True,
                 )

@@ -17,7 +17,9 @@ from tfmrc.evaluation.metrics.score import Scores, mean_score, shortest
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 TOKENISATION = "lower-cased, without ASCII punctuation and articles, white space"
-UNICODE_TOKENISATION = "NFC, case-folded, without Unicode punctuation and articles, white space"
+UNICODE_TOKENISATION = (
+    "NFC, case-folded, without ASCII and Unicode punctuation and articles, white space"
+)
 
 Normalization = Literal["official", "unicode"]
 
@@ -26,7 +28,8 @@ def normalize_squad(text: str, normalization: Normalization = "official") -> str
     """Returns SQuAD's normal form of a text.
 
     The official form is in lower case, without ASCII punctuation and articles, with single spaces.
-    The Unicode form is composed (NFC) and case-folded, and removes the punctuation of all scripts.
+    The Unicode form is composed (NFC) and case-folded, and removes the punctuation of all scripts
+    too.
 
     Args:
         text: str. The text.
@@ -41,6 +44,7 @@ def normalize_squad(text: str, normalization: Normalization = "official") -> str
     """
     if normalization == "unicode":
         text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+        text = text.translate(_PUNCTUATION)  # which has symbols too, such as "$"
         text = "".join(c for c in text if not unicodedata.category(c).startswith("P"))
     else:
         text = text.lower().translate(_PUNCTUATION)
@@ -86,8 +90,8 @@ def score_squad(
 
     Raises:
         ValueError: If the version or the normalization is unknown, a prediction is missing, a
-            probability or the threshold is missing or not a number, or a list of references is
-            empty in version 1.1.
+            probability or the threshold is missing or not a number, or in version 1.1 a list of
+            references is empty or there are probabilities.
         TypeError: If a prediction is not a string, or predictions or references are no dict.
 
     Example:
@@ -98,6 +102,11 @@ def score_squad(
     """
     if version not in ("1.1", "2.0"):
         raise ValueError(f"`version` must be '1.1' or '2.0'. Received: version={version!r}")
+    if version == "1.1" and no_answer is not None:
+        raise ValueError(
+            "Probabilities of no answer (--no-answer) are used by SQuAD v2.0's rules: pass "
+            f"version='2.0' (--version 2.0). Received: version={version!r}"
+        )
     if normalization not in ("official", "unicode"):
         raise ValueError(
             "`normalization` must be 'official' or 'unicode'. "

@@ -47,6 +47,8 @@ def plot_learning_curves(
     unknown = [n for n in [across, *names] if not {n, f"val_{n}"} & columns.keys()]
     if unknown:
         raise ValueError(f"{log}: no such columns. Expected: {list(columns)}. Received: {unknown}")
+    if not names:
+        raise ValueError(f"{log}: no column to plot. Received: {list(columns)}")
     wide = min(3, len(names))
     figure, axes = panels(len(names), wide)
     for panel, name in zip(axes, names, strict=True):
@@ -59,7 +61,8 @@ def plot_learning_curves(
                     color=COLOURS[colour],
                     marker="." if len(columns[across]) < 40 else None,
                 )
-        panel.set(xlabel=across, ylabel=name)
+        panel.set_xlabel(across, parse_math=False)
+        panel.set_ylabel(name, parse_math=False)
         panel.legend(frameon=False)
     return save_figure(figure, path, title)
 
@@ -105,8 +108,10 @@ def plot_runs(
             color=COLOURS[number % len(COLOURS)],
             marker="." if size < 40 else None,
         )
-        panel.set(xlabel=across, ylabel=metric)
-    panel.legend(frameon=False)
+        panel.set_xlabel(across, parse_math=False)
+        panel.set_ylabel(metric, parse_math=False)
+    for text in panel.legend(frameon=False).get_texts():
+        text.set_parse_math(False)
     return save_figure(figure, path, title)
 
 
@@ -198,7 +203,9 @@ def plot_scores(
             value = row.get(name, 0.0)
             if isinstance(value, Interval):
                 middle = 100 * value.value
-                reach = ([middle - 100 * value.low], [100 * value.high - middle])
+                # Resampled, a score can be on one side of its value, by a bias or by rounding.
+                below, above = middle - 100 * value.low, 100 * value.high - middle
+                reach = ([max(0.0, below)], [max(0.0, above)])
                 table[series].append((middle, reach))
             else:
                 table[series].append((100 * value, None))

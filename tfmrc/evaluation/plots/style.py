@@ -70,7 +70,7 @@ def bars(names: Sequence[str], table: Mapping[str, Sequence[Any]], label: str) -
                 panel.errorbar(position, value, reach, color="black", capsize=2, linewidth=1)
     turn = 30 if len(names) > 6 else 0
     panel.set_xticks(np.arange(len(names)), names, rotation=turn, parse_math=False)
-    panel.set(ylabel=label)
+    panel.set_ylabel(label, parse_math=False)
     if len(table) > 1:
         key = panel.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
         for text in key.get_texts():

@@ -242,7 +242,7 @@ def _head(cells: list[str]) -> list[str]:
 
 
 def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _difference(test: PairedTest) -> str:

@@ -166,6 +166,19 @@ def test_frozen_layers_and_the_optimizers_state_survive_a_keras_file(tmp_path):
     )
 
 
+def test_flags_of_layers_with_a_digit_in_the_name_of_their_class():
+    """Keras numbers automatic names in the process, so the layer has another one when loaded."""
+
+    def made():
+        x = keras.Input((3, 2))
+        return keras.Model(x, keras.layers.Conv1D(2, 1)(keras.layers.Conv1D(2, 1)(x)))
+
+    first, again = made(), made()
+    first.layers[2].trainable = False
+    set_trainable_flags(again, trainable_flags(first))
+    assert [layer.trainable for layer in again.layers[1:]] == [True, False]
+
+
 def test_flags_of_a_layer_inside_a_frozen_one_and_of_the_whole_model():
     model = examples.small()
     model.shared_encoder[0].trainable = False

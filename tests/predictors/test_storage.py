@@ -411,5 +411,23 @@ def test_outputs_without_labels_are_left_out_and_said(tmp_path):
     model.compile(**training.masque(steps=9, warmup_steps=1, model=model), run_eagerly=True)
     model.fit(preprocessor.dataset(ranked, batch_size=1), verbose=0)
     assert model.trained_outputs == ("ranker", "decoder")
+    with pytest.warns(UserWarning, match="label for classifier: it was not trained"):
+        assert loaded.trained_parts == ("ranker", "decoder")  # what is saved and answered with
+    outputs = loaded.run("serving_default", REQUEST, max_length=2)
+    assert "relevance" in outputs and "answerable_probability" not in outputs
     model.fit(preprocessor.dataset(plain, batch_size=1), verbose=0)
     assert model.trained_outputs == ("ranker", "decoder")
+
+
+def test_a_fit_after_the_predictor_was_made_counts_too(tmp_path):
+    predictor = make_predictor(num_decoder_blocks=1)
+    model = predictor.model
+    assert "relevance" in predictor.run("serving_default", REQUEST, max_length=2)
+    model.trained_outputs = ("decoder",)  # as `fit` without labels sets it
+    with pytest.warns(UserWarning, match="label for ranker, classifier: it was not trained"):
+        outputs = predictor.run("serving_default", REQUEST, max_length=2)
+    assert "relevance" not in outputs
+    loaded = Predictor.load(predictor.save(tmp_path / "predictor"))
+    assert loaded.trained_parts == ("decoder",)
+    predictor.trained_parts = None  # as the warning says
+    assert "relevance" in predictor.run("serving_default", REQUEST, max_length=2)

@@ -98,17 +98,19 @@ class Predictor(Generic[R]):
         self.preprocessor: Any = preprocessor
         self.metrics: dict[str, Any] = {}
         self._trained_parts: tuple[str, ...] | None = None
+        self._seen_outputs: tuple[str, ...] | None = None  # `trained_outputs` of the model
         self._signatures: dict[Any, dict[str, Any]] = {}
         self._process = os.getpid()
         self.check_agreement()
         self._take_trained_outputs()
 
     def _take_trained_outputs(self) -> None:
-        """Leaves out what `fit` found no loss or no label for, and says so."""
+        """Leaves out what a new `fit` found no loss or no label for, and says so."""
         trained = getattr(self.model, "trained_outputs", None)
-        if trained is None:
+        if trained is None or trained == self._seen_outputs:
             return
-        self._trained_parts = tuple(trained)
+        self._seen_outputs = trained
+        self.trained_parts = trained
         missing = [name for name in self.model.output if name not in trained]
         if missing:
             warnings.warn(
@@ -173,9 +175,11 @@ class Predictor(Generic[R]):
     def trained_parts(self) -> tuple[str, ...] | None:
         """Names of the model's outputs that had a label in training; None if unknown.
 
-        Training sets it. It is saved and loaded with the predictor. An output that was never
-        trained is left out of results and exports, because its numbers are meaningless.
+        Training sets it, also a `fit` after the predictor was made. It is saved and loaded with the
+        predictor. An output that was never trained is left out of results and exports, because its
+        numbers are meaningless.
         """
+        self._take_trained_outputs()
         return self._trained_parts
 
     @trained_parts.setter
@@ -187,7 +191,8 @@ class Predictor(Generic[R]):
 
     def is_trained(self, part: str) -> bool:
         """Returns True if a part was trained or if this is unknown."""
-        return self._trained_parts is None or part in self._trained_parts
+        trained = self.trained_parts
+        return trained is None or part in trained
 
     def answer(
         self,
@@ -289,7 +294,7 @@ class Predictor(Generic[R]):
             ValueError: If the signature or an input is unknown, an input is missing, or the graph
                 refuses a value.
         """
-        self._check_process()
+        self.check_process()
         function = self.signature(signature, **options)
         inputs = self.complete(inputs)
         specs = function.input_signature
@@ -313,6 +318,7 @@ class Predictor(Generic[R]):
             ValueError: If there is no such signature.
         """
         key = self.options(**options)
+        self._take_trained_outputs()  # a `fit` may have changed them
         if key not in self._signatures:
             self._signatures[key] = self.build_signatures(key)
         signatures = self._signatures[key]
@@ -451,10 +457,11 @@ class Predictor(Generic[R]):
             lambda: parts.predictor_class(parts.model, parts.preprocessor, **parts.arguments),
         )
         predictor.metrics = parts.metrics
-        predictor.trained_parts = parts.trained_parts
         outputs, known = getattr(parts.model, "output", None), parts.trained_parts
         if isinstance(outputs, dict):  # what was trained stays so in a further `fit`
             parts.model.trained_outputs = tuple(outputs if known is None else known)
+            predictor._seen_outputs = parts.model.trained_outputs
+        predictor.trained_parts = parts.trained_parts
         return predictor
 
     def export(
@@ -490,7 +497,8 @@ class Predictor(Generic[R]):
             overwrite=overwrite,
         )
 
-    def _check_process(self) -> None:
+    def check_process(self) -> None:
+        """Raises a RuntimeError in a process that was forked after the predictor was made."""
         if os.getpid() != self._process:
             raise RuntimeError(
                 "TensorFlow does not work in a process that was forked after it was used. Load the "

@@ -323,3 +323,26 @@ def test_a_model_refuses_to_be_quantized_and_stays_as_it_is(mode):
     with pytest.raises(NotImplementedError, match=rf"SAN has no form in integers.*mode='{mode}'"):
         model.quantize(mode)
     np.testing.assert_array_equal(array(model(X)["begin"]), before)
+
+
+class Two(Model):
+    """Two layers of the same sizes."""
+
+    def __init__(self, *, name="two", dtype=None):
+        x = keras.Input((2,), name="x")
+        hidden = keras.layers.Dense(2, name="first")(x)
+        super().__init__({"x": x}, {"y": keras.layers.Dense(2, name="second")(hidden)}, name=name)
+
+
+def test_layers_that_are_frozen_after_compile_do_not_get_the_averages_of_others():
+    model, x, y = Two(), {"x": np.ones((2, 2))}, {"y": np.ones((2, 2))}
+    model.compile(keras.optimizers.SGD(0.0, use_ema=True), {"y": "mse"}, run_eagerly=True)
+    model.fit(x, y, verbose=0)
+    model.get_layer("first").trainable = False
+    before = model.get_layer("second").get_weights()
+    with pytest.raises(ValueError, match="compile the model again. Received: 2 trained weights, 4"):
+        model.fit(x, y, verbose=0)
+    for value, weight in zip(before, model.get_layer("second").get_weights(), strict=True):
+        np.testing.assert_array_equal(weight, value)
+    model.compile(keras.optimizers.SGD(0.0, use_ema=True), {"y": "mse"}, run_eagerly=True)
+    model.fit(x, y, verbose=0)

@@ -18,6 +18,7 @@ from tests.serving.predictors import (
     run_loader,
 )
 from tfmrc.predictors.export import operations, python_operations
+from tfmrc.predictors.model_card import _write
 from tfmrc.predictors.warmup import read_warmup_requests, write_warmup_requests
 from tfmrc.serving import BatchingOptions, profile, write_serving_config
 from tfmrc.serving.model_config import read_model_config
@@ -112,6 +113,13 @@ def test_the_signature_has_the_documented_names_and_types(exported):
         "answerable_probability": ("float32", [None]),
         "truncated": ("bool", [None]),
     }
+
+
+def test_a_model_card_has_numbers_of_numpy(tmp_path):
+    _write(tmp_path / "card.json", {"max_length": np.int64(5), "f1": np.float32(0.5)})
+    assert json.loads((tmp_path / "card.json").read_text()) == {"max_length": 5, "f1": 0.5}
+    with pytest.raises(TypeError, match="A set is no JSON value"):
+        _write(tmp_path / "card.json", {"f1": {1}})
 
 
 def test_a_version_is_replaced_only_on_request(tmp_path, monkeypatch):

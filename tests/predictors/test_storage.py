@@ -431,3 +431,19 @@ def test_a_fit_after_the_predictor_was_made_counts_too(tmp_path):
     assert loaded.trained_parts == ("decoder",)
     predictor.trained_parts = None  # as the warning says
     assert "relevance" in predictor.run("serving_default", REQUEST, max_length=2)
+
+
+def test_whole_numbers_are_those_of_python_or_numpy():
+    predictor = make_predictor(num_decoder_blocks=1)
+    assert list(predictor.predict([], batch_size=np.int64(3))) == []
+    assert predictor.options(max_length=np.int64(3)) == predictor.options(max_length=3)
+    for options in ({"batch_size": 2.5}, {"batch_size": True}, {"max_length": 2.5}):
+        with pytest.raises(ValueError, match="must be an int of 1 or more. Received"):
+            predictor.predict([], **options)
+
+
+def test_a_model_without_the_methods_of_its_predictor_is_refused_at_once():
+    predictor = make_predictor(num_decoder_blocks=1)
+    copy = keras.models.clone_model(predictor.model)  # of class Functional
+    with pytest.raises(ValueError, match="needs a Masque, or .* encode, generate.*=Functional"):
+        Predictor(copy, predictor.preprocessor)

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from tfmrc import encoders, keras_private, models, training
+from tfmrc import Predictor, encoders, keras_private, models, preprocessing, training
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.training.distillation import SoftTargets, Teacher
 
@@ -138,3 +138,14 @@ def test_other_models_are_refused():
     plain = keras.Model(inputs, keras.layers.Dense(1)(inputs))
     with pytest.raises(ValueError, match="teacher=Functional"):
         training.Distillation(student=student, teacher=plain)
+
+
+def test_a_predictor_is_made_of_the_student():
+    model = training.Distillation(student=reader(1), teacher=reader(2))
+    encoder = encoders.from_vocabulary(["owl", "hill", "who"], length=16)
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
+        encoder=encoder, window_length=16, overlap=4, question_length=6
+    )
+    with pytest.raises(ValueError, match="Its `student` is the model.*model=Distillation"):
+        Predictor(model, preprocessor)
+    assert Predictor(model.student, preprocessor).tasks

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
 import tensorflow as tf
 
-from tfmrc.arguments import check_arguments
+from tfmrc.arguments import check_arguments, check_whole_numbers
 from tfmrc.models.folder import build
 from tfmrc.predictors import registry
 from tfmrc.predictors.export import export_saved_model
@@ -48,6 +48,7 @@ class Predictor(Generic[R]):
     Attributes:
         asks: bool. Whether a model of this class asks questions, so that `spans: exact` of an
             experiment also selects test examples by their answer. Default: False.
+        model_methods: tuple of str. Methods of the model that the predictor calls. Default: ().
         model: The model.
         preprocessor: The preprocessor.
         metrics: dict. Measured results of the model, saved and exported with it.
@@ -73,6 +74,7 @@ class Predictor(Generic[R]):
     """
 
     model_class: ClassVar[type]
+    model_methods: ClassVar[tuple[str, ...]] = ()
     preprocessor_class: ClassVar[type]
     options_class: ClassVar[type] = DecodingOptions
     asks: ClassVar[bool] = False
@@ -268,8 +270,7 @@ class Predictor(Generic[R]):
             TypeError: If an option is unknown; and while the results are read, if an example is a
                 dict.
         """
-        if not isinstance(batch_size, int) or batch_size < 1:
-            raise ValueError(f"`batch_size` must be 1 or more. Received: batch_size={batch_size!r}")
+        check_whole_numbers(1, batch_size=batch_size)
         selected = self.task(task)
         self.options(**options)
         stream = iter(examples)
@@ -374,8 +375,18 @@ class Predictor(Generic[R]):
         return next(iter(self.predict_batch([query], task, options)))
 
     def check_agreement(self) -> None:
-        """Raises a ValueError if the sizes of model and preprocessor differ, or one encodes."""
+        """Raises a ValueError if the sizes of model and preprocessor differ, or one encodes.
+
+        So does a model without one of `model_methods`.
+        """
         model = self.model
+        lacking = [name for name in self.model_methods if not hasattr(model, name)]
+        if lacking:
+            hint = " Its `student` is the model to predict with." * hasattr(model, "student")
+            raise ValueError(
+                f"{type(self).__name__} needs a {self.model_class.__name__}, or a model with its "
+                f"method {', '.join(lacking)}.{hint} Received: model={type(model).__name__}"
+            )
         has = [
             getattr(part, name, None) is not None
             for part, name in ((model, "encoder"), (self.preprocessor, "subwords"))

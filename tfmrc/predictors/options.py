@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from tfmrc.arguments import check_whole_numbers
+
 __all__ = ["DecodingOptions", "QuestionOptions", "ReaderOptions", "SpanOptions"]
 
 
@@ -116,7 +118,7 @@ class SpanOptions:
         return_steps: bool. Whether each step's distributions are among the outputs. Default: False.
 
     Raises:
-        ValueError: If a number is below 1.
+        ValueError: If a number is no int of at least 1.
     """
 
     num_return_sequences: int = 1
@@ -144,7 +146,7 @@ class ReaderOptions:
             held-out questions. Default: None.
 
     Raises:
-        ValueError: If a number is below 1, or the threshold is not from 0 to 1.
+        ValueError: If a number is no int of at least 1, or the threshold is not from 0 to 1.
     """
 
     num_return_sequences: int = 1
@@ -164,8 +166,6 @@ class ReaderOptions:
 
 
 def check_positive(options: Any, *names: str) -> None:
-    """Raises a ValueError if an option is neither None nor at least 1."""
-    for name in names:
-        value = getattr(options, name)
-        if value is not None and value < 1:
-            raise ValueError(f"`{name}` must be at least 1. Received: {name}={value!r}")
+    """Raises a ValueError if an option is neither None nor an int of at least 1."""
+    values = {name: getattr(options, name) for name in names}
+    check_whole_numbers(1, **{name: value for name, value in values.items() if value is not None})

@@ -447,3 +447,11 @@ def test_a_model_without_the_methods_of_its_predictor_is_refused_at_once():
     copy = keras.models.clone_model(predictor.model)  # of class Functional
     with pytest.raises(ValueError, match="needs a Masque, or .* encode, generate.*=Functional"):
         Predictor(copy, predictor.preprocessor)
+
+
+def test_options_of_sampling_need_sampling():
+    predictor = make_predictor(num_decoder_blocks=1)
+    for options in ({"top_k": 5}, {"temperature": 0.5}, {"top_p": 0.9, "num_beams": 3}):
+        with pytest.raises(ValueError, match="an option of sampling, .* give sampling=True too"):
+            predictor.options(**options)
+        assert predictor.options(**options, sampling=True).sampling

@@ -149,3 +149,13 @@ def test_a_predictor_is_made_of_the_student():
     with pytest.raises(ValueError, match="Its `student` is the model.*model=Distillation"):
         Predictor(model, preprocessor)
     assert Predictor(model.student, preprocessor).tasks
+
+
+def test_a_teacher_of_shorter_windows_is_named():
+    short = models.ExtractiveReader(encoder=encoders.from_vocabulary(["owl", "hill"], length=8))
+    model = training.Distillation(student=reader(1), teacher=short)
+    model.compile(**training.extractive_reader(model=model.student, steps=9))
+    batch = {name: np.pad(values, [[0, 0], [0, 6]]) for name, values in BATCH.items()}
+    labels = {name: np.array([3, 3]) for name in ("begin", "end")}
+    with pytest.raises(ValueError, match="reads 8 subwords at most; a teacher .*Received: 12"):
+        model.fit(batch, labels, verbose=0)

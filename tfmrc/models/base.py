@@ -84,6 +84,9 @@ Received: word_dimm=4
     trained_outputs: tuple[str, ...] | None = None
     """Names of the outputs that had a loss and a label in `fit`; None before."""
 
+    num_fitted_weights: int | None = None
+    """Number of weights at the end of the latest `fit`; LoRA adds some. None before."""
+
     _captured: SimpleNamespace  # arguments of `get_config`; not a dict, because Keras tracks dicts
     train_function: Any
     test_function: Any
@@ -221,6 +224,7 @@ Received: word_dimm=4
             _refuse_validation_loss(given.get("callbacks"))
         _refuse_other_averages(self)
         history = super().fit(**given)
+        self.num_fitted_weights = len(self.weights)
         if isinstance(self.output, dict) and history.epoch:
             losses, earlier = history.history, self.trained_outputs or ()
             named = keras_private.outputs_with_loss(self)

@@ -102,6 +102,7 @@ class Predictor(Generic[R]):
         self._trained_parts: tuple[str, ...] | None = None
         self._seen_outputs: tuple[str, ...] | None = None  # `trained_outputs` of the model
         self._signatures: dict[Any, dict[str, Any]] = {}
+        self._num_weights = len(model.weights)  # of the graphs
         self._process = os.getpid()
         self.check_agreement()
         self._take_trained_outputs()
@@ -320,6 +321,10 @@ class Predictor(Generic[R]):
         """
         key = self.options(**options)
         self._take_trained_outputs()  # a `fit` may have changed them
+        fitted = getattr(self.model, "num_fitted_weights", None)
+        if fitted not in (None, self._num_weights):  # the graphs have no LoRA
+            self._num_weights = fitted
+            self._signatures.clear()
         if key not in self._signatures:
             self._signatures[key] = self.build_signatures(key)
         signatures = self._signatures[key]

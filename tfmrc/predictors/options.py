@@ -7,6 +7,8 @@ from tfmrc.arguments import check_whole_numbers
 
 __all__ = ["DecodingOptions", "QuestionOptions", "ReaderOptions", "SpanOptions"]
 
+OF_SAMPLING = ("temperature", "top_k", "top_p")
+
 
 @dataclass(frozen=True)
 class DecodingOptions:
@@ -42,8 +44,8 @@ class DecodingOptions:
             Default: False.
 
     Raises:
-        ValueError: If `num_return_sequences` is not from 1 to `num_beams`, or `max_length` is not
-            positive.
+        ValueError: If `num_return_sequences` is not from 1 to `num_beams`, `max_length` is not
+            positive, or an option of sampling is given without `sampling`.
     """
 
     num_beams: int = 1
@@ -69,6 +71,13 @@ class DecodingOptions:
                 "`num_return_sequences` must be from 1 to `num_beams`. Received: "
                 f"num_return_sequences={self.num_return_sequences!r}, num_beams={self.num_beams!r}"
             )
+        for each in fields(DecodingOptions):
+            value = getattr(self, each.name)
+            if each.name in OF_SAMPLING and value != each.default and not self.sampling:
+                raise ValueError(
+                    f"`{each.name}` is an option of sampling, which a search ignores: "
+                    f"give sampling=True too. Received: {each.name}={value!r}, sampling=False"
+                )
 
     def search(self) -> dict[str, Any]:
         """Returns the arguments of a model's `generate`, except `max_length`.

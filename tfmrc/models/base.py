@@ -423,7 +423,7 @@ def _refuse_other_averages(model: Model) -> None:
 
     At the end of `fit` Keras would assign the averages to other weights, in their order.
     """
-    optimizer = getattr(model, "optimizer", None)
+    optimizer: Any = getattr(model, "optimizer", None)
     optimizer = getattr(optimizer, "inner_optimizer", optimizer)
     if not (getattr(optimizer, "use_ema", False) and optimizer.built):
         return

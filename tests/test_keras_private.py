@@ -54,6 +54,24 @@ def test_the_outputs_with_a_loss_are_those_that_compile_names(loss, names):
     assert keras_private.outputs_with_loss(model) == names
 
 
+def test_an_output_whose_loss_has_no_weight_has_no_loss():
+    x = keras.Input((2,), name="x")
+    model = keras.Model(x, {name: keras.layers.Dense(1, name=name)(x) for name in "yz"})
+    model.compile("sgd", {"y": "mse", "z": "mse"}, loss_weights={"y": 0.5, "z": 0.0})
+    assert keras_private.outputs_with_loss(model) == ["y"]
+    model.compile("sgd", {"y": "mse", "z": "mse"})
+    assert keras_private.outputs_with_loss(model) == ["y", "z"]
+
+
+@pytest.mark.parametrize(
+    "layer", [keras.layers.Conv1D, keras.layers.LSTM, keras.layers.GlobalAveragePooling1D]
+)
+def test_the_automatic_name_of_a_class(layer):
+    arguments = (2, 3) if layer is keras.layers.Conv1D else (2,) * (layer is keras.layers.LSTM)
+    name = keras_private.automatic_name(layer.__name__)
+    assert layer(*arguments).name.startswith(name)
+
+
 def test_fit_starts_with_the_epoch_that_was_set(model):
     assert keras_private.initial_epoch(model) is None
     keras_private.set_initial_epoch(model, 3)

@@ -11,6 +11,7 @@ import keras
 
 __all__ = [
     "all_sublayers",
+    "automatic_name",
     "build_loss",
     "ema_variables",
     "index_of",
@@ -88,11 +89,16 @@ def outputs_of(model: Any) -> Any:
 
 
 def outputs_with_loss(model: Any) -> list[str] | None:
-    """Returns the names of the outputs for which `compile` got a loss; None if it names none."""
+    """Returns the names of the outputs for which `compile` got a loss; None if it names none.
+
+    An output whose loss has the weight 0 is none of them.
+    """
     given = getattr(model._compile_loss, "_user_loss", None)
     if not isinstance(given, dict):
         return None
-    return [name for name, loss in given.items() if loss is not None]
+    weights = model._compile_loss._user_loss_weights
+    weights = weights if isinstance(weights, dict) else {}
+    return [name for name, loss in given.items() if loss is not None and weights.get(name) != 0]
 
 
 def initial_epoch(model: Any) -> int | None:
@@ -139,6 +145,14 @@ def uses_weight_decay(optimizer: Any, variable: Any) -> bool:
 def all_sublayers(layer: Any) -> list[Any]:
     """Returns a layer and all layers in it, at any depth."""
     return list(layer._flatten_layers())
+
+
+def automatic_name(class_name: str) -> str:
+    """Returns the name that Keras gives the first layer of a class without a name of its own."""
+    from keras.src.utils.naming import to_snake_case
+
+    name: str = to_snake_case(class_name)
+    return name
 
 
 def seed_generators(layer: Any) -> list[Any]:

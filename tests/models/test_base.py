@@ -168,6 +168,19 @@ def test_frozen_layers_and_the_optimizers_state_survive_a_keras_file(tmp_path):
     )
 
 
+def test_flags_of_layers_with_a_digit_in_the_name_of_their_class():
+    """Keras numbers automatic names in the process, so the layer has another one when loaded."""
+
+    def made():
+        x = keras.Input((3, 2))
+        return keras.Model(x, keras.layers.Conv1D(2, 1)(keras.layers.Conv1D(2, 1)(x)))
+
+    first, again = made(), made()
+    first.layers[2].trainable = False
+    set_trainable_flags(again, trainable_flags(first))
+    assert [layer.trainable for layer in again.layers[1:]] == [True, False]
+
+
 def test_flags_of_a_layer_inside_a_frozen_one_and_of_the_whole_model():
     model = examples.small()
     model.shared_encoder[0].trainable = False
@@ -329,3 +342,26 @@ def test_a_frozen_model_whose_optimizer_keeps_averages():
     with pytest.warns(UserWarning, match="any trainable weights"):
         model.fit(np.ones((2, 2)), np.ones((2, 1)), verbose=0)
     assert model.trained_outputs == ("single", "doubled")
+
+
+class Two(Model):
+    """Two layers of the same sizes."""
+
+    def __init__(self, *, name="two", dtype=None):
+        x = keras.Input((2,), name="x")
+        hidden = keras.layers.Dense(2, name="first")(x)
+        super().__init__({"x": x}, {"y": keras.layers.Dense(2, name="second")(hidden)}, name=name)
+
+
+def test_layers_that_are_frozen_after_compile_do_not_get_the_averages_of_others():
+    model, x, y = Two(), {"x": np.ones((2, 2))}, {"y": np.ones((2, 2))}
+    model.compile(keras.optimizers.SGD(0.0, use_ema=True), {"y": "mse"}, run_eagerly=True)
+    model.fit(x, y, verbose=0)
+    model.get_layer("first").trainable = False
+    before = model.get_layer("second").get_weights()
+    with pytest.raises(ValueError, match="compile the model again. Received: 2 trained weights, 4"):
+        model.fit(x, y, verbose=0)
+    for value, weight in zip(before, model.get_layer("second").get_weights(), strict=True):
+        np.testing.assert_array_equal(weight, value)
+    model.compile(keras.optimizers.SGD(0.0, use_ema=True), {"y": "mse"}, run_eagerly=True)
+    model.fit(x, y, verbose=0)

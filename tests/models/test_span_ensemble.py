@@ -92,3 +92,14 @@ def test_what_cannot_be_averaged_is_said(members):
     encoder = encoders.from_vocabulary(["owl"], hidden_dim=8)
     with pytest.raises(ValueError, match="must have the same inputs. Received: .*encoder_ids"):
         SpanEnsemble([members[0], member(1, encoder=encoder)])
+
+
+def test_a_member_with_lora_is_copied_with_its_update():
+    one = member(4)
+    one.answer_module.begin.enable_lora(2)
+    random = np.random.default_rng(5)
+    for weight in one.answer_module.begin.trainable_weights:
+        weight.assign(random.normal(size=weight.shape))
+    together = SpanEnsemble([one])
+    for name, values in one(INPUTS).items():
+        np.testing.assert_allclose(together(INPUTS)[name], values, rtol=1e-5)

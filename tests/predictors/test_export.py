@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -17,7 +18,9 @@ from tests.serving.predictors import (
     make_predictor,
     run_loader,
 )
+from tfmrc.data import Example
 from tfmrc.predictors.export import operations, python_operations
+from tfmrc.predictors.model_card import _write
 from tfmrc.predictors.warmup import read_warmup_requests, write_warmup_requests
 from tfmrc.serving import BatchingOptions, profile, write_serving_config
 from tfmrc.serving.model_config import read_model_config
@@ -112,6 +115,32 @@ def test_the_signature_has_the_documented_names_and_types(exported):
         "answerable_probability": ("float32", [None]),
         "truncated": ("bool", [None]),
     }
+
+
+def test_a_model_card_has_numbers_of_numpy(tmp_path):
+    _write(tmp_path / "card.json", {"max_length": np.int64(5), "f1": np.float32(0.5)})
+    assert json.loads((tmp_path / "card.json").read_text()) == {"max_length": 5, "f1": 0.5}
+    with pytest.raises(TypeError, match="A set is no JSON value"):
+        _write(tmp_path / "card.json", {"f1": {1}})
+
+
+def test_weights_that_a_fit_has_added_count_in_answers():
+    predictor = make_predictor(decoder=False)
+    model = predictor.model
+    model.trained_outputs = tuple(model.output)  # as of a loaded predictor
+    before = predictor.run("serving_default", REQUEST)["relevance"]
+    layer = model.passage_ranker.score
+    layer.enable_lora(1)
+    for weight in layer.trainable_weights:
+        weight.assign(np.random.default_rng(3).normal(size=weight.shape))
+    model.compile(keras.optimizers.SGD(0.0), {"classifier": "mse"}, run_eagerly=True)
+    passages = ("An owl flew.", "It is high.")
+    answers = {predictor.preprocessor.styles[0]: ("An owl.",)}
+    example = Example("1", "Who flew?", passages, answers, relevance=(True, False))
+    batch = predictor.preprocessor.dataset([example], batch_size=1)
+    model.fit(batch.map(lambda x, y, w: (x, {"classifier": y["classifier"]})), verbose=0)
+    after = predictor.run("serving_default", REQUEST)["relevance"]
+    assert np.abs(after - before).max() > 1e-3
 
 
 def test_a_version_is_replaced_only_on_request(tmp_path, monkeypatch):

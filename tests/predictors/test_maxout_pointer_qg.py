@@ -169,7 +169,7 @@ def test_questions_about_candidates_say_if_the_passage_was_cut(predictor):
 
 
 def test_questions_about_candidates_refuse_wrong_options_at_once(predictor):
-    with pytest.raises(ValueError, match="must be 1 or more. Received: batch_size=0"):
+    with pytest.raises(ValueError, match="an int of 1 or more. Received: batch_size=0"):
         predictor.generate_from_passage([], batch_size=0)
     with pytest.raises(TypeError, match="max_answers"):
         predictor.generate_from_passage([], max_answer=1)

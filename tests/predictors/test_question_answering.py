@@ -91,6 +91,12 @@ def test_a_long_question_is_cut_where_windows_are_small(predictor):
         answerer(question=QUESTION * 30, context=LONG, doc_stride=32)
 
 
+def test_a_forked_process_is_told_to_load_again(answerer, monkeypatch):
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    with pytest.raises(RuntimeError, match="forked after it was used. Load the predictor"):
+        answerer(question="Who flew?", context="An owl flew.")
+
+
 def test_no_answer_is_one_of_the_answers(answerer):
     results = answerer(question=QUESTION, context=CONTEXT, top_k=50, handle_impossible_answer=True)
     assert {"", "owls"} <= {result["answer"] for result in results}

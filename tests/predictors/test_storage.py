@@ -411,5 +411,47 @@ def test_outputs_without_labels_are_left_out_and_said(tmp_path):
     model.compile(**training.masque(steps=9, warmup_steps=1, model=model), run_eagerly=True)
     model.fit(preprocessor.dataset(ranked, batch_size=1), verbose=0)
     assert model.trained_outputs == ("ranker", "decoder")
+    with pytest.warns(UserWarning, match="label for classifier: it was not trained"):
+        assert loaded.trained_parts == ("ranker", "decoder")  # what is saved and answered with
+    outputs = loaded.run("serving_default", REQUEST, max_length=2)
+    assert "relevance" in outputs and "answerable_probability" not in outputs
     model.fit(preprocessor.dataset(plain, batch_size=1), verbose=0)
     assert model.trained_outputs == ("ranker", "decoder")
+
+
+def test_a_fit_after_the_predictor_was_made_counts_too(tmp_path):
+    predictor = make_predictor(num_decoder_blocks=1)
+    model = predictor.model
+    assert "relevance" in predictor.run("serving_default", REQUEST, max_length=2)
+    model.trained_outputs = ("decoder",)  # as `fit` without labels sets it
+    with pytest.warns(UserWarning, match="label for ranker, classifier: it was not trained"):
+        outputs = predictor.run("serving_default", REQUEST, max_length=2)
+    assert "relevance" not in outputs
+    loaded = Predictor.load(predictor.save(tmp_path / "predictor"))
+    assert loaded.trained_parts == ("decoder",)
+    predictor.trained_parts = None  # as the warning says
+    assert "relevance" in predictor.run("serving_default", REQUEST, max_length=2)
+
+
+def test_whole_numbers_are_those_of_python_or_numpy():
+    predictor = make_predictor(num_decoder_blocks=1)
+    assert list(predictor.predict([], batch_size=np.int64(3))) == []
+    assert predictor.options(max_length=np.int64(3)) == predictor.options(max_length=3)
+    for options in ({"batch_size": 2.5}, {"batch_size": True}, {"max_length": 2.5}):
+        with pytest.raises(ValueError, match="must be an int of 1 or more. Received"):
+            predictor.predict([], **options)
+
+
+def test_a_model_without_the_methods_of_its_predictor_is_refused_at_once():
+    predictor = make_predictor(num_decoder_blocks=1)
+    copy = keras.models.clone_model(predictor.model)  # of class Functional
+    with pytest.raises(ValueError, match="needs a Masque, or .* encode, generate.*=Functional"):
+        Predictor(copy, predictor.preprocessor)
+
+
+def test_options_of_sampling_need_sampling():
+    predictor = make_predictor(num_decoder_blocks=1)
+    for options in ({"top_k": 5}, {"temperature": 0.5}, {"top_p": 0.9, "num_beams": 3}):
+        with pytest.raises(ValueError, match="an option of sampling, .* give sampling=True too"):
+            predictor.options(**options)
+        assert predictor.options(**options, sampling=True).sampling

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from tfmrc import encoders, keras_private, models, training
+from tfmrc import Predictor, encoders, keras_private, models, preprocessing, training
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.training.distillation import SoftTargets, Teacher
 
@@ -138,3 +138,24 @@ def test_other_models_are_refused():
     plain = keras.Model(inputs, keras.layers.Dense(1)(inputs))
     with pytest.raises(ValueError, match="teacher=Functional"):
         training.Distillation(student=student, teacher=plain)
+
+
+def test_a_predictor_is_made_of_the_student():
+    model = training.Distillation(student=reader(1), teacher=reader(2))
+    encoder = encoders.from_vocabulary(["owl", "hill", "who"], length=16)
+    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
+        encoder=encoder, window_length=16, overlap=4, question_length=6
+    )
+    with pytest.raises(ValueError, match="Its `student` is the model.*model=Distillation"):
+        Predictor(model, preprocessor)
+    assert Predictor(model.student, preprocessor).tasks
+
+
+def test_a_teacher_of_shorter_windows_is_named():
+    short = models.ExtractiveReader(encoder=encoders.from_vocabulary(["owl", "hill"], length=8))
+    model = training.Distillation(student=reader(1), teacher=short)
+    model.compile(**training.extractive_reader(model=model.student, steps=9))
+    batch = {name: np.pad(values, [[0, 0], [0, 6]]) for name, values in BATCH.items()}
+    labels = {name: np.array([3, 3]) for name in ("begin", "end")}
+    with pytest.raises(ValueError, match="reads 8 subwords at most; a teacher .*Received: 12"):
+        model.fit(batch, labels, verbose=0)

@@ -86,6 +86,9 @@ Received: word_dimm=4
     trained_outputs: tuple[str, ...] | None = None
     """Names of the outputs that had a loss and a label in `fit`; None before."""
 
+    num_fitted_weights: int | None = None
+    """Number of weights at the end of the latest `fit`; LoRA adds some. None before."""
+
     _captured: SimpleNamespace  # arguments of `get_config`; not a dict, because Keras tracks dicts
     train_function: Any
     test_function: Any
@@ -215,7 +218,8 @@ Received: word_dimm=4
         Outputs that had no loss, or no label in any example, are not in `trained_outputs`.
 
         Raises:
-            ValueError: A callback monitors the validation loss, and there are no validation data.
+            ValueError: A callback monitors the validation loss, and there are no validation data;
+                or the optimizer keeps averages of other weights than those that are trained.
         """
         given = inspect.signature(super().fit).bind(*args, **kwargs).arguments
         x = given.get("x")
@@ -224,7 +228,9 @@ Received: word_dimm=4
         check_rows(x)
         if given.get("validation_data") is None and not given.get("validation_split"):
             _refuse_validation_loss(given.get("callbacks"))
+        _refuse_other_averages(self)
         history = super().fit(**given)
+        self.num_fitted_weights = len(self.weights)
         if isinstance(self.output, dict) and history.epoch:
             losses, earlier = history.history, self.trained_outputs or ()
             named = keras_private.outputs_with_loss(self)
@@ -418,6 +424,24 @@ def _refuse_validation_loss(callbacks: Any) -> None:
                 "`validation_data`, or another `monitor`. Received: "
                 f"monitor={callback.monitor!r}, validation_data=None"
             )
+
+
+def _refuse_other_averages(model: Model) -> None:
+    """Refuses weights that were frozen or thawed after `compile`, if the optimizer averages.
+
+    At the end of `fit` Keras would assign the averages to other weights, in their order.
+    """
+    optimizer: Any = getattr(model, "optimizer", None)
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+    if not (getattr(optimizer, "use_ema", False) and optimizer.built):
+        return
+    averaged = keras_private.optimizer_variables(optimizer)
+    if [id(v) for v in averaged] != [id(v) for v in model.trainable_variables]:
+        raise ValueError(
+            "Layers were frozen or thawed after `compile`, whose optimizer averages the weights "
+            "that were trained then: compile the model again. Received: "
+            f"{len(model.trainable_variables)} trained weights, {len(averaged)} averaged ones"
+        )
 
 
 def _put(model: Model, name: str, value: Any) -> None:

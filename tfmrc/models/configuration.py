@@ -1,11 +1,13 @@
 """Conversion of constructor arguments to JSON values and back."""
 
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import keras
 
 from tfmrc import encoders
+from tfmrc.models.folder import optimizer_of
 from tfmrc.ops.ids import NUM_SPECIAL
 
 __all__ = [
@@ -148,7 +150,16 @@ def check_contextual(
 
 
 def renamed_copy(model: Any, name: str) -> Any:
-    """Returns a model's copy with its weights, under another name for a place in a larger model."""
+    """Returns a model's copy with its weights, under another name for a place in a larger model.
+
+    The copy has no LoRA of its own: its kernels are those of the model with their updates.
+    """
     copy = type(model).from_config({**model.get_config(), "name": name})
-    copy.set_weights(model.get_weights())
+    if len(copy.weights) == len(model.weights):
+        copy.set_weights(model.get_weights())
+        return copy
+    with tempfile.TemporaryDirectory() as folder:  # Keras merges LoRA into the kernels of a file
+        path = f"{folder}/merged.weights.h5"
+        keras.saving.save_weights(model, path, objects_to_skip=optimizer_of(model))
+        copy.load_weights(path)
     return copy

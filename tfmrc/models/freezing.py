@@ -71,8 +71,7 @@ def _named(layer: Any) -> Iterator[tuple[str, Any]]:
     """Yields the sublayers of a layer under names that are the same in every process."""
     counts: dict[str, int] = {}
     for sublayer in keras_private.sublayers(layer):
-        of_class = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_",
-                          type(sublayer).__name__).lower()  # fmt: skip
+        of_class = keras_private.automatic_name(type(sublayer).__name__)
         automatic = re.fullmatch(rf"{of_class}(_\d+)?", sublayer.name)
         name = of_class if automatic else sublayer.name
         number = counts.get(name, 0)

@@ -8,6 +8,7 @@ from typing import Any
 __all__ = ["explaining"]
 
 WRONG = re.compile(r"\] = (-?\d+) is not in \[0, (\d+)\)")
+POSITIONS = re.compile(r"Expected size\[0\] in \[0, (\d+)\], but got (\d+)")
 STRUCTURES = re.compile(r"different structures\.\s*y_true: (\{.*\})\s*y_pred: (\{.*\})")
 NAME = re.compile(r"'(\w+)':")
 NODE = re.compile(r"\{\{node (.+?)\}\}")
@@ -25,7 +26,7 @@ def explaining(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Returns:
         The step, which raises a ValueError for an id or a label that is out of range, and for
-        labels of outputs that the model lacks.
+        labels of outputs that the model lacks, and windows longer than an encoder reads.
     """
 
     @functools.wraps(function)
@@ -59,6 +60,13 @@ def _explanation(text: str) -> str | None:
             f"Received: labels {labels}; outputs {outputs}"
         )
     wrong, nodes = WRONG.search(text), NODE.findall(text)
+    long = POSITIONS.search(text)
+    if long is not None and "position_embedding" in text:
+        return (
+            f"An encoder of the model reads {long[1]} subwords at most; a teacher must read the "
+            "windows of its student. Make windows that fit (`window_length` of the preprocessor, "
+            f"`length` of its encoder). Received: {long[2]} subwords"
+        )
     if wrong is None:
         return None
     value, size = int(wrong[1]), int(wrong[2])

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
 import tensorflow as tf
 
-from tfmrc.arguments import check_arguments
+from tfmrc.arguments import check_arguments, check_whole_numbers
 from tfmrc.models.folder import build
 from tfmrc.predictors import registry
 from tfmrc.predictors.export import export_saved_model
@@ -49,6 +49,7 @@ class Predictor(Generic[R]):
         only_asks: bool. Whether a model of this class asks questions and answers none, so that
             `spans: exact` of an experiment also selects test examples by their answer.
             Default: False.
+        model_methods: tuple of str. Methods of the model that the predictor calls. Default: ().
         model: The model.
         preprocessor: The preprocessor.
         metrics: dict. Measured results of the model, saved and exported with it.
@@ -74,6 +75,7 @@ class Predictor(Generic[R]):
     """
 
     model_class: ClassVar[type]
+    model_methods: ClassVar[tuple[str, ...]] = ()
     preprocessor_class: ClassVar[type]
     options_class: ClassVar[type] = DecodingOptions
     only_asks: ClassVar[bool] = False
@@ -99,17 +101,20 @@ class Predictor(Generic[R]):
         self.preprocessor: Any = preprocessor
         self.metrics: dict[str, Any] = {}
         self._trained_parts: tuple[str, ...] | None = None
+        self._seen_outputs: tuple[str, ...] | None = None  # `trained_outputs` of the model
         self._signatures: dict[Any, dict[str, Any]] = {}
+        self._num_weights = len(model.weights)  # of the graphs
         self._process = os.getpid()
         self.check_agreement()
         self._take_trained_outputs()
 
     def _take_trained_outputs(self) -> None:
-        """Leaves out what `fit` found no loss or no label for, and says so."""
+        """Leaves out what a new `fit` found no loss or no label for, and says so."""
         trained = getattr(self.model, "trained_outputs", None)
-        if trained is None:
+        if trained is None or trained == self._seen_outputs:
             return
-        self._trained_parts = tuple(trained)
+        self._seen_outputs = trained
+        self.trained_parts = trained
         missing = [name for name in self.model.output if name not in trained]
         if missing:
             warnings.warn(
@@ -174,9 +179,11 @@ class Predictor(Generic[R]):
     def trained_parts(self) -> tuple[str, ...] | None:
         """Names of the model's outputs that had a label in training; None if unknown.
 
-        Training sets it. It is saved and loaded with the predictor. An output that was never
-        trained is left out of results and exports, because its numbers are meaningless.
+        Training sets it, also a `fit` after the predictor was made. It is saved and loaded with the
+        predictor. An output that was never trained is left out of results and exports, because its
+        numbers are meaningless.
         """
+        self._take_trained_outputs()
         return self._trained_parts
 
     @trained_parts.setter
@@ -188,7 +195,8 @@ class Predictor(Generic[R]):
 
     def is_trained(self, part: str) -> bool:
         """Returns True if a part was trained or if this is unknown."""
-        return self._trained_parts is None or part in self._trained_parts
+        trained = self.trained_parts
+        return trained is None or part in trained
 
     def answer(
         self,
@@ -264,8 +272,7 @@ class Predictor(Generic[R]):
             TypeError: If an option is unknown; and while the results are read, if an example is a
                 dict.
         """
-        if not isinstance(batch_size, int) or batch_size < 1:
-            raise ValueError(f"`batch_size` must be 1 or more. Received: batch_size={batch_size!r}")
+        check_whole_numbers(1, batch_size=batch_size)
         selected = self.task(task)
         self.options(**options)
         stream = iter(examples)
@@ -290,7 +297,7 @@ class Predictor(Generic[R]):
             ValueError: If the signature or an input is unknown, an input is missing, or the graph
                 refuses a value.
         """
-        self._check_process()
+        self.check_process()
         function = self.signature(signature, **options)
         inputs = self.complete(inputs)
         specs = function.input_signature
@@ -314,6 +321,11 @@ class Predictor(Generic[R]):
             ValueError: If there is no such signature.
         """
         key = self.options(**options)
+        self._take_trained_outputs()  # a `fit` may have changed them
+        fitted = getattr(self.model, "num_fitted_weights", None)
+        if fitted not in (None, self._num_weights):  # the graphs have no LoRA
+            self._num_weights = fitted
+            self._signatures.clear()
         if key not in self._signatures:
             self._signatures[key] = self.build_signatures(key)
         signatures = self._signatures[key]
@@ -369,8 +381,18 @@ class Predictor(Generic[R]):
         return next(iter(self.predict_batch([query], task, options)))
 
     def check_agreement(self) -> None:
-        """Raises a ValueError if the sizes of model and preprocessor differ, or one encodes."""
+        """Raises a ValueError if the sizes of model and preprocessor differ, or one encodes.
+
+        So does a model without one of `model_methods`.
+        """
         model = self.model
+        lacking = [name for name in self.model_methods if not hasattr(model, name)]
+        if lacking:
+            hint = " Its `student` is the model to predict with." * hasattr(model, "student")
+            raise ValueError(
+                f"{type(self).__name__} needs a {self.model_class.__name__}, or a model with its "
+                f"method {', '.join(lacking)}.{hint} Received: model={type(model).__name__}"
+            )
         has = [
             getattr(part, name, None) is not None
             for part, name in ((model, "encoder"), (self.preprocessor, "subwords"))
@@ -452,10 +474,11 @@ class Predictor(Generic[R]):
             lambda: parts.predictor_class(parts.model, parts.preprocessor, **parts.arguments),
         )
         predictor.metrics = parts.metrics
-        predictor.trained_parts = parts.trained_parts
         outputs, known = getattr(parts.model, "output", None), parts.trained_parts
         if isinstance(outputs, dict):  # what was trained stays so in a further `fit`
             parts.model.trained_outputs = tuple(outputs if known is None else known)
+            predictor._seen_outputs = parts.model.trained_outputs
+        predictor.trained_parts = parts.trained_parts
         return predictor
 
     def export(
@@ -491,7 +514,8 @@ class Predictor(Generic[R]):
             overwrite=overwrite,
         )
 
-    def _check_process(self) -> None:
+    def check_process(self) -> None:
+        """Raises a RuntimeError in a process that was forked after the predictor was made."""
         if os.getpid() != self._process:
             raise RuntimeError(
                 "TensorFlow does not work in a process that was forked after it was used. Load the "

@@ -54,6 +54,7 @@ class ExtractiveReaderPredictor(Predictor[SpanAnswer]):
     """
 
     model_class = models.ExtractiveReader
+    model_methods = ("scores",)
     preprocessor_class = preprocessing.ExtractiveReaderPreprocessor
     options_class = ReaderOptions
 

@@ -61,6 +61,7 @@ class MasquePredictor(Predictor[Answer]):
     """
 
     model_class = models.Masque
+    model_methods = ("encode", "generate", "attribute")
     preprocessor_class = preprocessing.MasquePreprocessor
     options_class = DecodingOptions
 

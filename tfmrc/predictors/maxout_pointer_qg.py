@@ -8,6 +8,7 @@ import keras
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
+from tfmrc.arguments import check_whole_numbers
 from tfmrc.ops.ids import EOS
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.base import Predictor
@@ -54,6 +55,7 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
     """
 
     model_class = models.MaxoutPointerQG
+    model_methods = ("encode", "generate")
     preprocessor_class = preprocessing.MaxoutPointerQGPreprocessor
     options_class = QuestionOptions
     only_asks = True
@@ -115,8 +117,7 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
             ValueError: If the model was trained without answers, or `batch_size` is below 1.
             TypeError: If an option is unknown.
         """
-        if not isinstance(batch_size, int) or batch_size < 1:
-            raise ValueError(f"`batch_size` must be 1 or more. Received: batch_size={batch_size!r}")
+        check_whole_numbers(1, batch_size=batch_size)
         if not self.preprocessor.with_answers:
             raise ValueError(
                 "Answer candidates need a model that was trained with answers. "

@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from tfmrc.predictors.meanings import INPUTS, output_meanings
@@ -93,7 +94,15 @@ def _pretrained(model: Any) -> dict[str, Any]:
 
 
 def _write(path: Path, value: Any) -> None:
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=_number)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _number(value: Any) -> Any:
+    """Returns a number of NumPy, which an option may be, as one of Python."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"A {type(value).__name__} is no JSON value. Received: {value!r:.80}")
 
 
 def _signature(concrete: Any) -> dict[str, Any]:

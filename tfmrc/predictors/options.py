@@ -1,10 +1,14 @@
 """Options of decoding."""
 
 from dataclasses import asdict, dataclass, fields
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
+from tfmrc.arguments import check_whole_numbers
+
 __all__ = ["DecodingOptions", "QuestionOptions", "ReaderOptions", "SpanOptions"]
+
+OF_SAMPLING = ("temperature", "top_k", "top_p")
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,8 @@ class DecodingOptions:
             Default: False.
 
     Raises:
-        ValueError: If `num_return_sequences` is not from 1 to `num_beams`, or `max_length` is not
-            positive.
+        ValueError: If `num_return_sequences` is not from 1 to `num_beams`, `max_length` is not
+            positive, or an option of sampling is given without `sampling`.
     """
 
     num_beams: int = 1
@@ -68,6 +72,13 @@ class DecodingOptions:
                 "`num_return_sequences` must be from 1 to `num_beams`. Received: "
                 f"num_return_sequences={self.num_return_sequences!r}, num_beams={self.num_beams!r}"
             )
+        for each in fields(DecodingOptions):
+            value = getattr(self, each.name)
+            if each.name in OF_SAMPLING and value != each.default and not self.sampling:
+                raise ValueError(
+                    f"`{each.name}` is an option of sampling, which a search ignores: "
+                    f"give sampling=True too. Received: {each.name}={value!r}, sampling=False"
+                )
 
     def search(self) -> dict[str, Any]:
         """Returns the arguments of a model's `generate`, except `max_length`.
@@ -117,7 +128,7 @@ class SpanOptions:
         return_steps: bool. Whether each step's distributions are among the outputs. Default: False.
 
     Raises:
-        ValueError: If a number is below 1.
+        ValueError: If a number is no int of at least 1.
     """
 
     num_return_sequences: int = 1
@@ -145,7 +156,7 @@ class ReaderOptions:
             held-out questions. Default: None.
 
     Raises:
-        ValueError: If a number is below 1, or the threshold is not from 0 to 1.
+        ValueError: If a number is no int of at least 1, or the threshold is not from 0 to 1.
     """
 
     num_return_sequences: int = 1
@@ -165,12 +176,6 @@ class ReaderOptions:
 
 
 def check_positive(options: Any, *names: str) -> None:
-    """Raises a ValueError if an option is neither None nor a whole number of at least 1."""
-    for name in names:
-        value = getattr(options, name)
-        if value is None:
-            continue
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-            raise ValueError(
-                f"`{name}` must be a whole number of at least 1. Received: {name}={value!r}"
-            )
+    """Raises a ValueError if an option is neither None nor an int of at least 1."""
+    values = {name: getattr(options, name) for name in names}
+    check_whole_numbers(1, **{name: value for name, value in values.items() if value is not None})

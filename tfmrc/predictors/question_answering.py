@@ -129,6 +129,7 @@ class QuestionAnsweringPipeline:
         Raises:
             ValueError: A question or a context is missing, blank or None, or their numbers differ.
             TypeError: An option is unknown.
+            RuntimeError: The process was forked after the model was loaded.
         """
         names = [name for name in ("question", "context") if name in kwargs]
         given: dict[str, Any] = {name: kwargs.pop(name) for name in names}
@@ -180,6 +181,7 @@ class QuestionAnsweringPipeline:
                 end = getattr(answer, "end", -1)
                 yield [_answer(answer.probability, max(start, 0), max(end, 0), answer.text)]
             return
+        self.predictor.check_process()
         texts = [strings(column, name) for column, name in zip(
             zip(*batch, strict=True), ("question", "context"), strict=True)]  # fmt: skip
         compute = self._legacy if options.legacy else self._default

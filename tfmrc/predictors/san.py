@@ -62,6 +62,7 @@ class SANPredictor(Predictor[SpanAnswer]):
     """
 
     model_class = models.SAN
+    model_methods = ("find", "spans")
     preprocessor_class = preprocessing.SANPreprocessor
     options_class = SpanOptions
 

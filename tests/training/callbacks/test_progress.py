@@ -63,6 +63,17 @@ def test_an_unknown_number_of_steps(clock, capsys):
     assert capsys.readouterr().out.splitlines() == ["step 1", "step 2, loss 0.5000"]
 
 
+def test_several_steps_in_one_call(clock, capsys):
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    model.compile(keras.optimizers.SGD(0.0), "mse", steps_per_execution=4)
+    x = np.zeros((10, 1))
+    model.fit(x, x, batch_size=1, epochs=2, verbose=0, callbacks=[training.Progress(0)])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        f"step {n} of 20" for n in (4, 8, 10, 14, 18, 20)
+    ]
+
+
 def test_a_negative_time():
     with pytest.raises(ValueError, match="every_seconds=-1"):
         training.Progress(-1)

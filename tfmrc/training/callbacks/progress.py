@@ -50,6 +50,7 @@ class Progress(keras.callbacks.Callback):
         self.first_step = first_step
         self.steps = steps
         self._step: int | None = None
+        self._batch = -1  # the last one of the epoch so far
         self._printed_at = 0.0
         self._printed_step: int | None = None
 
@@ -58,12 +59,16 @@ class Progress(keras.callbacks.Callback):
         self._printed_at, self._printed_step = time.monotonic(), None
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._batch = -1
         if self._step is None:
             self._step = epoch * (self.params.get("steps") or 0)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        # Steps are counted, since an epoch of a resumed training may be shorter than the others.
-        self._step = step = (self._step or 0) + 1
+        # Steps are counted, since an epoch of a resumed training may be shorter than the others,
+        # and `steps_per_execution` of them are one call, the last of an epoch fewer.
+        last = min(batch + 1, self.params.get("steps") or batch + 1) - 1
+        self._step = step = (self._step or 0) + last - self._batch
+        self._batch = last
         now = time.monotonic()
         passed = now - self._printed_at
         if passed < self.every_seconds:

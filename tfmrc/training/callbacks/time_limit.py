@@ -14,7 +14,8 @@ class TimeLimit(keras.callbacks.Callback):
     Validation counts. The last epoch ends like any other, with validation and a checkpoint. With a
     greater limit the run can go on from there (`goes_on`).
     `reached` is True if the limit ended training. `seconds_per_step` is the median of the last
-    steps, without the first one, which builds the graph, and without validation.
+    steps, without the first one, which builds the graph, and without validation; with
+    `steps_per_execution` of `compile`, of the last executions divided by that number.
 
     Args:
         minutes: float or None. The limit; None for no limit, but the time is still measured.
@@ -74,7 +75,7 @@ class TimeLimit(keras.callbacks.Callback):
             return
         now = time.monotonic()
         if self._step_began is not None:
-            self._steps.append(now - self._step_began)
+            self._steps.append((now - self._step_began) / self.model.steps_per_execution)
         self._step_began = now
         if self.minutes is not None and self.seconds >= 60 * self.minutes:
             self.reached = True

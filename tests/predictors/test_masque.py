@@ -214,7 +214,7 @@ def test_model_and_features_must_agree(predictor):
     ],
 )
 def test_numbers_of_options_are_whole(options, name, value):
-    said = rf"^`{name}` must be a whole number of at least 1. Received: {name}={value!r}$"
+    said = rf"^`{name}` must be an int of 1 or more. Received: {name}={value!r}$"
     with pytest.raises(ValueError, match=said):
         options(**{name: value})
 

@@ -7,6 +7,8 @@ import unicodedata
 import numpy as np
 import tensorflow as tf
 
+from tfmrc.unspaced import UNSPACED
+
 # A space is 0, so that a padded neighbour reads as a space.
 SPACE = 0
 LETTER = 1  # letters without case, lower case letters, and numbers that are not digits (½, Ⅳ)
@@ -73,22 +75,6 @@ _SPECIAL = {
     "\N{ZERO WIDTH NO-BREAK SPACE}": SYMBOL,
 }
 
-# Unicode blocks of scripts without spaces between words.
-_UNSPACED = (
-    (0x0E00, 0x0EFF),  # Thai, Lao
-    (0x1000, 0x109F),  # Myanmar
-    (0x1780, 0x17FF),  # Khmer
-    (0x3005, 0x3007),  # ideographic iteration mark, closing mark and zero
-    (0x3040, 0x312F),  # Hiragana, Katakana, Bopomofo
-    (0x31A0, 0x31BF),  # Bopomofo, extended
-    (0x31F0, 0x31FF),  # Katakana, extended
-    (0x3400, 0x4DBF),  # ideographs
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0xFF66, 0xFF9F),  # Katakana of half width
-    (0x1B000, 0x1B16F),
-    (0x20000, 0x3FFFD),
-)
 _SKIN_TONES = (0x1F3FB, 0x1F3FF)
 _FLAGS = (0x1F1E6, 0x1F1FF)
 _ASSIGNED = ((0, 0x34000), (0xE0000, 0xE1000))  # other code points are private or unassigned
@@ -104,7 +90,7 @@ def _table() -> np.ndarray:
         part = classes[first:last]
         part[:] = [_BY_CATEGORY.get(each, SYMBOL) for each in map(unicodedata.category, assigned)]
         part[[each.isspace() for each in assigned]] = SPACE
-    for first, last in _UNSPACED:
+    for first, last in UNSPACED:
         part = classes[first : last + 1]
         part[part == LETTER] = SINGLE
     for (first, last), name in ((_SKIN_TONES, EXTEND), (_FLAGS, FLAG)):

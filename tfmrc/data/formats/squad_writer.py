@@ -16,12 +16,11 @@ from tfmrc.data.formats.squad import FREE
 from tfmrc.data.stream import open_to_write
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.pipes import run_piped
+from tfmrc.unspaced import UNSPACED
 
-# Scripts without spaces between words, as in `tfmrc.text.characters`: each letter is a word.
-_UNSPACED = (
-    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u312f\u31a0-\u31bf\u31f0-\u31ff"
-    r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003fffd"
-)
+_UNSPACED = "".join(
+    f"{chr(first)}-{chr(last)}" for first, last in UNSPACED
+)  # each letter is a word
 
 
 def write_squad(

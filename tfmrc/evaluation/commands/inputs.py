@@ -65,6 +65,7 @@ def squad_answers(options: Namespace, path: Path, version: str) -> dict[str, str
 
 def squad_references(known: Mapping[str, Reference]) -> dict[str, tuple[str, ...]]:
     """Returns the references by id, without questions whose answers are of other styles."""
+    # By the official script a question without answers, whatever is known of it, has none.
     return {key: r.answers for key, r in known.items() if r.answers or not r.answerable}
 
 

@@ -87,10 +87,22 @@ def test_a_report_inside_the_folder_keeps_its_predictions(folder, tmp_path):
             (copy / name).unlink()
         before = folder_digest(copy)
         (copy / "report").mkdir(exist_ok=True)
-        (copy / "report" / "report.md").write_text("a report", encoding="utf-8")
+        for name in ("report/report.md", "answers.jsonl"):
+            (copy / name).write_text(f"a report, {len(remove)}", encoding="utf-8")
         assert folder_digest(copy) == before
     (copy / "config.json").write_text("{}", encoding="utf-8")
     assert folder_digest(copy) != before
+
+
+def test_the_digest_of_a_folder_is_that_of_the_predictor_in_it(tmp_path):
+    """`tfmrc.load` reads a folder that has it as `predictor`: another one answers otherwise."""
+    digests = []
+    for weights in ("one", "two"):
+        (tmp_path / weights / "predictor").mkdir(parents=True)
+        (tmp_path / weights / "predictor" / "manifest.json").write_text(weights, encoding="utf-8")
+        digests.append(folder_digest(tmp_path / weights))
+        assert digests[-1] == folder_digest(tmp_path / weights / "predictor")
+    assert digests[0] != digests[1]
 
 
 def test_the_command_and_its_options(folder, questions, tmp_path, capsys, without_graphs):

@@ -76,25 +76,28 @@ def run_digest(experiment: Experiment, folder: Path) -> str:
 def folder_digest(folder: str | Path, dtype: str | None = None) -> str:
     """Returns a digest of a model's folder, whatever else a report beside it adds.
 
-    That of a run covers its predictor and its settings, which name tagger and ranker; without
-    digests of tfmrc's own, as in a reader of Hugging Face, it covers the folder's files.
+    That of a run covers its predictor and its settings, which name tagger and ranker; that of a
+    folder with a predictor in it, as `tfmrc.load` reads it, the predictor. Without digests of
+    tfmrc's own, as in a reader of Hugging Face, it covers the files that a reader consists of.
 
     Args:
         folder: str or path. A run, a saved predictor, a reader, or a name of the hub (`hf://`).
         dtype: str or None. The precision in which a reader is loaded, if not its own.
             Default: None.
     """
-    from tfmrc.predictors.hugging_face import local_folder
+    from tfmrc.predictors.hugging_face import is_hugging_face, local_folder, reader_files
     from tfmrc.predictors.manifest import manifest_of
 
     folder = local_folder(folder)
     if folders.is_run(folder):
         paths = [folder / folders.CONFIG, manifest_of(folder / folders.PREDICTOR)]
-    else:
+    elif is_hugging_face(folder):
         paths = [manifest_of(folder)]
+    else:
+        paths = [manifest_of(folder) or manifest_of(folder / folders.PREDICTOR)]
     known = [path for path in paths if path is not None]
     digest = hashlib.sha256(b"" if dtype is None else f"{dtype}\n".encode())
-    for path in known or sorted(path for path in folder.iterdir() if path.is_file()):
+    for path in known or reader_files(folder):
         with path.open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         digest.update(f"{path.name} {content}\n".encode())

@@ -29,12 +29,19 @@ from tfmrc.predictors.folders import check_target, new_folder
 from tfmrc.predictors.manifest import manifest_of, verify_files
 from tfmrc.preprocessing import ExtractiveReaderPreprocessor
 
-__all__ = ["is_hugging_face", "load_hugging_face", "local_folder", "save_hugging_face"]
+__all__ = [
+    "is_hugging_face",
+    "load_hugging_face",
+    "local_folder",
+    "reader_files",
+    "save_hugging_face",
+]
 
 HUB = "hf://"
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FILES = (CONFIG, "*.safetensors", "model.safetensors.index.json", "tokenizer*.json", "vocab*",
          "merges.txt", "special_tokens_map.json")  # fmt: skip
+PICKLES = "*.bin"  # which a folder may have in place of safetensors
 # The part of class names there: BertForQuestionAnswering, BertTokenizer.
 CLASSES = {
     "bert": "Bert", "distil_bert": "DistilBert", "electra": "Electra", "roberta": "Roberta",
@@ -154,6 +161,15 @@ def local_folder(folder: str | PathLike[str]) -> Path:
             name, revision=revision or None, allow_patterns=list(FILES)
         )
     )
+
+
+def reader_files(folder: Path) -> list[Path]:
+    """Returns the files of a folder that a reader consists of, in the order of their names.
+
+    Others, such as predictions that were written beside them, are no part of it.
+    """
+    paths = {path for pattern in (*FILES, PICKLES) for path in folder.glob(pattern)}
+    return sorted(path for path in paths if path.is_file())
 
 
 def save_hugging_face(predictor: ExtractiveReaderPredictor, folder: str | PathLike[str]) -> Path:

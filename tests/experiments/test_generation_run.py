@@ -2,15 +2,19 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
+import tfmrc
 from tests.recipes.small_squad import NAMES, squad
 from tests.running import eagerly
-from tfmrc import cli
+from tfmrc import cli, models, preprocessing, text
+from tfmrc.data import Example, Span
 from tfmrc.evaluation import read_predictions
+from tfmrc.experiments.pictures import draw_run
 
 SQUAD = {
     "format": "squad",
@@ -142,6 +146,25 @@ def test_questions_are_scored_by_two_searches(folder: Path) -> None:
     ids = {p.stem: p.read_text().split() for p in (folder / "run" / "ids").glob("*.txt")}
     assert ids["test"] == list(found) and len(ids["validation"]) == 4
     assert not set(ids["train"]) & set(ids["validation"])
+
+
+@pytest.mark.parametrize(
+    ("answers", "span"), [(("owl",), Span(1, 3, 6)), (("An owl", "owl"), Span(1, 3, 6))]
+)
+def test_the_picture_shows_the_passage_that_was_read(
+    answers: tuple[str, ...], span: Span, tmp_path: Path
+) -> None:
+    """The one with the answer, among several, at the answer's own position."""
+    preprocessor = preprocessing.MaxoutPointerQGPreprocessor(text.Vocabulary(["owl"]))
+    model = models.MaxoutPointerQG(vocabulary_size=5, word_dim=4, hidden_dim=4)
+    passages = ("Nothing is here.", "An owl flew.")
+    example = Example("1", "Who flew?", passages, {"span": answers}, spans=(span,))
+    member = SimpleNamespace(folder=tmp_path, seed=1)
+    with eagerly():
+        predictor = tfmrc.Predictor(model, preprocessor)
+        draw_run(member, predictor, [example], [], tmp_path, "")  # type: ignore[arg-type]
+    drawn = (tmp_path / "self_attention.svg").read_text()
+    assert f"Answer: {answers[0]}" in drawn and "flew" in drawn and "Nothing" not in drawn
 
 
 def test_pairs_without_answers(folder: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tfmrc.data import Example, write_examples
+from tfmrc.data import Example, Span, write_examples
 from tfmrc.experiments.formats import NO_QUESTION, Corpus, read
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, Split
 from tfmrc.experiments.sources import (
@@ -199,6 +199,16 @@ def test_the_test_file_is_divided_by_sentence(tmp_path: Path) -> None:
         if f"{e.answers['span'][0]} {verb}." in e.passages[0]
     }  # fmt: skip
     assert input_files(chosen, tmp_path) == [tmp_path / "squad.json"]
+
+
+def test_the_sentence_of_an_answer_is_that_of_its_passage(tmp_path: Path) -> None:
+    passages = ("It was late at night.", "It slept. An owl flew.")
+    examples = [Example("1", "who?", passages, {"span": ("owl",)}, spans=(Span(1, 13, 16),))]
+    write_examples(tmp_path / "a.jsonl", examples)
+    source = Source("examples", train="a.jsonl", test="a.jsonl")
+    [part] = splits(recipe(source, by="sentence"), tmp_path)
+    [example] = [*part.validation, *(part.test or ())]
+    assert (example.group or "").split("\t")[1].strip() == "An owl flew."
 
 
 def test_lists_of_ids_are_taken_as_they_are(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.grid import Member
 from tfmrc.experiments.scoring import Written, answerability
 from tfmrc.files import write_text
+from tfmrc.predictors import Query
 
 NUM_ATTRIBUTIONS = 3
 """Number of answers whose mixture weights are drawn."""
@@ -64,10 +65,13 @@ def draw_run(
     if has_self_attention(predictor.model):
         first = next((example for example in examples if example.answers), None)
         if first is not None:
-            start = first.spans[0].start if first.spans else -1
-            answer = next(iter(first.answers.values()))[0]
+            asked = Query.of(first, predictor.task())  # as it was asked about
             draw_self_attention(
-                predictor, first.passages[0], answer, target / "self_attention", start
+                predictor,
+                asked.passage,
+                asked.answer,
+                target / "self_attention",
+                asked.answer_start,
             )
 
 

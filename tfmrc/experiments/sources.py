@@ -223,7 +223,8 @@ def _by_sentence(example: Example) -> Example:
     """Returns the example with the sentence of its answer as its group, if it has a span."""
     if not example.spans:
         return example
-    passage, start = example.passages[0], example.spans[0].start
+    span = example.spans[0]
+    passage, start = example.passages[span.passage], span.start
     around = [span for span in sentences(passage) if span[0] <= start < span[1]]
     first, end = around[0] if around else (0, len(passage))
     return replace(example, group=f"{example.group}\t{passage[first:end]}")

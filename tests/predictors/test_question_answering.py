@@ -1,6 +1,8 @@
 """The question-answering pipeline: calls, shapes of results, old and mended numbers."""
 
 import json
+from dataclasses import asdict
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from tests.text.test_whole_texts import real_strings
 from tfmrc import data, models, preprocessing, text
 from tfmrc.predictors import SpanAnswer
 from tfmrc.predictors.legacy_answers import Window, legacy_answers
+from tfmrc.serving import ExportedPredictor
 
 QUESTION, CONTEXT = "Who named the mill?", "Mills, owls. It is the hill."
 SIZES = {"max_seq_len": 24, "doc_stride": 6, "max_answer_len": 5}
@@ -193,6 +196,16 @@ def test_old_and_mended_numbers(predictor, answerer):
         ((), {"question": ["a"], "context": ["b", "c"]}, ValueError, "1 questions, 2 contexts"),
         ((), {"question": "a", "context": "b", "topk": 2}, TypeError, "did you mean `top_k`"),
         ((), {"question": "a", "context": "b", "top_k": 0}, ValueError, "top_k=0"),
+        ((), {"question": "a", "context": "b", "top_k": 2.5}, ValueError, "an int of 1 or more"),
+        ((), {"question": "a", "context": "b", "max_answer_len": "9"}, ValueError, "_len='9'"),
+        ((), {"question": "a", "context": "b", "batch_size": 2.5}, ValueError, "batch_size=2.5"),
+        ((), {"question": "a", "context": "b", "doc_stride": -1}, ValueError, "an int of 0 or more"),
+        (
+            (),
+            {"question": "a", "context": "b", "handle_impossible_answer": "no"},
+            ValueError,
+            "is True or False. Received: handle_impossible_answer='no'",
+        ),
         ((), {"question": "a", "context": "b", "max_seq_len": 999}, ValueError, "64 subwords"),
         ((), {"question": "a", "context": "b", "doc_stride": 30}, ValueError, "must have room"),
     ],
@@ -220,8 +233,24 @@ def test_other_predictors_and_tasks():
     with pytest.raises(ValueError, match="legacy=True"):
         answerer(question="Who?", context="the owl", legacy=True)
     assert answerer(question="Who?", context="the owl", legacy=False) == expected
+    assert answerer(question="Who?", context="the owl", top_k=None) == expected
     with pytest.raises(ValueError, match="needs a model"):
         tfmrc.pipeline("question-answering")
+
+
+def test_a_model_that_does_not_answer_is_refused_at_once():
+    """Also an export of it, which knows its tasks."""
+    words = text.Vocabulary("who flew an owl".split())
+    model = models.MaxoutPointerQG(vocabulary_size=8, word_dim=4, hidden_dim=4)
+    asks = tfmrc.Predictor(model, preprocessing.MaxoutPointerQGPreprocessor(words))
+    exported = SimpleNamespace(path="x", signatures={}, card={"tasks": [asdict(task) for task in asks.tasks]})
+    export = ExportedPredictor.__new__(ExportedPredictor)
+    export.saved_model = exported
+    for each in (asks, export):
+        with pytest.raises(ValueError, match="does not answer questions; it has the tasks ask"):
+            tfmrc.pipeline("question-answering", each)
+    with pytest.raises(TypeError, match="needs a predictor"):
+        tfmrc.pipeline("question-answering", model)
 
 
 def test_other_predictors_answer_in_batches(monkeypatch):

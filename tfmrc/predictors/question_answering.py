@@ -6,9 +6,10 @@ from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
-from tfmrc.arguments import nearest
+from tfmrc.arguments import check_whole_numbers, nearest
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor, find_answers
 from tfmrc.predictors.inputs import status_message, strings
@@ -44,7 +45,8 @@ class PipelineOptions:
         legacy: bool. Whether results are those of transformers 5.2. Default: False.
 
     Raises:
-        ValueError: A number is below 1.
+        ValueError: A number is no int of at least 1 (`doc_stride`: 0), or another value is neither
+            True nor False.
     """
 
     top_k: int = 1
@@ -58,14 +60,13 @@ class PipelineOptions:
     legacy: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("top_k", "max_answer_len", "max_seq_len", "max_question_len", "batch_size"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"`{name}` must be at least 1. Received: {name}={value!r}")
-        if self.doc_stride is not None and self.doc_stride < 0:
-            raise ValueError(
-                f"`doc_stride` must be 0 or more. Received: doc_stride={self.doc_stride}"
-            )
+        for each in fields(self):
+            name, value = each.name, getattr(self, each.name)
+            if isinstance(each.default, bool):
+                if not isinstance(value, bool | np.bool_):
+                    raise ValueError(f"`{name}` is True or False. Received: {name}={value!r}")
+            elif value is not None:
+                check_whole_numbers(0 if name == "doc_stride" else 1, **{name: value})
 
 
 class QuestionAnsweringPipeline:
@@ -87,7 +88,8 @@ class QuestionAnsweringPipeline:
 
     Raises:
         TypeError: An option is unknown.
-        ValueError: `legacy` is given for a predictor that is no extractive reader.
+        ValueError: The predictor does not answer questions, a value is not possible, or `legacy` is
+            given for a predictor that is no extractive reader.
 
     Example:
         >>> import tfmrc
@@ -104,6 +106,7 @@ class QuestionAnsweringPipeline:
     """
 
     def __init__(self, predictor: Any, **options: Any):
+        _check_answers(predictor)
         self.predictor = predictor
         self.is_reader = isinstance(predictor, ExtractiveReaderPredictor)
         self.options = self._options(PipelineOptions(), options)
@@ -152,7 +155,9 @@ class QuestionAnsweringPipeline:
                 raise TypeError(
                     f"The pipeline has no option `{name}`{hint} Received: {name}={value!r:.80}"
                 )
-            if not self.is_reader and name not in ("batch_size", "legacy", *IGNORED):
+            if self.is_reader or value is None:
+                continue
+            if name not in ("batch_size", "legacy", *IGNORED):
                 raise TypeError(
                     f"`{name}` is an option of extractive readers. Received: {name}={value!r:.80} "
                     f"for {self.predictor!r}"
@@ -277,6 +282,21 @@ class QuestionAnsweringPipeline:
                 handle_impossible_answer=options.handle_impossible_answer,
                 align_to_words=options.align_to_words,
             )
+
+
+def _check_answers(predictor: Any) -> None:
+    """Raises unless a predictor answers questions: its tasks say so, if it has some."""
+    tasks = getattr(predictor, "tasks", ())
+    if not hasattr(predictor, "answer"):
+        raise TypeError(
+            "A pipeline needs a predictor: a folder that `tfmrc.load` loads, or "
+            f"`tfmrc.Predictor(model, preprocessor)`. Received: {predictor!r:.80}"
+        )
+    if tasks and all(task.target != "answer" for task in tasks):
+        raise ValueError(
+            "The model does not answer questions; it has the tasks "
+            f"{', '.join(task.name for task in tasks)}. Received: {predictor!r:.80}"
+        )
 
 
 def _answer(score: float, start: int, end: int, text: str) -> Answer:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tfmrc.predictors.generated import GeneratedQuestion
 from tfmrc.predictors.result import Result
-from tfmrc.predictors.task import stream_of_passages
+from tfmrc.predictors.task import Task, stream_of_passages
 from tfmrc.serving.queries import answer_query, ask_query, check_finds_answers
 from tfmrc.serving.signature import SavedModel
 
@@ -34,6 +34,11 @@ class ExportedPredictor:
     def __repr__(self) -> str:
         signatures = ", ".join(self.saved_model.signatures)
         return f"<ExportedPredictor {self.saved_model.path}: {signatures}>"
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks of the exported predictor; () for an export that tfmrc did not write."""
+        return tuple(Task(**task) for task in self.saved_model.card.get("tasks") or ())
 
     def run(self, signature: str, inputs: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
         """Returns the arrays of a signature.
@@ -119,11 +124,10 @@ class ExportedPredictor:
         return {name: each.inputs for name, each in self.saved_model.signatures.items()}
 
     def _first_style(self) -> str:
-        tasks = self.saved_model.card.get("tasks") or [{}]
-        style = tasks[0].get("style")
+        style = self.tasks[0].style if self.tasks else None
         if style is None:
             raise ValueError("This export needs a style. Received: style=None")
-        return str(style)
+        return style
 
 
 def _check_options(options: Mapping[str, Any]) -> None:

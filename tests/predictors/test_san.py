@@ -22,6 +22,7 @@ from tfmrc import Predictor, cli, encoders, models, preprocessing, text
 from tfmrc.data import Example
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors import SANPredictor, SpanAnswer, ensemble_predictor, san
+from tfmrc.serving.queries import answer_query
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -41,6 +42,16 @@ def assert_spans_of_their_passages(answer, passages, count):
     assert [span.score for span in spans] == sorted((s.score for s in spans), reverse=True)
     for span in spans:
         assert passages[span.passage][span.start : span.end] == span.text
+
+
+def test_passages_of_one_word_are_each_a_span(predictor):
+    """Also of an export, which gives as many as one passage alone could have."""
+    passages = ["Owl", "Mill", "Hill", "Dog"]
+    answer = predictor.answer(question="Who?", passages=passages, num_return_sequences=3)
+    outputs = run(predictor, ["Who?"] * 4, passages, num_return_sequences=3)
+    query = answer_query({"serving_default": ["question", "passage"]}, "Who?", passages, str)
+    for each in (answer, query.read(outputs)):
+        assert [span.text for span in (each, *each.alternatives)] == passages[:3]
 
 
 def test_the_next_best_spans_of_all_passages(tmp_path):
@@ -102,14 +113,14 @@ def arrays(predictor):
 def test_an_answer_says_if_another_passage_was_cut():
     cut = SpanAnswer("a dog", start=0, end=5, probability=0.2, truncated=True)
     best = SpanAnswer("an owl", start=9, end=15, probability=0.8)
-    answer = san.best_of_passages([cut, best])
+    answer = san.best_of_passages([cut, best], count=1)
     assert (answer.text, answer.truncated) == ("an owl", True)
-    assert not san.best_of_passages([best, best]).truncated
+    assert not san.best_of_passages([best, best], count=1).truncated
 
 
 def test_a_passage_without_words_is_never_before_a_span():
     owl = SpanAnswer("an owl", start=9, end=15, probability=0.8)
-    answer = san.best_of_passages([SpanAnswer("", probability=0.0), owl], [0.0, 0.0])
+    answer = san.best_of_passages([SpanAnswer("", probability=0.0), owl], [0.0, 0.0], count=1)
     assert (answer.text, answer.passage, answer.score) == ("an owl", 1, 0.0)
 
 

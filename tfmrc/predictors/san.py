@@ -106,7 +106,7 @@ class SANPredictor(Predictor[SpanAnswer]):
             relevance = [1.0] * len(of_passages)
             if self.ranker is not None and query.passages:
                 relevance = [float(value) for value in self.ranker(query.question, query.passages)]
-            yield best_of_passages(of_passages, relevance)
+            yield best_of_passages(of_passages, relevance, count=outputs["starts"].shape[1])
 
     def complete(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         """Adds the annotations of the tagger, unless they are given.
@@ -143,17 +143,18 @@ class SANPredictor(Predictor[SpanAnswer]):
 
 
 def best_of_passages(
-    answers: Sequence[SpanAnswer], relevance: Iterable[float] | None = None
+    answers: Sequence[SpanAnswer], relevance: Iterable[float] | None = None, *, count: int
 ) -> SpanAnswer:
     """Returns the answer with the largest probability times relevance.
 
-    Its alternatives are the next best spans of all passages, as many as one passage has. It is
-    `truncated` if one of the passages was, or the question.
+    Its alternatives are the next best spans of all passages. It is `truncated` if one of the
+    passages was, or the question.
 
     Args:
         answers: list of `SpanAnswer`. One answer per passage, in their order.
         relevance: iterable of float or None. A number per passage; None for equal weights.
             Default: None.
+        count: int. Greatest number of spans, with the best one.
 
     Example:
 
@@ -162,7 +163,7 @@ def best_of_passages(
     >>> other = SpanAnswer("a cat", start=4, end=9, probability=0.1)
     >>> first = SpanAnswer("a dog", start=0, end=5, probability=0.4, alternatives=(other,))
     >>> second = SpanAnswer("an owl", start=9, end=15, probability=0.8)
-    >>> best = best_of_passages([first, second])
+    >>> best = best_of_passages([first, second], count=2)
     >>> [(span.text, span.passage) for span in (best, *best.alternatives)]
     [('an owl', 1), ('a dog', 0)]
     """
@@ -174,10 +175,9 @@ def best_of_passages(
     ]
     spans.sort(key=lambda span: (span.score or 0.0, span.start >= 0), reverse=True)
     best, *others = spans
-    count = max(len(answer.alternatives) for answer in answers)
     found = [span for span in others if span.start >= 0 and best.start >= 0]
     truncated = any(answer.truncated for answer in answers)
-    return replace(best, truncated=truncated, alternatives=tuple(found[:count]))
+    return replace(best, truncated=truncated, alternatives=tuple(found[: count - 1]))
 
 
 def input_signature(preprocessor: Any) -> tuple[tf.TensorSpec, ...]:

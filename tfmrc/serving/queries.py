@@ -164,7 +164,8 @@ def _asking(signatures: Signatures) -> str:
 def _best(outputs: Mapping[str, Any], count: int) -> Result:
     """Returns the most probable span of several passages, or a plain result."""
     if "starts" in outputs:
-        return best_of_passages([SpanAnswer.from_outputs(outputs, row) for row in range(count)])
+        spans = [SpanAnswer.from_outputs(outputs, row) for row in range(count)]
+        return best_of_passages(spans, count=len(outputs["starts"][0]))
     if "answer" not in outputs:
         raise ValueError(
             f"This export has no output `answer`; call `run`. Received: {sorted(outputs)}"

@@ -16,6 +16,19 @@ def test_the_configuration_names_the_models_that_are_found(tmp_path):
     assert [model.name for model in find_models(tmp_path)] == ["hills", "mill", "rivers"]
 
 
+@pytest.mark.parametrize("name", ["models.config", "batching.config", "compose.yaml"])
+def test_a_file_of_somebody_else_is_kept(tmp_path, name):
+    """`--to hills/7` writes them into the folder of the user's own project."""
+    (tmp_path / "hills" / "7").mkdir(parents=True)
+    (tmp_path / "hills" / "7" / "saved_model.pb").touch()
+    (tmp_path / name).write_text("services: {database: {}}\n", encoding="utf-8")
+    with pytest.raises(FileExistsError, match=f"{name} was not written by tfmrc"):
+        write_serving_config(tmp_path)
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [name]
+    (tmp_path / name).unlink()
+    assert write_serving_config(tmp_path) == write_serving_config(tmp_path)  # of its own
+
+
 @pytest.mark.parametrize("folder", ["valleys", "hills", "hills/7"])
 def test_a_folder_without_models_below_it_is_refused(tmp_path, folder):
     for path in ("hills/7", "valleys/1-backup"):

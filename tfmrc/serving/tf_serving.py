@@ -10,6 +10,8 @@ __all__ = ["write_serving_config"]
 
 IMAGE = "tensorflow/serving:2.20.0"
 
+MODELS = "# The models of this folder, as tfmrc found them.\n"
+
 BATCHING = """\
 # Simultaneous requests are processed as one batch. All requests must have the same number of
 # passages (pad with empty strings). pad_variable_length_inputs stays off: TensorFlow Serving would
@@ -50,7 +52,8 @@ def write_serving_config(
     """Writes `models.config`, `batching.config` and `compose.yaml` for all exports below a folder.
 
     `compose.yaml` starts the official container of TensorFlow Serving with both files. `tfmrc
-    serve` reads them, too (`--models-config`, `--batching-config`).
+    serve` reads them, too (`--models-config`, `--batching-config`). Those that it wrote before,
+    which their first line tells, are replaced.
 
     Args:
         folder: str or path. The folder with the exports `<name>/<version>/`.
@@ -62,6 +65,7 @@ def write_serving_config(
 
     Raises:
         FileNotFoundError: If the folder does not exist.
+        FileExistsError: If it has a file of one of these names that tfmrc did not write.
         ValueError: If it holds no export.
     """
     from google.protobuf import text_format
@@ -83,11 +87,23 @@ def write_serving_config(
             name=name, base_path=f"{base}/{name}", model_platform="tensorflow"
         )
     contents = {
-        "models.config": text_format.MessageToString(config, as_utf8=True),
+        "models.config": MODELS + text_format.MessageToString(config, as_utf8=True),
         "batching.config": BATCHING,
         "compose.yaml": COMPOSE.format(image=IMAGE, base=base),
     }
     for name, content in contents.items():
+        _check_ours(folder / name, content)
+    for name, content in contents.items():
         write_text(folder / name, content)
     models, batching, compose = (folder / name for name in contents)
     return models, batching, compose
+
+
+def _check_ours(path: Path, content: str) -> None:
+    """Raises a FileExistsError if a file exists whose first line is not that of the new content."""
+    first = content.partition("\n")[0].encode()
+    if path.exists() and path.read_bytes().partition(b"\n")[0].rstrip(b"\r") != first:
+        raise FileExistsError(
+            f"{path} was not written by tfmrc and is not replaced. Move it, or export to another "
+            f"folder. Its first line would be: {first.decode()}"
+        )

@@ -90,6 +90,8 @@ for make, said in (
     ),
     (lambda: Reader(str(folder.parent / "export"), options={"max_length": 2}).warm_up(), "export"),
     (lambda: Reader(str(folder), top_k=0), "top_k=0"),
+    (lambda: exported.run(QUESTION, documents, top_k=-1), "top_k=-1"),
+    (lambda: Reader(str(folder), options={"max_lengt": 2}).warm_up(), "did you mean `max_length`"),
     (lambda: Reader(str(folder / "none")).warm_up(), "none"),
     (
         lambda: Reader(str(folder), options={"num_beams": 2}).run(QUESTION, [document]),

@@ -199,7 +199,12 @@ def test_old_and_mended_numbers(predictor, answerer):
         ((), {"question": "a", "context": "b", "top_k": 2.5}, ValueError, "an int of 1 or more"),
         ((), {"question": "a", "context": "b", "max_answer_len": "9"}, ValueError, "_len='9'"),
         ((), {"question": "a", "context": "b", "batch_size": 2.5}, ValueError, "batch_size=2.5"),
-        ((), {"question": "a", "context": "b", "doc_stride": -1}, ValueError, "an int of 0 or more"),
+        (
+            (),
+            {"question": "a", "context": "b", "doc_stride": -1},
+            ValueError,
+            "an int of 0 or more",
+        ),
         (
             (),
             {"question": "a", "context": "b", "handle_impossible_answer": "no"},
@@ -243,7 +248,9 @@ def test_a_model_that_does_not_answer_is_refused_at_once():
     words = text.Vocabulary("who flew an owl".split())
     model = models.MaxoutPointerQG(vocabulary_size=8, word_dim=4, hidden_dim=4)
     asks = tfmrc.Predictor(model, preprocessing.MaxoutPointerQGPreprocessor(words))
-    exported = SimpleNamespace(path="x", signatures={}, card={"tasks": [asdict(task) for task in asks.tasks]})
+    exported = SimpleNamespace(
+        path="x", signatures={}, card={"tasks": [asdict(task) for task in asks.tasks]}
+    )
     export = ExportedPredictor.__new__(ExportedPredictor)
     export.saved_model = exported
     for each in (asks, export):

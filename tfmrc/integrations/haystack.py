@@ -9,6 +9,7 @@ import haystack
 from haystack import Document, ExtractedAnswer, component
 
 import tfmrc
+from tfmrc.arguments import check_whole_numbers
 from tfmrc.predictors import DecodingOptions, Predictor, SpanAnswer
 
 __all__ = ["Reader"]
@@ -39,8 +40,7 @@ class Reader:
     """
 
     def __init__(self, model: str, top_k: int = 1, options: dict[str, Any] | None = None):
-        if top_k < 1:
-            raise ValueError(f"`top_k` must be at least 1. Received: top_k={top_k}")
+        check_whole_numbers(1, top_k=top_k)
         self.model, self.top_k, self.options = str(model), top_k, dict(options or {})
         self._predictor: Any = None
 
@@ -60,12 +60,16 @@ class Reader:
         """Loads the model; a pipeline calls it before its first run.
 
         Raises:
-            ValueError: There are options, and the model is an export.
+            TypeError: The predictor has no option of this name.
+            ValueError: An option has a wrong value, or there are options and the model is an
+                export.
         """
         if self._predictor is not None:
             return
         predictor = tfmrc.load(self.model)
-        if self.options and not isinstance(predictor, Predictor):
+        if isinstance(predictor, Predictor):
+            predictor.options(**self.options)  # raises before the first query
+        elif self.options:
             raise ValueError(
                 "An export has the options that it was made with (`tfmrc export --set`). "
                 f"Received: options={self.options!r}, model={self.model!r}"
@@ -90,12 +94,14 @@ class Reader:
 
         Raises:
             TypeError: The model's answers are no spans.
+            ValueError: `top_k` is no int of at least 1.
         """
+        count = self.top_k if top_k is None else top_k
+        check_whole_numbers(1, top_k=count)
         self.warm_up()
         held = [document for document in documents if document.content and document.content.strip()]
         if not held:
             return {"answers": []}
-        count = self.top_k if top_k is None else top_k
         options: dict[str, Any] = {}  # those of an export are its own
         if isinstance(self._predictor, Predictor):
             options = dict(self.options)

@@ -98,7 +98,8 @@ def save_model(
     Raises:
         mlflow.exceptions.MlflowException: The folder exists and is not empty.
         ModuleNotFoundError: A module is not found.
-        TypeError: `imports` is one name.
+        TypeError: `imports` is one name, or the model is no predictor.
+        ValueError: The model does not answer questions.
     """
     with tempfile.TemporaryDirectory() as place:
         mlflow.pyfunc.save_model(path, **_arguments(model, Path(place), imports, options))
@@ -133,6 +134,7 @@ def _arguments(
     modules = list(imports or (run_imports(model) if imports is None and is_folder else ()))
     _import(modules)
     predictor = tfmrc.load(model) if is_folder else model
+    tfmrc.pipeline("question-answering", predictor)  # raises unless it answers questions
     if imports is None and isinstance(predictor, Predictor):
         modules = _with_modules_of(predictor, modules)
     extras = "mlflow"

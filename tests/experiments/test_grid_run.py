@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -436,3 +437,28 @@ def test_a_first_look_counts_the_steps_of_every_variant(
     found = look.first_look(experiment, run=place / "run", seeds=[1])
     assert (found["runs"], found["steps"], found["hours"]) == (2, 100, 1.0)
     assert "All 100 steps of 2 runs would take about 60 minutes" in capsys.readouterr().out
+
+
+def test_variants_that_are_tested_on_other_questions_have_tables_of_their_own(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = "grid.variants.stochastic.evaluation.limit=2"
+    chosen = ["--seeds", "1", "--set", "evaluation.ensemble=false", few]
+    assert evaluate(place, *chosen) == 0
+    assert "Not all variants are tested on the same questions" in capsys.readouterr().out
+    for folder, variant, size in (
+        ("1-dev-span", "one_step", 5), ("1-dev-span-stochastic", "stochastic", 2)
+    ):  # fmt: skip
+        systems = metrics(place, folder)
+        shown = {system for system in systems if system.endswith(("one_step", "stochastic"))}
+        assert len(shown) == 1 and shown.pop().endswith(variant)
+        assert {rows["f1"]["size"] for rows in systems.values() if "f1" in rows} == {size}
+
+
+def test_test_examples_depend_on_what_the_model_does(place: Path) -> None:
+    """With `spans: exact` a model that only asks is tested on answers that a passage contains."""
+    exact = experiments.load(place / "grid.yaml", "sources.0.spans=exact")
+    asks = replace(exact, model={"name": "MaxoutPointerQG"})
+    settings = evaluation_step._test_settings
+    assert settings(exact, exact.sources[0]) != settings(asks, asks.sources[0])
+    assert settings(exact, exact.sources[0]) == settings(exact, exact.sources[0])

@@ -415,3 +415,7 @@ def test_an_output_without_a_loss_or_a_label_is_not_trained(tmp_path, capsys):
     log.write_text("epoch,loss\n0,1.5\n")  # one loss alone has no part
     model.compile("sgd", {"three": "mse"})
     assert _trained_parts(model, log) == ["three"]
+    model.PENALTIES = ("two",)  # as the coverage of a model that generates
+    capsys.readouterr()
+    assert _trained_parts(model, log) == ["three"]
+    assert "`two`" not in capsys.readouterr().out

@@ -327,12 +327,20 @@ def test_a_model_refuses_to_be_quantized_and_stays_as_it_is(mode):
     np.testing.assert_array_equal(array(model(X)["begin"]), before)
 
 
-def test_a_copy_knows_what_was_trained():
+def test_a_copy_and_a_file_know_what_was_trained(tmp_path):
     model = SAN(**SMALL)
+    model.save(tmp_path / "new.keras")
+    assert keras.models.load_model(tmp_path / "new.keras").trained_outputs is None
     model.trained_outputs = ("begin",)
-    for again in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+    model.save(tmp_path / "trained.keras")
+    for again in (
+        copy.deepcopy(model),
+        pickle.loads(pickle.dumps(model)),
+        keras.models.load_model(tmp_path / "trained.keras"),
+    ):
         assert again.trained_outputs == ("begin",)
         np.testing.assert_array_equal(array(again(X)["begin"]), array(model(X)["begin"]))
+    assert SAN.from_config(model.get_config()).trained_outputs is None  # has new weights
 
 
 def test_a_frozen_model_whose_optimizer_keeps_averages():
@@ -365,3 +373,10 @@ def test_layers_that_are_frozen_after_compile_do_not_get_the_averages_of_others(
         np.testing.assert_array_equal(weight, value)
     model.compile(keras.optimizers.SGD(0.0, use_ema=True), {"y": "mse"}, run_eagerly=True)
     model.fit(x, y, verbose=0)
+
+
+def test_an_input_without_a_position_is_named():
+    model, x = SAN(**SMALL), X | {"question_ids": np.zeros((3, 0), "int32")}
+    for call in (model, model.predict):
+        with pytest.raises(ValueError, match=r"Received: question_ids of shape \(3, 0\)"):
+            call(x)

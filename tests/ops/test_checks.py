@@ -74,6 +74,7 @@ def test_indices_of_a_graph_are_not_checked():
         ({}, None),
         ([np.zeros(2), np.zeros(3)], None),
         ({"a": np.zeros((2, 9)), "b": np.zeros(3)}, "a of shape (2, 9), b of shape (3,)"),
+        ({"a": np.zeros((0, 0)), "b": np.zeros((0, 9))}, None),
         ({"a": np.zeros((2, 9)), "b": np.zeros(())}, "a of shape (2, 9), b of shape ()"),
     ],
 )
@@ -85,3 +86,8 @@ def test_rows(inputs, words):
         ValueError, match=f"each example of the batch. Received: {re.escape(words)}$"
     ):
         check_rows(inputs)
+
+
+def test_rows_without_a_position():
+    with pytest.raises(ValueError, match=r"at least one position; .*Received: b of shape \(2, 0\)"):
+        check_rows({"a": np.zeros((2, 9)), "b": np.zeros((2, 0))})

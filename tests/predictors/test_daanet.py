@@ -1,13 +1,17 @@
 """A dual model as a user holds it and as it is exported."""
 
+import json
+import warnings
+
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import tfmrc
+from tests.running import eagerly
 from tests.serving.predictors import assert_batched_as_alone, assert_same_outputs, run_loader
-from tfmrc import models, preprocessing, text
+from tfmrc import cli, models, preprocessing, text
 from tfmrc.predictors import DAANetPredictor, GeneratedQuestion, GeneratedText
 from tfmrc.serving import Client, Server
 
@@ -175,3 +179,35 @@ def test_no_passages_give_no_texts(predictor):
     for task, given in (("answer", "question"), ("ask", "answer")):
         outputs = predictor.run(task, {given: [], "passage": []}, **OPTIONS)
         assert {len(values) for values in outputs.values()} == {0}
+
+
+def test_the_commands_ask_about_answers_that_are_known(predictor, tmp_path, capsys):
+    """Also of a model that only asks, whose passages need not contain them."""
+    row = {"question": "Who?", "passages": ["It rained."]}
+    rows = [row | {"answer": "snow"}, row | {"answer": []}, row | {"answer": "rain"}]
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps(rows))
+    command = ["--input", str(file), "--set", "num_beams=1", "max_length=2"]
+    for each, name in ((predictor, "dual"), (made(tasks=("ask",)), "asks")):
+        folder = each.save(tmp_path / name)
+        output = tmp_path / f"{name}.jsonl"
+        with eagerly():
+            asked = ["predict", str(folder), *command, "--task", "ask", "--output", str(output)]
+            assert cli.main(asked) == 0
+            said = capsys.readouterr().err
+            assert "1 of 3 examples are left out: the model asks about an answer." in said
+            assert len(output.read_text().splitlines()) == 2
+            assert cli.main(["evaluate", str(folder), *command]) == 0
+        assert "2 questions" in capsys.readouterr().out or name == "dual"
+
+
+def test_the_weight_0_of_a_penalty_is_not_said(predictor):
+    predictor.model.trained_outputs = ("answer", "ask")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert predictor.trained_parts == ("answer", "ask")
+    predictor.model.trained_outputs = ("answer",)
+    with pytest.warns(UserWarning, match="no label for ask: it was not trained"):
+        assert [task.name for task in predictor.tasks] == ["answer"]
+    predictor.model.trained_outputs = None
+    predictor.trained_parts = None

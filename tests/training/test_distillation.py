@@ -120,6 +120,8 @@ def test_a_teacher_is_made_again_from_its_configuration():
 def test_the_policy_is_that_of_the_student():
     student = reader(1)
     model = training.Distillation(student=student, teacher=reader(2))
+    with pytest.raises(ValueError, match="with the arguments of its student: .*model.student"):
+        training.compile_arguments(model, steps=9)
     assert model.dtype_policy == student.dtype_policy and "dtype" not in model.get_config()
     with pytest.raises(TypeError, match="has no argument `dtype`"):
         training.Distillation(student=student, teacher=reader(2), dtype="mixed_float16")

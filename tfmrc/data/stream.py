@@ -7,6 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol
@@ -160,6 +161,17 @@ class ExampleStream:
                     continue
                 report.read += 1
                 yield example
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """The examples of a stream that pass a test; can be iterated repeatedly."""
+
+    examples: Iterable[Example]
+    test: Callable[[Example], bool]
+
+    def __iter__(self) -> Iterator[Example]:
+        return filter(self.test, self.examples)
 
 
 class _Ids:

@@ -202,4 +202,5 @@ def _settled(total, paid, lengths, finished, num_return_sequences, max_length, l
 def _reordered(x: keras.KerasTensor, row: keras.KerasTensor) -> keras.KerasTensor:
     """Reorders the beams of `x` `[B, W, ...]` by the flat indices `row` `[B, W]`."""
     batch_size, num_beams, *rest = sizes(x)
-    return ops.take(ops.reshape(x, (batch_size * num_beams, *rest)), row, axis=0)
+    rows = ops.take(ops.reshape(x, (batch_size * num_beams, *rest)), row, axis=0)
+    return ops.reshape(rows, (batch_size, num_beams, *rest))  # JAX takes no shape from no rows

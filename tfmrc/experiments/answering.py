@@ -166,7 +166,8 @@ def askable(predictor: Any, task: str, examples: Sequence[Example]) -> list[Exam
     """Returns the examples that a task can predict; says how many are left out.
 
     A model that asks about an answer which its passage contains gets the passage with the answer.
-    Examples without such an answer are left out. For other tasks all examples are returned.
+    Examples without such an answer are left out, and so are those without any answer for other
+    models that ask about one. For other tasks all examples are returned.
 
     Args:
         predictor: A `tfmrc.Predictor`.
@@ -177,15 +178,20 @@ def askable(predictor: Any, task: str, examples: Sequence[Example]) -> list[Exam
         ValueError: If all are left out.
     """
     target = predictor.task(task).target
-    if target != "question" or not getattr(predictor.preprocessor, "with_answers", False):
+    with_answers = getattr(predictor.preprocessor, "with_answers", None)
+    if target != "question" or with_answers is False:
         return list(examples)
-    style = predictor.task(task).style
-    result: list[Example] = []
-    for example in examples:
-        named = style if style in example.answers else next(iter(example.answers), "")
-        result += with_exact_spans([example], named)
-    if len(result) < len(examples):
+    if with_answers:
+        style = predictor.task(task).style
+        result: list[Example] = []
+        for example in examples:
+            named = style if style in example.answers else next(iter(example.answers), "")
+            result += with_exact_spans([example], named)
         reason = "the model asks about an answer that a passage contains word by word"
+    else:
+        result = [example for example in examples if example.answers]
+        reason = "the model asks about an answer"
+    if len(result) < len(examples):
         if not result:
             raise ValueError(f"No example has one: {reason}. Received: {len(examples):,} examples")
         left_out = len(examples) - len(result)

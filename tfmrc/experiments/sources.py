@@ -10,6 +10,7 @@ from typing import Any
 from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
+from tfmrc.data.stream import Filtered
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.experiments.formats import check_source, files_of, formats, read
@@ -286,17 +287,6 @@ def as_sequence(example: Example, target: str) -> Example:
 
 
 # === Streams ===
-
-
-@dataclass(frozen=True)
-class Filtered:
-    """The examples of a stream that pass a test; can be iterated repeatedly."""
-
-    examples: Iterable[Example]
-    test: Callable[[Example], bool]
-
-    def __iter__(self) -> Iterator[Example]:
-        return filter(self.test, self.examples)
 
 
 @dataclass(frozen=True)

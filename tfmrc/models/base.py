@@ -2,7 +2,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
@@ -19,9 +20,10 @@ from tfmrc.models.freezing import set_trainable_flags, trainable_flags
 from tfmrc.models.indices import explaining
 from tfmrc.models.parts import check_methods, failing_part
 from tfmrc.models.presets import Preset
-from tfmrc.ops.checks import check_rows
+from tfmrc.ops.checks import check_positions, check_rows
 
 FLAGS = "trainable_flags"  # in a configuration: which layers are frozen
+TRAINED = "trained_outputs.json"
 
 
 class _Presets:
@@ -46,7 +48,8 @@ class Model(keras.Model):
       `keras.models.clone_model`, which returns a plain functional model whose weights are in
       another order. Layers among the arguments, such as a contextual embedding, are saved as Keras
       saves them.
-    - `trainable` of every layer is saved by `get_config`, `.keras` files and predictor folders.
+    - `trainable` of every layer is saved by `get_config`, `.keras` files and predictor folders;
+      `trained_outputs` by the latter two, and by copies and pickles.
     - Each part of the model is created by a method `build_*`, which a registered subclass can
       override. A `build_*` method that nothing calls is an error that names the nearest, and so is
       a layer that does not fit. Assigning a layer to a finished model is an error, because the
@@ -77,6 +80,9 @@ Received: word_dimm=4
     presets = _Presets()
     """Descriptions of the presets of `from_preset`, by name."""
 
+    PENALTIES: ClassVar[Sequence[str]] = ()
+    """Outputs that only add to the loss: they have no weights of their own and give no results."""
+
     BUILT_BY: ClassVar[Mapping[str, str]] = {}
     """The method that creates an attribute's layers, if it is not named `build_ATTRIBUTE`."""
 
@@ -85,9 +91,6 @@ Received: word_dimm=4
 
     trained_outputs: tuple[str, ...] | None = None
     """Names of the outputs that had a loss and a label in `fit`; None before."""
-
-    num_fitted_weights: int | None = None
-    """Number of weights at the end of the latest `fit`; LoRA adds some. None before."""
 
     _captured: SimpleNamespace  # arguments of `get_config`; not a dict, because Keras tracks dicts
     train_function: Any
@@ -126,9 +129,16 @@ Received: word_dimm=4
         set_trainable_flags(model, flags)
         return model
 
-    def __reduce__(self) -> Any:
-        """Copies and pickles by Keras' files, which do not have `trained_outputs`."""
-        return (*super().__reduce__(), {"trained_outputs": self.trained_outputs})
+    def save_assets(self, folder: str) -> None:
+        """Writes `trained_outputs` for a `.keras` file, a copy or a pickle; Keras calls it."""
+        if self.trained_outputs is not None:
+            (Path(folder) / TRAINED).write_text(json.dumps(self.trained_outputs))
+
+    def load_assets(self, folder: str) -> None:
+        """Reads what `save_assets` wrote; files of a model that `fit` has not seen lack it."""
+        path = Path(folder) / TRAINED
+        if path.is_file():
+            self.trained_outputs = tuple(json.loads(path.read_text()))
 
     # === Presets ===
 
@@ -192,8 +202,8 @@ Received: word_dimm=4
         """Computes the outputs.
 
         Raises:
-            ValueError: `inputs` has a name that the model does not have. Keras would assign such
-                inputs by position.
+            ValueError: `inputs` has a name that the model does not have, which Keras would assign
+                by position; or an input has rows without any position.
         """
         if isinstance(inputs, Mapping):
             known = [x.name for x in self.inputs]
@@ -205,6 +215,7 @@ Received: word_dimm=4
                     "`preprocessor.model_kwargs()`. Received also: "
                     f"{', '.join(map(str, unknown))}"
                 )
+            check_positions(inputs)
         return super().call(inputs, training=training, mask=mask, **kwargs)
 
     # === Training ===
@@ -230,7 +241,6 @@ Received: word_dimm=4
             _refuse_validation_loss(given.get("callbacks"))
         _refuse_other_averages(self)
         history = super().fit(**given)
-        self.num_fitted_weights = len(self.weights)
         if isinstance(self.output, dict) and history.epoch:
             losses, earlier = history.history, self.trained_outputs or ()
             named = keras_private.outputs_with_loss(self)

@@ -153,6 +153,7 @@ class DAANet(Model):
     """
 
     PRESETS = presets.DAANET
+    PENALTIES = tuple(f"{task}_coverage" for task in TASKS)
     BUILT_BY: ClassVar[dict[str, str]] = {
         "text_encoder": "build_context_encoder` or `build_causal_encoder",
         "passage_projection": "build_projection",

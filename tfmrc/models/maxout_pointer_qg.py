@@ -119,6 +119,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
     """
 
     PRESETS = presets.MAXOUT_POINTER_QG
+    PENALTIES = ("coverage",)
     BUILT_BY: ClassVar[dict[str, str]] = {"passage_encoder": "build_encoder_layer"}
 
     def __init__(

@@ -115,7 +115,8 @@ class Predictor(Generic[R]):
             return
         self._seen_outputs = trained
         self.trained_parts = trained
-        missing = [name for name in self.model.output if name not in trained]
+        known = {*trained, *getattr(self.model, "PENALTIES", ())}
+        missing = [name for name in self.model.output if name not in known]
         if missing:
             warnings.warn(
                 f"`fit` had no loss or no label for {', '.join(missing)}: it was not trained, "
@@ -322,9 +323,9 @@ class Predictor(Generic[R]):
         """
         key = self.options(**options)
         self._take_trained_outputs()  # a `fit` may have changed them
-        fitted = getattr(self.model, "num_fitted_weights", None)
-        if fitted not in (None, self._num_weights):  # the graphs have no LoRA
-            self._num_weights = fitted
+        num_weights = len(self.model.weights)
+        if num_weights != self._num_weights:  # the graphs have no LoRA
+            self._num_weights = num_weights
             self._signatures.clear()
         if key not in self._signatures:
             self._signatures[key] = self.build_signatures(key)

@@ -130,6 +130,12 @@ def compile_arguments(
     TypeError: The training of SAN has no argument `learning_rat`; did you mean `learning_rate`? \
 Received: learning_rat=0.01
     """
+    student = getattr(model, "student", None)
+    if student is not None and type(model) not in _FUNCTIONS:
+        raise ValueError(
+            f"A {type(model).__name__} is compiled with the arguments of its student: "
+            f"`compile_arguments(model.student, ...)`. Received: model={type(model).__name__}"
+        )
     function = training_function(type(model))
     check_arguments(function, options, f"The training of {type(model).__name__}")
     return function(model=model, steps=steps, steps_per_epoch=steps_per_epoch, **options)

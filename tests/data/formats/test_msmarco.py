@@ -230,6 +230,13 @@ def test_a_row_that_occurs_twice(tmp_path):
     stream = read_msmarco(write(tmp_path / "a.json", passages), on_error="skip")
     list(stream)
     assert stream.skipped >= 1
+    query = text.replace('"query": {', '"query": {"0": "x", ')  # the row before it is taken
+    for changed, column in (
+        (query, "passages"),
+        (passages.replace('"1": [{', '"0": [{'), "answers"),
+    ):
+        with pytest.raises(RecordError, match=f"row '0': {column}: .*has it twice"):
+            list(read_msmarco(write(tmp_path / "a.json", changed)))
 
 
 def test_deep_rows_cost_themselves(tmp_path):

@@ -134,3 +134,10 @@ def test_dollars_are_dollars_in_curves(tmp_path: Path) -> None:
     _check(plot_runs({name: [log]}, tmp_path / "runs"))
     _check(plot_learning_curves(log, tmp_path / "curves"))
     _check(plot_scores({"model": {"F1": 0.5}}, tmp_path / "bars", label=name))
+
+
+def test_names_that_begin_with_an_underscore_are_in_the_key(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("epoch,val_loss\n0,1.5\n1,1.0\n")
+    _check(plot_runs({"_small": [tmp_path / "log.csv"]}, tmp_path / "runs"), "_small")
+    table = {"_small": {"F1": 0.1}, "large": {"F1": 0.2}}
+    _check(plot_scores(table, tmp_path / "scores"), "_small", "large")

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tfmrc.evaluation import Report, Scores, score_answers, score_squad
@@ -57,3 +58,19 @@ def test_what_is_no_mean() -> None:
     ]
     with pytest.raises(ValueError, match="tokenisation="):
         mean_of_runs(plain)
+
+
+def test_runs_that_abstain_from_other_questions_have_a_mean() -> None:
+    """Under MS MARCO's rules each abstention leaves a question out."""
+    runs = [
+        score_answers({key: text for key in KNOWN} | {"a": first}, KNOWN)
+        for text, first in (("a mill", "a mill"), ("a mill", "No Answer Present."))
+    ]
+    assert [run["rouge_l"].size for run in runs] == [3, 2]
+    score = mean_of_runs(runs)["rouge_l"]
+    assert score.value == pytest.approx(np.mean([float(run["rouge_l"]) for run in runs]))
+    assert (score.size, score.note) == (2, "mean and deviation of 2 runs of 2 to 3 examples")
+    assert mean_of_runs(runs)["answerable_f1"].note == "mean and deviation of 2 runs"
+    fewer = score_answers({"a": "a mill"}, {"a": ["a mill"]})
+    with pytest.raises(ValueError, match="size=3 and 1"):
+        mean_of_runs([runs[0], fewer])

@@ -1,6 +1,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.training import toy
 from tfmrc import training
@@ -292,3 +293,47 @@ def test_standard_callbacks(tmp_path):
 def test_what_makes_no_sense_is_refused(tmp_path, arguments, word):
     with pytest.raises(ValueError, match=f"Received: {word}"):
         training.Checkpoint(tmp_path, **arguments)
+
+
+def _in_executions_of_four(folder, x, last=None, **options):
+    """Trains two epochs of a small model; the run is killed after batch `last` of the second."""
+    inputs = keras.Input((2,))
+    model = keras.Model(inputs, keras.layers.Dense(1, kernel_initializer="ones")(inputs))
+    model.compile(training.AdamW(0.1), "mse", steps_per_execution=4)
+    checkpoint = training.Checkpoint(folder, every_steps=1)
+
+    class Killed(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if checkpoint.epoch == 1 and batch == last:
+                raise KeyboardInterrupt
+
+    def run():
+        run_folder = [checkpoint, Killed()]
+        model.fit(x, epochs=2, verbose=0, shuffle=False, callbacks=run_folder, **options)
+
+    if last is None:
+        run()
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            run()
+    return model, checkpoint
+
+
+def test_an_epoch_that_ends_within_an_execution_counts_its_batches(tmp_path):
+    values = np.random.default_rng(2).normal(size=(10, 1, 2)).astype("float32")
+    data = tf.data.Dataset.from_tensor_slices((values, values.sum(-1, keepdims=True) * 3))
+    unbroken, checkpoint = _in_executions_of_four(tmp_path / "whole", data)
+    assert (checkpoint.step, int(unbroken.optimizer.iterations)) == (20, 20)
+    for last, expected in ((7, 8), (11, 10)):
+        folder = tmp_path / str(last)
+        _, checkpoint = _in_executions_of_four(folder, data, last)
+        assert (checkpoint.step, checkpoint.step_in_epoch) == (10 + expected, expected)
+        resumed, checkpoint = _in_executions_of_four(folder, data)
+        assert (checkpoint.step, int(resumed.optimizer.iterations)) == (20, 20)
+        for one, two in zip(unbroken.get_weights(), resumed.get_weights(), strict=True):
+            np.testing.assert_array_equal(one, two)
+    # Of data without an end Keras takes whole executions.
+    model, checkpoint = _in_executions_of_four(
+        tmp_path / "endless", data.repeat(), steps_per_epoch=10
+    )
+    assert (checkpoint.step, int(model.optimizer.iterations)) == (24, 24)

@@ -64,11 +64,19 @@ def json_rows(
             wrong = next((v for v in record.values() if isinstance(v, RecordError)), None)
             lacking = next((name for name, v in record.items() if v is _LACKING), None)
             if lacking is not None and wrong is None:
-                wrong = location.error("the column has no such row", lacking)
+                wrong = location.error(
+                    f"the column has no such row, or the column {leader!r} has it twice", lacking
+                )
             yield record, location, wrong
         for key in dict.fromkeys(key for other in others for key in other.rest()):
             location = RecordLocation(path, f"row {key!r}")
-            yield {}, location, location.error("the column has no such row", leader)
+            yield (
+                {},
+                location,
+                location.error(
+                    "the column has no such row, or another column has it twice", leader
+                ),
+            )
 
 
 def _copied(

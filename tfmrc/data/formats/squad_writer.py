@@ -13,7 +13,7 @@ from typing import Any
 from tfmrc.data.example import Example
 from tfmrc.data.formats.detect import read_file
 from tfmrc.data.formats.squad import FREE
-from tfmrc.data.stream import open_to_write
+from tfmrc.data.stream import Filtered, open_to_write
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.pipes import run_piped
 from tfmrc.unspaced import UNSPACED
@@ -135,16 +135,6 @@ def _limited(examples: Iterable[Example], limit: int | None) -> Iterator[Example
     yield from (example for number, example in enumerate(examples) if number in selected)
 
 
-class _Answered:
-    """A re-iterable filter of the examples that have an answer of a style, or of any style."""
-
-    def __init__(self, examples: Iterable[Example], style: str | None):
-        self.examples, self.style = examples, style
-
-    def __iter__(self) -> Iterator[Example]:
-        return (e for e in self.examples if (self.style in e.answers if self.style else e.answers))
-
-
 def parser() -> argparse.ArgumentParser:
     """Returns the parser of `python -m tfmrc.data.formats.squad_writer`."""
     program = argparse.ArgumentParser(
@@ -168,7 +158,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stream = read_file(
             options.file, on_error="skip" if options.skip else "raise", split=options.split
         )
-        examples = _Answered(stream, options.style) if options.answered else stream
+        style = options.style
+        answered = Filtered(stream, lambda e: bool(style in e.answers if style else e.answers))
+        examples = answered if options.answered else stream
         options.to.parent.mkdir(parents=True, exist_ok=True)
         count = write_squad(options.to, _limited(examples, options.limit), style=options.style)
     except (OSError, ValueError) as error:

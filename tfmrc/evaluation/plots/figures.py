@@ -11,7 +11,7 @@ from tfmrc.evaluation.metrics.answerability import PrecisionRecallCurve
 from tfmrc.evaluation.metrics.groups import AnswerLength
 from tfmrc.evaluation.metrics.resampling import Interval
 from tfmrc.evaluation.metrics.score import shortest
-from tfmrc.evaluation.plots.style import COLOURS, bars, panels, save_figure
+from tfmrc.evaluation.plots.style import COLOURS, bars, name_entries, panels, save_figure
 
 
 def plot_learning_curves(
@@ -92,7 +92,7 @@ def plot_runs(
         ValueError: If a log has no rows, or no such column.
     """
     figure, (panel,) = panels(1)
-    for number, (system, files) in enumerate(logs.items()):
+    for number, files in enumerate(logs.values()):
         tables = [_read_log(Path(log)) for log in files]
         across = x or next(iter(tables[0]))
         for log, columns in zip(files, tables, strict=True):
@@ -104,14 +104,13 @@ def plot_runs(
         panel.plot(
             tables[0][across][:size],
             np.mean([columns[metric][:size] for columns in tables], axis=0),
-            label=system,
+            label=str(number),
             color=COLOURS[number % len(COLOURS)],
             marker="." if size < 40 else None,
         )
         panel.set_xlabel(across, parse_math=False)
         panel.set_ylabel(metric, parse_math=False)
-    for text in panel.legend(frameon=False).get_texts():
-        text.set_parse_math(False)
+    name_entries(panel.legend(frameon=False), logs)
     return save_figure(figure, path, title)
 
 

@@ -1,6 +1,6 @@
 """Style of the figures: colours, panels, bars, and their files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,10 +61,10 @@ def bars(names: Sequence[str], table: Mapping[str, Sequence[Any]], label: str) -
     figure, (panel,) = panels(1)
     figure.set_size_inches(max(5.2, 1.1 + 0.35 * len(names) * (len(table) + 1)), 3.6)
     width = 0.8 / max(1, len(table))
-    for number, (series, row) in enumerate(table.items()):
+    for number, row in enumerate(table.values()):
         positions = np.arange(len(names)) + (number - (len(table) - 1) / 2) * width
         colour = COLOURS[number % len(COLOURS)]
-        panel.bar(positions, [bar[0] for bar in row], width, color=colour, label=series)
+        panel.bar(positions, [bar[0] for bar in row], width, color=colour, label=str(number))
         for position, (value, reach) in zip(positions, row, strict=True):
             if reach:
                 panel.errorbar(position, value, reach, color="black", capsize=2, linewidth=1)
@@ -73,6 +73,12 @@ def bars(names: Sequence[str], table: Mapping[str, Sequence[Any]], label: str) -
     panel.set_ylabel(label, parse_math=False)
     if len(table) > 1:
         key = panel.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-        for text in key.get_texts():
-            text.set_parse_math(False)
+        name_entries(key, table)
     return figure
+
+
+def name_entries(legend: Any, names: Iterable[str]) -> None:
+    """Sets the texts of a legend as they are; Matplotlib has no entry for a label as `_small`."""
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(name)

@@ -13,7 +13,8 @@ def mean_of_runs(runs: Sequence[Scores]) -> Scores:
 
     Each score keeps the single values, and its note has their number. A score that a run lacks is
     left out. A score that could not be computed in a run has no value. A single run is returned
-    unchanged.
+    unchanged. Where the rules leave out the questions that a run abstains from (`"msmarco"`), its
+    scores are of fewer examples; the size is then the smallest, and the note has both.
 
     Args:
         runs: list of `Scores`. Scores of the same examples by the same rules, one per run.
@@ -35,14 +36,17 @@ def mean_of_runs(runs: Sequence[Scores]) -> Scores:
     if not others:
         return first
     names = [name for name in first if all(name in run for run in others)]
-    rows = tuple(_mean([run[name] for run in runs]) for name in names)
+    abstained = [run.counts.get("abstained", 0) for run in runs]
+    rows = tuple(_mean([run[name] for run in runs], abstained) for name in names)
     return Scores(first.rules, rows, first.counts, first.table)
 
 
-def _mean(rows: Sequence[Score]) -> Score:
-    first = rows[0]
+def _mean(rows: Sequence[Score], abstained: Sequence[int]) -> Score:
+    first, sizes = rows[0], [row.size for row in rows]
+    asked = {size + count for size, count in zip(sizes, abstained, strict=True)}
+    same = ("scorer", "version", "tokenisation", *(["size"] if len(asked) > 1 else []))
     for row in rows:
-        for name in ("scorer", "version", "tokenisation", "size"):
+        for name in same:
             if getattr(row, name) != getattr(first, name):
                 raise ValueError(
                     f"Runs must have the same scorer and examples. Received: {first.name}, "
@@ -52,10 +56,13 @@ def _mean(rows: Sequence[Score]) -> Score:
     if len(values) < len(rows):
         note = next(row.note for row in rows if row.value is None)
         return replace(first, value=None, note=note, per_example=None, statistics=None)
+    smallest, largest = min(sizes), max(sizes)
+    of = f" of {smallest:,} to {largest:,} examples" if smallest < largest else ""
     return replace(
         first,
         value=float(np.mean(values)),
-        note=f"mean and deviation of {len(rows)} runs",
+        size=smallest,
+        note=f"mean and deviation of {len(rows)} runs{of}",
         per_example=None,
         statistics=None,
         values=values,

@@ -11,7 +11,7 @@ from tfmrc.evaluation import Prediction, Report, Scores, mean_of_runs
 from tfmrc.experiments import pictures
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import answer_all, run_digest
-from tfmrc.experiments.building import check_experiment
+from tfmrc.experiments.building import check_experiment, classes_of
 from tfmrc.experiments.grid import Member, is_grid, members, trained_below
 from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.reporting import details_of, paper_figures, split_of
@@ -99,7 +99,8 @@ def evaluate(
     For each source with a test file, `evaluation/SOURCE/` in the run's folder gets `metrics.json`
     (each score with its scorer, version, tokenisation, size, split and seed), `report.md` (the
     table with the paper's figures), the predictions, and the figures that the model supports, as
-    PNG and SVG. A grid also gets a table of all its runs, with means and deviations over the seeds.
+    PNG and SVG. A grid also gets a table of all its runs, with means and deviations over the seeds;
+    variants that are tested on other questions get tables of their own.
 
     Args:
         experiment: `Experiment`. The experiment.
@@ -134,6 +135,7 @@ def evaluate(
     source_folder = data_folder(data or folders.remembered_data(root), experiment)
     scores_of: dict[str, dict[int, list[RunScores]]] = {}
     tested: list[Tested] = []
+    tested_of: dict[str, list[Tested]] = {}
     written: list[Path] = []
     loaded: dict[Path, Any] | None = {} if experiment.evaluation.ensemble else None
     for member in runs:
@@ -144,17 +146,40 @@ def evaluate(
                 f"`tfmrc evaluate {root} --input FILE`, or name one: --set sources.0.test=FILE. "
                 "Received: sources.0.test=null"
             )
+        tested_of[member.variant] = tested
         for number, scores in evaluate_run(experiment, member, tested, loaded).items():
             scores_of.setdefault(member.variant, {}).setdefault(number, []).append(scores)
         written += [member.folder / folders.EVALUATION / each.folder for each in tested]
     if is_grid(experiment) or seeds:
         if loaded is not None:
-            _evaluate_ensembles(experiment, root, runs, tested, scores_of, loaded)
-        for each in tested:
+            _evaluate_ensembles(experiment, root, runs, tested_of, scores_of, loaded)
+        for each, variants in _tables(tested_of):
             target = root / folders.EVALUATION / each.folder
-            _write_table(experiment, each, runs, scores_of, target)
+            if target in written:  # other questions of the same file
+                target = target.with_name(f"{each.folder}-{variants[0]}")
+            alike = [member for member in runs if member.variant in variants]
+            alike_scores = {k: v for k, v in scores_of.items() if k.split("\t")[0] in variants}
+            _write_table(experiment, each, alike, alike_scores, target)
             written.append(target)
     return written
+
+
+def _tables(tested_of: Mapping[str, Sequence[Tested]]) -> list[tuple[Tested, list[str]]]:
+    """Returns the sets of test examples, each with the variants that were tested on it."""
+    tables: list[tuple[Tested, list[str]]] = []
+    for variant, tested in tested_of.items():
+        for each in tested:
+            for known, variants in tables:
+                if (known.number, known.folder) == (each.number, each.folder) and (
+                    known.examples is each.examples or known.examples == each.examples
+                ):
+                    variants.append(variant)
+                    break
+            else:
+                tables.append((each, [variant]))
+    if any(len(variants) < len(tested_of) for _, variants in tables):
+        print("Not all variants are tested on the same questions: a table for each set of them.")
+    return tables
 
 
 def test_sets(
@@ -190,7 +215,8 @@ def _test_settings(experiment: Experiment, source: Source) -> tuple[Any, ...]:
     free: dict[str, Any] = {"title": "", "rules": "", "paper": {}, "squad_scores": None}
     if experiment.split.ids is None:
         free |= {"train": None, "train_share": 1.0, "train_options": {}}
-    return replace(source, **free), experiment.split, experiment.evaluation.limit
+    asked = source.spans == "exact" and classes_of(experiment).predictor.only_asks
+    return replace(source, **free), experiment.split, experiment.evaluation.limit, asked
 
 
 test_sets.__test__ = False  # type: ignore[attr-defined]
@@ -305,13 +331,13 @@ def _writes(predictor: Any) -> bool:
 def _examples_of(tested: Tested, predictor: Any, task: Any) -> list[Example]:
     """Returns the test examples of a task.
 
-    A model that also answers is asked about the answers that are known, with `spans: exact` about
-    those that a passage contains, in that passage.
+    A model that can also answer is asked about the answers that are known, with `spans: exact`
+    about those that a passage contains, in that passage.
     """
     source = tested.part.source
     if task.target != "question" or source.sequence is not None:
         return tested.examples
-    if all(each.target == "question" for each in predictor.tasks):
+    if predictor.only_asks:
         return tested.examples
     answered = [example for example in tested.examples if example.answers]
     return list(with_spans(answered, source)) if source.spans == "exact" else answered
@@ -408,7 +434,7 @@ def _evaluate_ensembles(
     experiment: Experiment,
     root: Path,
     runs: Sequence[Member],
-    tested: Sequence[Tested],
+    tested_of: Mapping[str, Sequence[Tested]],
     scores_of: dict[str, dict[int, list[RunScores]]],
     loaded: dict[Path, Any],
 ) -> None:
@@ -424,7 +450,7 @@ def _evaluate_ensembles(
             continue
         predictor = ensemble_predictor([loaded.pop(member.folder) for member in ensemble])
         digest = " ".join(run_digest(member.experiment, member.folder) for member in ensemble)
-        for each in tested:
+        for each in tested_of[variant]:
             target = root / folders.EVALUATION / each.folder / f"ensemble-{variant}".rstrip("-")
             target.mkdir(parents=True, exist_ok=True)
             name = system_name(experiment, variant, "ensemble")

@@ -490,7 +490,7 @@ def _trained_parts(model: keras.Model, log: Path) -> list[str] | None:
         )
     ]
     for name in names:
-        if name not in trained:
+        if name not in (*trained, *getattr(model, "PENALTIES", ())):
             reason = "No training example has a label" if name in with_loss else "There is no loss"
             print(
                 f"{reason} for `{name}`: it was not trained, and results and exports leave it out.",

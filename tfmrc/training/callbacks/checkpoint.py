@@ -121,6 +121,7 @@ class Checkpoint(keras.callbacks.Callback):
         self._known_facts: tuple[Any, dict[str, Any]] | None = None
         self._train_function: Any = None
         self._late_metrics: list[np.ndarray] = []
+        self._updates: int | None = None
 
     # === State of a run ===
 
@@ -298,12 +299,24 @@ class Checkpoint(keras.callbacks.Callback):
             self._facts["logs"] = _numbers(logs)
             self._save()
 
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        self._updates = None
+        steps = self.params.get("steps")
+        if steps and batch + self.model.steps_per_execution > steps:
+            keras_private.sync_state(self.model)
+            self._updates = keras_private.update_calls(self.model.optimizer)
+
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        done = batch + 1
-        if done <= self._facts["step_in_epoch"]:
-            return
-        self._facts["step"] += done - self._facts["step_in_epoch"]
-        self._facts["step_in_epoch"] = done
+        steps = self.model.steps_per_execution
+        if batch + 1 - steps < self._facts["step_in_epoch"]:
+            return  # counted before, see `_fast_forward`
+        if self._updates is not None:
+            # Keras counts an execution as a whole; the data may have ended in the last one.
+            keras_private.sync_state(self.model)
+            made = keras_private.update_calls(self.model.optimizer) - self._updates
+            steps = min(made or steps, steps)
+        self._facts["step"] += steps
+        self._facts["step_in_epoch"] += steps
         if self._late_metrics:
             # The first real step created them. They are sums, so the earlier values are added.
             keras_private.sync_state(self.model)

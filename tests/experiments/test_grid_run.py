@@ -363,6 +363,14 @@ def test_tags_and_vectors(place: Path) -> None:
     cove = predictor.model.contextual_embedding
     for ours, file in zip(cove.weights, load_cove(place / "cove.pth").weights, strict=True):
         assert np.array_equal(ours.numpy(), file.numpy())  # fixed, and saved with the predictor
+    # The tags of a file that was cut or removed are computed again.
+    (place / "moved").rename(place / "pipeline")
+    cache.write_text(f"{lines[0]}\n{lines[1]}\n")
+    with eagerly():
+        assert train(place, "--seeds", "2", name="tags.yaml", run="tagged") == 0
+    assert len(cache.read_text().splitlines()) > 2
+    other: Any = Predictor.load(place / "tagged" / "seed-2" / "predictor")
+    assert other.preprocessor.get_config() == predictor.preprocessor.get_config()
 
 
 def test_questions_made_from_passages_then_real_ones(

@@ -21,3 +21,18 @@ def test_a_changed_or_missing_file_is_named(tmp_path: Path) -> None:
         check_unchanged(noted, describe_inputs([one, two]), tmp_path)
     with pytest.raises(ValueError, match="b/train.json: no such file, there: 4 bytes"):
         check_unchanged(noted, describe_inputs([one]), tmp_path)
+
+
+def test_files_of_equal_names_in_folders_of_equal_names(tmp_path: Path) -> None:
+    files = [tmp_path / language / "v2" / "train.json" for language in ("de", "en", "fr")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text(str(file))
+    noted = describe_inputs(files)
+    assert list(noted) == ["train.json", "v2/train.json", "fr/v2/train.json"]
+    for file, name in zip(files, noted, strict=True):
+        before = file.read_text()
+        file.write_text("other questions")
+        with pytest.raises(ValueError, match=f"Received: {name}: 15 bytes"):
+            check_unchanged(noted, describe_inputs(files), tmp_path)
+        file.write_text(before)

@@ -358,6 +358,30 @@ def test_time_limit_stops_and_counts_what_was_before() -> None:
         assert again.reached is not goes_on, "what ended the run is known after a kill too"
 
 
+def test_a_predictor_that_is_not_replaced_is_an_error_before_the_training(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(folder / "run", run)
+    (run / "training.json").unlink()
+    (run / "predictor" / "notes.txt").write_text("mine")
+    command = ["train", str(folder / "config.yaml"), "--run", str(run), "--data", str(folder)]
+    assert cli.main(command) == 1
+    said = capsys.readouterr()
+    assert "also holds notes.txt, which tfmrc did not write" in said.err
+    assert "6 steps" not in said.out
+
+
+def test_a_stream_of_fewer_records_than_a_batch_is_trained_on(folder: Path, tmp_path: Path) -> None:
+    command = ["train", str(folder / "config.yaml"), "--run", str(tmp_path), "--data", str(folder)]
+    settings = ("stream=true", "batch_size=64", "steps=2", "eval_every_steps=2")
+    settings = (*settings, "optimizer.warmup_steps=1")
+    with eagerly():
+        assert cli.main([*command, "--set", *(f"training.{each}" for each in settings)]) == 0
+    facts = json.loads((tmp_path / "training.json").read_text())
+    assert facts["steps"] == 2 and facts["ended_by"] == "all steps done"
+
+
 @pytest.mark.parametrize(
     ("step", "step_in_epoch", "epoch", "last_step", "expected"),
     [

@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from tfmrc.experiments.formats import NO_QUESTION, Corpus, read
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, Split
 from tfmrc.experiments.sources import (
     Mixed,
+    Splits,
     answer_references,
     as_sequence,
     check_sources,
@@ -22,6 +24,7 @@ from tfmrc.experiments.sources import (
     unique,
     validation_examples,
 )
+from tfmrc.experiments.steps.train import _training_records
 
 
 def examples(count: int, groups: int = 10) -> list[Example]:
@@ -157,6 +160,21 @@ def test_mixed_is_even_all_along() -> None:
         assert sum(item >= 1000 for item in mixed[begin : begin + 40]) == 10
 
 
+def test_a_stream_of_several_styles_is_mixed_by_its_records() -> None:
+    """An example of two styles is two records; the last ones of a pass are not of one source."""
+    sources, facts = [], []
+    for styles, count in ((("short",), 60), (("short", "long"), 120)):
+        answers = {style: ("Ann",) for style in styles}
+        held = [replace(example, answers=answers) for example in examples(60)]
+        sources.append(Splits(Source("examples", styles, train="a.jsonl"), train=held))
+        facts.append({"train": {"examples": 60, "training_targets": count}})
+    experiment = SimpleNamespace(training=SimpleNamespace(stream=True))
+    make, size = _training_records(experiment, SimpleNamespace(facts={"sources": facts}), sources)
+    mixed = [len(record.example.answers) for record in make()]
+    assert size == len(mixed) == 180
+    assert [mixed[begin : begin + 30].count(1) for begin in range(0, 180, 30)] == [10] * 6
+
+
 def test_every_model_validates_on_the_same_groups_whatever_its_seed(tmp_path: Path) -> None:
     write_examples(tmp_path / "a.jsonl", examples(200, groups=40))
     chosen = recipe(Source("examples", ("span",), train="a.jsonl"), validation_limit=7)
@@ -223,6 +241,8 @@ def test_lists_of_ids_are_taken_as_they_are(tmp_path: Path) -> None:
     assert [e.id for e in validation_examples(chosen, part)] == ids["validation"]
     limited_to_one = replace(chosen, evaluation=Evaluation(limit=1))
     assert [e.id for e in test_examples(limited_to_one, part)] == ids["test"]
+    lists = [tmp_path / f"{name}.txt" for name in ids]
+    assert input_files(chosen, tmp_path) == [tmp_path / "squad.json", *lists]
     (tmp_path / "test.txt").write_text("nobody\n")
     with pytest.raises(ValueError, match="'nobody'"):
         splits(chosen, tmp_path)

@@ -15,11 +15,16 @@ def describe_inputs(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
         files: iterable of path. The files.
 
     Returns:
-        `{name: {"bytes": ..., "sha256": ...}}`. Later ones of equal names include their folder.
+        `{name: {"bytes": ..., "sha256": ...}}`. Later ones of equal names include as many of their
+        folders as tell them apart.
     """
     facts: dict[str, dict[str, Any]] = {}
     for file in files:
-        name = file.name if file.name not in facts else f"{file.parent.name}/{file.name}"
+        name = file.name
+        for parent in file.parents:
+            if name not in facts:
+                break
+            name = f"{parent.name}/{name}"
         with file.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         facts[name] = {"bytes": file.stat().st_size, "sha256": digest}

@@ -115,12 +115,16 @@ def input_files(experiment: Experiment, folder: Path) -> list[Path]:
         ValueError: If one of them does not exist.
     """
     files: list[Path] = []
+    split = experiment.split
+    takes_of_test = split.by == "sentence" or split.ids is not None
     for source in experiment.sources:
         if source.train is not None:
             files += files_of(source, source.train, folder, source.train_options)
         if source.test is not None:
             tested = files_of(source, source.test, folder, source.test_options)
-            files += tested if experiment.split.by == "sentence" else []
+            files += tested if takes_of_test else []
+    if split.ids is not None:
+        files += [_list_of_ids(Path(split.ids), part) for part in PARTS]
     if experiment.vocabulary.vectors is not None:
         vectors = folder / experiment.vocabulary.vectors
         if not vectors.is_file():
@@ -237,9 +241,7 @@ def _listed(
     known = {example.id: example for example in (*train, *test)}
     parts = []
     for part in PARTS:
-        path = folder / f"{part}.txt"
-        if not path.is_file():
-            raise ValueError(f"A list of ids does not exist. Received: {path}")
+        path = _list_of_ids(folder, part)
         names = [line for line in path.read_text(encoding="utf-8").split("\n") if line]
         absent = [name for name in names if name not in known]
         if absent:
@@ -248,6 +250,13 @@ def _listed(
             )
         parts.append([known[name] for name in names])
     return parts[0], parts[1], parts[2]
+
+
+def _list_of_ids(folder: Path, part: str) -> Path:
+    path = folder / f"{part}.txt"
+    if not path.is_file():
+        raise ValueError(f"A list of ids does not exist. Received: {path}")
+    return path
 
 
 def _as_sequences(parts: Splits) -> Splits:

@@ -1,6 +1,7 @@
 """Tags of words by spaCy (rules, no trained pipeline), cached in a file."""
 
 import json
+import resource
 
 import numpy as np
 import pytest
@@ -102,6 +103,21 @@ def test_several_add_to_one_file(tag, tmp_path):
     assert again.of(QUESTION, "lemmas").split()[1] == "meet"
     lines = path.read_text().splitlines()[1:]
     assert [json.loads(line)["text"] for line in lines] == [QUESTION, *texts], "one write per batch"
+
+
+def test_lines_of_which_a_part_was_written_are_an_error(tag, tmp_path):
+    path = tmp_path / "tags.jsonl"
+    cache = TagCache(path, "rules 1", tag)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 20, before[1]))
+    try:
+        with pytest.raises(OSError):
+            cache.add([QUESTION])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    cache.add([PASSAGE, QUESTION])
+    again = TagCache(path, "rules 1")
+    assert all(again.of(text, "pos") == cache.of(text, "pos") for text in (QUESTION, PASSAGE))
 
 
 @pytest.mark.parametrize("header", ["{}", "[]", "half", "\ufeff{}", '{"tagger'])

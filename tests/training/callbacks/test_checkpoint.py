@@ -129,6 +129,23 @@ def test_broken_checkpoint_is_passed_over(tmp_path):
         np.testing.assert_array_equal(one, two)
 
 
+def test_a_run_that_passed_over_a_broken_checkpoint_knows_its_own(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        fit(tmp_path, 2, callbacks=[Stop(1, 3)], every_steps=3)
+    newest = sorted(tmp_path.iterdir())[-1]
+    assert newest.name == "step-0000000007-00001.npz"
+    newest.write_bytes(newest.read_bytes()[:-1])
+    checkpoint = training.Checkpoint(tmp_path, every_steps=1, keep=1)
+    model = toy.model(dropout=0.2)
+    model.compile(**training.masque(steps=8, warmup_steps=2, model=model), run_eagerly=True)
+    with pytest.warns(UserWarning, match="Skipping"):
+        assert checkpoint.step == 4
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(toy.dataset(4), epochs=2, verbose=0, callbacks=[Stop(1, 1), checkpoint])
+    assert checkpoint.newest.name == "step-0000000005-00001.npz" and checkpoint.step == 5
+    assert names(tmp_path) == [checkpoint.newest.name, f"{newest.name}.broken"]
+
+
 def test_a_flipped_bit_is_passed_over_whatever_it_breaks(tmp_path):
     fit(tmp_path, 2)
     newest = sorted(tmp_path.iterdir())[-1]

@@ -35,3 +35,10 @@ def test_new_run_begins_a_new_table(tmp_path):
     log(path, 0, {"gain": 1})
     assert path.read_text() == "epoch,gain\n0,1.0\n"
     assert [p.name for p in tmp_path.iterdir()] == ["log.csv"]
+
+
+def test_a_training_that_ends_in_its_first_epoch_leaves_no_table(tmp_path):
+    callback = training.CsvLog(tmp_path / "log.csv")
+    callback.on_train_begin()
+    callback.on_epoch_begin(0)
+    assert not list(tmp_path.iterdir())  # by which a run folder tells that no step is kept

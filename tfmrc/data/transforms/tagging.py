@@ -180,7 +180,9 @@ class TagCache:
         with open(self.path, "a+b", buffering=0) as file:
             file.seek(-1, os.SEEK_END)
             begin = b"" if file.read(1) == b"\n" else b"\n"  # ends a part of a line
-            file.write(begin + text.encode())
+            left = begin + text.encode()
+            while left:  # a full disk takes a part, and the rest is an error
+                left = left[file.write(left) :]
 
     def of(self, text: str, kind: str) -> str:
         """Returns the tags of a text, one per word, separated by single spaces.

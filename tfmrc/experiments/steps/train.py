@@ -33,6 +33,8 @@ from tfmrc.experiments.steps.prepare import Prepared, prepare_in
 from tfmrc.experiments.teacher import check_teacher_exists, with_teacher
 from tfmrc.memory import peak_memory
 from tfmrc.ops.ids import NUM_SPECIAL
+from tfmrc.predictors.folders import check_target
+from tfmrc.predictors.storage import is_saved_predictor
 from tfmrc.training.callbacks.ema_weights import has_averages
 
 # Copies of the weights that a run may have on the disk at a time: three checkpoints with moments
@@ -175,11 +177,15 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
             return trained
         print(f"{folder} was ended by its time limit, and goes on.")
         (folder / folders.TRAINING).unlink()
+    check_target(folder / folders.PREDICTOR, is_saved_predictor)  # which is written at the end
     keras.utils.set_random_seed(experiment.seed)
     sources = prepared.splits(experiment)
     tags = prepared.tags()
     more: dict[str, Any] = {}
     if tags is not None:
+        for part in sources:  # none is missing, unless the file was cut or removed
+            tags.add(part.train)
+            tags.add(validation_examples(experiment, part))
         more = tags.preprocessor_arguments(e for part in sources for e in part.train)
     tagger = None if tags is None else tags.name
     strategy = _strategy(settings.batch_size)
@@ -239,7 +245,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     callbacks.checkpoint.callbacks.append(limit)
     select = _selection(model)
     static_shapes = keras.backend.backend() == "jax"  # which compiles for each shape
-    enough = not isinstance(examples, list) or len(examples) >= settings.batch_size
+    enough = facts["records"] >= settings.batch_size
     batches = callbacks.checkpoint.dataset(
         lambda start_step: select(
             make_dataset(
@@ -409,8 +415,8 @@ def _training_records(
             raise ValueError("There is nothing to train on: the training examples have no answer.")
         return held, len(held)
     counted = [facts["train"] for facts in prepared.facts["sources"] if "train" in facts]
-    lengths = tuple(facts["examples"] for facts in counted)
-    size = sum(facts["training_targets"] for facts in counted)
+    lengths = tuple(facts["training_targets"] for facts in counted)
+    size = sum(lengths)
     return (lambda: Mixed(tuple(records(p.train, p.source.styles) for p in parts), lengths)), size
 
 

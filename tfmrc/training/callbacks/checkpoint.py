@@ -52,7 +52,8 @@ class Checkpoint(keras.callbacks.Callback):
 
     A file is written under a temporary name and renamed, so a partial file is never read. Its
     digest is checked when it is read. A damaged file is skipped with a warning, and the one before
-    it is used. A state whose weights are not finite is never written.
+    it is used; `fit` renames the damaged one to `NAME.broken`. A state whose weights are not finite
+    is never written.
 
     Position in the data: pass the dataset through `dataset`, which starts it at the right batch.
     Otherwise the completed batches of the current epoch are drawn again and dropped, which is exact
@@ -173,13 +174,20 @@ class Checkpoint(keras.callbacks.Callback):
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob("step-*.npz"), reverse=True)
 
-    def _read(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _read(self, set_aside: bool = False) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         files = self._files()
+        broken = []
         for path in files:
             try:
-                return read_state(path)
+                state = read_state(path)
             except BrokenStateError as error:
                 warnings.warn(f"Skipping a broken checkpoint. {error}", stacklevel=3)
+                broken.append(path)
+                continue
+            if set_aside:  # it would be taken for the newest one until the run has passed it
+                for other in broken:
+                    other.rename(other.with_name(f"{other.name}.broken"))
+            return state
         if files:
             raise BrokenStateError(
                 "None of the checkpoints can be read; delete the folder to start again. "
@@ -201,7 +209,7 @@ class Checkpoint(keras.callbacks.Callback):
     def on_train_begin(self, logs: Any = None) -> None:
         for temporary in self.folder.glob(".step-*.tmp"):
             temporary.unlink()
-        arrays, self._facts = self._read()
+        arrays, self._facts = self._read(set_aside=True)
         self._forget()
         self._saved_step, self._saved_at = self._facts["step"], time.monotonic()
         if not arrays:

@@ -48,7 +48,8 @@ class CsvLog(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         if self._rows is None:
             self._rows = [row for row in self._read() if int(row["epoch"]) < epoch]
-            self._write()
+            if self.path.exists():  # a training that ends in its first epoch leaves no table
+                self._write()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         row = {"epoch": str(epoch)}

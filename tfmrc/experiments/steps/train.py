@@ -23,6 +23,7 @@ from tfmrc.experiments.building import (
     check_experiment,
     classes_of,
     compile_arguments,
+    tag_arguments,
 )
 from tfmrc.experiments.environment import machine, summary
 from tfmrc.experiments.grid import Member, base_of, is_grid, members
@@ -180,7 +181,8 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     tags = prepared.tags()
     more: dict[str, Any] = {}
     if tags is not None:
-        more = tags.preprocessor_arguments(e for part in sources for e in part.train)
+        known = tags.preprocessor_arguments(e for part in sources for e in part.train)
+        more = tag_arguments(classes_of(experiment), known)
     tagger = None if tags is None else tags.name
     strategy = _strategy(settings.batch_size)
     with _scope(strategy):

@@ -12,6 +12,7 @@ __all__ = [
     "check_numbers",
     "check_whole_numbers",
     "nearest",
+    "parameters_of",
     "suggestion",
     "unknown_argument",
 ]
@@ -120,6 +121,33 @@ Received: learning_rat=0.2
     for name, value in given.items():
         if name not in known and name not in besides:
             raise TypeError(unknown_argument(where, name, [*known, *besides], value))
+
+
+def parameters_of(cls: type) -> dict[str, inspect.Parameter]:
+    """Returns the named parameters of a class, with those of the base classes for its `**kwargs`.
+
+    Args:
+        cls: class. Its constructor, and that of each base class, passes its `**kwargs` on.
+
+    Example:
+
+    >>> class Model:
+    ...     def __init__(self, *, units=8): ...
+    >>> class Narrow(Model):
+    ...     def __init__(self, *, width=4, **kwargs): ...
+    >>> list(parameters_of(Narrow))
+    ['width', 'units']
+    """
+    result: dict[str, inspect.Parameter] = {}
+    for base in (each for each in cls.__mro__ if "__init__" in vars(each)):
+        parameters = inspect.signature(base).parameters.values()
+        kinds = {parameter.kind for parameter in parameters}
+        for parameter in parameters:
+            if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+                result.setdefault(parameter.name, parameter)
+        if inspect.Parameter.VAR_KEYWORD not in kinds:
+            break
+    return result
 
 
 def check_whole_numbers(least: int, **values: Any) -> None:

@@ -380,3 +380,33 @@ def test_an_input_without_a_position_is_named():
     for call in (model, model.predict):
         with pytest.raises(ValueError, match=r"Received: question_ids of shape \(3, 0\)"):
             call(x)
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class Wrapping(keras.layers.Wrapper):
+    """A contextual embedding around another layer, its attribute `layer`."""
+
+    def call(self, ids, mask=None):
+        return 2.0 * self.layer(ids)
+
+    def compute_output_shape(self, ids_shape):
+        return (*ids_shape, self.layer.output_dim)
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class Headed(SAN):
+    """A model with layers of its own in a dict."""
+
+    def __init__(self, *, heads, **kwargs):
+        self.heads = heads
+        super().__init__(**kwargs)
+
+
+def test_a_layer_that_wraps_another_and_a_dict_of_layers_are_saved_whole(tmp_path):
+    contextual = Wrapping(keras.layers.Embedding(SMALL["vocabulary_size"], 2), name="contextual")
+    heads = {"first": keras.layers.Dense(3, name="first")}
+    model = Headed(**SMALL, contextual_embedding=contextual, heads=heads)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    assert type(loaded.contextual_embedding) is Wrapping
+    assert loaded.arguments.heads["first"].units == 3

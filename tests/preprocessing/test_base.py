@@ -83,6 +83,7 @@ def test_from_examples_counts_words_and_takes_the_styles_that_occur():
     assert chosen.styles == ("qa",)
     unanswered = [Example("3", "a", ("b",))]
     assert preprocessing.MasquePreprocessor.from_examples(unanswered).styles == ("qa",)
+    assert Toy.from_examples(examples[:1]).styles == ("nlg",)  # passed on as `**sizes`
 
 
 def test_dataset_is_make_dataset():

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from tfmrc.encoders.keras_hub_backbone import embedding_layers, transformer_layers
+from tfmrc.encoders.layer_of import layer_of
 
 
 def learning_rate_multipliers(
@@ -41,7 +42,7 @@ def learning_rate_multipliers(
             "`factor` and `layer_decay` must be 0 or more. "
             f"Received: factor={factor}, layer_decay={layer_decay}"
         )
-    layer = getattr(encoder, "layer", encoder)
+    layer = layer_of(encoder)
     layers = transformer_layers(layer.backbone)
     begin = f"(^|/){re.escape(layer.name)}/"
     rates: dict[str, float] = {}

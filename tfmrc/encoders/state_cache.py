@@ -15,6 +15,8 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+from tfmrc.encoders.layer_of import layer_of
+
 __all__ = ["StateCache"]
 
 
@@ -57,7 +59,7 @@ class StateCache:
     """
 
     def __init__(self, encoder: Any, folder: str | PathLike[str]):
-        self.layer = getattr(encoder, "layer", encoder)
+        self.layer = layer_of(encoder)
         self.folder = Path(folder)
         self.found = self.computed = 0  # windows
         self._lock = threading.Lock()

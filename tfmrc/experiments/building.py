@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfmrc.arguments import check_arguments, nearest, suggestion, unknown_argument
+from tfmrc.arguments import (
+    check_arguments,
+    nearest,
+    parameters_of,
+    suggestion,
+    unknown_argument,
+)
 from tfmrc.experiments.loading import load
 from tfmrc.experiments.run_folder import read_json, trained_folder
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import check_sources, contextual_files
 
 RESERVED = ("name", "preset")  # settings of `model` that are no arguments
+TAGS = ("lemmas", "pos_tags", "ner_tags")  # arguments of a preprocessor
 KERAS = ("dtype", "trainable")  # arguments that every Keras model takes
 
 
@@ -53,8 +60,15 @@ def options_of_decoding(file: Path) -> set[str]:
 
 
 def reads_tags(classes: Classes) -> bool:
-    """Whether the model reads tags: its preprocessor has an argument `lemmas`."""
-    return "lemmas" in inspect.signature(classes.preprocessor).parameters
+    """Whether the model reads tags: its preprocessor has annotations, or an argument of tags."""
+    parameters = parameters_of(classes.preprocessor)
+    return bool(classes.preprocessor.annotations) or any(name in parameters for name in TAGS)
+
+
+def tag_arguments(classes: Classes, tags: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the arguments of tags that the preprocessor takes."""
+    parameters = parameters_of(classes.preprocessor)
+    return {name: value for name, value in tags.items() if name in parameters}
 
 
 def import_modules(experiment: Experiment) -> None:
@@ -136,6 +150,11 @@ def check_experiment(experiment: Experiment) -> Classes:
             + suggestion(str(preset), known_presets)
             + f" Received: model.preset={preset!r}"
         )
+    if experiment.training.dtype != "float32" and "dtype" not in parameters_of(classes.model):
+        raise ValueError(
+            f"{classes.model.__name__} has no argument `dtype`. "
+            f"Received: training.dtype={experiment.training.dtype!r}"
+        )
     if experiment.encoder:
         _check_encoder(experiment, classes)
     if experiment.contextual:
@@ -165,6 +184,11 @@ def check_experiment(experiment: Experiment) -> Classes:
     for seed in (experiment.seed, *experiment.grid.seeds):
         if not 0 <= seed < 2**32:
             raise ValueError(f"A seed is from 0 to 2**32 - 1. Received: seed={seed}")
+    if "styles" not in parameters_of(classes.preprocessor):
+        raise ValueError(
+            "A preprocessor takes the styles of the sources: its constructor needs an argument "
+            f"`styles`. Received: {classes.preprocessor.__name__}"
+        )
     function = training_function(_optimizer_class(experiment, classes))
     options = experiment.evaluation
     options_class = classes.predictor.options_class
@@ -193,7 +217,7 @@ def _check_encoder(experiment: Experiment, classes: Classes) -> None:
             f"Received: encoder={dict(experiment.encoder)!r}"
         )
     for each in (classes.model, classes.preprocessor):
-        if "encoder" not in inspect.signature(each).parameters:
+        if "encoder" not in parameters_of(each):
             raise ValueError(
                 f"{each.__name__} takes no encoder. Received: encoder={experiment.encoder!r}"
             )
@@ -262,7 +286,7 @@ def build_contextual(experiment: Experiment, data: Path) -> Any:
 
 def _check_contextual(experiment: Experiment, classes: Classes) -> None:
     contextual_files(experiment)
-    if "contextual_embedding" not in inspect.signature(classes.model).parameters:
+    if "contextual_embedding" not in parameters_of(classes.model):
         raise ValueError(
             f"{classes.model.__name__} takes no contextual embedding. "
             f"Received: contextual={experiment.contextual}"
@@ -271,8 +295,7 @@ def _check_contextual(experiment: Experiment, classes: Classes) -> None:
 
 def _check_model(model_class: Any, given: Mapping[str, Any]) -> None:
     """Raises a TypeError if a model has no such argument, even if it accepts `**kwargs`."""
-    parameters = inspect.signature(model_class).parameters.values()
-    known = [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    known = list(parameters_of(model_class))
     for name, value in given.items():
         if name not in (*known, *KERAS):
             raise TypeError(unknown_argument("model", name, known, value))
@@ -334,11 +357,13 @@ def build_model(
             f"The preprocessor determines `{both[0]}` of the model. "
             f"Received: model.{both[0]}={given[both[0]]!r}"
         )
-    parameters = inspect.signature(model_class).parameters
-    arguments = {**settled, "dtype": experiment.training.dtype, **given}
+    parameters = parameters_of(model_class)
+    arguments = {**settled, **given}
+    if "dtype" in parameters:
+        arguments.setdefault("dtype", experiment.training.dtype)
     if "seed" in parameters:
         arguments.setdefault("seed", experiment.seed)
-    if tagger is not None:
+    if tagger is not None and "tagger" in parameters:
         arguments["tagger"] = tagger
     if encoder is not None:
         arguments["encoder"] = encoder

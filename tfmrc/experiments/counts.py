@@ -1,10 +1,10 @@
 """Numbers of examples: per part, repeated ones, those in both training and test, cut passages."""
 
-import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tfmrc.arguments import parameters_of
 from tfmrc.data.example import Example
 from tfmrc.data.transforms.splits import group_of
 from tfmrc.experiments.settings import Experiment
@@ -78,7 +78,7 @@ class Count:
 
 def max_passages(experiment: Experiment, preprocessor_class: Any) -> int | None:
     """Returns the number of passages that the preprocessor reads; None without a limit."""
-    parameter = inspect.signature(preprocessor_class).parameters.get("num_passages")
+    parameter = parameters_of(preprocessor_class).get("num_passages")
     if parameter is None or experiment.start_from is not None:
         return None
     value: int = experiment.preprocessor.get("num_passages", parameter.default)

@@ -71,7 +71,7 @@ def load_start(experiment: Experiment, tagger: str | None) -> Any:
 
     missing = [style for style in experiment.styles if style not in preprocessor.styles]
     check(not missing, "sources.styles", list(experiment.styles), list(preprocessor.styles))
-    theirs = getattr(model, "tagger", None)
+    theirs = getattr(model, "tagger", tagger)
     check(tagger == theirs, "tagger", tagger, theirs)
     dtype = model.dtype_policy.name
     check(experiment.training.dtype == dtype, "training.dtype", experiment.training.dtype, dtype)

@@ -7,6 +7,7 @@ from typing import Any
 import keras
 
 from tfmrc import encoders
+from tfmrc.encoders.layer_of import layer_of
 from tfmrc.models.folder import optimizer_of
 from tfmrc.ops.ids import NUM_SPECIAL
 
@@ -34,8 +35,7 @@ def serialized(value: Any) -> Any:
     """
     if isinstance(value, tuple | list):
         return [serialized(item) for item in value]
-    if isinstance(getattr(value, "layer", None), keras.layers.Layer):
-        value = value.layer  # of an encoder that came with its tokenizer
+    value = layer_of(value)
     if isinstance(value, keras.dtype_policies.DTypePolicyMap):
         # Without a default policy Keras would remove the names of the others as it writes them.
         value = type(value)(value.default_policy.name, dict(value))
@@ -53,6 +53,8 @@ def deserialized(value: Any, custom_objects: Any = None) -> Any:
     if isinstance(value, Mapping) and {"class_name", "config"} <= set(value):
         getattr(encoders, str(value["class_name"]), None)  # registered when it is imported
         return keras.saving.deserialize_keras_object(value, custom_objects=custom_objects)
+    if isinstance(value, Mapping):
+        return {key: deserialized(item, custom_objects) for key, item in value.items()}
     return value
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
+from tfmrc.encoders.layer_of import layer_of
 from tfmrc.layers import (
     CharacterEmbedding,
     ConcatenatedEncoder,
@@ -205,7 +206,7 @@ class DAANet(Model):
         self.context_attention = context_attention
         self.keep_passage = keep_passage
         self.num_word_features = num_word_features
-        self.encoder = getattr(encoder, "layer", encoder)
+        self.encoder = layer_of(encoder)
         self.encoder_use = encoder_use
         self.reading = reading
 

@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from tfmrc.encoders.layer_of import layer_of
 from tfmrc.layers import LinearAnswer
 from tfmrc.models.base import Model
 
@@ -67,7 +68,7 @@ class ExtractiveReader(Model):
                 "An extractive reader needs a pretrained encoder: "
                 "ExtractiveReader(encoder=tfmrc.encoders.from_preset(...)). Received: encoder=None"
             )
-        self.encoder = getattr(encoder, "layer", encoder)
+        self.encoder = layer_of(encoder)
         self.answer_module = self.build_answer_module()
         inputs = {
             part: keras.Input((None,), dtype=kind, name=part)

@@ -7,6 +7,7 @@ from keras import ops
 
 from tfmrc.arguments import check_whole_numbers
 from tfmrc.encoders.elmo import MAX_CHARACTERS
+from tfmrc.encoders.layer_of import layer_of
 from tfmrc.layers import (
     AnswerPossibility,
     DualAttention,
@@ -267,7 +268,7 @@ class Masque(GenerationMixin, Model):
         self.num_word_features = num_word_features
         self.contextual_embedding = contextual_embedding
         self.reads_characters = contextual_reads(contextual_embedding) == "characters"
-        self.encoder = getattr(encoder, "layer", encoder)
+        self.encoder = layer_of(encoder)
         self.encoder_use = None if encoder is None else encoder_use
         self.reading = reading
         combined_attention = combined_attention and ranker is not False

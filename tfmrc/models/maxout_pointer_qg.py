@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
+from tfmrc.encoders.layer_of import layer_of
 from tfmrc.layers import (
     AnswerTagEmbedding,
     BidirectionalLSTM,
@@ -161,7 +162,7 @@ class MaxoutPointerQG(GenerationMixin, Model):
         self.answer_tagging = answer_tagging
         self.copy = copy
         self.has_coverage = coverage
-        self.encoder = getattr(encoder, "layer", encoder)
+        self.encoder = layer_of(encoder)
 
         # === Parts, in an order that decides the seeds of their initial weights ===
         self.word_embedding = self.build_word_embedding()

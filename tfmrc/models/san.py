@@ -5,6 +5,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from tfmrc.encoders.layer_of import layer_of
 from tfmrc.layers import (
     AveragedAnswer,
     LastStepAnswer,
@@ -176,7 +177,7 @@ class SAN(Model):
         self.num_ner = num_ner
         self.tagger = tagger
         self.contextual_embedding = contextual_embedding
-        self.encoder = getattr(encoder, "layer", encoder)
+        self.encoder = layer_of(encoder)
         self.encoder_use = None if encoder is None else encoder_use
         self.reading = reading
 

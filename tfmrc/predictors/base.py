@@ -17,6 +17,7 @@ from tfmrc.predictors import registry
 from tfmrc.predictors.export import export_saved_model
 from tfmrc.predictors.inputs import check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
+from tfmrc.predictors.process import check_process
 from tfmrc.predictors.result import Result
 from tfmrc.predictors.storage import load_parts, save_parts
 from tfmrc.predictors.task import Query, Task, sequence_of_passages
@@ -517,11 +518,7 @@ class Predictor(Generic[R]):
 
     def check_process(self) -> None:
         """Raises a RuntimeError in a process that was forked after the predictor was made."""
-        if os.getpid() != self._process:
-            raise RuntimeError(
-                "TensorFlow does not work in a process that was forked after it was used. Load the "
-                "predictor in the new process, or start processes by `spawn`."
-            )
+        check_process(self._process)
 
     def __deepcopy__(self, memo: Any) -> NoReturn:
         raise TypeError(

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import tensorflow as tf
 
-from tfmrc.arguments import check_arguments
+from tfmrc.arguments import check_arguments, parameters_of
 from tfmrc.data.batching.dataset import make_dataset
 from tfmrc.data.batching.training_example import Source
 from tfmrc.preprocessing.encoder_inputs import check_reading, subwords_of
@@ -167,7 +167,7 @@ Received: pasage_length=9
         vocabulary = Vocabulary.from_examples(
             read, vocabulary_size, min_count, num_oov_buckets, vectors
         )
-        takes_styles = "styles" in inspect.signature(cls).parameters
+        takes_styles = "styles" in parameters_of(cls)
         if styles and takes_styles:
             arguments = {"styles": tuple(styles)} | arguments
         return cls(vocabulary, **arguments)

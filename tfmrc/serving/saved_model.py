@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, NoReturn
 
 from tfmrc.predictors.generated import GeneratedQuestion
 from tfmrc.predictors.result import Result
@@ -39,6 +39,13 @@ class ExportedPredictor:
     def tasks(self) -> tuple[Task, ...]:
         """The tasks of the exported predictor; () for an export that tfmrc did not write."""
         return tuple(Task(**task) for task in self.saved_model.card.get("tasks") or ())
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError(
+            "The predictor of an export holds graphs and lookup tables, which cannot be copied or "
+            "pickled. Load it again, or in the other process, with `tfmrc.load(folder)`. "
+            f"Received: folder={str(self.saved_model.path)!r}"
+        )
 
     def run(self, signature: str, inputs: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
         """Returns the arrays of a signature.

@@ -3,6 +3,7 @@
 import base64
 import json
 import logging
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 from tfmrc.files import check_links
 from tfmrc.predictors.inputs import check_names, cut_passages, status_message
 from tfmrc.predictors.manifest import manifest_of, verify_files
+from tfmrc.predictors.process import check_process
 from tfmrc.serving.errors import RequestError
 from tfmrc.serving.model_config import ModelConfig, find_models
 
@@ -142,6 +144,7 @@ class SavedSignature:
         self._function = function
         self._worker = worker
         self._max_passages = max_passages
+        self._process = os.getpid()
         self.inputs: dict[str, tf.TensorSpec] = function.structured_input_signature[1]
         self.outputs: dict[str, tf.TensorSpec] = function.structured_outputs
 
@@ -154,7 +157,9 @@ class SavedSignature:
         Raises:
             RequestError: If inputs are missing, unknown, of a wrong shape or type, or the graph
                 refuses them.
+            RuntimeError: In a process that was forked after the SavedModel was loaded.
         """
+        check_process(self._process)
         return self._worker.submit(self.run, self.arrays(inputs)).result()
 
     def arrays(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:

@@ -23,6 +23,7 @@ from tfmrc.experiments.building import (
     check_experiment,
     classes_of,
     compile_arguments,
+    tag_arguments,
 )
 from tfmrc.experiments.environment import machine, summary
 from tfmrc.experiments.grid import Member, base_of, is_grid, members
@@ -186,7 +187,8 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         for part in sources:  # none is missing, unless the file was cut or removed
             tags.add(part.train)
             tags.add(validation_examples(experiment, part))
-        more = tags.preprocessor_arguments(e for part in sources for e in part.train)
+        known = tags.preprocessor_arguments(e for part in sources for e in part.train)
+        more = tag_arguments(classes_of(experiment), known)
     tagger = None if tags is None else tags.name
     strategy = _strategy(settings.batch_size)
     with _scope(strategy):

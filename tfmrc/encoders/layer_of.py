@@ -1,0 +1,25 @@
+"""The layer of an encoder that comes with its tokenizer."""
+
+from typing import Any
+
+import keras
+
+__all__ = ["layer_of"]
+
+
+def layer_of(encoder: Any) -> Any:
+    """Returns the layer of an encoder that comes with its tokenizer, and any other value itself.
+
+    A layer is no such encoder, even if it wraps another one as its attribute `layer`.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc.encoders.layer_of import layer_of
+    >>> wrapper = keras.layers.TimeDistributed(keras.layers.Dense(2))
+    >>> layer_of(wrapper) is wrapper
+    True
+    """
+    inner = getattr(encoder, "layer", None)
+    is_layer = isinstance(encoder, keras.layers.Layer)
+    return inner if isinstance(inner, keras.layers.Layer) and not is_layer else encoder

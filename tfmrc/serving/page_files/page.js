@@ -197,10 +197,10 @@ function facts(pairs) {
   return list;
 }
 
-function notes(outputs, row = 0) {
+function notes(outputs) {
   const list = [];
-  if (outputs.truncated && outputs.truncated[row]) list.push("The input was longer than the model reads and was cut.");
-  const finished = outputs.finished && [outputs.finished[row]].flat()[0];
+  if (outputs.truncated && outputs.truncated[0]) list.push("The input was longer than the model reads and was cut.");
+  const finished = outputs.finished && [outputs.finished[0]].flat()[0];
   if (finished === false) list.push("The text was cut at the greatest length.");
   return list.length ? make("p", { className: "note", textContent: list.join(" ") }) : null;
 }
@@ -337,7 +337,7 @@ function showSpans(outputs, asked) {
   const [best] = spans;
   write(make("p", { className: "answer", dir: "auto", textContent: best ? best.text : "(no words)" }));
   if (best) write(facts([["Probability", best.chance], ["Found in", `passage ${best.passage + 1}, characters ${best.start} to ${best.end}`]]));
-  write(notes(outputs, best ? best.passage : 0));
+  write(notes({ truncated: [outputs.truncated && outputs.truncated.some(Boolean)] })); // of any passage
   const list = make("ol", { className: "list" });
   for (const span of spans.slice(0, 10)) {
     const button = make("button", { type: "button", dir: "auto", textContent: span.text });

@@ -43,6 +43,16 @@ def test_formats_are_told_by_their_beginnings(files):
             assert len(list(read_file(path))) in (3, 4)
 
 
+def test_the_folder_of_the_sizes_is_created_and_what_cannot_be_written_is_an_error(
+    files, tmp_path, capsys
+):
+    path = str(files["squad"][0])
+    assert main([path, "--json", str(tmp_path / "new/folder/sizes.json")]) == 0
+    assert json.loads((tmp_path / "new/folder/sizes.json").read_text())[path]["questions"] == 4
+    assert main([path, "--json", str(tmp_path)]) == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith("error: ")
+
+
 def test_the_command_prints_and_writes_the_sizes(files, tmp_path, capsys):
     paths = [str(path) for paths in files.values() for path in paths]
     assert main([*paths, "--json", str(tmp_path / "sizes.json")]) == 0

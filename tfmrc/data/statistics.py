@@ -156,13 +156,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{name}: {stream.report}", file=sys.stderr)
                 if counts.questions or split is None:
                     rows.append((name, counts))
+        print(triplets(rows) if options.triplets else table(rows))
+        if options.json:
+            result = {name: vars(counts) for name, counts in rows}
+            options.json.parent.mkdir(parents=True, exist_ok=True)
+            options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     except (OSError, RecordError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(triplets(rows) if options.triplets else table(rows))
-    if options.json:
-        result = {name: vars(counts) for name, counts in rows}
-        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

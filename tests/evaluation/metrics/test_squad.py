@@ -75,6 +75,19 @@ def test_best_threshold_decides_equal_chances_together() -> None:
     assert scores["best_exact_match"].value == 0.5
 
 
+def test_a_text_without_words_is_no_refusal_in_the_best_scores_as_in_the_official_script() -> None:
+    predictions = {"a": "the", "b": "York", "c": "...", "d": ""}
+    references = {"a": [], "b": ["York"], "c": [], "d": []}
+    scores = score_squad(
+        predictions, references, version="2.0", no_answer={"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.1}
+    )
+    assert scores["exact_match"].value == scores["no_answer_accuracy"].value == 1.0
+    # By `find_best_thresh` "the" and "..." are wrong: 3 right without an answer, then 2, 3, 2.
+    for name in ("best_exact_match", "best_f1"):
+        assert scores[name].value == 0.75
+        assert scores[name].note == "best on these data: no question answered"
+
+
 def test_empty_references_belong_to_version_2() -> None:
     with pytest.raises(ValueError, match=r"version='2.0' \(--version 2.0.*references\['a'\]=\[\]"):
         score_squad({"a": "x"}, {"a": []})

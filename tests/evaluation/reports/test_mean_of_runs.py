@@ -71,6 +71,8 @@ def test_runs_that_abstain_from_other_questions_have_a_mean() -> None:
     assert score.value == pytest.approx(np.mean([float(run["rouge_l"]) for run in runs]))
     assert (score.size, score.note) == (2, "mean and deviation of 2 runs of 2 to 3 examples")
     assert mean_of_runs(runs)["answerable_f1"].note == "mean and deviation of 2 runs"
+    for order in (runs, runs[::-1]):
+        assert mean_of_runs(order).counts["abstained"] == 1
     fewer = score_answers({"a": "a mill"}, {"a": ["a mill"]})
     with pytest.raises(ValueError, match="size=3 and 1"):
         mean_of_runs([runs[0], fewer])

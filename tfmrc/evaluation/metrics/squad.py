@@ -74,7 +74,9 @@ def score_squad(
         version: str. `"1.1"` or `"2.0"`. Default: "1.1".
         no_answer: dict or None. The probability of no answer by id (v2.0). Above
             `no_answer_threshold` the prediction counts as empty. The best scores over all
-            thresholds are reported too. Default: None.
+            thresholds are reported too. As in the official script, a prediction that is empty only
+            after normalization, such as "the", is wrong in them where the question has no answer.
+            Default: None.
         no_answer_threshold: float. See above. Default: 1.0.
         normalization: `Normalization`. `"official"` is the official scripts' normal form, bit for
             bit. It compares code points, so composed and decomposed letters differ and only ASCII
@@ -146,7 +148,11 @@ def score_squad(
         ]
         if no_answer is not None:
             for column, kind in ((0, "exact match"), (1, "F1")):
-                values = {key: both[column] for key, both in raw.items()}
+                # A text without words, such as "the", is wrong here where there is no answer.
+                values = {
+                    key: both[column] if possible[key] or not predictions.get(key) else 0.0
+                    for key, both in raw.items()
+                }
                 best, note = _best(values, possible, chances)
                 name = f"best_{kind.lower().replace(' ', '_')}"
                 table.append((name, f"Best {kind}", best, note))

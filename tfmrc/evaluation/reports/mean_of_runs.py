@@ -14,7 +14,8 @@ def mean_of_runs(runs: Sequence[Scores]) -> Scores:
     Each score keeps the single values, and its note has their number. A score that a run lacks is
     left out. A score that could not be computed in a run has no value. A single run is returned
     unchanged. Where the rules leave out the questions that a run abstains from (`"msmarco"`), its
-    scores are of fewer examples; the size is then the smallest, and the note has both.
+    scores are of fewer examples; the size is then the smallest, and the note has both. Each count
+    of examples that are not scored is the largest of the runs.
 
     Args:
         runs: list of `Scores`. Scores of the same examples by the same rules, one per run.
@@ -38,7 +39,9 @@ def mean_of_runs(runs: Sequence[Scores]) -> Scores:
     names = [name for name in first if all(name in run for run in others)]
     abstained = [run.counts.get("abstained", 0) for run in runs]
     rows = tuple(_mean([run[name] for run in runs], abstained) for name in names)
-    return Scores(first.rules, rows, first.counts, first.table)
+    kinds = dict.fromkeys(name for run in runs for name in run.counts)
+    counts = {name: max(run.counts.get(name, 0) for run in runs) for name in kinds}
+    return Scores(first.rules, rows, counts, first.table)
 
 
 def _mean(rows: Sequence[Score], abstained: Sequence[int]) -> Score:

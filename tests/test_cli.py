@@ -5,6 +5,7 @@ import re
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import tensorflow as tf
@@ -12,6 +13,7 @@ import tensorflow as tf
 import tfmrc
 from tests import fresh_python
 from tfmrc import cli, training
+from tfmrc.predictors.answer import Answer, Word
 
 
 def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -380,3 +382,15 @@ def test_a_closed_output_ends_a_command_quietly(
         assert cli.main(words.split()) == 141
         monkeypatch.undo()
     assert capsys.readouterr().err == ""
+
+
+def test_the_folder_of_an_answers_page_is_created(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = Answer(text="An owl", words=(Word("owl", "passage", 0, 3, 6, (0.0, 0.0, 1.0)),))
+    predictor = SimpleNamespace(answer=lambda **query: answer)
+    monkeypatch.setattr(cli, "_loaded", lambda model: (predictor, {}))
+    page = tmp_path / "pages/of/page.html"
+    asked = ["answer", str(tmp_path), "--question", "Who flew?", "--passage", "An owl flew."]
+    assert cli.main([*asked, "--html", str(page)]) == 0
+    assert "An owl" in capsys.readouterr().out and page.is_file()

@@ -797,6 +797,7 @@ def _answer(options: Any) -> None:
             title=answer.text or "(no answer)",
             note=", style ".join(part for part in (options.model, options.style) if part),
         )
+        Path(options.html).parent.mkdir(parents=True, exist_ok=True)
         Path(options.html).write_text(page, encoding="utf-8")
     if options.json:
         print(json.dumps(answer.to_json(), ensure_ascii=False, indent=2))

@@ -206,6 +206,14 @@ def test_shared_words_that_are_wrong():
         Vocabulary(["a\tb"], shared_words={"ada": 0})
 
 
+def test_words_on_shared_rows_are_not_lost_to_other_vectors():
+    vocabulary = Vocabulary(["the"]).with_vectors(Vectors())
+    again = vocabulary.with_vectors(Vectors())
+    assert again.shared_words == vocabulary.shared_words
+    with pytest.raises(ValueError, match="Received: vectors without .* of its words"):
+        vocabulary.with_vectors(SimpleNamespace(compared={"bob": 0}))
+
+
 def test_shared_rows_are_exported(tmp_path):
     vocabulary = Vocabulary(["the"], num_oov_buckets=1).with_vectors(Vectors())
     module = tf.Module()

@@ -186,6 +186,9 @@ class Vocabulary(tf.Module):
         Returns:
             A new vocabulary.
 
+        Raises:
+            ValueError: A word on a shared row of this vocabulary has no vector, and would be lost.
+
         Example:
             >>> import numpy as np
             >>> from tfmrc.encoders import WordVectors, set_vectors
@@ -200,6 +203,12 @@ class Vocabulary(tf.Module):
             >>> np.array(layer(vocabulary.lookup(["the", "eve", "ada"]).numpy()))[:, 0].tolist()
             [1.0, 2.0, 2.0]
         """
+        lost = [word for word in self._shared.rows if word not in vectors.compared]
+        if lost:
+            raise ValueError(
+                "The words on the shared rows of a vocabulary are those of one file of vectors. "
+                f"Received: vectors without {len(lost):,} of its words, {lost[0]!r} first"
+            )
         own = set(self._words)
         shared = {word: row for word, row in vectors.compared.items() if word not in own}
         new = {row: index for index, row in enumerate(sorted(set(shared.values())))}

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 
 import keras
 import numpy as np
@@ -316,6 +317,22 @@ def test_a_policy_for_single_layers_is_configured(tmp_path):
         assert again.memory_generation.compute_dtype == "bfloat16"
         assert again.answer_module.compute_dtype == "float32"
     np.testing.assert_array_equal(array(again(X)["begin"]), array(model(X)["begin"]))
+
+
+@pytest.mark.parametrize(
+    "parts", ["answer_module/.*", "answer_module/gru", "contextual_encoding/.*"]
+)
+def test_layers_in_bfloat16_within_a_model_in_float32(parts):
+    """The recurrent weights are orthogonal, which no backend computes in bfloat16."""
+    policies = keras.dtype_policies.DTypePolicyMap("float32")
+    policies[parts] = keras.dtype_policies.get("bfloat16")
+    model = SAN(**SMALL, dtype=policies)
+    half = {w.path for w in model.weights if w.dtype == "bfloat16"}
+    assert half == {w.path for w in model.weights if re.match(f"san/{parts}|{parts}", w.path)}
+    assert half
+    begin = array(model(X)["begin"])
+    assert begin.dtype == "float32"
+    np.testing.assert_allclose(np.exp(begin).sum(axis=1), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize("mode", ["int8", "float8"])

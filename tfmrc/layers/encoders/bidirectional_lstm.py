@@ -14,18 +14,16 @@ from tfmrc.sizes import sizes
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class Float32Orthogonal(keras.initializers.Orthogonal):
-    """Keras' orthogonal initializer, computed in float32: no backend decomposes a bfloat16 matrix.
+    """Keras' orthogonal initializer, which computes weights in bfloat16 in float32.
 
-    Used for weights in bfloat16 only.
+    No backend decomposes a bfloat16 matrix. The dtype is known when the weights are created: a
+    `keras.dtype_policies.DTypePolicyMap` gives it by the layer's path.
     """
 
     def __call__(self, shape, dtype=None):
-        return ops.cast(super().__call__(shape, "float32"), dtype or keras.config.floatx())
-
-
-def orthogonal(dtype):
-    """Returns the initializer of recurrent weights of a dtype."""
-    return Float32Orthogonal() if dtype == "bfloat16" else "orthogonal"
+        dtype = keras.backend.standardize_dtype(dtype)
+        values = super().__call__(shape, "float32" if dtype == "bfloat16" else dtype)
+        return ops.cast(values, dtype)
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -120,7 +118,7 @@ class BidirectionalLSTM(keras.layers.Layer):
             return_sequences=True,
             return_state=True,
             kernel_initializer="glorot_uniform" if self.stddev is None else normal(self.stddev),
-            recurrent_initializer=orthogonal(self.variable_dtype),
+            recurrent_initializer=Float32Orthogonal,
             dtype=self.dtype_policy,
             name=name,
         )

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from tfmrc.layers.encoders.bidirectional_lstm import orthogonal
+from tfmrc.layers.encoders.bidirectional_lstm import Float32Orthogonal
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.regularization.variational_dropout import VariationalDropout
 from tfmrc.ops.masking import masked_log_softmax, masked_logsumexp, masked_softmax
@@ -69,7 +69,7 @@ class AnswerModule(keras.layers.Layer):
             self.attention = bilinear("attention", width, memory_width)
             self.cell = keras.layers.GRUCell(
                 width,
-                recurrent_initializer=orthogonal(self.variable_dtype),
+                recurrent_initializer=Float32Orthogonal,
                 dtype=self.dtype_policy,
                 name="gru",
             )
@@ -91,8 +91,11 @@ class AnswerModule(keras.layers.Layer):
             raise ValueError(
                 f"A layer of one step has no weights for more steps. Received: num_steps={count}"
             )
-        question = self.input_dropout(question, training=training)
-        memory = self.input_dropout(memory, training=training)
+        # Cast, since a `DTypePolicyMap` may give the layers of the module policies of their own.
+        question, memory = (
+            ops.cast(self.input_dropout(x, training=training), self.compute_dtype)
+            for x in (question, memory)
+        )
         states = self.states(question, memory, question_mask, memory_mask, count)
         begin, end = zip(
             *(self.predict(state, memory, memory_mask) for state in states), strict=True
@@ -113,13 +116,15 @@ class AnswerModule(keras.layers.Layer):
 
     def states(self, question, memory, question_mask, memory_mask, count):
         """Returns the T states `[B, h]`."""
-        alpha = masked_softmax(self.summary(question)[..., 0], question_mask)
+        scores = ops.cast(self.summary(question)[..., 0], question.dtype)
+        alpha = masked_softmax(scores, question_mask)
         state = ops.sum(alpha[..., None] * question, axis=1)  # san-09
         states = [state]
         for _ in range(count - 1):
             beta = masked_softmax(_scores(self.attention(state), memory), memory_mask)
             x = _mixed(beta, memory)  # san-10
             state, _ = self.cell(x, [state])  # san-11
+            state = ops.cast(state, question.dtype)
             states.append(state)
         return states
 
@@ -146,7 +151,7 @@ class AnswerModule(keras.layers.Layer):
 
 def _scores(vector, memory):
     """Computes `vector . memory[j]` for every j: `[B, d]` and `[B, n, d]` to `[B, n]`."""
-    return ops.matmul(memory, vector[..., None])[..., 0]
+    return ops.matmul(memory, ops.cast(vector, memory.dtype)[..., None])[..., 0]
 
 
 def _mixed(weights, memory):

@@ -1,8 +1,10 @@
 """The page: what it may load, and, in the slow tests, what it does in a real Chromium."""
 
+import json
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import httpx
@@ -244,3 +246,42 @@ def test_spans_and_questions(page):
     page.click("#submit")
     page.wait_for_selector("#output .answer")
     assert page.locator("#output h3", has_text="Other questions").count() == 1
+
+
+def shown(tmp_path, inputs, texts, outputs):
+    """Returns what the page sends and shows for the outputs of a model, run in Node."""
+    node = shutil.which("node") or pytest.skip("Node is not installed")
+    signatures = {"serving_default": {"inputs": inputs, "outputs": list(outputs)}}
+    case = tmp_path / "case.json"
+    case.write_text(json.dumps({"signatures": signatures, "texts": texts, "outputs": outputs}))
+    runner = Path(__file__).with_name("page_runner.js")
+    command = [node, runner, FILES / "page.js", case]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    return json.loads(done.stdout)
+
+
+READER = {
+    "answer": ["hill"], "start": [2], "end": [6], "probability": [0.5],
+    "answers": [["hill", "owl", ""]], "starts": [[2, 3, -1]], "ends": [[6, 6, -1]],
+    "probabilities": [[0.5, 0.25, 0.0]], "answer_passages": [[1, 0, 0]],
+    "answerable_probability": [0.75], "truncated": [False],
+}  # fmt: skip
+
+
+def test_the_spans_of_a_reader_are_marked_and_listed(tmp_path):
+    page = shown(tmp_path, ["question", "passages"], ["An owl.", "A hill."], READER)
+    assert page["error"] == "" and page["inputs"]["passages"] == [["An owl.", "A hill."]]
+    assert page["shown"][0] == "hill" and page["marks"] == ["owl", "hill"]
+    assert "75.0 %" in page["shown"][1] and "passage 2, characters 2 to 6" in page["shown"][1]
+    assert page["shown"][3] == "hill 50.0 %, passage 2owl 25.0 %, passage 1"
+    none = READER | {"answer": [""], "start": [-1], "end": [-1]}
+    page = shown(tmp_path, ["question", "passages"], ["An owl.", "A hill."], none)
+    assert (page["error"], page["shown"][0], page["marks"]) == ("", "(no words)", [])
+
+
+def test_the_best_answer_of_a_users_own_predictor_is_shown(tmp_path):
+    """As the client does, the page reads each passage alone."""
+    outputs = {"answer": ["an owl", "a hill"], "probability": [0.25, 0.5]}
+    page = shown(tmp_path, ["question", "passage"], ["An owl.", "A hill."], outputs)
+    assert page["inputs"] == {"question": ["Who?", "Who?"], "passage": ["An owl.", "A hill."]}
+    assert (page["error"], page["shown"][0]) == ("", "a hill")

@@ -3,7 +3,6 @@
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +14,7 @@ from tfmrc.arguments import check_arguments, check_whole_numbers
 from tfmrc.models.folder import build
 from tfmrc.predictors import registry
 from tfmrc.predictors.export import export_saved_model
-from tfmrc.predictors.inputs import check_names, one_row, status_message, tensors_of
+from tfmrc.predictors.inputs import batches_of, check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.process import check_process
 from tfmrc.predictors.result import Result
@@ -271,16 +270,16 @@ class Predictor(Generic[R]):
 
         Raises:
             ValueError: If the task is unknown, or `batch_size` is below 1.
-            TypeError: If an option is unknown; and while the results are read, if an example is a
-                dict.
+            TypeError: If an option is unknown; and after the results of the examples before it, if
+                an example is a dict.
         """
         check_whole_numbers(1, batch_size=batch_size)
         selected = self.task(task)
         self.options(**options)
-        stream = iter(examples)
+        queries = (Query.of(each, selected) for each in iter(examples))
 
         def results() -> Iterator[R]:
-            while batch := [Query.of(each, selected) for each in islice(stream, batch_size)]:
+            for batch in batches_of(queries, batch_size):
                 yield from self.predict_batch(batch, selected, options)
 
         return results()

@@ -1,7 +1,6 @@
 """The maxout pointer's predictor: questions about answers in passages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import keras
@@ -13,6 +12,7 @@ from tfmrc.ops.ids import EOS
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.generated import GeneratedQuestion
+from tfmrc.predictors.inputs import batches_of
 from tfmrc.predictors.options import QuestionOptions
 from tfmrc.predictors.task import Query, Task, refuse_start, stream_of_passages
 from tfmrc.predictors.warmup import ANSWER, PASSAGES
@@ -127,7 +127,7 @@ class MaxoutPointerQGPredictor(Predictor[GeneratedQuestion]):
         stream = iter(stream_of_passages(passages))
 
         def results() -> Iterator[list[GeneratedQuestion]]:
-            while batch := list(islice(stream, batch_size)):
+            for batch in batches_of(stream, batch_size):
                 outputs = self.run("generate_from_passage", {"passage": batch}, **options)
                 for row in range(len(batch)):
                     yield GeneratedQuestion.of_candidates(outputs, row)

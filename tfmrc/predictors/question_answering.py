@@ -3,7 +3,6 @@
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import tensorflow as tf
 from tfmrc.arguments import check_whole_numbers, nearest
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor, find_answers
-from tfmrc.predictors.inputs import status_message, strings
+from tfmrc.predictors.inputs import batches_of, status_message, strings
 from tfmrc.predictors.legacy_answers import legacy_answers, windows_of
 from tfmrc.predictors.reader_windows import window_scores
 from tfmrc.predictors.task import Query
@@ -130,7 +129,8 @@ class QuestionAnsweringPipeline:
             for a generator an iterator of these.
 
         Raises:
-            ValueError: A question or a context is missing, blank or None, or their numbers differ.
+            ValueError: A question or a context is missing, blank or None, or their numbers differ;
+                of a generator, after the answers of the questions before it.
             TypeError: An option is unknown.
             RuntimeError: The process was forked after the model was loaded.
         """
@@ -138,10 +138,9 @@ class QuestionAnsweringPipeline:
         given: dict[str, Any] = {name: kwargs.pop(name) for name in names}
         options = self._options(self.options, kwargs)
         examples, is_single = _examples(args, given)
-        results = self._answered(map(_pair, examples), options)
         if isinstance(examples, Iterator):
-            return results
-        answers = list(results)
+            return self._answered(map(_pair, examples), options)
+        answers = list(self._answered([_pair(each) for each in examples], options))
         if is_single or (options.legacy and len(answers) == 1):
             return answers[0]
         return answers
@@ -173,8 +172,7 @@ class QuestionAnsweringPipeline:
         return options
 
     def _answered(self, pairs: Iterable[Pair], options: PipelineOptions) -> Iterator[Any]:
-        stream = iter(pairs)
-        while batch := list(islice(stream, options.batch_size)):
+        for batch in batches_of(pairs, options.batch_size):
             for answers in self._batch(batch, options):
                 is_one = options.top_k == 1 or (options.legacy and len(answers) == 1)
                 yield answers[0] if is_one and answers else answers

@@ -70,12 +70,18 @@ function modesOf(model) {
     seen.add(key);
     const has = (name) => inputs.includes(name);
     let title, show;
-    if (has("question") && has("passages")) { title = "Answer a question"; show = showAnswer; }
-    else if (has("question")) { title = "Answer a question"; show = outputs.includes("starts") ? showSpans : showTexts; }
+    if (has("question") && has("passages")) { title = "Answer a question"; show = outputs.includes("answer_passages") ? showReader : showAnswer; }
+    else if (has("question")) {
+      title = "Answer a question";
+      if (outputs.includes("starts")) show = showSpans;
+      else if (outputs.includes("answers")) show = showTexts;
+      else if (outputs.includes("answer")) show = showBest;
+      else continue;
+    }
     else if (has("answer")) { title = "Ask about an answer"; show = showQuestions; }
     else if (signature === "generate_from_passage") { title = "Find answers and ask"; show = showCandidates; }
     else continue;
-    modes.push({ signature, inputs, title, show, several: show === showAnswer || show === showSpans || show === showTexts });
+    modes.push({ signature, inputs, title, show, several: has("question") });
   }
   return modes;
 }
@@ -99,7 +105,7 @@ function changeMode() {
   $("submit").disabled = !selected;
   $("output").replaceChildren();
   $("status").textContent = "";
-  $("error").textContent = selected ? "" : "This model needs inputs that the page does not have, such as tags of words.";
+  $("error").textContent = selected ? "" : "This model has inputs or outputs that the page does not know, such as tags of words.";
   if (!selected) return;
   const has = (name) => selected.inputs.includes(name);
   $("question-label").hidden = !has("question");
@@ -146,11 +152,13 @@ const passages = () => [...$("passages").querySelectorAll("textarea")].map((area
 
 function inputsOf(selected) {
   const texts = passages();
-  const rows = selected.show === showSpans ? texts.length : 1;
+  // Each passage is a row.
+  const alone = selected.show === showSpans || selected.show === showBest;
+  const rows = alone ? texts.length : 1;
   const values = {
     question: Array(rows).fill($("question").value),
     passages: [texts],
-    passage: selected.show === showSpans ? texts : [texts.join(" ")],
+    passage: alone ? texts : [texts.join(" ")],
     style: Array(rows).fill($("style").value),
     answer: [$("answer").value],
   };
@@ -333,11 +341,29 @@ function showSpans(outputs, asked) {
     spans.push({ text, passage, start, end, chance: outputs.probabilities[passage][rank], source: "passage" });
   }));
   spans.sort((a, b) => b.chance - a.chance);
+  writeSpans(spans, asked, outputs, spans.length ? spans[0].chance : undefined);
+}
+
+// The spans of all passages, ordered by the model; none where "no answer" is its answer.
+function showReader(outputs, asked) {
+  const spans = outputs.answers[0].map((text, rank) => ({
+    text, passage: outputs.answer_passages[0][rank], start: outputs.starts[0][rank],
+    end: outputs.ends[0][rank], chance: outputs.probabilities[0][rank], source: "passage",
+  }));
+  const none = outputs.start && outputs.start[0] < 0;
+  writeSpans(none ? [] : spans.filter((span) => span.start >= 0), asked, outputs, outputs.probability && outputs.probability[0]);
+}
+
+function writeSpans(spans, asked, outputs, chance) {
   spans.forEach((span, index) => { span.id = index; });
   const [best] = spans;
   write(make("p", { className: "answer", dir: "auto", textContent: best ? best.text : "(no words)" }));
-  if (best) write(facts([["Probability", best.chance], ["Found in", `passage ${best.passage + 1}, characters ${best.start} to ${best.end}`]]));
-  write(notes({ truncated: [outputs.truncated && outputs.truncated.some(Boolean)] })); // of any passage
+  write(facts([
+    ["Probability", chance],
+    ["Answer is possible", outputs.answerable_probability && outputs.answerable_probability[0]],
+    ["Found in", best && `passage ${best.passage + 1}, characters ${best.start} to ${best.end}`],
+  ]));
+  write(notes({ truncated: [outputs.truncated && outputs.truncated.some(Boolean)] }));
   const list = make("ol", { className: "list" });
   for (const span of spans.slice(0, 10)) {
     const button = make("button", { type: "button", dir: "auto", textContent: span.text });
@@ -350,6 +376,18 @@ function showSpans(outputs, asked) {
     write(make("h3", { textContent: `Passage ${index + 1}` }), marked(text, inside));
   });
   light(0);
+}
+
+// One answer for each passage, of a model that is not one of tfmrc's own.
+function showBest(outputs, asked) {
+  const chances = outputs.probability;
+  const best = chances ? chances.indexOf(Math.max(...chances)) : 0;
+  write(make("p", { className: "answer", dir: "auto", textContent: outputs.answer[best] || "(no words)" }));
+  write(facts([["Probability", chances && chances[best]]]));
+  write(notes({ truncated: [outputs.truncated && outputs.truncated.some(Boolean)] }));
+  asked.passages.forEach((text, index) => {
+    write(make("h3", { textContent: `Passage ${index + 1}` }), marked(text, []));
+  });
 }
 
 function showQuestions(outputs, asked) {

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tfmrc import training
 from tfmrc.training.callbacks import progress
@@ -72,6 +73,20 @@ def test_several_steps_in_one_call(clock, capsys):
     assert [line.split(",")[0] for line in lines] == [
         f"step {n} of 20" for n in (4, 8, 10, 14, 18, 20)
     ]
+
+
+def test_endless_data_go_beyond_the_epoch_within_an_execution(clock, capsys):
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    model.compile(keras.optimizers.SGD(0.0), "mse", steps_per_execution=4)
+    x = np.zeros((1, 1))
+    data = tf.data.Dataset.from_tensors((x, x)).repeat()
+    line = training.Progress(0)
+    model.fit(data, steps_per_epoch=10, epochs=2, verbose=0, callbacks=[line])
+    assert int(model.optimizer.iterations) == 24
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in lines] == [
+        *(f"step {n} of 20" for n in (4, 8, 12, 16, 20)), "step 24 of 24"
+    ]  # fmt: skip
 
 
 def test_a_negative_time():

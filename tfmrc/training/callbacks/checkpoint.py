@@ -11,6 +11,7 @@ import keras
 import numpy as np
 
 from tfmrc import keras_private
+from tfmrc.training.callbacks.execution import Execution
 from tfmrc.training.callbacks.non_finite import NonFiniteError
 from tfmrc.training.callbacks.state_file import (
     BrokenStateError,
@@ -122,7 +123,7 @@ class Checkpoint(keras.callbacks.Callback):
         self._known_facts: tuple[Any, dict[str, Any]] | None = None
         self._train_function: Any = None
         self._late_metrics: list[np.ndarray] = []
-        self._updates: int | None = None
+        self._execution = Execution()
 
     # === State of a run ===
 
@@ -308,21 +309,13 @@ class Checkpoint(keras.callbacks.Callback):
             self._save()
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        self._updates = None
-        steps = self.params.get("steps")
-        if steps and batch + self.model.steps_per_execution > steps:
-            keras_private.sync_state(self.model)
-            self._updates = keras_private.update_calls(self.model.optimizer)
+        self._execution.begin(self.model, batch, self.params.get("steps"))
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         steps = self.model.steps_per_execution
         if batch + 1 - steps < self._facts["step_in_epoch"]:
             return  # counted before, see `_fast_forward`
-        if self._updates is not None:
-            # Keras counts an execution as a whole; the data may have ended in the last one.
-            keras_private.sync_state(self.model)
-            made = keras_private.update_calls(self.model.optimizer) - self._updates
-            steps = min(made or steps, steps)
+        steps = self._execution.end(self.model)
         self._facts["step"] += steps
         self._facts["step_in_epoch"] += steps
         if self._late_metrics:

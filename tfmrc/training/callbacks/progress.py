@@ -5,6 +5,8 @@ from typing import Any
 
 import keras
 
+from tfmrc.training.callbacks.execution import Execution
+
 
 class Progress(keras.callbacks.Callback):
     """Prints the step, the loss and the time left at intervals.
@@ -50,7 +52,7 @@ class Progress(keras.callbacks.Callback):
         self.first_step = first_step
         self.steps = steps
         self._step: int | None = None
-        self._batch = -1  # the last one of the epoch so far
+        self._execution = Execution()
         self._printed_at = 0.0
         self._printed_step: int | None = None
 
@@ -59,21 +61,21 @@ class Progress(keras.callbacks.Callback):
         self._printed_at, self._printed_step = time.monotonic(), None
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self._batch = -1
         if self._step is None:
             self._step = epoch * (self.params.get("steps") or 0)
 
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        self._execution.begin(self.model, batch, self.params.get("steps"))
+
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        # Steps are counted, since an epoch of a resumed training may be shorter than the others,
-        # and `steps_per_execution` of them are one call, the last of an epoch fewer.
-        last = min(batch + 1, self.params.get("steps") or batch + 1) - 1
-        self._step = step = (self._step or 0) + last - self._batch
-        self._batch = last
+        # Steps are counted, since an epoch of a resumed training may be shorter than the others.
+        self._step = step = (self._step or 0) + self._execution.end(self.model)
         now = time.monotonic()
         passed = now - self._printed_at
         if passed < self.every_seconds:
             return
         steps = self.steps or self.params["epochs"] * (self.params.get("steps") or 0)
+        steps = steps and max(steps, step)  # more, if the last execution goes beyond them
         parts = [f"step {step:,}" + f" of {steps:,}" * bool(steps)]
         if logs and "loss" in logs:
             parts.append(f"loss {float(logs['loss']):.4f}")

@@ -7,6 +7,8 @@ from typing import Any
 
 import keras
 
+from tfmrc.training.callbacks.execution import Execution
+
 
 class TimeLimit(keras.callbacks.Callback):
     """Stops `fit` after a number of minutes, including those before a resume.
@@ -15,7 +17,7 @@ class TimeLimit(keras.callbacks.Callback):
     greater limit the run can go on from there (`goes_on`).
     `reached` is True if the limit ended training. `seconds_per_step` is the median of the last
     steps, without the first one, which builds the graph, and without validation; with
-    `steps_per_execution` of `compile`, of the last executions divided by that number.
+    `steps_per_execution` of `compile`, of the last executions, each divided by its number of steps.
 
     Args:
         minutes: float or None. The limit; None for no limit, but the time is still measured.
@@ -36,6 +38,7 @@ class TimeLimit(keras.callbacks.Callback):
         self._began: float | None = None
         self._step_began: float | None = None
         self._steps: deque[float] = deque(maxlen=200)
+        self._execution = Execution()
         self._batches = 0  # of the epoch so far
         self._counted = 0  # of these, the ones before a resume, which `fit` only counts
 
@@ -69,13 +72,16 @@ class TimeLimit(keras.callbacks.Callback):
         self._began = time.monotonic()
         self._step_began = None
 
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        self._execution.begin(self.model, batch, self.params.get("steps"))
+
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         self._batches = batch + 1
         if self._batches <= self._counted:
             return
         now = time.monotonic()
         if self._step_began is not None:
-            self._steps.append((now - self._step_began) / self.model.steps_per_execution)
+            self._steps.append((now - self._step_began) / self._execution.end(self.model))
         self._step_began = now
         if self.minutes is not None and self.seconds >= 60 * self.minutes:
             self.reached = True

@@ -1,0 +1,46 @@
+"""The number of batches that an execution of several steps has trained on."""
+
+from typing import Any
+
+from tfmrc import keras_private
+
+
+class Execution:
+    """Counts the batches of an execution (`steps_per_execution` of `compile`).
+
+    Keras counts an execution as a whole. The data may end in the last one of an epoch: endless data
+    do not, so that the epoch has more batches than `steps_per_epoch`.
+
+    Example:
+
+    >>> from types import SimpleNamespace
+    >>> execution = Execution()
+    >>> execution.begin(SimpleNamespace(steps_per_execution=4), 0, 10)
+    >>> execution.end(SimpleNamespace(steps_per_execution=4))
+    4
+    """
+
+    def __init__(self) -> None:
+        self._updates: int | None = None
+
+    def begin(self, model: Any, batch: int, steps: int | None) -> None:
+        """Notes the updates before an execution that may be shorter, in `on_train_batch_begin`.
+
+        Args:
+            model: `keras.Model`. The model, compiled.
+            batch: int. The first batch of the execution.
+            steps: int or None. Number of batches of the epoch, if it is known.
+        """
+        self._updates = None
+        if steps and batch + getattr(model, "steps_per_execution", 1) > steps:
+            keras_private.sync_state(model)
+            self._updates = keras_private.update_calls(model.optimizer)
+
+    def end(self, model: Any) -> int:
+        """Returns the number of batches of the execution, in `on_train_batch_end`."""
+        steps: int = getattr(model, "steps_per_execution", 1)
+        if self._updates is None:
+            return steps
+        keras_private.sync_state(model)
+        made = keras_private.update_calls(model.optimizer) - self._updates
+        return min(made or steps, steps)

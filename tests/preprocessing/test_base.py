@@ -1,7 +1,7 @@
 """The base of all preprocessors: sizes for the model, examples to batches, captured arguments."""
 
-import dataclasses
 import copy
+import dataclasses
 import json
 import pickle
 import warnings

@@ -1,7 +1,9 @@
 """The base of all preprocessors: sizes for the model, examples to batches, captured arguments."""
 
+import copy
 import dataclasses
 import json
+import pickle
 import warnings
 
 import keras
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tfmrc import models, preprocessing
+from tfmrc import encoders, models, preprocessing
 from tfmrc.data import Example, ExampleStream, Span, make_dataset, with_exact_spans
 from tfmrc.preprocessing import span_labels
 from tfmrc.text import Vocabulary
@@ -240,3 +242,32 @@ def test_strings_of_another_shape_are_named():
         dual.source("a")
     with pytest.raises(ValueError, match="`question` must be one string"):
         dual.given("a", "question")
+
+
+@pytest.mark.parametrize("with_encoder", [False, True])
+def test_a_pickled_preprocessor_makes_the_same_inputs(with_encoder):
+    options = {"encoder": encoders.from_vocabulary(["king", "##s"])} if with_encoder else {}
+    preprocessor = preprocessing.SANPreprocessor.from_examples(
+        EXAMPLES, passage_length=9, ner_tags=("PER",) * (not with_encoder), **options
+    )
+    texts = ["Who met kings?"], ["Ada met kings."]
+    expected = preprocessor.source(*texts) if with_encoder else None
+    for again in (
+        pickle.loads(pickle.dumps(preprocessor)),
+        copy.deepcopy(preprocessor),
+        copy.copy(preprocessor),
+    ):
+        assert again.get_config() == preprocessor.get_config()
+        assert repr(again) == repr(preprocessor)
+        if with_encoder:
+            for name, value in again.source(*texts).items():
+                np.testing.assert_array_equal(value, expected[name])
+        else:
+            assert again._tags["ner"].lookup(["PER", "?"]).numpy().tolist() == [1, 0]
+
+
+def test_a_users_preprocessor_is_pickled_with_its_arguments():
+    preprocessor = Toy(Vocabulary(["owl"]), passage_length=7, marks=("!",))
+    again = pickle.loads(pickle.dumps(preprocessor))
+    assert (type(again), again.passage_length, again.marks) == (Toy, 7, ("!",))
+    assert again.vocabulary.words == preprocessor.vocabulary.words

@@ -1,4 +1,6 @@
+import copy
 import gc
+import pickle
 import tempfile
 from types import SimpleNamespace
 
@@ -248,3 +250,16 @@ def test_words_that_share_a_row_share_only_their_vector():
     target = features.target(["Ada met Lin"], source)
     assert target["target_ids"].numpy().tolist() == [[6 + 5, 5, 6 + 2, 3]]
     assert features.detokenize(target["target_ids"], source)[0].numpy().tolist() == [b"Ada met Lin"]
+
+
+def test_pickles_and_copies_look_up_the_same_words():
+    vocabulary = Vocabulary(["the"], num_oov_buckets=2, shared_words={"ada": 0, "eve": 0})
+    words = ["the", "ada", "eve", "unknown"]
+    expected = vocabulary.lookup(words).numpy().tolist()
+    vocabulary.note = "kept by copies"
+    again = pickle.loads(pickle.dumps(vocabulary))
+    copies = copy.copy(vocabulary), copy.deepcopy(vocabulary)
+    assert [part.note for part in copies] == ["kept by copies"] * 2
+    for part in (again, *copies):
+        assert part.lookup(words).numpy().tolist() == expected
+        assert (part.words, part.shared_words) == (vocabulary.words, vocabulary.shared_words)

@@ -16,6 +16,7 @@ from tfmrc.preprocessing.span_labels import check_spans
 from tfmrc.preprocessing.styles import Styles
 from tfmrc.text.counting import Record
 from tfmrc.text.detokenize import join_words, words_of_ids
+from tfmrc.text.pickling import Pickled
 from tfmrc.text.subwords import SubwordTokenizer
 from tfmrc.text.tokenizer import Tokenizer
 from tfmrc.text.vocabulary import FILE_NAME, Vectors, Vocabulary
@@ -26,7 +27,7 @@ COUNTING = ("vocabulary_size", "min_count", "num_oov_buckets", "vectors")  # of 
 DEVICE = "/CPU:0"  # string operations run on the CPU
 
 
-class Preprocessor(tf.Module):
+class Preprocessor(Pickled, tf.Module):
     """Converts strings to a model's inputs, and ids to strings, by graph operations.
 
     A preprocessor determines the sizes of its model: `models.X(**preprocessor.model_kwargs())`. A
@@ -311,6 +312,12 @@ Received: pasage_length=9
         self.vocabulary.save(folder / FILE_NAME)
         if self.subwords is not None:
             self.subwords.save_assets(folder / ENCODER)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = dict(self.__dict__.get("_arguments", {}))
+        if self.subwords is not None:  # the encoder's layer belongs to the model
+            arguments["encoder"] = self.subwords
+        return functools.partial(type(self), **arguments), (self.vocabulary,)
 
     def __repr__(self) -> str:
         config = self.get_config()

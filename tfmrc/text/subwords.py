@@ -1,6 +1,7 @@
 """Subwords of pretrained encoders, and the windows in which encoders read them."""
 
 import json
+import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ import tensorflow as tf
 
 from tfmrc.text.byte_pairs import BytePairs
 from tfmrc.text.layout import has_static_shapes, longest, parts_of_rows
+from tfmrc.text.pickling import Pickled
 from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.special_tokens import SpecialTokens
 from tfmrc.text.text_pieces import TextPieces
@@ -55,7 +57,7 @@ class Subwords(NamedTuple):
         return Subwords(tf.where(inside, ids, 0), counts)
 
 
-class SubwordTokenizer(tf.Module):
+class SubwordTokenizer(Pickled, tf.Module):
     """Splits words into an encoder's subwords and builds the encoder's input sequences.
 
     There are two layouts. *Separate*: each text is one sequence, `[CLS] text [SEP]`. *Joint*:
@@ -334,11 +336,25 @@ class SubwordTokenizer(tf.Module):
         pieces = _KINDS[config["kind"]].from_assets(folder, **config["pieces"])
         return cls(pieces, **{**config["windows"], **changes})
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        with tempfile.TemporaryDirectory() as folder:
+            self.save_assets(folder)
+            files = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+        return _from_files, (type(self), files)
+
     def __repr__(self) -> str:
         return (
             f"<SubwordTokenizer {self.pieces.kind} of {len(self.pieces)}, windows of "
             f"{self.length} that overlap by {self.overlap}>"
         )
+
+
+def _from_files(cls: type[SubwordTokenizer], files: Mapping[str, bytes]) -> SubwordTokenizer:
+    """Builds a tokenizer from the content of the files of `save_assets`."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in files.items():
+            (Path(folder) / name).write_bytes(content)
+        return cls.from_assets(folder)
 
 
 def _power_of_two(count: tf.Tensor) -> tf.Tensor:

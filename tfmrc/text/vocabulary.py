@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from tfmrc.ops.ids import BOS, EOS, NUM_SPECIAL, PAD, UNK
 from tfmrc.text.counting import Record, WordCounter
+from tfmrc.text.pickling import Pickled
 
 SPECIAL_WORDS = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
 FILE_NAME = "vocabulary.txt"
@@ -34,7 +35,7 @@ class _Shared:
         self.rows = rows
 
 
-class Vocabulary(tf.Module):
+class Vocabulary(Pickled, tf.Module):
     """Maps words to input ids, which are rows of an embedding table.
 
     Rows 0 to 3 are `[PAD]`, `[UNK]`, `[BOS]` and `[EOS]`. The given words follow in their order (by
@@ -307,6 +308,10 @@ class Vocabulary(tf.Module):
     def words_of(self, ids: Any) -> tf.Tensor:
         """Returns the words of input ids; `[UNK]` for shared rows, buckets and invalid ids."""
         return self._word_of.lookup(tf.cast(ids, tf.int64))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        words = self._words[NUM_SPECIAL:]
+        return type(self), (words, self.num_oov_buckets, self._shared.rows)
 
     def __repr__(self) -> str:
         shown = " ".join(self._words[:8]) + (" …" if len(self._words) > 8 else "")

@@ -32,13 +32,13 @@ class Execution:
             steps: int or None. Number of batches of the epoch, if it is known.
         """
         self._updates = None
-        if steps and batch + model.steps_per_execution > steps:
+        if steps and batch + getattr(model, "steps_per_execution", 1) > steps:
             keras_private.sync_state(model)
             self._updates = keras_private.update_calls(model.optimizer)
 
     def end(self, model: Any) -> int:
         """Returns the number of batches of the execution, in `on_train_batch_end`."""
-        steps: int = model.steps_per_execution
+        steps: int = getattr(model, "steps_per_execution", 1)
         if self._updates is None:
             return steps
         keras_private.sync_state(model)

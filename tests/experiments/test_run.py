@@ -17,6 +17,7 @@ from tfmrc import Predictor, cli, data, experiments
 from tfmrc.evaluation import read_predictions
 from tfmrc.evaluation.metrics import meteor
 from tfmrc.experiments.building import build_model
+from tfmrc.experiments.run_folder import locked
 from tfmrc.experiments.steps.train import _length, _trained_parts
 from tfmrc.training import TimeLimit
 
@@ -99,6 +100,16 @@ def evaluated(folder: Path) -> Path:
         patch.setattr(meteor, "_engine", Jar)
         assert cli.main(["evaluate", str(folder / "run"), "--data", str(folder)]) == 0
     return folder / "run" / "evaluation" / "1-test-short-long"
+
+
+def test_a_run_is_evaluated_by_one_process_at_a_time(
+    evaluated: Path, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = (evaluated / "metrics.json").stat().st_mtime_ns
+    with locked(folder / "run" / "evaluation"):
+        assert cli.main(["evaluate", str(folder / "run"), "--data", str(folder)]) != 0
+    assert "is at work in" in capfd.readouterr().err
+    assert (evaluated / "metrics.json").stat().st_mtime_ns == before
 
 
 def test_training_says_what_it_did(folder: Path) -> None:

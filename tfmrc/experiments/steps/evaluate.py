@@ -1,6 +1,7 @@
 """Scores trained runs on their test examples, with baselines and the papers' figures."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,7 @@ def evaluate(
     Raises:
         ValueError: If no run is trained, settings of the trained model differ, the data does not
             exist, or no source has a test file.
+        RunLockedError: If another process evaluates one of the runs.
     """
     check_experiment(experiment)
     root = folders.run_folder(experiment, run)
@@ -132,6 +134,22 @@ def evaluate(
     if not is_grid(experiment) and not seeds:  # a run of a grid is known by its variant
         facts = folders.read_json(root / folders.TRAINING, "train")
         runs = [replace(runs[0], variant=facts["variant"])]
+    with ExitStack() as locks:  # two processes would write the same files
+        for folder in dict.fromkeys((root, *(member.folder for member in runs))):
+            (folder / folders.EVALUATION).mkdir(parents=True, exist_ok=True)
+            locks.enter_context(folders.locked(folder / folders.EVALUATION))
+        return _evaluate_runs(experiment, data, root, runs, is_table=bool(seeds))
+
+
+def _evaluate_runs(
+    experiment: Experiment,
+    data: str | Path | None,
+    root: Path,
+    runs: Sequence[Member],
+    *,
+    is_table: bool,
+) -> list[Path]:
+    """Evaluates runs whose folders are locked; see `evaluate`."""
     source_folder = data_folder(data or folders.remembered_data(root), experiment)
     scores_of: dict[str, dict[int, list[RunScores]]] = {}
     tested: list[Tested] = []
@@ -150,7 +168,7 @@ def evaluate(
         for number, scores in evaluate_run(experiment, member, tested, loaded).items():
             scores_of.setdefault(member.variant, {}).setdefault(number, []).append(scores)
         written += [member.folder / folders.EVALUATION / each.folder for each in tested]
-    if is_grid(experiment) or seeds:
+    if is_grid(experiment) or is_table:
         if loaded is not None:
             _evaluate_ensembles(experiment, root, runs, tested_of, scores_of, loaded)
         for each, variants in _tables(tested_of):

@@ -137,3 +137,25 @@ def test_a_number_that_no_log_has_is_an_error_of_the_first_epoch(path, monitor):
     x, y = np.ones((2, 1)), np.zeros((2, 1))
     with pytest.raises(ValueError, match=r"The logs of epoch 0 have \['loss', 'val_loss'\]"):
         model.fit(x, y, epochs=2, verbose=0, validation_data=(x, y), callbacks=[best])
+
+
+def test_the_numbers_are_those_of_the_saved_weights_after_a_lost_checkpoint(path, tmp_path):
+    def train(epochs):
+        model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False)])
+        model.compile(keras.optimizers.SGD(0.0), "mse")
+        best = training.BestCheckpoint(path, "score", mode="max")
+        checkpoint = training.Checkpoint(tmp_path / "checkpoints", callbacks=[best])
+        model.fit(
+            np.ones((2, 1)),
+            np.zeros((2, 1)),
+            epochs=epochs,
+            verbose=0,
+            callbacks=[Scripted([1, 2, 3]), best, checkpoint],
+        )
+        return float(model.get_weights()[0][0, 0]), best.best_epoch, best.best
+
+    assert train(3) == (2, 2, 3)
+    sorted((tmp_path / "checkpoints").iterdir())[-1].unlink()
+    with pytest.warns(UserWarning, match="whose checkpoint was lost"):
+        assert train(2) == (2, 2, 3)
+    assert train(3) == (2, 2, 3)  # trained again

@@ -1,3 +1,6 @@
+import keras
+import numpy as np
+
 from tfmrc import training
 
 
@@ -42,3 +45,22 @@ def test_a_training_that_ends_in_its_first_epoch_leaves_no_table(tmp_path):
     callback.on_train_begin()
     callback.on_epoch_begin(0)
     assert not list(tmp_path.iterdir())  # by which a run folder tells that no step is kept
+
+
+def test_a_table_that_was_deleted_has_the_rows_of_a_resumed_run(tmp_path):
+    x, y = np.ones((4, 1)), np.ones((4, 1))
+
+    def train(epochs):
+        model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+        model.compile(keras.optimizers.SGD(0.1), "mse")
+        callbacks = [
+            training.CsvLog(tmp_path / "log.csv"),
+            training.Checkpoint(tmp_path / "checkpoints"),
+        ]
+        model.fit(x, y, epochs=epochs, verbose=0, callbacks=callbacks)
+        return (tmp_path / "log.csv").read_text().splitlines()
+
+    before = train(2)
+    (tmp_path / "log.csv").unlink()
+    after = train(4)
+    assert after[:3] == before and [row.split(",")[0] for row in after[1:]] == list("0123")

@@ -12,6 +12,7 @@ import keras
 from tfmrc.training.callbacks.ema_weights import (
     check_weights,
     ema_weights,
+    facts_of,
     has_averages,
     load_weights,
     save_weights,
@@ -30,6 +31,9 @@ class BestCheckpoint(keras.callbacks.Callback):
     With `among` above 1, the last of that number of best epochs is saved: whenever an epoch is
     among the best so far, its weights replace those in the file. `best_epoch` is the saved epoch,
     `best` the best number of all.
+
+    If the checkpoint of the saved epoch is lost, a resumed training repeats it; one that ends
+    before it has its weights and numbers, and a warning says so.
 
     Epochs without validation (`validation_freq` of `fit`) are passed over, and `patience` counts
     the others. A training without any saves nothing, and a warning says so.
@@ -152,7 +156,7 @@ class BestCheckpoint(keras.callbacks.Callback):
             values = sorted([*self.values, value], reverse=self.mode == "max")
             self.values = values[: self.among]
             self.best, self.best_epoch, self.wait = self.values[0], epoch, 0
-            self._write()
+            self._write({"epoch": epoch, "best": self.best})
             return
         self.wait += 1
         if self.patience is not None and self.wait >= self.patience:
@@ -167,10 +171,10 @@ class BestCheckpoint(keras.callbacks.Callback):
         gain = worst - value if self.mode == "min" else value - worst
         return gain > self.min_delta
 
-    def _write(self) -> None:
+    def _write(self, facts: dict[str, float]) -> None:
         averages = self.ema_weights and has_averages(self.model)
         with ema_weights(self.model) if averages else nullcontext():
-            save_weights(self.model, self.path)
+            save_weights(self.model, self.path, facts)
 
     def on_train_end(self, logs: Any = None) -> None:
         if self._skipped and self.best_epoch is None:
@@ -181,3 +185,18 @@ class BestCheckpoint(keras.callbacks.Callback):
             )
         if self.restore and self.best_epoch is not None:
             load_weights(self.model, self.path)
+            self._take_facts()
+
+    def _take_facts(self) -> None:
+        """Takes the numbers of the weights in the file, if they are of an epoch that was lost.
+
+        A resumed training that ends before the epoch, whose checkpoint was lost, has its weights.
+        """
+        facts = facts_of(self.path)
+        if facts.get("epoch", self.best_epoch) != self.best_epoch:
+            warnings.warn(
+                f"{self.path.name} has the weights of epoch {facts['epoch']}, whose checkpoint was "
+                f"lost: they are the best ones. Received: best_epoch={self.best_epoch}",
+                stacklevel=3,
+            )
+            self.best, self.best_epoch = facts["best"], int(facts["epoch"])

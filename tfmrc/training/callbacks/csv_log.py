@@ -17,7 +17,9 @@ class CsvLog(keras.callbacks.Callback):
     Columns are the epoch (counted from 0) and the names in the logs; a column that appears later
     is added and is empty in earlier rows. When `fit` starts at an epoch, the rows of this epoch
     and of later ones are removed, so a resumed run has each epoch once and a new run in the same
-    folder starts a new table. The file is replaced as a whole.
+    folder starts a new table. Rows of epochs before it that the file lacks, because it was deleted
+    or moved, are taken from the history of `fit`, which `Checkpoint` restores. The file is replaced
+    as a whole.
 
     Args:
         path: str or path. The file; its folder is created.
@@ -52,10 +54,24 @@ class CsvLog(keras.callbacks.Callback):
                 self._write()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        row = {"epoch": str(epoch)}
-        row |= {key: repr(float(value)) for key, value in (logs or {}).items()}
-        self._rows = [*(self._rows or []), row]
+        self._rows = [*self._with_history(self._rows or [], epoch), _row(epoch, logs or {})]
         self._write()
+
+    def _with_history(self, rows: list[dict[str, str]], epoch: int) -> list[dict[str, str]]:
+        """Returns the rows and those that the history has of other epochs before this one."""
+        history = getattr(self.model, "history", None)
+        if history is None:
+            return rows
+        known = {int(row["epoch"]) for row in rows}
+        # A name that some epochs lack does not tell which ones.
+        size = len(history.epoch)
+        columns = {name: row for name, row in history.history.items() if len(row) == size}
+        more = [
+            _row(earlier, {name: row[index] for name, row in columns.items()})
+            for index, earlier in enumerate(history.epoch)
+            if earlier < epoch and earlier not in known
+        ]
+        return sorted([*rows, *more], key=lambda row: int(row["epoch"])) if more else rows
 
     def _read(self) -> list[dict[str, str]]:
         if not self.path.exists():
@@ -71,3 +87,7 @@ class CsvLog(keras.callbacks.Callback):
         writer.writeheader()
         writer.writerows(rows)
         write_text(self.path, text.getvalue())
+
+
+def _row(epoch: int, logs: dict[str, Any]) -> dict[str, str]:
+    return {"epoch": str(epoch)} | {key: repr(float(value)) for key, value in logs.items()}

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -187,7 +187,9 @@ class EMAWeights(keras.callbacks.Callback):
         self._restore()  # a validation of an earlier `fit` may have been interrupted
 
 
-def save_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
+def save_weights(
+    model: keras.Model, path: str | os.PathLike[str], facts: Mapping[str, float] | None = None
+) -> None:
     """Writes the weights of a model, without the optimizer, as a whole file.
 
     Free disk space is checked first, because HDF5 ends the process with a segmentation fault on a
@@ -199,6 +201,7 @@ def save_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
         path: str or path. The file, which ends in `.weights.h5`; its folder is created. Read it
             with `model.load_weights`, or with `load_weights` of this module, which leaves the
             optimizer of a compiled model unchanged.
+        facts: dict or None. Numbers to write into the file, which `facts_of` reads. Default: None.
 
     Raises:
         OSError: If the disk has too little free space, or the file system fails otherwise.
@@ -219,6 +222,8 @@ def save_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
     temporary = path.with_name(f".{path.name.removesuffix('.weights.h5')}.tmp.weights.h5")
     try:
         keras.saving.save_weights(model, temporary, objects_to_skip=optimizer_of(model))
+        with h5py.File(temporary, "r+") as file:
+            file.attrs.update(facts or {})
         check_readable(temporary)
         with open(temporary, "r+b") as file:
             digest = digest_of(file, file.seek(0, os.SEEK_END))
@@ -230,6 +235,12 @@ def save_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def facts_of(path: str | os.PathLike[str]) -> dict[str, float]:
+    """Returns the numbers that `save_weights` wrote into a file beside the weights."""
+    with h5py.File(path, "r") as file:
+        return {name: value.item() for name, value in file.attrs.items() if hasattr(value, "item")}
 
 
 def check_readable(path: str | os.PathLike[str]) -> None:

@@ -250,7 +250,8 @@ def test_spans_and_questions(page):
 
 def shown(tmp_path, inputs, texts, outputs):
     """Returns what the page sends and shows for the outputs of a model, run in Node."""
-    node = shutil.which("node") or pytest.skip("Node is not installed")
+    node = shutil.which("node")
+    assert node, "the test needs Node"
     signatures = {"serving_default": {"inputs": inputs, "outputs": list(outputs)}}
     case = tmp_path / "case.json"
     case.write_text(json.dumps({"signatures": signatures, "texts": texts, "outputs": outputs}))
@@ -268,6 +269,7 @@ READER = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_spans_of_a_reader_are_marked_and_listed(tmp_path):
     page = shown(tmp_path, ["question", "passages"], ["An owl.", "A hill."], READER)
     assert page["error"] == "" and page["inputs"]["passages"] == [["An owl.", "A hill."]]
@@ -279,6 +281,7 @@ def test_the_spans_of_a_reader_are_marked_and_listed(tmp_path):
     assert (page["error"], page["shown"][0], page["marks"]) == ("", "(no words)", [])
 
 
+@pytest.mark.slow
 def test_the_best_answer_of_a_users_own_predictor_is_shown(tmp_path):
     """As the client does, the page reads each passage alone."""
     outputs = {"answer": ["an owl", "a hill"], "probability": [0.25, 0.5]}

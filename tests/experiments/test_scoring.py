@@ -129,6 +129,7 @@ def test_a_model_that_answers_and_asks_is_scored_without_settings(tmp_path: Path
 
     class Both:
         tasks = (Task("answer", "answer", "s"), Task("ask", "question", "s"))
+        only_asks = False
         model = None
 
         def predict(self, examples: Any, *, task: str, **options: Any) -> Any:
@@ -158,6 +159,7 @@ def test_answers_are_scored_on_all_questions_and_questions_where_they_can_be_ask
 
     class Both:
         tasks = (Task("answer", "answer", "s"), Task("ask", "question", "s"))
+        only_asks = False
         model = None
 
         def predict(self, examples: Any, *, task: str, **options: Any) -> Any:

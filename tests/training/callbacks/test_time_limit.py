@@ -57,23 +57,13 @@ def test_the_first_step_is_not_measured(monkeypatch):
     assert limit.seconds_per_step is None
 
 
-def test_a_step_is_a_part_of_an_execution(monkeypatch):
+@pytest.mark.parametrize(("size", "seconds"), [(12, 0.5), (6, 1.0)])  # the last one has 4, and 2
+def test_a_step_is_a_part_of_its_execution(monkeypatch, size, seconds):
     clock = Clock()
     monkeypatch.setattr(time_limit_module, "time", clock)
     limit = training.TimeLimit(None)
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
     model.compile("sgd", "mse", steps_per_execution=4)
-    x = np.zeros((12, 1))
+    x = np.zeros((size, 1))
     model.fit(x, x, batch_size=1, verbose=0, callbacks=[Durations(clock), limit])
-    assert limit.seconds_per_step == 0.5
-
-
-def test_a_shorter_last_execution_is_divided_by_its_own_steps(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(time_limit_module, "time", clock)
-    limit = training.TimeLimit(None)
-    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
-    model.compile("sgd", "mse", steps_per_execution=4)
-    x = np.zeros((6, 1))
-    model.fit(x, x, batch_size=1, verbose=0, callbacks=[Durations(clock), limit])
-    assert limit.seconds_per_step == 1.0
+    assert limit.seconds_per_step == seconds

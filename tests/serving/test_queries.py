@@ -1,11 +1,16 @@
 """Questions as inputs of a signature, for exports of several kinds."""
 
 import asyncio
+import json
 
+import grpc
+import httpx
+import numpy as np
 import pytest
 
-from tfmrc.serving import AsyncClient, Client
-from tfmrc.serving.queries import answer_query
+from tfmrc.serving import AsyncClient, Client, RequestError
+from tfmrc.serving.queries import answer_query, ask_query
+from tfmrc.serving.transports import GrpcTransport
 
 QUESTION = {"question": "How high?", "passages": ["It is 7 metres high."]}
 OTHER = {"classify": ["text"], "embed": ["text"]}
@@ -39,3 +44,67 @@ def test_a_style_of_a_model_without_styles_is_refused():
         answer_query(reader, **QUESTION, style="nlg")
     query = answer_query(reader, **QUESTION, style=str)
     assert query.inputs == {"question": ["How high?"], "passages": [["It is 7 metres high."]]}
+
+
+def client_of(answer, **options):
+    """Returns a client of a server that answers every request by a function."""
+    client = Client("hills", retries=0, **options)
+    client._open()
+    client._transport._client = httpx.Client(
+        base_url=client.address.url, transport=httpx.MockTransport(answer)
+    )
+    return client
+
+
+@pytest.mark.parametrize("body", [b"<html>Log in</html>", b"[1]", b'{"detail": "ok"}', b"\xff"])
+def test_a_reply_of_no_model_server_says_so(body):
+    client = client_of(lambda request: httpx.Response(200, content=body))
+    for ask in (client.status, client.signatures, lambda: client.run({"text": ["a"]})):
+        with pytest.raises(ConnectionError, match="is of no model server: its reply has no "):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("details", "expected"),
+    [
+        ("errors resolving nowhere:8500: [field:hostname lookup error]", ConnectionError),
+        ("failed to connect to all addresses", ConnectionError),
+        ("The model 'disconnected' is being loaded. Repeat the request.", RequestError),
+    ],
+)
+def test_no_server_of_grpc_is_told_from_one_that_refuses(details, expected):
+    class Unavailable(grpc.RpcError):
+        def code(self):
+            return grpc.StatusCode.UNAVAILABLE
+
+        def details(self):
+            return details
+
+    transport = Client("hills", "grpc://nowhere")._transport
+    assert isinstance(transport, GrpcTransport)
+    assert type(transport._failure(Unavailable())) is expected
+
+
+def test_rest_sends_bytes_and_arrays_as_grpc_does():
+    bodies = []
+
+    def answer(request):
+        bodies.append(json.loads(request.content)["inputs"])
+        return httpx.Response(200, json={"outputs": {}})
+
+    client = client_of(answer)
+    for texts in ([b"a"], np.array(["a"]), np.array([b"a"], dtype=object)):
+        client.run({"text": texts, "size": [np.int64(3)]})
+    assert bodies == [
+        {"text": [{"b64": "YQ=="}], "size": [3]},
+        {"text": ["a"], "size": [3]},
+        {"text": [{"b64": "YQ=="}], "size": [3]},
+    ]
+    with pytest.raises(TypeError, match=r"^An input holds texts and numbers\. Received: \{1\}$"):
+        client.run({"text": [{1}]})
+
+
+def test_a_position_of_numpy_is_an_integer_of_both_protocols():
+    signatures = {"serving_default": ["passage", "answer"], "at": ["passage", "answer"]}
+    (start,) = ask_query(signatures, "Ann.", "Ann", np.int64(0)).inputs["answer_start"]
+    assert type(start) is int

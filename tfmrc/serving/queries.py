@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tfmrc.predictors.answer import Answer
 from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
 from tfmrc.predictors.result import Result, string_of
@@ -124,7 +126,9 @@ def ask_query(
         refuse_start(answer_start)
     if answer_start is not None:
         name = "at"
-        inputs["answer_start"] = [answer_start]
+        # One of NumPy has a size of its own, which need not be the input's.
+        is_numpy = isinstance(answer_start, np.integer)
+        inputs["answer_start"] = [int(answer_start) if is_numpy else answer_start]
     return SignatureQuery(name, inputs, lambda outputs: GeneratedQuestion.about(outputs, 0, answer))
 
 

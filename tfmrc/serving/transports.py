@@ -1,6 +1,8 @@
 """The two protocols of a server, as a client speaks them."""
 
+import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +22,9 @@ STATUS = {
     **{code: status for status, code in GRPC_CODES.items() if status not in (408, 413)},
     "UNIMPLEMENTED": 501,
 }
+
+#: What gRPC says of an address at which it reaches no server.
+NO_SERVER = re.compile("failed to connect|errors? resolving|resolution failed")
 
 
 @dataclass(frozen=True)
@@ -119,55 +124,61 @@ class RestTransport:
         is_asynchronous = hasattr(self._client, "aclose")
         return self._client.aclose() if is_asynchronous else self._client.close()
 
-    # A call is a pair of a path and a body, None for GET.
+    # A call is a path, a body (None for GET) and a name that its reply has.
 
-    def predict(self, signature: str, inputs: Mapping[str, Sequence[Any]]) -> tuple[str, Any]:
+    def predict(self, signature: str, inputs: Mapping[str, Sequence[Any]]) -> tuple[str, Any, str]:
         """Returns the call of a signature."""
         body = {"signature_name": signature, "inputs": inputs}
-        return f"{self.address.path}:predict", body
+        return f"{self.address.path}:predict", body, "outputs"
 
-    def status(self) -> tuple[str, Any]:
+    def status(self) -> tuple[str, Any, str]:
         """Returns the call for the state of the versions."""
-        return self.address.path, None
+        return self.address.path, None, "model_version_status"
 
-    def metadata(self) -> tuple[str, Any]:
+    def metadata(self) -> tuple[str, Any, str]:
         """Returns the call for the signatures."""
-        return f"{self.address.path}/metadata", None
+        return f"{self.address.path}/metadata", None, "metadata"
 
-    def models(self) -> tuple[str, Any]:
+    def models(self) -> tuple[str, Any, str]:
         """Returns the call that lists the models, which only tfmrc's server has."""
-        return "/v1/models", None
+        return "/v1/models", None, "models"
 
-    def send(self, call: tuple[str, Any]) -> dict[str, Any]:
+    def send(self, call: tuple[str, Any, str]) -> dict[str, Any]:
         """Sends a call and returns the reply's value."""
         try:
-            return self._value(self._client.send(self._request(call)))
+            return self._value(self._client.send(self._request(call)), call[-1])
         except _httpx().TransportError as error:
             raise self._failure(error) from error
 
-    async def send_async(self, call: tuple[str, Any]) -> dict[str, Any]:
+    async def send_async(self, call: tuple[str, Any, str]) -> dict[str, Any]:
         """Sends a call and returns the reply's value."""
         try:
-            return self._value(await self._client.send(self._request(call)))
+            return self._value(await self._client.send(self._request(call)), call[-1])
         except _httpx().TransportError as error:
             raise self._failure(error) from error
 
-    def _request(self, call: tuple[str, Any]) -> Any:
-        path, body = call
+    def _request(self, call: tuple[str, Any, str]) -> Any:
+        path, body, _ = call
         if body is None:
             return self._client.build_request("GET", path)
-        content = json.dumps(body).encode()
+        content = json.dumps(body, default=_json_value).encode()
         headers = {"Content-Type": "application/json"}
         return self._client.build_request("POST", path, content=content, headers=headers)
 
-    def _value(self, reply: Any) -> dict[str, Any]:
-        if reply.status_code == 200:
-            value: dict[str, Any] = reply.json()
-            return value
+    def _value(self, reply: Any, name: str) -> dict[str, Any]:
         try:
-            message = str(reply.json()["error"])
-        except (ValueError, KeyError, TypeError):
-            message = reply.text[:500]
+            value: Any = reply.json()
+        except ValueError:
+            value = None
+        value = value if isinstance(value, dict) else {}
+        if reply.status_code == 200:
+            if name not in value:  # such as the page of a proxy
+                raise ConnectionError(
+                    f"{reply.request.url} is of no model server: its reply has no {name!r}. "
+                    f"Received: {reply.text[:80]!r}"
+                )
+            return value
+        message = str(value.get("error", reply.text[:500]))
         message = f"{reply.request.url} answered {reply.status_code}: {message}"
         raise RequestError(message, reply.status_code)
 
@@ -191,6 +202,15 @@ class RestTransport:
         """Returns the names of the inputs of each signature, of a metadata reply."""
         definitions = reply["metadata"]["signature_def"]["signature_def"]
         return {name: list(each["inputs"]) for name, each in definitions.items()}
+
+
+def _json_value(value: Any) -> Any:
+    """Returns bytes and arrays as JSON values, as gRPC takes them too."""
+    if isinstance(value, bytes):
+        return {"b64": base64.b64encode(value).decode("ascii")}
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"An input holds texts and numbers. Received: {value!r:.80}")
 
 
 def _tensor_proto(values: Sequence[Any]) -> Any:
@@ -311,7 +331,7 @@ class GrpcTransport:
 
     def _failure(self, error: Any) -> Exception:
         code, details = error.code().name, str(error.details())
-        if code == "UNAVAILABLE" and ("connect" in details or "resolution" in details):
+        if code == "UNAVAILABLE" and NO_SERVER.search(details):
             return ConnectionError(f"There is no server at {self.address.url}: {details:.200}")
         if code == "DEADLINE_EXCEEDED":
             return TimeoutError(f"{self.address.url} did not answer in time: {details:.200}")

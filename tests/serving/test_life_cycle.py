@@ -349,6 +349,22 @@ def test_models_are_added_and_removed_while_serving(models, versions):
         assert version_of(server) == 1, "a folder that is away for a moment changes nothing"
 
 
+def test_the_list_of_models_lacks_one_that_goes_away_meanwhile(models, versions):
+    shutil.copytree(versions[3], models / "other" / "3")
+    with serve(models) as server:
+        use = server.manager.use
+
+        def use_later(name):
+            if name == "echo":
+                server.manager._remove(["echo"])
+            return use(name)
+
+        server.manager.use = use_later
+        reply = httpx.get(f"{server.url}/v1/models", timeout=TIMEOUT)
+        assert reply.status_code == 200
+        assert [each["name"] for each in reply.json()["models"]] == ["other"]
+
+
 def test_versions_and_labels_of_a_models_config(models, versions, tmp_path):
     for number in (2, 3):
         add(models, versions, number)
@@ -419,6 +435,31 @@ def test_stopping_twice_finishes_running_requests(models):
             wait_until(lambda: server.service.stopping)
             threading.Timer(0.5, gate.open).start()
         assert running.result() == 1
+
+
+@pytest.mark.parametrize(("seconds", "signals"), [(0.1, 1), (TIMEOUT, 2)])
+def test_a_stop_waits_for_a_version_that_is_loaded_as_for_requests(
+    seconds, signals, models, versions, monkeypatch
+):
+    begun, go = threading.Event(), threading.Event()
+    load = model_manager.ModelManager._load_files
+
+    def held(self, name, path):
+        begun.set()
+        go.wait(TIMEOUT)
+        return load(self, name, path)
+
+    limits = Limits(drain_seconds=seconds)
+    with serve(models, poll_seconds=0.01, limits=limits) as server:
+        monkeypatch.setattr(model_manager.ModelManager, "_load_files", held)
+        add(models, versions, 2)
+        begun.wait()
+        for _ in range(signals):
+            server._loop.call_soon_threadsafe(server._signalled)
+    assert not server.manager.has_ended(0)
+    go.set()
+    assert server.manager.has_ended(TIMEOUT)
+    assert server.manager.names == [], "what was loaded meanwhile is unloaded"
 
 
 def test_a_request_that_takes_too_long_to_finish_is_told_that_the_server_stops(models):

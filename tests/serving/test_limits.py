@@ -23,6 +23,7 @@ from tests.serving.small_models import Gate, wait_until, write_certificate, writ
 from tfmrc.serving import AsyncClient, BatchingOptions, Client, Limits, RequestError, Server
 from tfmrc.serving.command import _api_key as api_key_of
 from tfmrc.serving.command import limits_of
+from tfmrc.serving.grpc_services import _address as address_of
 from tfmrc.serving.http_protocol import HEAD_BYTES
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
@@ -446,6 +447,14 @@ def test_the_access_log_has_no_texts(server, caplog):
         ("gRPC", "predict", 200),
     ]
     assert lines[0]["model"] == "echo" and lines[0]["rows"] == 1 and lines[0]["bytes_in"] > 0
+
+
+@pytest.mark.parametrize(
+    ("peer", "address"),
+    [("ipv4:127.0.0.1:51000", "127.0.0.1"), ("ipv6:%5B::1%5D:51000", "::1"), ("unix:", "")],
+)
+def test_the_access_log_has_the_address_of_a_grpc_client(peer, address):
+    assert address_of(peer) == address
 
 
 def test_an_error_of_the_server_is_500_without_texts_in_the_log(models, caplog):

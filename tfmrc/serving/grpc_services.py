@@ -4,6 +4,7 @@ import hmac
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NoReturn
+from urllib.parse import unquote
 
 import grpc
 import numpy as np
@@ -248,5 +249,5 @@ def _version(spec: Any) -> dict[str, Any]:
 
 
 def _address(peer: str) -> str:
-    """Returns the address of gRPC's name of a client, such as `ipv4:127.0.0.1:51000`."""
-    return peer.partition(":")[2].rpartition(":")[0].strip("[]")
+    """Returns the address of gRPC's name of a client, such as `ipv6:%5B::1%5D:51000`."""
+    return unquote(peer.partition(":")[2].rpartition(":")[0]).strip("[]")

@@ -107,7 +107,6 @@ class ModelManager:
         self._versions: dict[str, dict[int, Version]] = {}
         self._labels: dict[str, dict[str, int]] = {}
         self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
         self._batchers: WeakSet[Batcher] = WeakSet()  # a thread that computes holds its own
 
     def __repr__(self) -> str:
@@ -226,11 +225,15 @@ class ModelManager:
                 LOGGER.error("The models cannot be listed: %s", error)
                 return
             for config in configs:
+                if self._stop.is_set():
+                    break
                 try:
                     self._update(config)
                 except OSError as error:  # a folder went away while it was read
                     LOGGER.warning("%s is looked at again: %s", config.name, error)
-            if configs:  # an empty folder is rather away for a moment than meant
+            if self._stop.is_set():  # `close` did not wait for a version that was loaded
+                self._remove(list(self._versions))
+            elif configs:  # an empty folder is rather away for a moment than meant
                 self._remove(self._versions.keys() - {config.name for config in configs})
 
     def start(self, seconds: float) -> None:
@@ -244,23 +247,34 @@ class ModelManager:
             while not self._stop.wait(seconds):
                 self.poll()
 
-        self._thread = threading.Thread(target=work, name="tfmrc-poll", daemon=True)
-        self._thread.start()
+        threading.Thread(target=work, name="tfmrc-poll", daemon=True).start()
 
-    def close(self) -> None:
-        """Stops polling and unloads everything."""
+    def close(self, timeout: float | None = None) -> bool:
+        """Stops polling and unloads everything; returns False if a version is still being loaded.
+
+        In that case everything is unloaded when it is loaded.
+
+        Args:
+            timeout: float or None. Seconds to wait for a version that is being loaded; None for no
+                limit. Default: None.
+        """
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-        self._remove(list(self._versions))
+        if not self._polling.acquire(timeout=-1 if timeout is None else timeout):
+            return False
+        try:
+            self._remove(list(self._versions))
+        finally:
+            self._polling.release()
+        return True
 
     def has_ended(self, timeout: float) -> bool:
-        """Returns True if nothing is computed any more after `close`.
+        """Returns True if nothing is loaded or computed any more after `close`.
 
         Args:
             timeout: float. Seconds to wait for each thread.
         """
-        return all([batcher.join(timeout) for batcher in list(self._batchers)])
+        closed = self.close(timeout)
+        return all([closed, *(batcher.join(timeout) for batcher in list(self._batchers))])
 
     def _update(self, config: ModelConfig) -> None:
         with self._lock:

@@ -281,7 +281,7 @@ class _Rest:
         """Lists the models with what the page and the clients need; not in TensorFlow Serving."""
         entries = []
         for name in self.manager.names:
-            with self.manager.use(name) as version:
+            with suppress(RequestError), self.manager.use(name) as version:  # unless it went away
                 entries.append(page.described(name, version))
         return _json(json_of({"models": entries}))
 

@@ -37,6 +37,8 @@ LOGGER = logging.getLogger("tfmrc.serving")
 
 #: Longest pause at the start between the two looks at an export without a manifest.
 START_SECONDS = 2.0
+#: Time after which a server that ends looks again whether a version has been loaded.
+CLOSE_SECONDS = 0.1
 
 
 class Server:
@@ -153,6 +155,7 @@ class Server:
         self._failure: BaseException | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._forced = asyncio.Event()
+        self._deadline = 0.0  # of what still runs when the server stops
 
     @property
     def url(self) -> str:
@@ -205,6 +208,8 @@ class Server:
                 self._loop.call_soon_threadsafe(self._stop)
 
     def _stop(self) -> None:
+        if not self.service.stopping:
+            self._deadline = time.monotonic() + self.limits.drain_seconds
         self.service.stopping = True
         self._uvicorn.should_exit = True
 
@@ -238,7 +243,7 @@ class Server:
         finally:
             if server is not None:
                 await server.stop(None)  # if REST failed; it is stopped already otherwise
-            await asyncio.to_thread(self.manager.close)
+            await self._close_manager()
             self._socket.close()
 
     async def _start_grpc(self) -> grpc.aio.Server | None:
@@ -278,6 +283,12 @@ class Server:
         if self._forced.is_set():
             await server.stop(None)
         await stopping
+
+    async def _close_manager(self) -> None:
+        """Unloads the models; for a version that is being loaded it waits as for running calls."""
+        while not await asyncio.to_thread(self.manager.close, CLOSE_SECONDS):
+            if self._forced.is_set() or time.monotonic() > self._deadline:
+                return
 
     def _versions(self) -> list[Version]:
         return [each for name in self.manager.known for each in self.manager.versions(name)]

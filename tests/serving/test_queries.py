@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tfmrc.serving import AsyncClient, Client, RequestError
+from tfmrc.serving.client import MOST_AT_A_TIME
 from tfmrc.serving.queries import answer_query, ask_query
 from tfmrc.serving.transports import GrpcTransport
 
@@ -108,3 +109,24 @@ def test_a_position_of_numpy_is_an_integer_of_both_protocols():
     signatures = {"serving_default": ["passage", "answer"], "at": ["passage", "answer"]}
     (start,) = ask_query(signatures, "Ann.", "Ann", np.int64(0)).inputs["answer_start"]
     assert type(start) is int
+
+
+def test_an_asynchronous_client_sends_as_many_requests_at_a_time_as_it_has_connections():
+    client = AsyncClient("hills")
+    client._open()
+    running, most = set(), []
+
+    async def send(call):
+        running.add(asyncio.current_task())
+        most.append(len(running))
+        await asyncio.sleep(0)
+        running.remove(asyncio.current_task())
+        return {"outputs": {}}
+
+    client._transport.send_async = send
+
+    async def ask():
+        return await asyncio.gather(*(client.run({"text": ["a"]}) for _ in range(250)))
+
+    assert asyncio.run(ask()) == [{}] * 250
+    assert max(most) == MOST_AT_A_TIME

@@ -29,6 +29,7 @@ __all__ = ["AsyncClient", "Client"]
 REPEATED = (429, 503)
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0
+MOST_AT_A_TIME = 100  # requests of an asynchronous client: as many as httpx has connections
 
 
 class _Base:
@@ -365,6 +366,8 @@ class Client(_Base):
 class AsyncClient(_Base):
     """As `Client`, with coroutines: for many requests at a time from one thread.
 
+    At most 100 are sent at a time; the others wait for them, which is no part of their `timeout`.
+
     Args:
         name: str. The model's name.
         url: str. Address of the server. Default: "http://127.0.0.1:8501".
@@ -386,6 +389,11 @@ class AsyncClient(_Base):
     """
 
     asynchronous = True
+
+    def __init__(self, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        # The time of a request begins when it is sent, not while others are.
+        self._slots = asyncio.Semaphore(MOST_AT_A_TIME)
 
     async def __aenter__(self) -> Self:
         return self
@@ -504,7 +512,8 @@ class AsyncClient(_Base):
         attempt = 0
         while True:
             try:
-                return await transport.send_async(call)
+                async with self._slots:
+                    return await transport.send_async(call)
             except RequestError as error:
                 await asyncio.sleep(self._pause(attempt, error))
                 attempt += 1

@@ -129,6 +129,17 @@ def test_a_folder_that_goes_away_while_it_is_read_is_looked_at_again(
         assert states(server) == {"2": "AVAILABLE", "1": "END"}
 
 
+def test_the_signatures_of_a_version_whose_folder_is_gone_are_told(models):
+    with serve(models) as server:
+        shutil.rmtree(models)
+        reply = httpx.get(f"{server.url}/v1/models/echo/metadata", timeout=TIMEOUT)
+        assert reply.status_code == 200
+        assert list(reply.json()["metadata"]["signature_def"]["signature_def"]) == [
+            "serving_default"
+        ]
+        assert version_of(server) == 1
+
+
 def test_a_broken_version_is_refused_and_the_old_one_stays(models, versions, caplog):
     with serve(models) as server:
         broken = write_broken(models / "echo", 2)
@@ -386,6 +397,12 @@ def test_versions_and_labels_of_a_models_config(models, versions, tmp_path):
     config.write_text("model_config_list { confg {} }")
     with pytest.raises(ValueError, match="models.config is no model configuration: .*confg"):
         read_model_config(config)
+
+
+def test_the_number_of_a_folder_is_its_version_also_0(models):
+    (models / "echo" / "1").rename(models / "echo" / "0")
+    assert list(ModelConfig("echo", models / "echo").found()) == [0]
+    assert list(ModelConfig("echo", models / "echo" / "0").found()) == [0]
 
 
 def test_models_are_found_from_every_level(models):

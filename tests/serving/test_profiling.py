@@ -78,6 +78,11 @@ def test_wrong_requests_are_named(export: Path, arguments: dict[str, object], sa
         profile(export, **arguments)  # type: ignore[arg-type]
 
 
+def test_half_a_character_is_read_as_a_server_reads_it(export: Path) -> None:
+    with pytest.raises(ValueError, match="The graph refuses the request"):  # "?" is no number
+        profile(export, {"question": ["\ud800"]}, repeats=1)
+
+
 def test_the_command(export: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     request = tmp_path / "request.json"
     request.write_text('{"inputs": {"question": ["3"]}}')

@@ -54,7 +54,8 @@ class ModelConfig:
         A folder that is itself a SavedModel is one version: the number that it is named, or 1.
         """
         if (self.path / "saved_model.pb").is_file():
-            return {version_of(self.path.name) or 1: self.path}
+            number = version_of(self.path.name)
+            return {1 if number is None else number: self.path}
         try:
             folders = list(self.path.iterdir())
         except OSError:

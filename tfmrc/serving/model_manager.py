@@ -357,6 +357,7 @@ class ModelManager:
     def _load_files(self, name: str, path: Path) -> Loaded:
         """Loads a SavedModel, starts its batcher and runs its warm-up requests."""
         model = SavedModel(path)
+        _ = model.signature_defs  # its file may be gone when they are asked for
         batcher = Batcher(
             model.signatures,
             self._batching,
@@ -418,7 +419,7 @@ def fingerprint(folder: Path) -> tuple[Any, ...]:
 
 
 def _run_warm_up(model: SavedModel, batcher: Batcher) -> None:
-    """Runs the warm-up requests of an export; without any, its example request."""
+    """Runs the warm-up requests of an export."""
     import tensorflow as tf
 
     requests: list[tuple[str, dict[str, Any]]] = [

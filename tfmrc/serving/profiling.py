@@ -253,6 +253,9 @@ def _feeds(
             )
         if kind is object and not all(isinstance(text, str | bytes) for text in array.flat):
             raise ValueError(f"`{name}` holds texts. Received: {request[name]!r:.200}")
+        if kind is object:  # half a character, which no encoding knows, as a server reads it
+            texts = [t.encode("utf-8", "replace") if isinstance(t, str) else t for t in array.flat]
+            array = np.array(texts, dtype=object).reshape(array.shape)
         if batch_size is not None:
             array = np.resize(array, (batch_size, *array.shape[1:]))
         feeds[info.name] = array

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -17,13 +18,17 @@ from tests.serving.predictors import (
     make_predictor,
     run_loader,
 )
+from tests.toy_paper import ToyPredictor, ToyPreprocessor
 from tfmrc.predictors.export import operations, python_operations
 from tfmrc.predictors.model_card import _write
 from tfmrc.predictors.warmup import read_warmup_requests, write_warmup_requests
 from tfmrc.serving import BatchingOptions, profile, write_serving_config
 from tfmrc.serving.model_config import read_model_config
+from tfmrc.text import Vocabulary
 
 pytestmark = pytest.mark.usefixtures("exports_once")
+
+IDS = ("question_ids", "passage_ids")
 
 
 def test_a_profile_has_the_parts_of_the_model_and_the_steps_of_the_search(exported):
@@ -131,6 +136,53 @@ def test_weights_of_lora_count_in_answers():
         weight.assign(np.random.default_rng(3).normal(size=weight.shape))
     after = predictor.run("serving_default", REQUEST)["relevance"]
     assert np.abs(after - before).max() > 1e-3
+
+
+class Tabled(keras.layers.Layer):
+    """Weighs words by a table, which is an attribute or hidden in a function."""
+
+    def __init__(self, hidden):
+        super().__init__(name="tabled")
+        values = tf.lookup.KeyValueTensorInitializer(tf.constant([0, 5]), tf.constant([0.0, 2.0]))
+        table = tf.lookup.StaticHashTable(values, 1.0)
+        self.bonus = tf.Variable(3.0, trainable=False)
+        if hidden:
+            self.hidden = lambda ids: table.lookup(ids)
+        else:
+            self.table = table
+
+    def call(self, ids):
+        lookup = self.hidden if hasattr(self, "hidden") else self.table.lookup
+        return lookup(ids) * self.bonus
+
+    def compute_output_spec(self, ids):
+        return keras.KerasTensor(ids.shape, "float32")
+
+
+def tabled_predictor(hidden):
+    ids = {name: keras.Input((None,), dtype="int32", name=name) for name in IDS}
+    passage = Tabled(hidden)(ids["passage_ids"])
+    position = passage + keras.ops.max(ids["question_ids"], axis=1, keepdims=True) * 0
+    return ToyPredictor(
+        keras.Model(ids, {"position": position}), ToyPreprocessor(Vocabulary(["a", "b", "c"]))
+    )
+
+
+def test_a_layer_with_a_table_and_a_variable_is_exported(tmp_path):
+    predictor = tabled_predictor(hidden=False)
+    path = predictor.export(tmp_path / "toy" / "1")
+    inputs = {"question": ["a", "b"], "passage": ["a b c b", "c"]}
+    expected = predictor.run("serving_default", inputs)
+    signature = tf.saved_model.load(str(path)).signatures["serving_default"]
+    for name, values in signature(**{n: tf.constant(v) for n, v in inputs.items()}).items():
+        np.testing.assert_array_equal(values, expected[name])
+    assert expected["probability"].tolist() != [0.0, 0.0]
+
+
+def test_a_table_that_no_layer_holds_is_an_error_of_the_export(tmp_path):
+    with pytest.raises(ValueError, match=r"make it an attribute of the layer.*StaticHashTable"):
+        tabled_predictor(hidden=True).export(tmp_path / "toy" / "1")
+    assert not (tmp_path / "toy" / "1").exists()
 
 
 def test_a_version_is_replaced_only_on_request(tmp_path, monkeypatch):

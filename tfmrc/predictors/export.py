@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from tfmrc.files import version_of
+from tfmrc.keras_private import all_sublayers
 from tfmrc.ops.portable import portable
 from tfmrc.predictors.folders import check_target, new_folder
 from tfmrc.predictors.model_card import write_model_card
@@ -49,7 +50,9 @@ def export_saved_model(
         The version's folder.
 
     Raises:
-        ValueError: If the path does not end in a number below 2**63, or the graph calls Python.
+        ValueError: If the path does not end in a number below 2**63, or the graph calls Python, or
+            uses a variable or a table that is no attribute of a layer, the preprocessor or the
+            predictor.
         FileExistsError: If the version exists and `overwrite` is False, or it is a link, a file or
             a folder that is no export.
         OSError: If the disk is full, or the file system fails otherwise.
@@ -80,6 +83,7 @@ def export_saved_model(
     module = tf.Module(name="predictor")
     module.weights = [getattr(v, "value", v) for v in predictor.model.variables]
     module.preprocessor = predictor.preprocessor
+    module.resources = _resources([predictor, *all_sublayers(predictor.model)])
 
     size = sum(v.dtype.size * (v.shape.num_elements() or 1) for v in module.weights)
     with new_folder(path, size, replace=overwrite) as part:
@@ -89,11 +93,23 @@ def export_saved_model(
             tf.saved_model.save(module, str(part), signatures=concrete, options=saving)
         except tf.errors.OpError as error:  # of TensorFlow's files, such as a full disk
             raise OSError(f"{path} cannot be written: {error.message}") from error
+        except AssertionError as error:
+            raise ValueError(
+                "The graph uses a variable or a table that no part of the predictor holds: make it "
+                "an attribute of the layer, the preprocessor or the predictor. "
+                f"Received: {str(error).rpartition('referencing this tensor = ')[2]:.200}"
+            ) from error
         request = predictor.warmup_request()
         if request:
             write_warmup_requests(part, path.parent.name, [request])
         write_model_card(part, path, predictor, options, concrete, metrics or {})
     return path
+
+
+def _resources(parts: Iterable[Any]) -> list[Any]:
+    """Returns what parts hold beside weights, such as the lookup table of a user's layer."""
+    kinds = (tf.Variable, tf.saved_model.experimental.TrackableResource)
+    return [held for part in parts for held in vars(part).values() if isinstance(held, kinds)]
 
 
 def _is_export(path: Path) -> bool:

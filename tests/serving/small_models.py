@@ -72,6 +72,25 @@ def write_words(folder, version, words):
     return path
 
 
+class Joined(tf.Module):
+    """Answers with question and passage: one output, which REST gives without its name."""
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([None], tf.string, name=n) for n in ("question", "passage")],
+        autograph=False,
+    )
+    def __call__(self, question, passage):
+        return {"answer": tf.strings.join([question, passage], " ")}
+
+
+def write_joined(folder):
+    """Writes `<folder>/1`."""
+    module = Joined()
+    tf.saved_model.save(module, str(folder / "1"), signatures=module.__call__)
+    (folder / "1" / "assets.extra").mkdir()
+    write_manifest(folder / "1")
+
+
 class Endless(tf.Module):
     """Multiplies a matrix as often as it is told."""
 

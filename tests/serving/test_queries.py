@@ -8,7 +8,8 @@ import httpx
 import numpy as np
 import pytest
 
-from tfmrc.serving import AsyncClient, Client, RequestError
+from tests.serving.small_models import write_joined
+from tfmrc.serving import AsyncClient, Client, RequestError, Server
 from tfmrc.serving.client import MOST_AT_A_TIME
 from tfmrc.serving.queries import answer_query, ask_query
 from tfmrc.serving.transports import GrpcTransport
@@ -130,3 +131,19 @@ def test_an_asynchronous_client_sends_as_many_requests_at_a_time_as_it_has_conne
 
     assert asyncio.run(ask()) == [{}] * 250
     assert max(most) == MOST_AT_A_TIME
+
+
+def test_a_single_output_has_its_name_over_both_protocols(tmp_path):
+    write_joined(tmp_path / "joined")
+    asked = {"question": ["How high?"], "passage": ["7 metres."]}
+
+    async def run(url):
+        async with AsyncClient("joined", url) as client:
+            return await client.run(asked)
+
+    with Server(tmp_path, port=0, grpc_port=0) as server:
+        for url in (server.url, server.grpc_url):
+            with Client("joined", url) as client:
+                assert list(client.run(asked)) == list(asyncio.run(run(url))) == ["answer"]
+                answer = client.answer(question="How high?", passages=["7 metres."])
+                assert answer.text == "How high? 7 metres."

@@ -57,6 +57,7 @@ class _Base:
         self.retries = retries
         self._transport: Any = transport_of(self.address, timeout, api_key, certificate)
         self._signatures: dict[str, list[str]] | None = None
+        self._first_outputs: dict[str, str] | None = None
         self._style: str | None = None
         self._is_open = False
         self._lock = threading.Lock()
@@ -340,8 +341,12 @@ class Client(_Base):
             TypeError: If inputs and signature are swapped; `Predictor.run` has the other order.
         """
         _check_order(inputs, signature)
-        reply = self._send(self._transport.predict(signature, inputs))
-        outputs: dict[str, Any] = self._transport.outputs(reply)
+        outputs = self._transport.outputs(self._send(self._transport.predict(signature, inputs)))
+        if not isinstance(outputs, dict):
+            if self._first_outputs is None:
+                metadata = self._send(self._transport.metadata())
+                self._first_outputs = self._transport.first_outputs(metadata)
+            outputs = {self._first_outputs[signature or "serving_default"]: outputs}
         return outputs
 
     def _run(self, query: SignatureQuery) -> Any:
@@ -496,7 +501,12 @@ class AsyncClient(_Base):
         """
         _check_order(inputs, signature)
         reply = await self._send(self._transport.predict(signature, inputs))
-        outputs: dict[str, Any] = self._transport.outputs(reply)
+        outputs = self._transport.outputs(reply)
+        if not isinstance(outputs, dict):
+            if self._first_outputs is None:
+                metadata = await self._send(self._transport.metadata())
+                self._first_outputs = self._transport.first_outputs(metadata)
+            outputs = {self._first_outputs[signature or "serving_default"]: outputs}
         return outputs
 
     async def _run(self, query: SignatureQuery) -> Any:

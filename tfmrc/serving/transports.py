@@ -192,16 +192,21 @@ class RestTransport:
         return RequestError(f"The connection to {self.address.url} was lost: {error}", 503)
 
     @staticmethod
-    def outputs(reply: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the outputs of a predict reply."""
-        outputs: dict[str, Any] = reply["outputs"]
-        return outputs
+    def outputs(reply: Mapping[str, Any]) -> Any:
+        """Returns the outputs of a predict reply; a single one has no name."""
+        return reply["outputs"]
 
     @staticmethod
     def signatures(reply: Mapping[str, Any]) -> dict[str, list[str]]:
         """Returns the names of the inputs of each signature, of a metadata reply."""
         definitions = reply["metadata"]["signature_def"]["signature_def"]
         return {name: list(each["inputs"]) for name, each in definitions.items()}
+
+    @staticmethod
+    def first_outputs(reply: Mapping[str, Any]) -> dict[str, str]:
+        """Returns the name of the first output of each signature, of a metadata reply."""
+        definitions = reply["metadata"]["signature_def"]["signature_def"]
+        return {name: next(iter(each["outputs"])) for name, each in definitions.items()}
 
 
 def _json_value(value: Any) -> Any:

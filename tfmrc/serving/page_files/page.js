@@ -81,7 +81,7 @@ function modesOf(model) {
     else if (has("answer")) { title = "Ask about an answer"; show = showQuestions; }
     else if (signature === "generate_from_passage") { title = "Find answers and ask"; show = showCandidates; }
     else continue;
-    modes.push({ signature, inputs, title, show, several: has("question") });
+    modes.push({ signature, inputs, outputs, title, show, several: has("question") });
   }
   return modes;
 }
@@ -179,7 +179,8 @@ async function run(event) {
   try {
     const path = `v1/models/${encodeURIComponent(model().name)}:predict`;
     const { outputs } = await send(path, request);
-    selected.show(outputs, asked);
+    // A single output has no name.
+    selected.show(Array.isArray(outputs) ? { [selected.outputs[0]]: outputs } : outputs, asked);
     $("status").textContent = `Answered in ${Math.round(performance.now() - begin)} ms.`;
   } catch (error) {
     $("status").textContent = "";

@@ -103,6 +103,13 @@ def test_one_model_fitted_twice_with_one_callback(tmp_path):
     assert checkpoint.step == 12
 
 
+def test_a_model_whose_resumed_run_was_broken_off_trains_another_run_from_its_start(tmp_path):
+    model, _, checkpoint = fit(tmp_path, 2)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(toy.dataset(4), epochs=3, verbose=0, callbacks=[Stop(2, 1), checkpoint])
+    assert model.fit(toy.dataset(4), epochs=2, verbose=0).epoch == [0, 1]
+
+
 def test_interrupted_epoch_counts_its_steps_and_its_losses_once(tmp_path):
     _, unbroken, _ = fit(tmp_path / "one", 2)
     with pytest.raises(KeyboardInterrupt):

@@ -461,6 +461,11 @@ def test_variants_that_are_tested_on_other_questions_have_tables_of_their_own(
         shown = {system for system in systems if system.endswith(("one_step", "stochastic"))}
         assert len(shown) == 1 and shown.pop().endswith(variant)
         assert {rows["f1"]["size"] for rows in systems.values() if "f1" in rows} == {size}
+    tables = place / "run" / "evaluation"
+    (tables / "1-dev-span-one_step").mkdir()  # no table of ours
+    assert evaluate(place, *chosen[:-1]) == 0  # all variants on the same questions again
+    assert not (tables / "1-dev-span-stochastic").exists()
+    assert (tables / "1-dev-span-one_step").is_dir()
 
 
 def test_test_examples_depend_on_what_the_model_does(place: Path) -> None:

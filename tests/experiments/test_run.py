@@ -175,6 +175,8 @@ def test_a_kill_before_the_predictor_was_saved_loses_nothing(folder: Path, tmp_p
     (run / "training.json").unlink()
     shutil.rmtree(run / "predictor")
     (run / ".predictor.part").mkdir()
+    log = (run / "log.csv").read_text()
+    (run / "log.csv").unlink()  # the checkpoint has its rows
     command = ["train", str(folder / "config.yaml"), "--run", str(run), "--data", str(folder)]
     with eagerly():
         assert cli.main(command) == 0
@@ -182,6 +184,7 @@ def test_a_kill_before_the_predictor_was_saved_loses_nothing(folder: Path, tmp_p
         json.loads((path / "training.json").read_text()) for path in (run, folder / "run")
     )
     assert facts["steps"] == 6 and facts["best_val_loss"] == before["best_val_loss"]
+    assert (run / "log.csv").read_text() == log
     ours, theirs = (
         Predictor.load(path / "predictor").model.get_weights() for path in (run, folder / "run")
     )

@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 import re
+import zipfile
 
 import keras
 import numpy as np
@@ -305,6 +306,17 @@ def test_a_validation_loss_that_nothing_computes_is_missing_before_the_first_ste
     assert run.best.best_epoch == 0
 
 
+def test_averages_that_the_optimizer_does_not_keep_are_missing_before_the_first_step(tmp_path):
+    model = compiled(SAN(**SMALL))
+    before = model.get_weights()
+    run = training.callbacks(tmp_path)
+    for validation in ({"validation_data": (X, targets())}, {"validation_split": 0.4}):
+        with pytest.raises(ValueError, match=r"ema_weights=False.*Received: model='san'"):
+            model.fit(X, targets(), callbacks=run, verbose=0, **validation)
+    for now, then in zip(model.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
 def test_a_policy_for_single_layers_is_configured(tmp_path):
     policies = keras.dtype_policies.DTypePolicyMap()
     policies["memory_generation"] = keras.dtype_policies.get("mixed_bfloat16")
@@ -335,6 +347,28 @@ def test_layers_in_bfloat16_within_a_model_in_float32(parts):
     np.testing.assert_allclose(np.exp(begin).sum(axis=1), 1, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("small", "parts"),
+    [
+        (lambda **options: SAN(**SMALL, **options), {"word_embedding"}),
+        (questions.small, {"word_embedding", "answer_tagging"}),
+        (duals.small, {"word_embedding", "character_embedding"}),
+        (examples.small, {"word_embedding"}),
+    ],
+)
+def test_a_policy_for_layers_whose_weights_their_constructors_create(small, parts):
+    policies = keras.dtype_policies.DTypePolicyMap("float32")
+    for part in parts:
+        policies[part] = "bfloat16"
+    model = small(dtype=policies)
+    half = {w.path for w in model.weights if w.dtype == "bfloat16"}
+    assert half == {w.path for w in model.weights if w.path.split("/")[0] in parts}
+    for part in parts:
+        assert model.get_layer(part).compute_dtype == "bfloat16"
+    again = type(model).from_config(model.get_config())
+    assert [w.dtype for w in again.weights] == [w.dtype for w in model.weights]
+
+
 @pytest.mark.parametrize("mode", ["int8", "float8"])
 def test_a_model_refuses_to_be_quantized_and_stays_as_it_is(mode):
     model = SAN(**SMALL)
@@ -358,6 +392,24 @@ def test_a_copy_and_a_file_know_what_was_trained(tmp_path):
         assert again.trained_outputs == ("begin",)
         np.testing.assert_array_equal(array(again(X)["begin"]), array(model(X)["begin"]))
     assert SAN.from_config(model.get_config()).trained_outputs is None  # has new weights
+
+
+@pytest.mark.parametrize("save_freq", ["epoch", 1])
+def test_a_file_of_the_first_fit_knows_what_was_trained(tmp_path, save_freq):
+    model = Doubled()
+    model.compile("sgd", {"single": "mse"}, run_eagerly=True)
+    file = tmp_path / "checkpoint.keras"
+    known = []
+
+    class Saved(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            with zipfile.ZipFile(file) as members:
+                known.append(json.loads(members.read("assets/trained_outputs.json")))
+
+    saving = keras.callbacks.ModelCheckpoint(str(file), save_freq=save_freq)
+    callbacks = [saving, Saved()] if save_freq == "epoch" else [[saving], Saved()]
+    model.fit(np.ones((2, 2)), {"single": np.ones((2, 1))}, verbose=0, callbacks=callbacks)
+    assert known == [["single"]] and model.trained_outputs == ("single",)
 
 
 def test_a_frozen_model_whose_optimizer_keeps_averages():

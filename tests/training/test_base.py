@@ -97,6 +97,19 @@ def test_float16_scales_the_loss_and_lacking_parts_are_dropped():
     assert arguments["loss_weights"] == {"ask": 1.0, "ask_coverage": 0.25}
 
 
+def test_a_layer_in_float16_within_a_layer_scales_the_loss():
+    for policy, error in (("mixed_float16", None), ("float16", "become NaN")):
+        policies = keras.dtype_policies.DTypePolicyMap("float32")
+        policies["answer_module/attention"] = policy
+        model = models.SAN(**SMALL, dtype=policies)
+        if error is None:
+            optimizer = training.compile_arguments(model, steps=10)["optimizer"]
+            assert isinstance(optimizer, training.LossScale)
+        else:
+            with pytest.raises(ValueError, match=error):
+                training.compile_arguments(model, steps=10)
+
+
 def test_numbers_of_steps_must_be_positive():
     with pytest.raises(ValueError, match="Received: steps=0"):
         training.san(steps=0)

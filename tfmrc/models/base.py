@@ -90,7 +90,7 @@ Received: word_dimm=4
     """Values of all arguments of the constructor, including those that a subclass sets."""
 
     trained_outputs: tuple[str, ...] | None = None
-    """Names of the outputs that had a loss and a label in `fit`; None before."""
+    """Names of the outputs that had a loss and a label in `fit` so far; None before."""
 
     _captured: SimpleNamespace  # arguments of `get_config`; not a dict, because Keras tracks dicts
     train_function: Any
@@ -229,29 +229,42 @@ Received: word_dimm=4
         Outputs that had no loss, or no label in any example, are not in `trained_outputs`.
 
         Raises:
-            ValueError: A callback monitors the validation loss, and there are no validation data;
-                or the optimizer keeps averages of other weights than those that are trained.
+            ValueError: A callback monitors the validation loss, and there are no validation data,
+                or validates with averages, and the optimizer keeps none; or the optimizer keeps
+                averages of other weights than those that are trained.
         """
         given = inspect.signature(super().fit).bind(*args, **kwargs).arguments
         x = given.get("x")
         if hasattr(x, "element_spec"):
             given.setdefault("shuffle", False)
         check_rows(x)
+        callbacks = given.get("callbacks")
         if given.get("validation_data") is None and not given.get("validation_split"):
-            _refuse_validation_loss(given.get("callbacks"))
+            _refuse_validation_loss(callbacks)
+        else:
+            for callback in keras.tree.flatten(callbacks):
+                if hasattr(callback, "check_validation"):  # not at the end of the first epoch
+                    callback.check_validation(self)
         _refuse_other_averages(self)
+        if not isinstance(callbacks, keras.callbacks.CallbackList):
+            others = [each for each in keras.tree.flatten(callbacks) if each is not None]
+            given["callbacks"] = [_NoteTrained(self), *others]
         history = super().fit(**given)
-        if isinstance(self.output, dict) and history.epoch:
-            losses, earlier = history.history, self.trained_outputs or ()
-            named = keras_private.outputs_with_loss(self)
-            with_loss = self.output if named is None else named
-            self.trained_outputs = tuple(
-                name
-                for name in self.output
-                if name in earlier  # the loss is 0 without a label
-                or (name in with_loss and any(losses.get(f"{name}_loss", [True])))
-            )
+        if history.epoch:  # with the epochs before a resume
+            self._note_trained(history.history)
         return history
+
+    def _note_trained(self, losses: Mapping[str, Sequence[Any]]) -> None:
+        """Adds the outputs of which a loss was not 0, as it is without a label."""
+        if not isinstance(self.output, dict):
+            return
+        earlier, named = self.trained_outputs or (), keras_private.outputs_with_loss(self)
+        with_loss = self.output if named is None else named
+        self.trained_outputs = tuple(
+            name
+            for name in self.output
+            if name in earlier or (name in with_loss and any(losses.get(f"{name}_loss", [True])))
+        )
 
     def evaluate(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Computes the losses, as `keras.Model.evaluate` does."""
@@ -423,6 +436,19 @@ def _built_first(
         return step(batches)
 
     return built_step
+
+
+class _NoteTrained(keras.callbacks.Callback):
+    """Notes `trained_outputs` after each execution, before callbacks that save the model."""
+
+    async_safe = True  # Keras need not wait for it
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self._noted = model  # on JAX `self.model` writes the state to the variables
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        self._noted._note_trained({name: [value] for name, value in (logs or {}).items()})
 
 
 def _refuse_validation_loss(callbacks: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import keras
 
+from tfmrc import keras_private
 from tfmrc.arguments import check_arguments
 from tfmrc.encoders import learning_rate_multipliers
 from tfmrc.training.optimizers.adamw import AdamW
@@ -203,7 +204,8 @@ def with_loss_scale(
     Raises:
         ValueError: Weights are trained in float16.
     """
-    parts = [keras.config.dtype_policy()] if model is None else [model, *model.layers]
+    # With a `DTypePolicyMap` a layer within a layer may have a policy of its own.
+    parts = [keras.config.dtype_policy()] if model is None else keras_private.all_sublayers(model)
     trained = [part for part in parts if getattr(part, "trainable_variables", True)]
     if any(part.variable_dtype == "float16" for part in trained):
         raise ValueError(

@@ -1,6 +1,7 @@
 """Reports: metrics.json has everything beside each number, the table the paper's figures."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,6 +46,20 @@ def test_metrics_have_everything_beside_each_number(tmp_path: Path) -> None:
     assert record["paper"] == PAPER
     assert record["details"] == {"Steps": 100}
     assert files[1].name == "report.md"
+
+
+def test_a_report_is_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = _report().write(tmp_path)
+    before = [path.read_text() for path in files]
+
+    def full(descriptor: int) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        _report().write(tmp_path)
+    assert [path.read_text() for path in files] == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["metrics.json", "report.md"]
 
 
 def test_table_puts_the_papers_figures_beside_ours() -> None:

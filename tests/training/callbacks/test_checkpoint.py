@@ -103,6 +103,13 @@ def test_one_model_fitted_twice_with_one_callback(tmp_path):
     assert checkpoint.step == 12
 
 
+def test_a_model_whose_resumed_run_was_broken_off_trains_another_run_from_its_start(tmp_path):
+    model, _, checkpoint = fit(tmp_path, 2)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(toy.dataset(4), epochs=3, verbose=0, callbacks=[Stop(2, 1), checkpoint])
+    assert model.fit(toy.dataset(4), epochs=2, verbose=0).epoch == [0, 1]
+
+
 def test_interrupted_epoch_counts_its_steps_and_its_losses_once(tmp_path):
     _, unbroken, _ = fit(tmp_path / "one", 2)
     with pytest.raises(KeyboardInterrupt):
@@ -354,3 +361,18 @@ def test_an_epoch_that_ends_within_an_execution_counts_its_batches(tmp_path):
         tmp_path / "endless", data.repeat(), steps_per_epoch=10
     )
     assert (checkpoint.step, int(model.optimizer.iterations)) == (24, 24)
+
+
+@pytest.mark.parametrize("skipped", [1, 2])
+def test_steps_that_a_loss_scale_skips_in_a_short_execution_are_counted(tmp_path, skipped):
+    values = np.ones((10, 1, 2), "float32")
+    values[10 - skipped :] = 1e30  # whose loss and gradient are infinite
+    data = tf.data.Dataset.from_tensor_slices((values, np.ones((10, 1, 1), "float32")))
+    inputs = keras.Input((2,))
+    model = keras.Model(inputs, keras.layers.Dense(1)(inputs))
+    optimizer = training.LossScale(keras.optimizers.SGD(0.01))
+    model.compile(optimizer, "mse", steps_per_execution=4)
+    checkpoint = training.Checkpoint(tmp_path)
+    model.fit(data, epochs=2, verbose=0, callbacks=[checkpoint])
+    assert int(optimizer.iterations) == 20 - 2 * skipped
+    assert checkpoint.step == 20  # the first epoch tells Keras how many batches there are

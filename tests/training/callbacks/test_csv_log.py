@@ -64,3 +64,20 @@ def test_a_table_that_was_deleted_has_the_rows_of_a_resumed_run(tmp_path):
     (tmp_path / "log.csv").unlink()
     after = train(4)
     assert after[:3] == before and [row.split(",")[0] for row in after[1:]] == list("0123")
+
+
+def test_a_table_that_was_deleted_when_no_epoch_was_left(tmp_path):
+    x, y = np.ones((4, 1)), np.ones((4, 1))
+    log = training.CsvLog(tmp_path / "log.csv")
+
+    def train():
+        model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+        model.compile(keras.optimizers.SGD(0.1), "mse")
+        callbacks = [log, training.Checkpoint(tmp_path / "checkpoints")]
+        model.fit(x, y, epochs=2, verbose=0, callbacks=callbacks)
+        log.add_missing()
+        return log.path.read_text()
+
+    before = train()
+    log.path.unlink()
+    assert train() == before and train() == before

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.training import masque_batches, toy
 from tfmrc import training
@@ -137,3 +138,19 @@ def test_metrics_and_skipped_updates_are_no_error():
     history = scaled.fit(toy.dataset(2), verbose=0, callbacks=[training.StopOnNonFinite()])
     assert int(scaled.optimizer.inner_optimizer.iterations) < 2  # at least one was left out
     assert np.isfinite(history.history["loss"]).all()
+
+
+def test_the_step_of_data_of_unknown_length():
+    x = np.ones((8, 1), "float32")
+    data = tf.data.Dataset.from_tensor_slices((x, x)).batch(2).filter(lambda x, y: True)
+    inputs = keras.Input((1,))
+    model = keras.Model(inputs, keras.layers.Dense(1)(inputs))
+    model.compile("sgd", "mse", run_eagerly=True)
+
+    class Broken(keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            if epoch == 2:
+                self.model.layers[-1].bias.assign([np.nan])
+
+    with pytest.raises(training.NonFiniteError, match="At step 9 "):
+        model.fit(data, epochs=3, verbose=0, callbacks=[Broken(), training.StopOnNonFinite()])

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tfmrc.evaluation.files.whole_files import write_whole
 from tfmrc.evaluation.metrics.resampling import (
     Interval,
     PairedTest,
@@ -193,16 +194,18 @@ class Report:
     def write(self, folder: str | Path) -> list[Path]:
         """Writes `metrics.json` and `report.md` into the folder, which is created.
 
+        Each file is replaced as a whole, `metrics.json` last.
+
         Returns:
             The two files.
         """
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        files = [target / "metrics.json", target / "report.md"]
+        metrics, report = target / "metrics.json", target / "report.md"
         text = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
-        files[0].write_text(text, encoding="utf-8")
-        files[1].write_text(self.markdown(), encoding="utf-8")
-        return files
+        write_whole(report, self.markdown())
+        write_whole(metrics, text)
+        return [metrics, report]
 
     def _row(self, system: str, names: list[str], beside: set[str]) -> list[str]:
         rows = {n: row for n, row in self.systems.get(system, {}).items() if n in names}

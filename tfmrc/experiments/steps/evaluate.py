@@ -1,5 +1,6 @@
 """Scores trained runs on their test examples, with baselines and the papers' figures."""
 
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -179,7 +180,28 @@ def _evaluate_runs(
             alike_scores = {k: v for k, v in scores_of.items() if k.split("\t")[0] in variants}
             _write_table(experiment, each, alike, alike_scores, target)
             written.append(target)
+        _remove_old_tables(tested_of, root / folders.EVALUATION, written)
     return written
+
+
+def _remove_old_tables(
+    tested_of: Mapping[str, Sequence[Tested]], folder: Path, written: Sequence[Path]
+) -> None:
+    """Removes the tables of variants that were tested on other questions before, and now are not.
+
+    What is no table of ours stays.
+    """
+    for variant, tested in tested_of.items():
+        for each in tested:
+            old = folder / f"{each.folder}-{variant}"
+            if old in written or old.is_symlink() or not (old / "metrics.json").is_file():
+                continue
+            try:
+                evaluation.read_metrics(old / "metrics.json")
+            except ValueError:
+                continue
+            shutil.rmtree(old)
+            print(f"Removed {old}: `{variant}` is in another table now.", flush=True)
 
 
 def _tables(tested_of: Mapping[str, Sequence[Tested]]) -> list[tuple[Tested, list[str]]]:

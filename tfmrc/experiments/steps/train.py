@@ -305,6 +305,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
                 interrupt,
             ],
         )
+    callbacks.log.add_missing()
     if settings.stream:
         prepared.check_files()
     done = callbacks.checkpoint.step

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.embedding.own_policy import own_policy
 from tfmrc.layers.encoders.linear import normal
 
 
@@ -34,6 +35,7 @@ class AnswerTagEmbedding(keras.layers.Layer):
 
     def __init__(self, dim=3, stddev=0.02, **kwargs):
         super().__init__(**kwargs)
+        self.dtype_policy = own_policy(self)
         self.dim = dim
         self.stddev = stddev
         self.tags = self.add_weight(shape=(2, dim), initializer=normal(stddev), name="tags")

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.embedding.own_policy import own_policy
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.masking import masked_max
 from tfmrc.sizes import sizes
@@ -56,6 +57,7 @@ class CharacterEmbedding(keras.layers.Layer):
         self, num_characters, dim=200, output_dim=200, kernel_width=3, stddev=0.1, **kwargs
     ):
         super().__init__(**kwargs)
+        self.dtype_policy = own_policy(self)
         if kernel_width % 2 == 0:
             raise ValueError(f"`kernel_width` must be odd. Received: kernel_width={kernel_width}")
         self.num_characters = num_characters

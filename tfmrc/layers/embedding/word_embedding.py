@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.embedding.own_policy import own_policy
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.checks import check_indices
 from tfmrc.ops.ids import NUM_SPECIAL, PAD
@@ -50,6 +51,7 @@ class WordEmbedding(keras.layers.Layer):
 
     def __init__(self, vocabulary_size, dim, words_trainable=False, stddev=0.02, **kwargs):
         super().__init__(**kwargs)
+        self.dtype_policy = own_policy(self)
         if vocabulary_size <= NUM_SPECIAL:
             raise ValueError(
                 f"`vocabulary_size` must be above {NUM_SPECIAL}, the number of special words. "

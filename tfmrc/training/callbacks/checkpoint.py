@@ -287,6 +287,7 @@ class Checkpoint(keras.callbacks.Callback):
         model.train_function = resumed
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        keras_private.set_initial_epoch(self.model, None)  # `fit` has read it; it may be broken off
         if self._late_metrics:
             # `fit` has just reset the metrics. Those of the compiled losses may not exist yet.
             metrics = self.model.metrics_variables

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,17 @@ class CsvLog(keras.callbacks.Callback):
         self._rows = [*self._with_history(self._rows or [], epoch), _row(epoch, logs or {})]
         self._write()
 
-    def _with_history(self, rows: list[dict[str, str]], epoch: int) -> list[dict[str, str]]:
+    def add_missing(self) -> None:
+        """Writes the rows that the file lacks, after a `fit` that had no epoch left to train."""
+        rows = self._read()
+        complete = self._with_history(rows)
+        if len(complete) > len(rows):
+            self._rows = complete
+            self._write()
+
+    def _with_history(
+        self, rows: list[dict[str, str]], epoch: float = math.inf
+    ) -> list[dict[str, str]]:
         """Returns the rows and those that the history has of other epochs before this one."""
         history = getattr(self.model, "history", None)
         if history is None:

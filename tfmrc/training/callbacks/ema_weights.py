@@ -43,11 +43,7 @@ def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
             another model.
     """
     optimizer = _optimizer(model)
-    if not has_averages(model):
-        raise ValueError(
-            "The model must be compiled with an optimizer that keeps averages (`use_ema=True`). "
-            f"Received: model={model.name!r} with optimizer={optimizer}"
-        )
+    _check_averages(model)
     if not optimizer.built or int(keras.ops.convert_to_numpy(optimizer.iterations)) == 0:
         return []
     variables = keras_private.optimizer_variables(optimizer)
@@ -64,6 +60,15 @@ def average_pairs(model: keras.Model) -> list[tuple[Any, Any]]:
             f"optimizer of its own. Received: model={model.name!r} with optimizer={optimizer}"
         )
     return [(variable, average) for variable, average in pairs if average is not None]
+
+
+def _check_averages(model: keras.Model) -> None:
+    if not has_averages(model):
+        raise ValueError(
+            "The model must be compiled with an optimizer that keeps averages (`use_ema=True`); "
+            "one without is trained with `training.callbacks(folder, ema_weights=False)`. "
+            f"Received: model={model.name!r} with optimizer={_optimizer(model)}"
+        )
 
 
 @contextmanager
@@ -160,6 +165,14 @@ class EMAWeights(keras.callbacks.Callback):
     def __init__(self) -> None:
         super().__init__()
         self._weights: list[tuple[Any, np.ndarray]] | None = None
+
+    def check_validation(self, model: keras.Model) -> None:
+        """Raises a ValueError if a model has no averages; `fit` of tfmrc's models begins with it.
+
+        Args:
+            model: `keras.Model`. The compiled model, which is going to be validated.
+        """
+        _check_averages(model)
 
     def _swap_in(self) -> None:
         if self._weights is None:

@@ -1,6 +1,9 @@
 """The number of batches that an execution of several steps has trained on."""
 
+import math
 from typing import Any
+
+import keras
 
 from tfmrc import keras_private
 
@@ -21,7 +24,7 @@ class Execution:
     """
 
     def __init__(self) -> None:
-        self._updates: int | None = None
+        self._updates: tuple[int, float] | None = None
 
     def begin(self, model: Any, batch: int, steps: int | None) -> None:
         """Notes the updates before an execution that may be shorter, in `on_train_batch_begin`.
@@ -34,7 +37,7 @@ class Execution:
         self._updates = None
         if steps and batch + getattr(model, "steps_per_execution", 1) > steps:
             keras_private.sync_state(model)
-            self._updates = keras_private.update_calls(model.optimizer)
+            self._updates = _updates(model.optimizer)
 
     def end(self, model: Any) -> int:
         """Returns the number of batches of the execution, in `on_train_batch_end`."""
@@ -42,5 +45,13 @@ class Execution:
         if self._updates is None:
             return steps
         keras_private.sync_state(model)
-        made = keras_private.update_calls(model.optimizer) - self._updates
-        return min(made or steps, steps)
+        (calls, scale), (calls_before, scale_before) = _updates(model.optimizer), self._updates
+        # The loss scale is halved in each step that it skips; it is doubled after thousands.
+        skipped = max(0, round(math.log2(scale_before / scale))) if scale > 0 else 0
+        return min(calls - calls_before + skipped or steps, steps)
+
+
+def _updates(optimizer: Any) -> tuple[int, float]:
+    """Returns the updates so far, without those that a loss scale has skipped, and the scale."""
+    scale = getattr(optimizer, "dynamic_scale", getattr(optimizer, "initial_scale", 1.0))
+    return keras_private.update_calls(optimizer), float(keras.ops.convert_to_numpy(scale))

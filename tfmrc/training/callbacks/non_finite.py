@@ -80,16 +80,20 @@ class StopOnNonFinite(keras.callbacks.Callback):
     def __init__(self, checkpoint: Checkpoints | None = None) -> None:
         super().__init__()
         self.checkpoint = checkpoint
-        self._epoch = 0
+        self._before: int | None = None  # batches of earlier epochs
+        self._batches = 0
         self._is_finite: Callable[[], bool] | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:
-        self._is_finite = None
+        self._is_finite, self._before, self._batches = None, None, 0
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self._epoch = epoch
+        if self._before is None:
+            self._before = epoch * (self.params.get("steps") or 0)
+        self._before, self._batches = self._before + self._batches, 0
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        self._batches = batch + 1
         losses = {
             name: float(value)
             for name, value in (logs or {}).items()
@@ -110,7 +114,7 @@ class StopOnNonFinite(keras.callbacks.Callback):
     def _stop(self, what: str, batch: int) -> None:
         newest = None if self.checkpoint is None else self.checkpoint.newest
         if self.checkpoint is None:
-            before = self._epoch * (self.params.get("steps") or 0)
+            before = self._before or 0
         else:  # which knows an epoch that a time limit cut short
             before = self.checkpoint.steps_of_earlier_epochs
         raise NonFiniteError(what, before + batch + 1, newest)

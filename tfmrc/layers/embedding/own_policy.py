@@ -1,0 +1,32 @@
+"""The policy of a layer whose weights are created before Keras knows its path."""
+
+from typing import Any
+
+import keras
+
+
+def own_policy(layer: keras.layers.Layer) -> Any:
+    """Returns the dtype policy that a `DTypePolicyMap` has for the name of a layer.
+
+    Keras reads the map by a layer's path, which it knows from `build` on. A layer that creates its
+    weights in its constructor sets this policy first.
+
+    Args:
+        layer: `keras.layers.Layer`. The layer, whose base constructor has run.
+
+    Returns:
+        A `keras.dtype_policies.DTypePolicy`; without a map that of the layer.
+
+    Example:
+
+    >>> import keras
+    >>> from tfmrc.layers.embedding.own_policy import own_policy
+    >>> policies = keras.dtype_policies.DTypePolicyMap("float32")
+    >>> policies["words"] = "bfloat16"
+    >>> own_policy(keras.layers.Dense(2, name="words", dtype=policies)).name
+    'bfloat16'
+    """
+    policy = layer.dtype_policy
+    if isinstance(policy, keras.dtype_policies.DTypePolicyMap):
+        return policy[layer.name]
+    return policy

@@ -145,6 +145,7 @@ def test_folder_that_is_no_run_is_named(capsys: pytest.CaptureFixture[str], tmp_
     status, _, error = output_of(capsys, "evaluate", str(tmp_path))
     assert status == 1
     assert "is not a run" in error and str(tmp_path) in error
+    assert "a reader of Hugging Face is scored on a file: --input FILE." in error
 
 
 def test_folder_that_is_no_export_is_named(

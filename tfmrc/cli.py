@@ -577,7 +577,8 @@ def _run(options: Any) -> Any:
 
         _, found, models = not_a_model(folder).partition(" Models in ")
         raise ValueError(
-            f"{folder} is not a run: `tfmrc train RECIPE.yaml` makes one.{found}{models} "
+            f"{folder} is not a run: `tfmrc train RECIPE.yaml` makes one. A saved predictor or a "
+            f"reader of Hugging Face is scored on a file: --input FILE.{found}{models} "
             f"Received: {options.run}"
         )
     return _settings(config, options.set)

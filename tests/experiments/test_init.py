@@ -296,6 +296,19 @@ def test_the_share_of_few_documents_separates_their_numbers(
     assert {e.group for e in parts.train} == known.keys() - set(validation)
 
 
+def test_the_document_with_most_of_the_questions_is_trained_on(tmp_path, monkeypatch):
+    """The default seed draws it: 55 of 60 questions were validated on."""
+    monkeypatch.chdir(tmp_path)
+    names = ["Normans"] * 55 + ["owl"] * 5
+    assert split_module.group_number("Normans", 1) < split_module.group_number("owl", 1)
+    lines = [f"Who {n}?,An owl flew {n}.,owl,{name}" for n, name in enumerate(names)]
+    Path("two.csv").write_text("\n".join(["question,passage,answer,title", *lines]))
+    experiments.init("two", model="san", data="two.csv")
+    [parts] = splits(experiments.load("two.yaml"), Path())
+    assert {e.group for e in parts.train} == {"Normans"}
+    assert {e.group for e in parts.validation} == {"owl"}
+
+
 def test_passages_that_are_cut_are_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [

@@ -181,6 +181,10 @@ def check_experiment(experiment: Experiment) -> Classes:
         number = getattr(experiment.training, name)
         if number is not None and number < 1:
             raise ValueError(f"The number is at least 1. Received: training.{name}={number}")
+    for name in ("teacher_weight", "temperature"):
+        number = getattr(experiment.training, name)
+        if not number > 0:
+            raise ValueError(f"The number is above 0. Received: training.{name}={number}")
     for seed in (experiment.seed, *experiment.grid.seeds):
         if not 0 <= seed < 2**32:
             raise ValueError(f"A seed is from 0 to 2**32 - 1. Received: seed={seed}")

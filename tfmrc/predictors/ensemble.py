@@ -1,5 +1,6 @@
 """Ensembles of trained predictors of spans."""
 
+import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 from tfmrc.models import ReaderEnsemble, SpanEnsemble
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor
 from tfmrc.predictors.san import SANPredictor
+from tfmrc.text.subwords import CONFIG_FILE
 
 __all__ = ["check_same_words", "ensemble_predictor"]
 
@@ -67,21 +69,32 @@ def _check_same_inputs(first: Any, other: Any) -> None:
     check_same_words(first.preprocessor, other.preprocessor)
 
 
-def check_same_words(first: Any, other: Any) -> None:
-    """Raises a ValueError unless two preprocessors give words and subwords the same ids."""
-    if _assets(first) != _assets(other):
+def check_same_words(first: Any, other: Any, *, windows: bool = True) -> None:
+    """Raises a ValueError unless two preprocessors give words and subwords the same ids.
+
+    Args:
+        first, other: The preprocessors.
+        windows: bool. Whether the windows of their encoders must be the same too. Default: True.
+    """
+    if _assets(first, windows) != _assets(other, windows):
         raise ValueError(
             "Models that work together must read the same words, with the same ids. "
             f"Received: {first!r} and {other!r}"
         )
 
 
-def _assets(preprocessor: Any) -> dict[str, bytes]:
-    """Returns the files of a preprocessor's words and of its encoder's subwords."""
+def _assets(preprocessor: Any, windows: bool) -> dict[str, Any]:
+    """Returns the content of the files of a preprocessor's words and of its encoder's subwords."""
     with tempfile.TemporaryDirectory() as folder:
         preprocessor.save_assets(folder)
-        return {
+        files: dict[str, Any] = {
             str(path.relative_to(folder)): path.read_bytes()
             for path in Path(folder).rglob("*")
             if path.is_file()
         }
+    if not windows:
+        for name in (name for name in files if Path(name).name == CONFIG_FILE):
+            files[name] = json.loads(files[name])
+            for option in ("length", "overlap"):
+                files[name]["windows"].pop(option)
+    return files

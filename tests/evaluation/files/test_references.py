@@ -83,6 +83,12 @@ def test_lines_with_styles_and_labels(tmp_path: Path) -> None:
     assert read_references(path, style="qa")["q"].relevance == (True, False)
     with pytest.raises(ValueError, match=r"line 1: the answers have several.*\['nlg', 'qa'\]"):
         read_references(path)
+    with pytest.raises(
+        ValueError, match="of this style .*; there are qa, nlg. Received: style='q'"
+    ):
+        read_references(path, style="q")  # every question had no reference
+    unanswered = _write(tmp_path / "unanswered.jsonl", record | {"answers": {}})
+    assert read_references(unanswered, style="q")["q"].answers == ()
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def read_references(
 
     Raises:
         ValueError: If the form is unknown, a field is missing, an id is repeated, a style is
-            needed, or the file has no such split.
+            needed, or the file has no such style or split.
 
     Example:
 
@@ -95,6 +95,7 @@ def _records(path: Path, style: str | None, split: str | None) -> Iterator[Refer
 
 
 def _lines(path: Path, style: str | None) -> Iterator[Reference]:
+    styles: dict[str, None] = {}
     for number, record in read_json_lines(path):
         where = f"{path}, line {number}"
         if not isinstance(record, dict):
@@ -105,7 +106,14 @@ def _lines(path: Path, style: str | None) -> Iterator[Reference]:
         if key is None or "answers" not in record:
             missing = "'id' (or 'query_id')" if key is None else "'answers'"
             raise ValueError(f"{where}: no field {missing}. Received: fields {sorted(record)}")
+        if isinstance(record["answers"], dict):
+            styles |= dict.fromkeys(record["answers"])
         yield _reference(where, str(key), record, style)
+    if style is not None and styles and style not in styles:
+        raise ValueError(
+            f"{path}: no question has an answer of this style (--style); there are "
+            f"{', '.join(styles)}. Received: style={style!r}"
+        )
 
 
 def _reference(where: str, key: str, record: dict[str, Any], style: str | None) -> Reference:

@@ -41,6 +41,7 @@ LOOKED_AT = 2_000
 
 _STEPS = 1_500  # a first training of the small presets on two CPU cores: minutes, not hours
 _STEPS_WITH_ENCODER = 100  # that a pretrained encoder needs at least
+_SEEDS = 20  # of the split, from which one is chosen if a document is most of the data
 _FEW, _SOME, _MANY = 300, 1_000, 2_000  # questions with an answer
 
 
@@ -264,26 +265,26 @@ class _Statistics:
         """Returns True if questions without an answer are known, and all others have a position."""
         return 0 < self.unanswerable == self.examples - self.located
 
-    def validation_share(self) -> float:
+    def validation(self) -> tuple[float, int]:
         """The share of the documents, or of the questions of a single one, to validate on.
 
         It gives validation a twentieth of the questions or more, and as many as choose the best
-        weights reliably where these are at most a fifth. A document is validated on if its number
-        is below the share. The document of the greatest number is always left for training.
+        weights reliably where these are at most a fifth. Where the default seed draws a document
+        with more than half of the questions, the seed is another one.
+
+        Returns:
+            The share, and the seed of the split.
         """
         names = self.ids if len(self.groups) == 1 else self.groups
-        groups = sorted((group_number(name, Split.seed), n) for name, n in names.items())
         total = sum(names.values())
         wanted = max(1, total / 20, min(FEW, total / 5))
-        chosen = count = 0
-        for count, (_, size) in enumerate(groups):
-            if chosen >= wanted or count == len(groups) - 1:
-                break
-            chosen += size
-        last = groups[count - 1][0] if count else 0.0
-        if last < Split.validation_share <= groups[-1][0]:
-            return Split.validation_share
-        return _between(last, groups[count][0])
+        size, share = _drawn(names, Split.seed, wanted)
+        if size <= total / 2:
+            return share, Split.seed
+        seeds = range(Split.seed, Split.seed + _SEEDS)
+        by_seed = {seed: _drawn(names, seed, wanted) for seed in seeds}
+        seed = min(seeds, key=lambda seed: abs(by_seed[seed][0] - wanted))
+        return by_seed[seed][1], seed
 
     def describe(self) -> str:
         parts = [f"{self.examples:,} questions", f"{self.answered:,} with an answer"]
@@ -296,6 +297,30 @@ class _Statistics:
         if self.documents:
             parts.append(f"{len(self.documents):,} documents")
         return ", ".join(parts)
+
+
+def _drawn(names: Mapping[str, int], seed: int, wanted: float) -> tuple[int, float]:
+    """Returns the number of questions that a seed draws, and the share that draws them.
+
+    A document is drawn if its number is below the share. The document of the greatest number is
+    always left for training.
+
+    Args:
+        names: dict from document to its number of questions.
+        seed: int. Seed of the split.
+        wanted: float. The least number of questions to draw, if there are enough documents.
+    """
+    groups = sorted((group_number(name, seed), size) for name, size in names.items())
+    chosen = count = 0
+    for count, (_, size) in enumerate(groups):
+        if chosen >= wanted or count == len(groups) - 1:
+            break
+        chosen += size
+    last = groups[count - 1][0] if count else 0.0
+    share = Split.validation_share
+    if not last < share <= groups[-1][0]:
+        share = _between(last, groups[count][0])
+    return sum(size for number, size in groups if number < share), share
 
 
 def _between(low: float, high: float) -> float:
@@ -358,7 +383,10 @@ def _recipe(
 
 
 def _split(statistics: _Statistics) -> list[str]:
-    share = f"validation_share: {Decimal(repr(statistics.validation_share())):f}"
+    number, seed = statistics.validation()
+    share = f"validation_share: {Decimal(repr(number)):f}"
+    if seed != Split.seed:
+        share = f"seed: {seed}, {share}"
     if len(statistics.groups) == 1:
         return [
             "# All questions are of one document, so single questions are drawn.",

@@ -222,6 +222,20 @@ def test_a_step_with_no_possible_word_ends_the_hypothesis():
         np.testing.assert_array_equal(result.log_probability, [[-7.0]] * 2)
 
 
+def test_a_beam_wider_than_the_possible_words_has_no_impossible_one():
+    log_p = np.full((1, 1, 8), LOG_ZERO, "float32")
+    log_p[..., EOS], log_p[..., 4] = np.log([0.6, 0.4])
+
+    def step(ids, cache, t):
+        return ops.broadcast_to(log_p, (1, ops.shape(ids)[1], 8)), cache
+
+    result = beam_search(step, (), 1, num_beams=8, num_return_sequences=8, max_length=2)
+    expected = [[EOS, 0], [4, EOS], [4, 4], *[[0, 0]] * 5]
+    np.testing.assert_array_equal(result.ids[0], expected)
+    np.testing.assert_array_equal(result.lengths[0], [1, 2, 2, *[0] * 5])
+    np.testing.assert_array_equal(result.log_probability[0, 3:], np.full(5, LOG_ZERO, "float32"))
+
+
 def test_everything_forbidden_still_gives_a_finite_hypothesis():
     log_p = np.full((1, 1, 5), LOG_ZERO, "float32")
 

@@ -1,4 +1,4 @@
-"""The same searches under `jax.jit`, in a process of their own without TensorFlow."""
+"""The same searches and groups under `jax.jit`, in a process of their own without TensorFlow."""
 
 from tests import fresh_python
 
@@ -9,6 +9,7 @@ import numpy as np
 from tests.decoding.enumeration import RecurrentWords, exhaustive, words_of
 from tfmrc.decoding import beam_search, greedy_search, sample
 from tfmrc.ops.checks import check_indices
+from tfmrc.ops.chunks import map_groups
 
 model = RecurrentWords(batch_size=2, vocabulary_size=7, seed=4)
 for length_penalty in (0.0, 1.3):
@@ -43,6 +44,8 @@ try:
     raise SystemExit("not checked")
 except ValueError as error:
     assert "words from 0 to 3. Received: 4" in str(error)
+grouped = jax.jit(lambda x: map_groups(lambda part: 2 * part, 2, x))  # of three groups
+np.testing.assert_array_equal(grouped(np.arange(6)), 2 * np.arange(6))
 assert "tensorflow" not in sys.modules
 print("same under jax", jax.__version__)
 """

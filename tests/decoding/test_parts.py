@@ -29,6 +29,7 @@ def test_allowed_words(t, min_length, forbidden):
     for b, w in np.ndindex(2, 3):
         row = rows[b, w].copy()
         row[list(forbidden)] = NEVER
+        row[row <= 0.5 * LOG_ZERO] = NEVER
         if t < min_length:
             row[3] = NEVER
         if (b, w) in ((0, 1), (1, 0)):

@@ -4,10 +4,12 @@ import keras
 import numpy as np
 import pytest
 
+from tests.models import duals, examples, questions
 from tests.models.test_san import SMALL, batch
+from tfmrc.encoders import from_vocabulary
 from tfmrc.layers import BidirectionalLSTM, DualAttention, WordEmbedding
 from tfmrc.losses import SpanPositionNLL
-from tfmrc.models import SAN, Model
+from tfmrc.models import SAN, ExtractiveReader, Model
 from tfmrc.models.indices import explaining
 
 PASSAGES, QUESTION = np.ones((1, 2, 3, 4), "float32"), np.ones((1, 5, 4), "float32")
@@ -77,6 +79,24 @@ def test_inputs_with_different_numbers_of_rows(method, model):
     x["passage_ids"] = np.array(x["passage_ids"])[:1]
     with pytest.raises(ValueError, match=r"a row for each example.*passage_ids of shape \(1, "):
         getattr(model, method)(x, verbose=0)
+
+
+NO_POSITION = np.zeros((2, 0), "int32")
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("question_ids", lambda: examples.small().encode),
+        ("passage_characters", lambda: duals.small().asking.encode),
+        ("extended_ids", lambda: questions.small().encode),
+        ("passage_ids", lambda: SAN(**SMALL).find),
+        ("encoder_ids", lambda: ExtractiveReader(encoder=from_vocabulary(["owl"])).scores),
+    ],
+)
+def test_inputs_of_decoding_without_a_position(name, read):
+    with pytest.raises(ValueError, match=rf"^The inputs need .*Received: {name} of shape \(2, 0\)"):
+        read()({name: NO_POSITION})
 
 
 def test_errors_of_a_step():

@@ -2,6 +2,7 @@ import keras
 import numpy as np
 import pytest
 
+from tests.models import duals
 from tests.training import masque_batches
 from tfmrc import training
 
@@ -48,7 +49,12 @@ def test_masque_trains_in_half_precision_without_nan(policy):
         assert float(model.optimizer.dynamic_scale) >= 1
 
 
-def test_weights_are_not_trained_in_float16():
+def test_weights_are_not_trained_in_half_precision():
+    bfloat16 = duals.small(dtype="bfloat16")
+    with pytest.raises(ValueError, match="Use dtype='mixed_bfloat16'"):
+        training.daanet(steps=9, model=bfloat16)
+    with pytest.raises(ValueError, match="Weights in bfloat16 are not trained"):
+        training.AdamW().build(bfloat16.trainable_variables)
     model = masque_batches.model(num_decoder_blocks=1, dtype="float16")
     with pytest.raises(ValueError, match="Use dtype='mixed_float16'"):
         training.masque(steps=9, model=model)

@@ -28,10 +28,11 @@ def allowed_words(
     eos_id: int,
     forbidden_ids: Collection[int],
 ) -> keras.KerasTensor:
-    """Sets the log-probabilities of forbidden words to minus infinity.
+    """Sets the log-probabilities of forbidden and impossible words to minus infinity.
 
-    `forbidden_ids` are always forbidden, and the end word before `min_length` words. If no other
-    word is possible (all are at `LOG_ZERO`), only the end word is allowed, even before
+    `forbidden_ids` are always forbidden, and the end word before `min_length` words. Impossible
+    words are those at `LOG_ZERO`, so that a beam wider than the possible words has fewer
+    hypotheses. If no other word is possible, only the end word is allowed, even before
     `min_length`, so that the search ends instead of generating a forbidden word. The probabilities
     are not renormalized.
 
@@ -51,10 +52,10 @@ def allowed_words(
     forbidden = end & (t < min_length)
     for identifier in forbidden_ids:
         forbidden = forbidden | (word == identifier)
-    constrained = ops.where(forbidden, -float("inf"), log_p)
+    impossible = log_p <= LOG_ZERO / 2
+    constrained = ops.where(forbidden | impossible, -float("inf"), log_p)
     best = ops.max(constrained, axis=-1, keepdims=True, initial=-float("inf"))
-    possible = best > LOG_ZERO / 2
-    return ops.where(possible, constrained, ops.where(end, log_p, -float("inf")))
+    return ops.where(best > -float("inf"), constrained, ops.where(end, log_p, -float("inf")))
 
 
 def without_repeated_ngrams(

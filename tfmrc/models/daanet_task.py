@@ -3,6 +3,7 @@
 from keras import ops
 
 from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
+from tfmrc.ops.checks import check_positions
 from tfmrc.ops.ids import BOS, PAD
 from tfmrc.sizes import sizes
 
@@ -46,7 +47,11 @@ class Direction(GenerationMixin):
         Returns:
             A dict of tensors with the batch as first axis, except `generable_characters` and
             `characters`, the products of all characters with the kernel of their embedding.
+
+        Raises:
+            ValueError: An input has rows without any position.
         """
+        check_positions(inputs)
         memory = self.model.read(self.task, inputs, {})
         memory["keys"] = self.model.second_fold[self.task].project(memory["folded"])
         project = getattr(self.model.character_embedding, "project", None)  # a part may be replaced

@@ -8,6 +8,7 @@ from keras import ops
 from tfmrc.encoders.layer_of import layer_of
 from tfmrc.layers import LinearAnswer
 from tfmrc.models.base import Model
+from tfmrc.ops.checks import check_positions
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -101,5 +102,9 @@ class ExtractiveReader(Model):
 
         Returns:
             Float32 `[B, P, 2]`, the scores of begin and end.
+
+        Raises:
+            ValueError: An input has rows without any position.
         """
+        check_positions(inputs)
         return ops.cast(self.answer_module.scores(self._states(inputs)), "float32")

@@ -37,6 +37,7 @@ from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
 from tfmrc.models.masque_decoder import MasqueDecoder
 from tfmrc.models.masque_reader import MasqueReader
 from tfmrc.models.parts import check_output
+from tfmrc.ops.checks import check_positions
 from tfmrc.ops.ids import BOS
 from tfmrc.sizes import sizes
 
@@ -526,7 +527,11 @@ class Masque(GenerationMixin, Model):
             A dict, the memory, `ranker` and `classifier` among it. Its tensors have the batch
             first, but for `output_rows`, `generable_characters` and the joined weights in
             `projected`.
+
+        Raises:
+            ValueError: An input has rows without any position.
         """
+        check_positions(inputs)
         memory = self.reader.call(inputs)
         if self.decoder is None:
             return memory

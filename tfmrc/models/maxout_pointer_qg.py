@@ -22,6 +22,7 @@ from tfmrc.models.base import Model
 from tfmrc.models.configuration import check_choice, num_generable
 from tfmrc.models.generation import GenerationMixin, input_ids
 from tfmrc.models.parts import check_output
+from tfmrc.ops.checks import check_positions
 from tfmrc.ops.coverage import coverage_overlap
 from tfmrc.ops.ids import BOS, PAD, UNK
 from tfmrc.ops.masking import masked_softmax
@@ -342,7 +343,11 @@ class MaxoutPointerQG(GenerationMixin, Model):
 
         Returns:
             A dict whose tensors have the batch first.
+
+        Raises:
+            ValueError: An input has rows without any position.
         """
+        check_positions(inputs)
         memory = self._read(inputs)
         if self.has_attention:
             memory["keys"] = self.decoder.project(memory["words"])  # [B, M, d]

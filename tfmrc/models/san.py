@@ -22,6 +22,7 @@ from tfmrc.models import presets
 from tfmrc.models.base import Model
 from tfmrc.models.configuration import check_choice, check_contextual, contextual_reads
 from tfmrc.models.parts import check_output
+from tfmrc.ops.checks import check_positions
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.spans import best_spans
 
@@ -337,7 +338,11 @@ class SAN(Model):
         Returns:
             `begin`, `end` `[B, n]`; with `return_steps` also `step_begin`, `step_end` `[B, T, n]`
             and `step_weights` `[B, T]` (see `tfmrc.layers.AnswerModule`).
+
+        Raises:
+            ValueError: An input has rows without any position.
         """
+        check_positions(inputs)
         return self._answer(
             self._read(inputs), num_steps=num_steps, return_steps=return_steps, training=False
         )

@@ -79,9 +79,10 @@ def map_groups(function, size, *tensors):
     else:
         group = ops.max(ops.where(fits, _GROUPS, 1))
     number = batch_size // group
-    if isinstance(number, int) and number <= 1:
+    if not isinstance(number, int):
+        number = ops.maximum(number, 1)  # one group of an empty batch
+    elif number <= 1:
         return function(*tensors)
-    number = ops.maximum(number, 1)  # one group of an empty batch
     groups = [ops.reshape(x, (number, batch_size // number, *sizes(x)[1:])) for x in tensors]
     results = ops.map(lambda i: function(*(x[i] for x in groups)), ops.arange(number))
     return ops.reshape(results, (batch_size, *sizes(results)[2:]))

@@ -6,8 +6,6 @@ from typing import Any
 import keras
 import numpy as np
 
-Axes = Mapping[str, Any]
-
 
 def paths(structure: Any) -> dict[str, np.ndarray]:
     """Flattens `{"x": a, "memories": [b, c]}` to `{"x": a, "memories/0": b, "memories/1": c}`.

@@ -100,17 +100,6 @@ def _table() -> np.ndarray:
     return classes
 
 
-def character_class(character: str) -> int:
-    """Returns the class of one character.
-
-    Example:
-        >>> from tfmrc.text import characters
-        >>> characters.character_class("é") == characters.LETTER
-        True
-    """
-    return int(_table()[ord(character)])
-
-
 @functools.cache
 def _pages() -> tuple[np.ndarray, np.ndarray]:
     """Returns the distinct pages of 256 classes, flat, and the offset of each code page."""

@@ -10,7 +10,7 @@ from tfmrc import keras_private
 from tfmrc.arguments import check_arguments
 from tfmrc.encoders import learning_rate_multipliers
 from tfmrc.training.optimizers.adamw import AdamW
-from tfmrc.training.optimizers.loss_scale import LossScale
+from tfmrc.training.optimizers.loss_scale import LossScale, refuse_half_precision
 from tfmrc.training.schedules.warmup_cosine import warmup_cosine
 
 COMMON = ("model", "steps", "steps_per_epoch")
@@ -202,16 +202,12 @@ def with_loss_scale(
         model: `keras.Model` or None. The model; None for the global dtype policy.
 
     Raises:
-        ValueError: Weights are trained in float16.
+        ValueError: Weights are trained in float16 or bfloat16.
     """
     # With a `DTypePolicyMap` a layer within a layer may have a policy of its own.
     parts = [keras.config.dtype_policy()] if model is None else keras_private.all_sublayers(model)
     trained = [part for part in parts if getattr(part, "trainable_variables", True)]
-    if any(part.variable_dtype == "float16" for part in trained):
-        raise ValueError(
-            "Weights in float16 become NaN, since an optimizer divides by numbers that are too "
-            "small for it. Use dtype='mixed_float16'. Received: dtype='float16'"
-        )
+    refuse_half_precision(part.variable_dtype for part in trained)
     in_float16 = any(part.compute_dtype == "float16" for part in parts)
     return LossScale(optimizer) if in_float16 else optimizer
 

@@ -10,6 +10,7 @@ from keras import ops
 from tfmrc import keras_private
 from tfmrc.training.distribution.replicas import sum_over_replicas
 from tfmrc.training.optimizers import updates
+from tfmrc.training.optimizers.loss_scale import refuse_half_precision
 from tfmrc.training.optimizers.multipliers import LearningRateMultipliers
 
 # The last part of a variable's path: biases, and the gain and shift of normalisation layers.
@@ -116,7 +117,8 @@ class AdamW(LearningRateMultipliers, LeanAdam):
         name: str. Name of the optimizer. Default: "adamw".
 
     Raises:
-        ValueError: If `clip_norm` is not positive, or a factor is negative.
+        ValueError: If `clip_norm` is not positive, a factor is negative, or a weight is in float16
+            or bfloat16.
 
     Example:
 
@@ -171,6 +173,7 @@ class AdamW(LearningRateMultipliers, LeanAdam):
         """Creates the moments and averages, and determines the variables that are decayed."""
         if self.built:
             return
+        refuse_half_precision(variable.dtype for variable in variables)
         pattern = re.compile(self.no_decay)
         spared = [v for v in variables if pattern.search(v.path.rsplit("/", 1)[-1])]
         self.exclude_from_weight_decay(var_list=spared)

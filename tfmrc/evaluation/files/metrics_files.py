@@ -90,14 +90,13 @@ def _check_kinds(metrics: Sequence[dict[str, Any]], system: str, name: str) -> N
                 "Runs must have the same scorer and text; `evaluate` them again by the same "
                 f"rules. Received: {system}, {name}, {field}={kinds}"
             )
-    sizes = [(score or {}).get("size", 0) for score in scores]
+    sizes = {score.get("size") for score in scores if score is not None}
     # Rules may leave out the questions that a run abstains from.
-    counts = [run["systems"].get(system, {}).get("counts", {}) for run in metrics]
-    asked = {n + part.get("abstained", 0) for n, part in zip(sizes, counts, strict=True)}
-    if all(scores) and len(asked) > 1 and len(set(sizes)) > 1:
+    parts = [part for run in metrics for part in run["systems"].get(system, {}).get("parts", [])]
+    if len(sizes) > 1 and not any(part.get("counts", {}).get("abstained") for part in parts):
         raise ValueError(
             "Runs must be scored on the same examples. "
-            f"Received: {system}, {name}, size={sorted(set(sizes))}"
+            f"Received: {system}, {name}, size={sorted(map(str, sizes))}"
         )
 
 

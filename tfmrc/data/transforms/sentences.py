@@ -9,7 +9,7 @@ from tfmrc.unspaced import UNSPACED
 # A number with its separators, a run of letters, or one punctuation mark. Close to the graph
 # tokenizer `text.Tokenizer`; see docs/data.md for the agreement.
 _WORD = r"\d+(?:[.,]\d+)*|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|{0}+?(?=n['’]t\b)|{0}+|[^\w\s]"
-_ASCII_WORD = re.compile(_WORD.format(r"\w"))
+_USUAL_WORD = re.compile(_WORD.format(r"\w"))
 
 # End marks, closing marks and spaces, followed by a sentence that does not begin in lower case.
 # The first set matches only at the beginning of a run of marks, so that a long run is tried once.
@@ -28,22 +28,21 @@ _LONGEST = 40  # characters before a period that can be an abbreviation with ope
 
 
 @cache
-def _any_word() -> re.Pattern[str]:
-    """Returns the pattern of words in all scripts.
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Returns the pattern of the characters that need the second one, of words in all scripts.
 
     Marks and joiners are part of their word, and a letter of a script without spaces is a word.
     """
-    extend = [
-        chr(code)
-        for first, last in ((0x80, 0x1FFFF), (0xE0000, 0xE01EF))
-        for code in range(first, last + 1)
-        if unicodedata.category(chr(code)) in ("Mn", "Mc", "Me", "Cf")
-        and chr(code) not in "\N{ZERO WIDTH SPACE}\N{ZERO WIDTH NO-BREAK SPACE}"
-    ]
-    marks = f"[{''.join(extend)}]"
-    single = f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in UNSPACED)}]"
-    letters = rf"(?:(?!{single})\w{marks}*)"
-    return re.compile(rf"{_WORD.format(letters)}{marks}*|(?=\w){single}{marks}*")
+    marks = "".join(
+        character
+        for character in map(chr, range(0x80, 0x10000))  # a set of rarer ones takes long to search
+        if unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf")
+        and character not in "\N{ZERO WIDTH SPACE}\N{ZERO WIDTH NO-BREAK SPACE}"
+    )
+    single = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED)
+    word = _WORD.format(rf"(?:[^\W{single}][{marks}]*)")
+    word = rf"(?=\w)(?!\d)[{single}][{marks}]*|{word}[{marks}]*"
+    return re.compile(f"[{marks}{single}]"), re.compile(word)
 
 
 def words(text: str) -> list[tuple[int, int]]:
@@ -57,7 +56,10 @@ def words(text: str) -> list[tuple[int, int]]:
     >>> [text[start:end] for start, end in words(text)]
     ['It', 'did', "n't", 'cost', '$', '1,000.50', '.']
     """
-    pattern = _ASCII_WORD if text.isascii() else _any_word()
+    pattern = _USUAL_WORD
+    if not text.isascii():
+        special, any_word = _patterns()
+        pattern = any_word if special.search(text) else pattern
     return [result.span() for result in pattern.finditer(text)]
 
 

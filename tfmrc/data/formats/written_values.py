@@ -4,6 +4,7 @@ import ast
 import json
 import re
 import warnings
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -34,10 +35,8 @@ def written_value(text: str) -> Any:
     stripped = text.strip()
     if not _FORM.fullmatch(stripped):
         return text
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(stripped)
-    except (ValueError, RecursionError):
-        pass
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes that Python does not know

@@ -153,6 +153,46 @@ def test_a_full_disk_stops_the_keeping_and_nothing_else(tmp_path, capsys):
     assert capsys.readouterr().err.count("new states are not kept") == 1
 
 
+def test_a_disk_that_is_full_before_the_block_is_no_foreign_file(tmp_path, capsys, monkeypatch):
+    layer = make().layer
+    expected = np.array(layer(IDS, SEGMENTS))
+
+    class Full(sqlite3.Connection):
+        def execute(self, command, *values):
+            if command.startswith(("CREATE", "INSERT")):
+                raise sqlite3.OperationalError("database or disk is full")
+            return super().execute(command, *values)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, factory=Full, **k))
+    with StateCache(layer, tmp_path) as cache:
+        for _ in range(2):
+            np.testing.assert_allclose(layer(IDS, SEGMENTS), expected, atol=1e-5)
+        assert (cache.computed, cache.found) == (6, 0)
+    assert "new states are not kept: database or disk is full" in capsys.readouterr().err
+
+
+def test_runs_that_begin_at_once_share_a_file(tmp_path, capsys, monkeypatch):
+    # SQLite does not wait for a lock when two runs change the mode of a new file at once.
+    layer, busy = make().layer, sqlite3.OperationalError("database is locked")
+    busy.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    refusals = [busy]
+
+    class Busy(sqlite3.Connection):
+        def execute(self, command, *values):
+            if "journal_mode" in command and refusals:
+                raise refusals.pop()
+            return super().execute(command, *values)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, factory=Busy, **k))
+    for found in (0, 3):
+        with StateCache(layer, tmp_path) as cache:
+            layer(IDS, SEGMENTS)
+        assert cache.found == found and not refusals
+    assert capsys.readouterr().err == ""
+
+
 def test_only_a_frozen_encoder_is_kept(tmp_path):
     with pytest.raises(ValueError, match="Received: trainable_layers=1"):
         StateCache(make(trainable_layers=1), tmp_path / "cache").__enter__()

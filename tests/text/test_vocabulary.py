@@ -263,3 +263,10 @@ def test_pickles_and_copies_look_up_the_same_words():
     for part in (again, *copies):
         assert part.lookup(words).numpy().tolist() == expected
         assert (part.words, part.shared_words) == (vocabulary.words, vocabulary.shared_words)
+
+
+def test_a_file_of_another_encoding_is_named(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_bytes("[PAD]\n[UNK]\n[BOS]\n[EOS]\ncafé\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"words.txt is not UTF-8"):
+        Vocabulary.load(path)

@@ -5,6 +5,7 @@ import json
 import sqlite3
 import sys
 import threading
+import time
 import zlib
 from os import PathLike
 from pathlib import Path
@@ -19,6 +20,8 @@ from tfmrc.encoders.layer_of import layer_of
 
 __all__ = ["StateCache"]
 
+WAIT = 3600  # seconds for other runs that write
+
 
 class StateCache:
     """Keeps what a frozen encoder gives for each window of subwords in a file.
@@ -27,7 +30,8 @@ class StateCache:
     only new windows are computed, once. The states are the same to rounding: a window is computed
     among others than before. The file is a database of SQLite, named after the encoder's weights
     and dtype, so that another encoder gets another one; an interruption loses at most one batch,
-    and a damaged entry is computed again. If the disk is full, new windows are no longer kept.
+    and a damaged entry is computed again. If the disk is full, or the folder
+    cannot be written, new windows are not kept.
 
     A traced function, such as the training step of a compiled model, keeps the way that it was
     traced with: enter the block before `fit`, and do not change the encoder's weights inside it.
@@ -80,25 +84,24 @@ class StateCache:
         self._dtype = np.dtype(tf.as_dtype(self.layer.compute_dtype).as_numpy_dtype)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / f"{_digest_of(self.layer)}.sqlite"
-        database = sqlite3.connect(self.path, timeout=3600, check_same_thread=False)
         try:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute("PRAGMA synchronous = NORMAL")
-            database.execute(
-                "CREATE TABLE IF NOT EXISTS states "
-                "(window BLOB PRIMARY KEY, sum INTEGER, data BLOB)"
-            )
+            self._database = sqlite3.connect(self.path, timeout=WAIT, check_same_thread=False)
+            _prepare(self._database)
+        except sqlite3.OperationalError as error:  # a full disk, or a folder that is read only
+            self._stop_keeping(error)
         except sqlite3.DatabaseError as error:
-            database.close()
+            self._close()
             raise ValueError(
                 f"This is no file of an encoder's states; delete it: {error}. Received: {self.path}"
             ) from error
-        self._database = database
         self.layer.state_cache = self
         return self
 
     def __exit__(self, *_: object) -> None:
         self.layer.state_cache = None
+        self._close()
+
+    def _close(self) -> None:
         with self._lock:
             if self._database is not None:
                 self._database.close()
@@ -173,8 +176,28 @@ class StateCache:
             with self._database:
                 self._database.executemany("INSERT OR REPLACE INTO states VALUES (?, ?, ?)", rows)
         except sqlite3.DatabaseError as error:
-            self._keeps = False
-            print(f"{self.path}: new states are not kept: {error}", file=sys.stderr, flush=True)
+            self._stop_keeping(error)
+
+    def _stop_keeping(self, error: Exception) -> None:
+        self._keeps = False
+        print(f"{self.path}: new states are not kept: {error}", file=sys.stderr, flush=True)
+
+
+def _prepare(database: sqlite3.Connection) -> None:
+    """Makes a file a database of states, which other runs may do at the same time."""
+    end = time.monotonic() + WAIT
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:  # SQLite does not always wait for this
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+        time.sleep(0.1)
+    database.execute("PRAGMA synchronous = NORMAL")
+    database.execute(
+        "CREATE TABLE IF NOT EXISTS states (window BLOB PRIMARY KEY, sum INTEGER, data BLOB)"
+    )
 
 
 def _lengths(real: np.ndarray) -> list[int]:

@@ -234,7 +234,10 @@ class Vocabulary(Pickled, tf.Module):
         """
         path = Path(path)
         path = path / FILE_NAME if path.is_dir() else path
-        words = path.read_text(encoding="utf-8").split("\n")
+        try:
+            words = path.read_text(encoding="utf-8").split("\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is not UTF-8: {error}") from error
         if words and not words[-1]:
             words.pop()
         if tuple(words[:NUM_SPECIAL]) != SPECIAL_WORDS:

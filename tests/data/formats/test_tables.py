@@ -4,8 +4,10 @@ import codecs
 import csv
 import gzip
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pandas
 import pyarrow
 import pytest
@@ -228,6 +230,96 @@ def test_arrays_of_a_frame_read_from_parquet(tmp_path):
     examples = list(read_table(pandas.read_parquet(path)))
     assert examples == list(read_table(path))
     assert examples[0].spans == (Span(0, 0, 6),) and examples[1].answerable is False
+
+
+AROUND = "x [sic] an owl, {x} ['q', 'r']"
+
+
+@pytest.mark.parametrize(
+    ("cell", "texts", "starts"),
+    [
+        ({"text": ["An owl"], "answer_start": [0]}, ("An owl",), [0]),
+        ({"text": ["An owl", "owl"], "answer_start": [np.int64(0), 3]}, ("An owl", "owl"), [0, 3]),
+        (
+            {"text": np.array(["An owl", "owl"], object), "answer_start": np.array([0, 3], "i4")},
+            ("An owl", "owl"),
+            [0, 3],
+        ),
+        (json.dumps({"text": ["An owl"], "answer_start": [0]}), ("An owl",), [0]),
+        (["An owl", "it's"], ("An owl", "it's"), []),
+        (np.array(["An owl"], object), ("An owl",), []),
+        (json.dumps(["An owl"]), ("An owl",), []),
+        ("[sic] an owl", ("[sic] an owl",), []),
+        ("{x}", ("{x}",), []),
+        ("[1]", ("[1]",), []),
+        ("['q', 'r']", ("['q', 'r']",), []),
+        ("['q'] or ['r']", ("['q'] or ['r']",), []),
+        (1912, ("1912",), []),
+    ],
+    ids=str,
+)
+def test_lists_and_dicts_that_a_cell_holds_as_text(tmp_path, cell, texts, starts):
+    row = {"question": "Who?", "context": f"An owl flew. {AROUND}", "answers": cell}
+    frame = pandas.DataFrame([row])
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    for source in (tmp_path / "rows.csv", pandas.read_csv(tmp_path / "rows.csv"), frame, [row]):
+        [example] = read_table(source)
+        assert example.answers == {"span": texts} and example.answerable
+        assert [span.start for span in example.spans] == starts
+
+
+def test_an_empty_list_that_a_cell_holds_as_text_is_no_answer(tmp_path):
+    for cell in ([], {"text": [], "answer_start": []}, {"text": np.array([], object)}):
+        frame = pandas.DataFrame([{"question": "Who?", "context": "Nobody.", "answers": cell}])
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+        [example] = read_table(tmp_path / "rows.csv")
+        assert (example.answers, example.answerable) == ({}, False)
+
+
+def test_other_fields_that_a_cell_holds_as_text(tmp_path):
+    row = {
+        "question": "Who?",
+        "passages": ["An owl flew.", "A cat slept."],
+        "answers": {"short": ["owl"], "long": ["An owl"]},
+        "spans": [[0, 3, 6]],
+        "relevance": [True, False],
+    }
+    pandas.DataFrame([row]).to_csv(tmp_path / "rows.csv", index=False)
+    assert list(read_table(tmp_path / "rows.csv")) == list(read_table([row]))
+    row = {"question": "Who?", "passage": "An owl flew.", "answer": ["owl"], "answer_start": [3]}
+    pandas.DataFrame([row]).to_csv(tmp_path / "rows.csv", index=False)
+    assert list(read_table(tmp_path / "rows.csv")) == list(read_table([row]))
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        (np.array(["An owl", "owl"], object), "answers: an array of NumPy has no commas"),
+        ("{'text': ['An owl', ...]}", "answers: the list or dict cannot be read; write a frame"),
+        (["An owl", None], "must be a text or a list of texts. Received: ['An owl', None]"),
+    ],
+)
+def test_lists_that_a_cell_holds_in_part_are_refused(tmp_path, cell, message):
+    frame = pandas.DataFrame([{"question": "Who?", "context": "An owl flew.", "answers": cell}])
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(RecordError, match=re.escape(message)):
+        list(read_table(tmp_path / "rows.csv"))
+
+
+def test_a_number_with_a_point_is_refused_with_what_to_do():
+    frame = pandas.DataFrame(
+        [{"question": "When?", "context": "In 1912.", "answer": each} for each in (1912, None)]
+    )
+    with pytest.raises(RecordError, match="dtype=str"):
+        list(read_table(frame))
+
+
+def test_is_impossible_is_the_opposite_of_answerable():
+    row = {"question": "Who?", "context": "Nobody.", "is_impossible": True}
+    [example] = read_table([row])
+    assert example.answerable is False
+    with pytest.raises(RecordError, match="contradicts `is_impossible`"):
+        list(read_table([row | {"answerable": True}]))
 
 
 def test_lists_flags_and_relevance():

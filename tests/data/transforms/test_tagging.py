@@ -161,3 +161,33 @@ def test_one_tag_a_word(tmp_path):
 
     with pytest.raises(ValueError, match="1 lemmas for 4 words"):
         TagCache(tmp_path / "t", "short", short).add([QUESTION])
+
+
+@pytest.mark.parametrize("line", ["123", "[1]", "null", '{"text": "a"}', '{"a": 1}'])
+def test_a_line_that_holds_no_tags_is_named(tmp_path, line):
+    path = tmp_path / "tags.jsonl"
+    path.write_text('{"tagger": "demo 1"}\n' + line + "\n")
+    with pytest.raises(ValueError, match=r"tags.jsonl, line 2: damaged. Remove the file."):
+        TagCache(path, "demo 1")
+
+
+@pytest.mark.parametrize(
+    ("tag", "message"),
+    [
+        (lambda texts: [{"lemmas": w, "pos": w} for w in texts], r"\[\['lemmas', 'pos'\]\], 1 res"),
+        (lambda texts: [], r"\[\], 0 results for 1 texts"),
+    ],
+)
+def test_a_tagger_that_leaves_something_out_is_named(tmp_path, tag, message):
+    with pytest.raises(ValueError, match="lemmas, pos, ner for each text. Received: " + message):
+        TagCache(tmp_path / "tags.jsonl", "demo 1", tag).add(["An owl"])
+
+
+def test_a_word_without_a_tag_has_none(tmp_path):
+    cache = TagCache(
+        tmp_path / "tags.jsonl",
+        "demo 1",
+        lambda texts: [{"lemmas": w, "pos": [None] * len(w), "ner": [""] * len(w)} for w in texts],
+    )
+    cache.add(["An owl"])
+    assert (cache.of("An owl", "pos"), cache.of("An owl", "ner")) == ("- -", "- -")

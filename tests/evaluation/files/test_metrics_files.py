@@ -60,6 +60,15 @@ def test_scores_of_other_scorers_have_no_mean(tmp_path: Path) -> None:
         over_seeds([one, two])
 
 
+def test_scores_of_other_examples_have_no_mean(tmp_path: Path) -> None:
+    one, two = (read_metrics(_run(tmp_path, seed, 1)) for seed in (1, 2))
+    two["systems"]["ours"]["scores"]["f1"]["size"] = 9
+    with pytest.raises(ValueError, match=r"same examples. Received: ours, f1, size=\['10', '9'\]"):
+        over_seeds([one, two])
+    two["systems"]["ours"]["parts"][0]["counts"]["abstained"] = 1  # which the rules leave out
+    assert over_seeds([one, two])
+
+
 def test_a_system_with_two_scores_has_no_bar(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

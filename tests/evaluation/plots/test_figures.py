@@ -127,6 +127,15 @@ def test_a_log_without_a_curve_is_named(tmp_path: Path) -> None:
         plot_learning_curves(log, tmp_path / "curves")
 
 
+def test_a_log_of_other_separators_is_named(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("epoch;loss\n0;1.0\n")
+    with pytest.raises(ValueError, match="log.csv: expected columns of numbers, separated by comm"):
+        plot_learning_curves(log, tmp_path / "curves")
+    log.write_text("\ufeffepoch,loss\n0,1.0\n", encoding="utf-8")
+    assert plot_learning_curves(log, tmp_path / "curves", x="epoch")
+
+
 def test_dollars_are_dollars_in_curves(tmp_path: Path) -> None:
     name = r"from $\bad to $1"
     log = tmp_path / "log.csv"

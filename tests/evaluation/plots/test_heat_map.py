@@ -39,6 +39,8 @@ def test_the_same_map_has_the_same_bytes(tmp_path: Path) -> None:
         ([[1, 0]], r"shape \(1, 2\) for 3 rows and 3 columns"),
         ([[1, 0, 0], [0, -0.5, 0], [0, 0, 1]], r"weights\[1\]\[1\]=-0.5"),
         ([[1, 0, 0], [0, 0, float("nan")], [0, 0, 1]], r"weights\[1\]\[2\]=nan"),
+        ([[1, 0, 0], [0], [0, 0, 1]], "rows of numbers, each of the same length"),
+        ([[1, 0, 0], [0, "x", 0], [0, 0, 1]], "rows of numbers, each of the same length"),
     ],
 )
 def test_wrong_weights_are_named(tmp_path: Path, weights: list, message: str) -> None:
@@ -58,6 +60,9 @@ def test_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     drawing = (tmp_path / "map.svg").read_text()
     assert "<!-- y -->" in drawing and "<!-- z -->" in drawing
     assert main([*command, "--id", "c"]) == 2
+    assert "no such line" in capsys.readouterr().err
+    path.write_text('["x"]')
+    assert main(command) == 2
     assert "no such line" in capsys.readouterr().err
     path.write_text('{"id": "a", "rows": ["x"]}')
     assert main(command) == 2

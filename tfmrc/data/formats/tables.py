@@ -2,9 +2,10 @@
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from tfmrc.data.example import Example, Span, short
 from tfmrc.data.formats.csv_rows import csv_rows
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_items, json_lines
+from tfmrc.data.formats.written_values import written_value
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 
 # Column names that are recognised for each field, the first one first.
@@ -25,6 +27,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "answer_start": ("answer_start",),
     "spans": ("spans",),
     "answerable": ("answerable",),
+    "is_impossible": ("is_impossible",),
     "relevance": ("relevance",),
     "query_type": ("query_type",),
     "group": ("group", "title", "document_id", "article"),
@@ -32,7 +35,36 @@ NAMES: dict[str, tuple[str, ...]] = {
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 EXAMPLE = '{"question": "Who flew?", "passage": "An owl flew.", "answer": "An owl"}'
 
+SAVE_FRAME = "write a frame with lists by frame.to_json(path, orient='records', lines=True)"
+READ_FRAME = "pandas.read_csv(path, dtype=str) reads numbers as texts"
+
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def _are_texts(value: Any) -> bool:
+    """Returns True for a list of texts; one of other values among them is an error later."""
+    return isinstance(value, list) and (not value or any(isinstance(v, str) for v in value))
+
+
+def _are_answers(value: Any) -> bool:
+    """Returns True for a list of texts, Hugging Face's dict of texts, and a dict of styles."""
+    if isinstance(value, Mapping) and "text" not in value:
+        return all(map(_are_texts, value.values()))
+    return isinstance(value, Mapping) or _are_texts(value)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+# The fields whose cells may hold a list or dict as text, and the values that are read so.
+_WRITTEN: dict[str, Callable[[Any], bool]] = {
+    "passages": lambda value: bool(value) and _are_texts(value),
+    "answers": _are_answers,
+    "answer_start": _is_list,
+    "spans": _is_list,
+    "relevance": _is_list,
+}
 
 Rows = Iterator[tuple[RecordLocation, Mapping[str, Any]]]
 Columns = Mapping[str, str | list[str] | tuple[str, ...] | Mapping[str, str]]
@@ -63,13 +95,18 @@ def read_table(
       Face's SQuAD, or a list of texts per style. This and all following fields are optional.
     - `answer_start`: first character of each answer in the only passage. Without it the answer's
       position is unknown; `with_exact_spans`, or `spans: exact` in a recipe, finds it.
-    - `answerable`: true or false. By default a question with an answer is answerable, a question
-      with an empty list of answers is not, and for a blank cell it is unknown.
+    - `answerable`: true or false, or `is_impossible`, its opposite as in SQuAD 2.0. By default a
+      question with an answer is answerable, a question with an empty list of answers is not, and
+      for a blank cell it is unknown.
     - `relevance`: true or false per passage; with a column per passage, those of blank passages
       are left out, too.
     - `group`: the document, which a split keeps in one part; also `title`, `document_id`,
       `article`.
     - `id`: by default the number of the row.
+
+    A list or dict may be written in a cell as text, in JSON or as pandas' `to_csv` writes it
+    (`['An owl']`, `{'text': array(['An owl'], dtype=object), ...}`). An answer that occurs so in a
+    passage, or has another form (`[sic] an owl`), is a text. A whole number is an answer, too.
 
     Args:
         source: str, path, data frame (pandas), `datasets.Dataset`, or list of dicts. The table.
@@ -345,6 +382,7 @@ class _Table:
         Raises:
             RecordError: A value is missing or of the wrong type, or values contradict each other.
         """
+        row = self._with_written_values(row, location)
         question = self._text(row, "question", location)
         passages = self._passages(row, location)
         answers, starts = self._answers(row, location)
@@ -384,6 +422,35 @@ class _Table:
             return {style: cell for style, cell in by_style.items() if cell is not None} or None
         return _plain(row.get(column))
 
+    def _with_written_values(
+        self, row: Mapping[str, Any], location: RecordLocation
+    ) -> Mapping[str, Any]:
+        """Returns the row with the lists and dicts that its cells hold as text."""
+        values: dict[str, Any] = {}
+        for field, fits in _WRITTEN.items():  # passages before the answers that they may contain
+            column = self.columns.get(field)
+            for name in [] if isinstance(column, list) else _names(column):
+                cell = row.get(name)
+                if not isinstance(cell, str):
+                    continue
+                try:
+                    value = written_value(cell)
+                except ValueError as error:
+                    value = error
+                if value is cell or not (isinstance(value, ValueError) or fits(value)):
+                    continue
+                if field == "answers" and self._is_in_passage({**row, **values}, cell):
+                    continue
+                if isinstance(value, ValueError):
+                    raise location.error(f"{value}; {SAVE_FRAME}. Received: {short(cell)}", name)
+                values[name] = value
+        return {**row, **values} if values else row
+
+    def _is_in_passage(self, row: Mapping[str, Any], text: str) -> bool:
+        passages = self._value(row, "passages")
+        passages = passages if isinstance(passages, list) else [passages]
+        return any(text in passage for passage in passages if isinstance(passage, str))
+
     def _text(self, row: Mapping[str, Any], field: str, location: RecordLocation) -> str:
         value = self._value(row, field)
         if not isinstance(value, str):
@@ -397,8 +464,16 @@ class _Table:
         return column if isinstance(column, str) else ", ".join(names)
 
     def _texts(self, value: Any, field: str, location: RecordLocation) -> tuple[str, ...]:
-        values = [value] if isinstance(value, str) else value
-        if not isinstance(values, list) or not all(isinstance(text, str) for text in values):
+        values = value if isinstance(value, list) else [value]
+        if field == "answers":
+            values = [str(text) if _is_whole(text) else text for text in values]
+            if any(isinstance(text, float) for text in values):
+                raise location.error(
+                    "must be a text or a list of texts, and a number with a point is none; "
+                    f"{READ_FRAME}. Received: {short(value)}",
+                    self._column(field),
+                )
+        if not all(isinstance(text, str) for text in values):
             raise location.error(
                 f"must be a text or a list of texts. Received: {short(value)}", self._column(field)
             )
@@ -477,9 +552,16 @@ class _Table:
     def _answerable(
         self, row: Mapping[str, Any], answers: Mapping[str, Any], location: RecordLocation
     ) -> bool | None:
-        value = self._value(row, "answerable")
-        if value is not None:
-            return self._flag(value, "answerable", location)
+        flags = {
+            self._flag(value, field, location) == (field == "answerable")
+            for field in ("answerable", "is_impossible")
+            for value in [self._value(row, field)]
+            if value is not None
+        }
+        if len(flags) == 2:
+            raise location.error("contradicts `is_impossible`", self._column("answerable"))
+        if flags:
+            return flags.pop()
         if answers:
             return True
         cell = self._value(row, "answers")
@@ -513,6 +595,10 @@ class _Table:
                 f"must be true or false. Received: {short(value)}", self._column(field)
             )
         return result
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _whole(value: Any) -> int:

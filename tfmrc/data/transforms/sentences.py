@@ -1,12 +1,15 @@
 """Words and sentences of Python strings, by which readers divide texts into passages."""
 
 import re
+import unicodedata
+from functools import cache
+
+from tfmrc.unspaced import UNSPACED
 
 # A number with its separators, a run of letters, or one punctuation mark. Close to the graph
 # tokenizer `text.Tokenizer`; see docs/data.md for the agreement.
-_WORD = re.compile(
-    r"\d+(?:[.,]\d+)*|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+?(?=n['’]t\b)|\w+|[^\w\s]"
-)
+_WORD = r"\d+(?:[.,]\d+)*|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|{0}+?(?=n['’]t\b)|{0}+|[^\w\s]"
+_USUAL_WORD = re.compile(_WORD.format(r"\w"))
 
 # End marks, closing marks and spaces, followed by a sentence that does not begin in lower case.
 # The first set matches only at the beginning of a run of marks, so that a long run is tried once.
@@ -24,8 +27,28 @@ _MAY_END = frozenset("al bros co corp etc inc jr ltd sr".split())
 _LONGEST = 40  # characters before a period that can be an abbreviation with opening marks
 
 
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Returns the pattern of the characters that need the second one, of words in all scripts.
+
+    Marks and joiners are part of their word, and a letter of a script without spaces is a word.
+    """
+    marks = "".join(
+        character
+        for character in map(chr, range(0x80, 0x10000))  # a set of rarer ones takes long to search
+        if unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf")
+        and character not in "\N{ZERO WIDTH SPACE}\N{ZERO WIDTH NO-BREAK SPACE}"
+    )
+    single = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED)
+    word = _WORD.format(rf"(?:[^\W{single}][{marks}]*)")
+    word = rf"(?=\w)(?!\d)[{single}][{marks}]*|{word}[{marks}]*"
+    return re.compile(f"[{marks}{single}]"), re.compile(word)
+
+
 def words(text: str) -> list[tuple[int, int]]:
     """Returns the start and end of each word and punctuation mark, in characters.
+
+    Each letter of a script without spaces between words is a word, as of `text.Tokenizer`.
 
     Example:
 
@@ -33,7 +56,11 @@ def words(text: str) -> list[tuple[int, int]]:
     >>> [text[start:end] for start, end in words(text)]
     ['It', 'did', "n't", 'cost', '$', '1,000.50', '.']
     """
-    return [result.span() for result in _WORD.finditer(text)]
+    pattern = _USUAL_WORD
+    if not text.isascii():
+        special, any_word = _patterns()
+        pattern = any_word if special.search(text) else pattern
+    return [result.span() for result in pattern.finditer(text)]
 
 
 def sentences(text: str) -> list[tuple[int, int]]:

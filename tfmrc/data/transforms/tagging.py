@@ -136,8 +136,9 @@ class TagCache:
                 record = json.loads(line.decode("utf-8"))
             except ValueError:
                 continue  # a part of a line: of a run that was killed, or that is writing it now
-            checksum = record.pop("crc32", None)  # older files have none
-            if checksum is not None and checksum != _checksum(record):
+            is_whole = isinstance(record, dict) and {"text", *KINDS} <= record.keys()
+            checksum = record.pop("crc32", None) if is_whole else None  # older files have none
+            if not is_whole or (checksum is not None and checksum != _checksum(record)):
                 raise ValueError(f"{self.path}, line {number}: damaged. Remove the file.")
             self._known[record.pop("text")] = record
 
@@ -149,7 +150,7 @@ class TagCache:
             batch_size: int. Number of texts per batch. Default: 256.
 
         Raises:
-            ValueError: The cache is read only.
+            ValueError: The cache is read only, or the tagger gives something else.
         """
         from rich.progress import track
 
@@ -166,9 +167,15 @@ class TagCache:
             part = missing[start : start + batch_size]
             surfaces = [row.numpy() for row in tokenizer.tokenize(part).surface]
             words = [[word.decode("utf-8", "replace") for word in row] for row in surfaces]
+            given = list(self._tag(words))
+            if len(given) != len(part) or any(set(KINDS) - tags.keys() for tags in given):
+                raise ValueError(
+                    f"A tagger must give {', '.join(KINDS)} for each text. Received: "
+                    f"{[[*tags] for tags in given[:1]]}, {len(given)} results for {len(part)} texts"
+                )
             records = {
                 text: {kind: _joined(tags[kind], len(row), kind) for kind in KINDS}
-                for text, row, tags in zip(part, words, self._tag(words), strict=True)
+                for text, row, tags in zip(part, words, given, strict=True)
             }
             self._append({"text": text, **record} for text, record in records.items())
             self._known |= records
@@ -257,4 +264,4 @@ def _joined(tags: Sequence[str], count: int, kind: str) -> str:
         raise ValueError(
             f"A tagger must give one tag per word. Received: {len(tags)} {kind} for {count} words"
         )
-    return " ".join("_".join(tag.split()) or "-" for tag in tags)
+    return " ".join("_".join((tag or "").split()) or "-" for tag in tags)

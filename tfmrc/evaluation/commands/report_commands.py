@@ -74,8 +74,8 @@ def bars(options: Namespace) -> None:
 def heat_map(options: Namespace) -> None:
     from tfmrc.evaluation.plots.heat_map import plot_heat_map
 
-    records = (record for _, record in read_json_lines(options.input))
     key = options.id
+    records = (r for _, r in read_json_lines(options.input) if isinstance(r, dict))
     record = next((r for r in records if key is None or str(r.get("id", "")) == key), None)
     if record is None or not {"rows", "weights"} <= record.keys():
         raise ValueError(

@@ -47,8 +47,8 @@ def over_seeds(metrics: Sequence[dict[str, Any]]) -> list[OverSeeds]:
         metrics: list. The result of `read_metrics`, one per run.
 
     Raises:
-        ValueError: If there are fewer than two runs, the data or the scorers differ, or a seed
-            occurs twice.
+        ValueError: If there are fewer than two runs, the data, the number of examples or the
+            scorers differ, or a seed occurs twice.
 
     Example:
 
@@ -81,7 +81,7 @@ def over_seeds(metrics: Sequence[dict[str, Any]]) -> list[OverSeeds]:
 
 
 def _check_kinds(metrics: Sequence[dict[str, Any]], system: str, name: str) -> None:
-    """Raises ValueError if a score of the runs differs in its scorer or its text."""
+    """Raises ValueError if a score of the runs differs in its scorer, its text or its examples."""
     scores = [run["systems"].get(system, {}).get("scores", {}).get(name) for run in metrics]
     for field in ("scorer", "version", "tokenisation"):
         kinds = sorted({str(score.get(field)) for score in scores if score is not None})
@@ -90,6 +90,14 @@ def _check_kinds(metrics: Sequence[dict[str, Any]], system: str, name: str) -> N
                 "Runs must have the same scorer and text; `evaluate` them again by the same "
                 f"rules. Received: {system}, {name}, {field}={kinds}"
             )
+    sizes = {score.get("size") for score in scores if score is not None}
+    # Rules may leave out the questions that a run abstains from.
+    parts = [part for run in metrics for part in run["systems"].get(system, {}).get("parts", [])]
+    if len(sizes) > 1 and not any(part.get("counts", {}).get("abstained") for part in parts):
+        raise ValueError(
+            "Runs must be scored on the same examples. "
+            f"Received: {system}, {name}, size={sorted(map(str, sizes))}"
+        )
 
 
 def _value(run: dict[str, Any], system: str, name: str) -> float | None:

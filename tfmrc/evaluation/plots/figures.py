@@ -38,7 +38,7 @@ def plot_learning_curves(
         The files written.
 
     Raises:
-        ValueError: If the log has no rows, or a column is missing.
+        ValueError: If the log has no rows or no numbers, or a column is missing.
     """
     columns = _read_log(Path(log))
     across = x or next(iter(columns))
@@ -89,7 +89,7 @@ def plot_runs(
         The files written.
 
     Raises:
-        ValueError: If a log has no rows, or no such column.
+        ValueError: If a log has no rows or no numbers, or no such column.
     """
     figure, (panel,) = panels(1)
     for number, files in enumerate(logs.values()):
@@ -213,7 +213,7 @@ def plot_scores(
 
 
 def _read_log(log: Path) -> dict[str, np.ndarray]:
-    with log.open(newline="", encoding="utf-8") as file:
+    with log.open(newline="", encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
     if not rows:
         raise ValueError(f"{log}: no rows to plot. Received: an empty log")
@@ -223,4 +223,8 @@ def _read_log(log: Path) -> dict[str, np.ndarray]:
             columns[name] = np.array([float(row[name] or "nan") for row in rows])
         except (TypeError, ValueError):
             continue  # a column of text has no curve
+    if not columns:
+        raise ValueError(
+            f"{log}: expected columns of numbers, separated by commas. Received: {list(rows[0])}"
+        )
     return columns

@@ -48,7 +48,13 @@ def plot_heat_map(
     from matplotlib.figure import Figure
 
     across = list(rows if columns is None else columns)
-    table = np.asarray(weights, np.float64)
+    try:
+        table = np.asarray(weights, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "The weights of a heat map are rows of numbers, each of the same length. "
+            f"Received: {error}"
+        ) from error
     if table.shape != (len(rows), len(across)) or not table.size:
         raise ValueError(
             "A heat map needs one weight for each row and column. Received: weights of shape "

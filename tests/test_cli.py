@@ -14,6 +14,7 @@ import tfmrc
 from tests import fresh_python
 from tfmrc import cli, training
 from tfmrc.predictors.answer import Answer, Word
+from tfmrc.predictors.span_answer import SpanAnswer
 
 
 def output_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -395,3 +396,40 @@ def test_the_folder_of_an_answers_page_is_created(
     asked = ["answer", str(tmp_path), "--question", "Who flew?", "--passage", "An owl flew."]
     assert cli.main([*asked, "--html", str(page)]) == 0
     assert "An owl" in capsys.readouterr().out and page.is_file()
+
+
+def test_an_answer_is_printed_before_its_page_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = [Answer(text="An owl"), SpanAnswer(text="An owl", start=0, end=6)]
+    predictor = SimpleNamespace(answer=lambda **query: answers.pop(0))
+    monkeypatch.setattr(cli, "_loaded", lambda model: (predictor, {}))
+    asked = ["answer", str(tmp_path), "--question", "Who flew?", "--passage", "An owl flew."]
+    for said in ("Is a directory", "which only Masque returns"):
+        assert cli.main([*asked, "--html", str(tmp_path)]) == 1
+        output = capsys.readouterr()
+        assert "An owl" in output.out and said in output.err
+
+
+@pytest.mark.parametrize("words", ["--help", "reproduction"])
+def test_an_output_that_cannot_be_written_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert cli.main(words.split()) == 1
+        monkeypatch.undo()
+    assert "No space left on device" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdout", None)
+    assert cli.main(["reproduction"]) == 0
+
+
+def test_a_format_that_a_file_has_not_is_refused_before_the_model_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tfmrc.experiments.steps import predict
+
+    monkeypatch.setattr(predict, "load_saved", lambda *_: pytest.fail("loaded"))
+    flags = f"--input {__file__} --output {tmp_path}/a.jsonl --format answers"
+    assert cli.main(["predict", str(tmp_path), *flags.split()]) == 1
+    assert "A file holds the full form. Received: --format answers" in capsys.readouterr().err

@@ -781,6 +781,10 @@ def _answer(options: Any) -> None:
         answer = predictor.answer(
             question=options.question, passages=options.passage, style=options.style, **search
         )
+    if options.json:
+        print(json.dumps(answer.to_json(), ensure_ascii=False, indent=2))
+    else:
+        print(answer.describe())
     if options.html is not None:
         if not isinstance(answer, Answer):
             raise ValueError(
@@ -800,10 +804,6 @@ def _answer(options: Any) -> None:
         )
         Path(options.html).parent.mkdir(parents=True, exist_ok=True)
         Path(options.html).write_text(page, encoding="utf-8")
-    if options.json:
-        print(json.dumps(answer.to_json(), ensure_ascii=False, indent=2))
-    else:
-        print(answer.describe())
 
 
 def _ask(options: Any) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tfmrc.data import Example
-from tfmrc.evaluation import Prediction
+from tfmrc.evaluation import Prediction, PredictionWriter
+from tfmrc.experiments import answering
 from tfmrc.experiments.answering import answer_all, digest_of, prediction_of
 from tfmrc.predictors import Answer, SpanAnswer, Word
 
@@ -136,3 +137,44 @@ def test_predictions_of_other_examples_stay(tmp_path: Path) -> None:
     before = path.read_text()
     assert list(answered(path, EXAMPLES[2:4])[1]) == ["q2", "q3"]
     assert path.read_text() == before
+
+
+def test_a_stale_prediction_whose_id_is_a_number_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 7, "answer": "old", "style": "qa"}\n')
+    predictor, found = answered(path, [Example("7", "Who?", ("Ode.",))])
+    assert predictor.asked == ["7"] and found["7"].answer == "Who?"
+
+
+def test_an_id_that_the_file_has_twice_is_an_error_before_the_prediction(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    answered(path, EXAMPLES[:1])
+    path.write_text(path.read_text() * 2)
+    predictor = Echo()
+    with pytest.raises(ValueError, match="line 2: the id already occurs in line 1"):
+        answer_all(predictor, EXAMPLES, path, task="qa", options={}, batch_size=3, model="m")
+    assert predictor.asked == []
+
+
+def test_a_file_is_locked_while_stale_predictions_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.jsonl"
+    answered(path)
+    replacing = answering.replacing
+
+    def tried(target: Path) -> Any:
+        with pytest.raises(OSError, match="Another process is writing"):
+            PredictionWriter(path, resume=True)
+        return replacing(target)
+
+    monkeypatch.setattr(answering, "replacing", tried)
+    assert len(answered(path, model="retrained")[0].asked) == 7
+
+
+def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
+    path, link = tmp_path / "a.jsonl", tmp_path / "link.jsonl"
+    answered(path)
+    link.symlink_to(path)
+    answered(link, model="retrained")
+    assert link.is_symlink() and answered(path, model="retrained")[0].asked == []

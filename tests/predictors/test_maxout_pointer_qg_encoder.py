@@ -114,6 +114,13 @@ def exported(tmp_path_factory):
     return predictor.export(folder, **OPTIONS), run(predictor)
 
 
+def test_passages_without_answer_candidates_have_no_questions():
+    predictor = make()  # in a graph: layers do not agree on zero rows outside
+    for passages in (["nothing is here"], ["", ""]):
+        found = predictor.generate_from_passage(passages, max_length=2)
+        assert list(found) == [[]] * len(passages)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
 def test_a_process_without_tfmrc_asks_the_same(exported, loader):

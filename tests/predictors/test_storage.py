@@ -353,6 +353,20 @@ def test_a_forked_process_is_told_to_load_again(monkeypatch):
         predictor.answer(question="Who?", passages=["An owl."])
 
 
+def test_a_forked_process_loads_nothing(tmp_path, monkeypatch):
+    predictor = make_louder()
+    predictor.save(tmp_path / "louder")
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    for load in (
+        lambda: tfmrc.load(tmp_path / "louder"),
+        lambda: Predictor(predictor.model, predictor.preprocessor),
+    ):
+        with pytest.raises(
+            RuntimeError, match="started by `spawn`, or in one that is forked before"
+        ):
+            load()
+
+
 def test_parts_that_were_never_trained_are_left_out(tmp_path):
     predictor = make_predictor(num_decoder_blocks=1)
     request = {name: values[:1] for name, values in REQUEST.items()}

@@ -1,5 +1,6 @@
 """Small SavedModels that are written and loaded in a moment, for the life cycle of servers."""
 
+import json
 import subprocess
 import threading
 import time
@@ -88,6 +89,26 @@ def write_joined(folder):
     module = Joined()
     tf.saved_model.save(module, str(folder / "1"), signatures=module.__call__)
     (folder / "1" / "assets.extra").mkdir()
+    write_manifest(folder / "1")
+
+
+class Lengths(tf.Module):
+    """Returns the number of passages of each row."""
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([None, None], tf.string, name="passages")], autograph=False
+    )
+    def __call__(self, passages):
+        return {"length": tf.reduce_sum(tf.cast(passages != "", tf.int32), axis=1)}
+
+
+def write_lengths(folder, max_passages):
+    """Writes `<folder>/1`, whose card says how many passages it reads."""
+    module = Lengths()
+    tf.saved_model.save(module, str(folder / "1"), signatures=module.__call__)
+    (folder / "1" / "assets.extra").mkdir()
+    card = json.dumps({"max_passages": max_passages})
+    (folder / "1" / "assets.extra" / "model_card.json").write_text(card)
     write_manifest(folder / "1")
 
 

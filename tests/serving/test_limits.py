@@ -19,7 +19,13 @@ import tensorflow as tf
 from tensorflow_serving.apis.predict_pb2 import PredictRequest
 from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServiceStub
 
-from tests.serving.small_models import Gate, wait_until, write_certificate, write_echo
+from tests.serving.small_models import (
+    Gate,
+    wait_until,
+    write_certificate,
+    write_echo,
+    write_lengths,
+)
 from tfmrc.serving import AsyncClient, BatchingOptions, Client, Limits, RequestError, Server
 from tfmrc.serving.command import _api_key as api_key_of
 from tfmrc.serving.command import limits_of
@@ -91,6 +97,25 @@ def test_large_requests_are_refused_by_both_protocols(server, texts, words):
     assert code == "INVALID_ARGUMENT"
     assert words in details
     assert post(server).json() == {"outputs": {"text": ["a!"], "version": [1]}}
+
+
+def test_passages_that_the_model_does_not_read_count_in_both_protocols(tmp_path):
+    write_lengths(tmp_path / "lengths", max_passages=2)
+    with serve(tmp_path, limits=Limits(passages=5)) as server:
+        url = f"{server.url}/v1/models/lengths:predict"
+        rows = [["a"], ["a"] * 6]
+        for body in ({"inputs": rows}, {"instances": [{"passages": row} for row in rows]}):
+            reply = httpx.post(url, json=body, timeout=TIMEOUT)
+            assert reply.status_code == 413
+            assert "`passages` must have at most 5 elements per row. Received: 6" in reply.text
+        with grpc.insecure_channel(server.grpc_url.split("//")[1]) as channel:
+            request = PredictRequest()
+            request.model_spec.name = "lengths"
+            request.inputs["passages"].CopyFrom(tf.make_tensor_proto(rows[1:]))
+            with pytest.raises(grpc.RpcError, match="at most 5 elements per row. Received: 6"):
+                PredictionServiceStub(channel).Predict(request, timeout=TIMEOUT)
+        reply = httpx.post(url, json={"inputs": [["a"], ["a"] * 5]}, timeout=TIMEOUT)
+        assert reply.json() == {"outputs": [1, 3]}  # cut, and one more for `truncated`
 
 
 def test_large_bodies_are_refused_before_they_are_read(server):

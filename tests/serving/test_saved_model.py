@@ -19,6 +19,8 @@ def test_a_forked_process_is_told_to_load_again(predictor, monkeypatch):
     monkeypatch.setattr("os.getpid", lambda: -1)
     with pytest.raises(RuntimeError, match="forked after it was used. Load the predictor"):
         predictor.run("serving_default", {"text": ["owl"]})
+    with pytest.raises(RuntimeError, match="started by `spawn`"):  # its first answer would hang
+        ExportedPredictor(predictor.saved_model.path)
 
 
 def test_copies_and_pickles_are_refused_with_the_way_to_go(predictor):

@@ -221,3 +221,12 @@ def test_in_a_saved_model(tmp_path: Path) -> None:
     result = loaded.read(tf.constant(question), tf.constant(passage))
     for name, values in own.joint(own.cut(question), own.cut(passage)).items():
         assert result[name].numpy().tolist() == values.numpy().tolist()
+
+
+def test_no_texts_have_no_windows():
+    subwords = tokenizer(length=8, overlap=2)
+    none = subwords.cut(tf.zeros([0, 1], tf.string))
+    read = {**subwords.separate(none), **subwords.joint(none, none)}
+    assert {values.shape[0] for values in read.values()} == {0}
+    row = tf.zeros([0], tf.int32)
+    assert subwords.cut([["owl"]]).part(row, row, 1).counts.shape == (0, 1)

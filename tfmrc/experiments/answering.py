@@ -146,7 +146,8 @@ def answer_all(
         The predictions by id, in the order of the examples.
 
     Raises:
-        ValueError: If the file has other content.
+        ValueError: If the file has other content, or an id twice.
+        OSError: If another process writes to the file.
     """
     digests = {example.id: digest_of(example, task, model, options) for example in examples}
     _drop_stale(path, task, digests)
@@ -207,27 +208,28 @@ def _drop_stale(path: Path, task: str, digests: Mapping[str, str]) -> None:
     """Removes predictions of these ids that another model, other options or examples produced."""
     if not path.exists():
         return
-    PredictionWriter(path, resume=True).close()  # raises unless all lines are predictions
-    lines = path.read_text(encoding="utf-8").split("\n")
-    records = [json.loads(line) for line in lines if line.strip()]
-    current = [
-        record
-        for record in records
-        if record.get("style", "") != task
-        or record["id"] not in digests
-        or record.get("digest") == digests[record["id"]]
-    ]
-    if len(current) == len(records):
-        return
-    print(
-        f"{path}: {len(records) - len(current):,} predictions are of another model, other options "
-        "or changed examples; they are computed again.",
-        file=sys.stderr,
-        flush=True,
-    )
-    with replacing(path) as part:
-        text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in current)
-        part.write_text(text, encoding="utf-8")
+    # Raises unless all lines are predictions; nobody else writes to the file meanwhile.
+    with PredictionWriter(path, resume=True):
+        lines = path.read_text(encoding="utf-8").split("\n")
+        records = [json.loads(line) for line in lines if line.strip()]
+        current = [
+            record
+            for record in records
+            if record.get("style", "") != task
+            or str(record["id"]) not in digests
+            or record.get("digest") == digests[str(record["id"])]
+        ]
+        if len(current) < len(records):
+            print(
+                f"{path}: {len(records) - len(current):,} predictions are of another model, other "
+                "options or changed examples; they are computed again.",
+                file=sys.stderr,
+                flush=True,
+            )
+            with replacing(path.resolve()) as part:  # a link stays one
+                text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in current)
+                part.write_text(text, encoding="utf-8")
+    read_predictions(path, style=task)  # an id that occurs twice is an error before the prediction
 
 
 def _shown(examples: Iterable[Example], task: str) -> Iterator[Example]:

@@ -1,6 +1,5 @@
 """Base class of all predictors: batches, signatures, saving, loading and export."""
 
-import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
@@ -16,7 +15,7 @@ from tfmrc.predictors import registry
 from tfmrc.predictors.export import export_saved_model
 from tfmrc.predictors.inputs import batches_of, check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
-from tfmrc.predictors.process import check_process
+from tfmrc.predictors.process import check_process, this_process
 from tfmrc.predictors.result import Result
 from tfmrc.predictors.storage import load_parts, save_parts
 from tfmrc.predictors.task import Query, Task, sequence_of_passages
@@ -57,6 +56,7 @@ class Predictor(Generic[R]):
 
     Raises:
         ValueError: If the preprocessor has another predictor, or model and preprocessor disagree.
+        RuntimeError: In a process that was forked after a predictor was made or loaded.
 
     Example:
 
@@ -104,7 +104,7 @@ class Predictor(Generic[R]):
         self._seen_outputs: tuple[str, ...] | None = None  # `trained_outputs` of the model
         self._signatures: dict[Any, dict[str, Any]] = {}
         self._num_weights = len(model.weights)  # of the graphs
-        self._process = os.getpid()
+        self._process = this_process()
         self.check_agreement()
         self._take_trained_outputs()
 
@@ -462,7 +462,9 @@ class Predictor(Generic[R]):
             FileNotFoundError: If the folder is not a saved predictor.
             ValueError: If it is damaged, newer than this tfmrc, of a class that is not registered,
                 or another kind of predictor.
+            RuntimeError: In a process that was forked after a predictor was made or loaded.
         """
+        this_process()  # an error before anything is computed
         parts = load_parts(folder, verify=verify)
         if not issubclass(parts.predictor_class, cls):
             raise ValueError(

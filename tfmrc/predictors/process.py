@@ -2,16 +2,32 @@
 
 import os
 
-__all__ = ["check_process"]
+__all__ = ["check_process", "this_process"]
+
+_first: int | None = None  # the process in which the first predictor was made or loaded
+
+
+def this_process() -> int:
+    """Returns the id of this process, in which a predictor is about to be made or loaded.
+
+    Raises:
+        RuntimeError: If it was forked after another process had made or loaded one.
+    """
+    global _first
+    if _first is None:
+        _first = os.getpid()
+    check_process(_first)
+    return _first
 
 
 def check_process(owner: int) -> None:
     """Raises a RuntimeError in a process that was forked after a graph was made or loaded.
 
-    TensorFlow's threads are missing there, so that a call would never return.
+    TensorFlow's threads are missing there, so that a call would never return, also of a graph that
+    is loaded there.
 
     Args:
-        owner: int. The id of the process that made it, `os.getpid()`.
+        owner: int. The id of the process that made it, `this_process()`.
 
     Raises:
         RuntimeError: In another process.
@@ -19,5 +35,6 @@ def check_process(owner: int) -> None:
     if os.getpid() != owner:
         raise RuntimeError(
             "TensorFlow does not work in a process that was forked after it was used. Load the "
-            "predictor in the new process, or start processes by `spawn`."
+            "predictor in a process that is started by `spawn`, or in one that is forked before "
+            "the first predictor is loaded."
         )

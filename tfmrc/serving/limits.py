@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -79,6 +80,23 @@ class Limits:
                         f"Received: {longest:,} bytes",
                         413,
                     )
+
+    def check_lists(self, inputs: Mapping[str, Any]) -> None:
+        """Raises a RequestError if lists have too many rows, or a row has too many elements.
+
+        Unlike `check`, it counts the passages that the model does not read, as gRPC does.
+
+        Args:
+            inputs: dict. For each input the value of a request; a value that is no list is passed
+                over.
+
+        Raises:
+            RequestError: With status 413.
+        """
+        for name, rows in inputs.items():
+            if isinstance(rows, list):
+                longest = max((len(row) for row in rows if isinstance(row, list)), default=0)
+                self.check_shape(name, (len(rows), longest))
 
     def check_shape(self, name: str, shape: tuple[int, ...]) -> None:
         """Raises a RequestError if an input has too many rows or too many elements per row.

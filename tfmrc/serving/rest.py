@@ -4,6 +4,7 @@ import asyncio
 import hmac
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -234,8 +235,9 @@ class _Rest:
         body = await self._body(request)
         call.bytes_in = len(body)
         parsed = await offload(len(body), PredictRequest, body)
+        read = partial(parsed.arrays, limits=self.service.limits)
         outputs = await self.service.predict(
-            call, signature=parsed.signature_name, read=parsed.arrays, **_spec(request)
+            call, signature=parsed.signature_name, read=read, **_spec(request)
         )
         size = sum(values.nbytes for values in outputs.values())
         return _json(await offload(size, parsed.reply, outputs))

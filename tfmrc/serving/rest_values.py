@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tfmrc.serving.errors import RequestError
+from tfmrc.serving.limits import Limits
 from tfmrc.serving.signature import SavedSignature
 
 __all__ = ["PredictRequest", "columns_of", "json_of", "rows_of"]
@@ -51,15 +52,26 @@ class PredictRequest:
         if self.in_rows and not self._values:
             raise RequestError('"instances" is empty.')
 
-    def arrays(self, signature: SavedSignature) -> dict[str, np.ndarray]:
+    def arrays(
+        self, signature: SavedSignature, limits: Limits | None = None
+    ) -> dict[str, np.ndarray]:
         """Returns the arrays of the inputs.
 
         Args:
             signature: `SavedSignature`. The signature.
+            limits: `Limits` or None. Limits of rows and of passages, also of those that the model
+                does not read. Default: None.
 
         Raises:
-            RequestError: If they do not fit the signature.
+            RequestError: If they do not fit the signature, or are beyond the limits.
         """
+        inputs = self._inputs(signature)
+        if limits is not None:
+            limits.check_lists(inputs)
+        return signature.arrays(inputs)
+
+    def _inputs(self, signature: SavedSignature) -> dict[str, Any]:
+        """Returns the values of each input."""
         values = self._values
         single = next(iter(signature.inputs)) if len(signature.inputs) == 1 else None
         if not self.in_rows:
@@ -67,17 +79,17 @@ class PredictRequest:
                 if single is None:
                     raise RequestError('"inputs" must be an object: a list for each input.')
                 values = {single: values}
-            return signature.arrays(values)
+            return dict(values)
         if single is not None and not any(
             isinstance(item, dict) and set(item) != {"b64"} for item in values
         ):
-            return signature.arrays({single: values})
+            return {single: values}
         if not all(isinstance(item, dict) for item in values):
             raise RequestError('"instances" must be a list of objects.')
         for item in values:
             if set(item) != set(values[0]):
                 raise RequestError("All instances must have the same inputs.")
-        return signature.arrays({name: [item[name] for item in values] for name in values[0]})
+        return {name: [item[name] for item in values] for name in values[0]}
 
     def reply(self, outputs: Mapping[str, np.ndarray]) -> bytes:
         """Returns the body of the reply in the form of the request.

@@ -3,7 +3,6 @@
 import base64
 import json
 import logging
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 from tfmrc.files import check_links
 from tfmrc.predictors.inputs import check_names, cut_passages, status_message
 from tfmrc.predictors.manifest import manifest_of, verify_files
-from tfmrc.predictors.process import check_process
+from tfmrc.predictors.process import check_process, this_process
 from tfmrc.serving.errors import RequestError
 from tfmrc.serving.model_config import ModelConfig, find_models
 
@@ -83,9 +82,11 @@ class SavedModel:
         FileNotFoundError: If there is no SavedModel.
         tfmrc.predictors.DamagedError: If a file differs from what was written.
         ValueError: If TensorFlow cannot load it.
+        RuntimeError: In a process that was forked after a predictor was made or loaded.
     """
 
     def __init__(self, path: str | PathLike[str], *, verify: bool = True):
+        this_process()  # an error before anything is loaded
         self.path = newest_version(path)
         self.card = _card(self.path)
         check_links(self.path)
@@ -144,7 +145,7 @@ class SavedSignature:
         self._function = function
         self._worker = worker
         self._max_passages = max_passages
-        self._process = os.getpid()
+        self._process = this_process()
         self.inputs: dict[str, tf.TensorSpec] = function.structured_input_signature[1]
         self.outputs: dict[str, tf.TensorSpec] = function.structured_outputs
 

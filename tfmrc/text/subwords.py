@@ -49,7 +49,7 @@ class Subwords(NamedTuple):
         ends = tf.pad(tf.cumsum(self.counts, axis=1), [[0, 0], [1, 0]])
         before = parts_of_rows(ends, row, first[:, None])
         lengths = tf.reduce_sum(counts, axis=1)
-        positions = tf.range(tf.reduce_max(lengths))
+        positions = tf.range(tf.maximum(tf.reduce_max(lengths), 0))  # there may be no rows
         inside = positions < lengths[:, None]
         # Padding keeps the lookup valid for a batch without subwords.
         ids = tf.pad(self.ids, [[0, 0], [0, 1]])
@@ -219,7 +219,7 @@ class SubwordTokenizer(Pickled, tf.Module):
         """
         limit = (self.length - 2 - self.num_separators) // 2
         lengths = tf.minimum(tf.reduce_sum(question.counts, axis=1), limit)
-        size = tf.reduce_max(lengths) + 1 + self.num_separators
+        size = tf.maximum(tf.reduce_max(lengths), 0) + 1 + self.num_separators
         positions = tf.range(size)[None, :]
         ids = tf.pad(question.ids, [[0, 0], [1, 0]])
         ids = tf.gather(
@@ -251,7 +251,7 @@ class SubwordTokenizer(Pickled, tf.Module):
         width = longest(prefix_lengths + tf.minimum(lengths, room) + 1, self.length)
 
         # === Ids ===
-        count = tf.reduce_max(num_windows)
+        count = tf.maximum(tf.reduce_max(num_windows), 1)  # there may be no rows
         if has_static_shapes():
             count = _power_of_two(count)
         window = tf.range(count)[None, :, None]

@@ -1,5 +1,6 @@
 """Prediction files: writing, resuming, reading, and errors that name file and line."""
 
+import fcntl
 import gzip
 import json
 from pathlib import Path
@@ -179,3 +180,17 @@ def test_fields_of_a_wrong_type_are_named(tmp_path: Path, field: str, value: obj
     path.write_text(json.dumps({"id": "a", "answer": "x", field: value}) + "\n")
     with pytest.raises(ValueError, match=rf"run.jsonl, line 1: '{field}' must be"):
         read_predictions(path)
+
+
+def test_a_file_that_was_replaced_before_it_was_locked_is_not_written(tmp_path, monkeypatch):
+    path, other = tmp_path / "run.jsonl", tmp_path / "other.jsonl"
+    lock = fcntl.flock
+
+    def replaced(file, how):
+        other.write_text("")
+        other.replace(path)
+        lock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", replaced)
+    with pytest.raises(OSError, match="Another process is writing"):
+        PredictionWriter(path)

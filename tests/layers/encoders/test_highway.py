@@ -1,3 +1,4 @@
+import keras
 import numpy as np
 import pytest
 from keras import Variable, ops
@@ -60,3 +61,17 @@ def test_initial_weights(stddev):
     layer.build((None, 100))
     assert np.std(layer.transforms[0].kernel) == pytest.approx(stddev, rel=0.05)
     np.testing.assert_array_equal(layer.gates[0].bias, 0.0)
+
+
+def test_layers_within_may_have_a_policy_of_their_own():
+    policies = keras.dtype_policies.DTypePolicyMap(default_policy="float32")
+    policies["decoder_highway/.*"] = "bfloat16"
+    x = np.ones((1, 2, 4), "float32")
+    layer = Highway(name="decoder_highway", dtype=policies)
+    found = layer(x)
+    assert {transform.compute_dtype for transform in layer.transforms} == {"bfloat16"}
+    assert keras.backend.standardize_dtype(found.dtype) == "float32"
+    plain = Highway()
+    plain.build(x.shape)
+    plain.set_weights(layer.get_weights())
+    np.testing.assert_allclose(found, plain(x), atol=0.01)

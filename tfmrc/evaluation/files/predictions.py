@@ -1,6 +1,7 @@
 """Prediction files: one JSON object per line, written while a model runs, resumable."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -171,7 +172,7 @@ class PredictionWriter:
         self._file = self.path.open("a", encoding="utf-8")
         try:
             if self.path.is_file():  # not /dev/stdout or a pipe
-                _lock(self._file)
+                _lock(self._file, self.path)
                 if resume:
                     self.done = _resume(self.path)
                 else:
@@ -211,14 +212,20 @@ class PredictionWriter:
         self.close()
 
 
-def _lock(file: IO[str]) -> None:
-    """Locks a file until it is closed; the system releases the lock when the process ends."""
+def _lock(file: IO[str], path: Path) -> None:
+    """Locks a file until it is closed; the system releases the lock when the process ends.
+
+    A process that had the lock may have replaced the file after it was opened here.
+    """
     import fcntl
 
+    said = f"Another process is writing {path}. Wait until it ends."
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        raise OSError(f"Another process is writing {file.name}. Wait until it ends.") from error
+        raise OSError(said) from error
+    if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+        raise OSError(said)
 
 
 def _prediction(path: str | Path, number: int, record: Any) -> Prediction:

@@ -61,7 +61,7 @@ def predict(
     """
     folder = folders.run_folder(experiment, run)
     folders.check_trained(experiment, folder)
-    examples = _read(questions, output, columns, table_columns(experiment))
+    examples = _read(questions, output, form, columns, table_columns(experiment))
     predictor = load_run(single_run(experiment, folder))
     settings = experiment.evaluation
     model = "" if output is None else run_digest(experiment, folder)
@@ -101,7 +101,7 @@ def predict_with(
         ValueError: As `predict`.
     """
     check_exists(folder)
-    examples = _read(questions, output, columns)
+    examples = _read(questions, output, form, columns)
     predictor, chosen = load_saved(folder, options)
     _predict(
         predictor,
@@ -118,10 +118,13 @@ def predict_with(
 def _read(
     questions: str | Path,
     output: str | Path | None,
+    form: Form | None,
     columns: Mapping[str, Any] | None,
     usual: Mapping[str, Any] | None = None,
 ) -> list[Any]:
     if output is not None:
+        if form not in (None, "full"):
+            raise ValueError(f"A file holds the full form. Received: --format {form}")
         _check_output(Path(output), Path(questions))
     return read_questions(questions, columns, usual)
 
@@ -140,8 +143,6 @@ def _predict(
     """Writes the predictions of examples to a file or prints them."""
     examples = askable(predictor, name, examples)
     if output is not None:
-        if form not in (None, "full"):
-            raise ValueError(f"A file holds the full form. Received: --format {form}")
         answer_all(
             predictor,
             examples,

@@ -63,8 +63,10 @@ class Highway(keras.layers.Layer):
             self.dropouts, self.transforms, self.gates, strict=True
         ):
             x = dropout(x, training=training)
-            g = ops.sigmoid(gate(x))  # daanet-02
-            x = g * self.activation(transform(x)) + (1.0 - g) * x  # daanet-03
+            # Cast, since a `DTypePolicyMap` may give the layers within policies of their own.
+            h, g = (ops.cast(layer(x), x.dtype) for layer in (transform, gate))
+            g = ops.sigmoid(g)  # daanet-02
+            x = g * self.activation(h) + (1.0 - g) * x  # daanet-03
         return x
 
     def compute_output_shape(self, input_shape):

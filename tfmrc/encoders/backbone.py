@@ -91,6 +91,11 @@ class BackboneEncoder(keras.layers.Layer):
     ):
         kwargs.setdefault("name", "encoder")
         super().__init__(**kwargs)
+        policies = self.dtype_policy
+        if isinstance(policies, keras.dtype_policies.DTypePolicyMap):
+            # Keras finds those of the backbone's layers by their paths, such as `encoder/.*`.
+            own = policies[self.name]
+            self.dtype_policy = policies if own == policies.default_policy else own
         if layers not in ("last", "mix"):
             raise ValueError(f"`layers` must be 'last' or 'mix'. Received: layers={layers!r}")
         if activation is not None and activation not in hub.ACTIVATIONS:

@@ -9,13 +9,16 @@ def own_policy(layer: keras.layers.Layer) -> Any:
     """Returns the dtype policy that a `DTypePolicyMap` has for the name of a layer.
 
     Keras reads the map by a layer's path, which it knows from `build` on. A layer that creates its
-    weights in its constructor sets this policy first.
+    weights in its constructor sets this policy first, for itself and for the layers in it.
 
     Args:
         layer: `keras.layers.Layer`. The layer, whose base constructor has run.
 
     Returns:
         A `keras.dtype_policies.DTypePolicy`; without a map that of the layer.
+
+    Raises:
+        ValueError: The map has a policy for a layer within this one.
 
     Example:
 
@@ -27,6 +30,12 @@ def own_policy(layer: keras.layers.Layer) -> Any:
     'bfloat16'
     """
     policy = layer.dtype_policy
-    if isinstance(policy, keras.dtype_policies.DTypePolicyMap):
-        return policy[layer.name]
-    return policy
+    if not isinstance(policy, keras.dtype_policies.DTypePolicyMap):
+        return policy
+    within = [key for key in policy if key.startswith(f"{layer.name}/")]
+    if within:
+        raise ValueError(
+            f"{type(layer).__name__} has one policy for all of its weights: give the "
+            f"`DTypePolicyMap` one for {layer.name!r}. Received: {', '.join(within)}"
+        )
+    return policy[layer.name]

@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from tests.training.adam_reference import AdamReference
-from tfmrc.training import AdamW
+from tfmrc.training import SGD, AdamW
 from tfmrc.training.optimizers.adamw import clip_by_global_norm
 from tfmrc.training.schedules.warmup_cosine import warmup_cosine
 
@@ -206,3 +206,14 @@ def test_an_update_has_few_operations(rng):
     assert types.count("ResourceApplyAdam") == types.count("L2Loss") == len(variables)
     averaged_and_decayed = len(variables) + len(optimizer.decayed)
     assert types.count("ResourceApplyGradientDescent") == averaged_and_decayed
+
+
+@pytest.mark.parametrize("optimizer", [lambda: AdamW(0.1), lambda: SGD(0.1)])
+def test_the_end_of_data_of_unknown_length_is_no_update(optimizer):
+    """TensorFlow runs what needs no data before it finds the end: the count of the updates."""
+    data = tf.data.Dataset.from_tensors((np.ones((2, 1)), np.zeros((2, 1)))).repeat(3)
+    inputs = keras.Input((1,))
+    model = keras.Model(inputs, keras.layers.Dense(1)(inputs))
+    model.compile(optimizer(), "mse")
+    model.fit(data.filter(lambda x, y: True), epochs=2, verbose=0)
+    assert int(model.optimizer.iterations) == 6

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from tfmrc.layers.embedding.own_policy import own_policy
+from tfmrc.ops.own_policy import own_policy
 from tfmrc.sizes import sizes
 
 

@@ -9,7 +9,7 @@ from keras import ops
 
 from tfmrc.encoders.projected_lstm import ProjectedLSTM
 from tfmrc.encoders.torch_state_dict import read_state_dict
-from tfmrc.layers.embedding.own_policy import own_policy
+from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.shapes import flatten_leading
 from tfmrc.sizes import sizes
 

@@ -6,7 +6,7 @@ from keras import ops
 
 from tfmrc.encoders.character_cnn import CharacterCNN
 from tfmrc.encoders.projected_lstm import ProjectedLSTM
-from tfmrc.layers.embedding.own_policy import own_policy
+from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.shapes import flatten_leading
 from tfmrc.sizes import sizes
 

@@ -5,7 +5,7 @@ from typing import Any
 import keras
 
 
-def own_policy(layer: keras.layers.Layer) -> Any:
+def own_policy(layer: keras.layers.Layer, *, has_parts: bool = False) -> Any:
     """Returns the dtype policy that a `DTypePolicyMap` has for the name of a layer.
 
     Keras reads the map by a layer's path, which it knows from `build` on. A layer that creates its
@@ -13,9 +13,12 @@ def own_policy(layer: keras.layers.Layer) -> Any:
 
     Args:
         layer: `keras.layers.Layer`. The layer, whose base constructor has run.
+        has_parts: bool. Whether the layers in it may have policies of their own, by their paths.
+            Default: False.
 
     Returns:
-        A `keras.dtype_policies.DTypePolicy`; without a map that of the layer.
+        A `keras.dtype_policies.DTypePolicy`; without a map that of the layer. With `has_parts` the
+        map itself, if it has none for the name of the layer.
 
     Raises:
         ValueError: The map has a policy for a layer within this one.
@@ -23,7 +26,7 @@ def own_policy(layer: keras.layers.Layer) -> Any:
     Example:
 
     >>> import keras
-    >>> from tfmrc.layers.embedding.own_policy import own_policy
+    >>> from tfmrc.ops.own_policy import own_policy
     >>> policies = keras.dtype_policies.DTypePolicyMap("float32")
     >>> policies["words"] = "bfloat16"
     >>> own_policy(keras.layers.Dense(2, name="words", dtype=policies)).name
@@ -32,10 +35,13 @@ def own_policy(layer: keras.layers.Layer) -> Any:
     policy = layer.dtype_policy
     if not isinstance(policy, keras.dtype_policies.DTypePolicyMap):
         return policy
+    own = policy[layer.name]
+    if has_parts:
+        return policy if own == policy.default_policy else own
     within = [key for key in policy if key.startswith(f"{layer.name}/")]
     if within:
         raise ValueError(
             f"{type(layer).__name__} has one policy for all of its weights: give the "
             f"`DTypePolicyMap` one for {layer.name!r}. Received: {', '.join(within)}"
         )
-    return policy[layer.name]
+    return own

@@ -217,3 +217,18 @@ def test_the_end_of_data_of_unknown_length_is_no_update(optimizer):
     model.compile(optimizer(), "mse")
     model.fit(data.filter(lambda x, y: True), epochs=2, verbose=0)
     assert int(model.optimizer.iterations) == 6
+
+
+def test_accumulated_gradients_over_epochs_of_unknown_length():
+    """Each sum of three crosses the ends of epochs of five batches."""
+    x = np.arange(1.0, 6.0).reshape(5, 1, 1)
+    data = tf.data.Dataset.from_tensor_slices((x, np.zeros_like(x)))
+    weights = []
+    for each in (data, data.filter(lambda x, y: True)):
+        inputs = keras.Input((1,))
+        dense = keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+        model = keras.Model(inputs, dense(inputs))
+        model.compile(SGD(0.01, 0.0, False, gradient_accumulation_steps=3), "mse")
+        model.fit(each, epochs=3, verbose=0)
+        weights.append(model.get_weights()[0])
+    np.testing.assert_array_equal(*weights)

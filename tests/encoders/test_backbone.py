@@ -513,3 +513,16 @@ def test_rates_of_the_layers() -> None:
     assert len(shared) == 3
     with pytest.raises(ValueError, match="factor=-1"):
         encoders.learning_rate_multipliers(layer, -1)
+
+
+@pytest.mark.parametrize("layers", ["last", "mix"])
+@pytest.mark.parametrize("part", ["encoder", "encoder/.*"])
+def test_a_policy_by_the_name_of_the_layer_or_of_its_parts(layers, part) -> None:
+    policies = keras.dtype_policies.DTypePolicyMap("float32")
+    policies[part] = "mixed_bfloat16"
+    sizes = {"vocabulary_size": 20, "num_layers": 1, "num_heads": 2, "hidden_dim": 4}
+    layer = BackboneEncoder("bert", {**sizes, "intermediate_dim": 8}, layers=layers, dtype=policies)
+    for encoder in (layer, BackboneEncoder.from_config(layer.get_config())):
+        assert hub.transformer_layers(encoder.backbone)[0].compute_dtype == "bfloat16"
+        outputs = encoder(np.array([[[2, 7, 8, 3, 0]]]))
+        assert outputs.dtype == ("bfloat16" if part == "encoder" else "float32")

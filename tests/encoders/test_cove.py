@@ -348,3 +348,12 @@ def test_beside_torch(tmp_path):
     for name in ("zip", "legacy", "nested"):
         result = ops.convert_to_numpy(load_cove(tmp_path / f"{name}.pth")(x, mask))
         np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)
+
+
+def test_a_policy_by_the_name_of_the_layer():
+    policies = keras.dtype_policies.DTypePolicyMap("float32")
+    policies["cove"] = "bfloat16"
+    cove = CoVe(units=3, input_dim=4, name="cove", dtype=policies)
+    assert {variable.dtype for variable in cove.variables} == {"bfloat16"}
+    assert cove(np.ones((1, 3, 4), "float32")).dtype == "bfloat16"
+    assert CoVe.from_config(cove.get_config()).compute_dtype == "bfloat16"

@@ -353,3 +353,17 @@ def test_arguments_that_are_wrong(change, message):
     options = {"filters": [[1, 2]], "projection_dim": 2, "lstm_dim": 3}
     with pytest.raises(ValueError, match=message):
         ELMo(**options | change)
+
+
+def test_a_policy_by_the_name_of_the_layer():
+    policies = keras.dtype_policies.DTypePolicyMap("float32")
+    policies["elmo"] = "mixed_bfloat16"
+    sizes = {"filters": [[1, 4]], "projection_dim": 3, "lstm_dim": 5}
+    elmo = ELMo(**sizes, name="elmo", dtype=policies)
+    again = ELMo.from_config(elmo.get_config())
+    for layer in (elmo, again, elmo.words, again.directions[1][0]):
+        assert layer.compute_dtype == "bfloat16" and layer.variable_dtype == "float32"
+    assert elmo(padded(SENTENCES)).dtype == "bfloat16"
+    policies["elmo/words"] = "float32"
+    with pytest.raises(ValueError, match="one for 'elmo'. Received: elmo/words"):
+        ELMo(**sizes, name="elmo", dtype=policies)

@@ -9,6 +9,7 @@ from tfmrc.encoders import keras_hub_backbone as hub
 from tfmrc.encoders.subword_rows import AllSubwords, RealSubwords
 from tfmrc.encoders.word_pooling import WordPooling
 from tfmrc.ops.masking import mask_bias
+from tfmrc.ops.own_policy import own_policy
 from tfmrc.sizes import sizes
 
 
@@ -91,6 +92,7 @@ class BackboneEncoder(keras.layers.Layer):
     ):
         kwargs.setdefault("name", "encoder")
         super().__init__(**kwargs)
+        self.dtype_policy = own_policy(self, has_parts=True)  # such as those of `encoder/.*`
         if layers not in ("last", "mix"):
             raise ValueError(f"`layers` must be 'last' or 'mix'. Received: layers={layers!r}")
         if activation is not None and activation not in hub.ACTIVATIONS:

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.ops.own_policy import own_policy
 from tfmrc.sizes import sizes
 
 
@@ -57,6 +58,7 @@ class CharacterCNN(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.dtype_policy = own_policy(self)
         if not filters or any(len(pair) != 2 or min(pair) < 1 for pair in filters):
             raise ValueError(
                 "`filters` must be pairs of a width and a number of filters. "

@@ -9,6 +9,7 @@ from keras import ops
 
 from tfmrc.encoders.projected_lstm import ProjectedLSTM
 from tfmrc.encoders.torch_state_dict import read_state_dict
+from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.shapes import flatten_leading
 from tfmrc.sizes import sizes
 
@@ -58,6 +59,7 @@ class CoVe(keras.layers.Layer):
 
     def __init__(self, units=300, input_dim=300, num_layers=2, encoder_trainable=False, **kwargs):
         super().__init__(**kwargs)
+        self.dtype_policy = own_policy(self)
         sizes = {"units": units, "input_dim": input_dim, "num_layers": num_layers}
         for name, size in sizes.items():
             if size < 1:

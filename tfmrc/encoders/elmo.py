@@ -6,6 +6,7 @@ from keras import ops
 
 from tfmrc.encoders.character_cnn import CharacterCNN
 from tfmrc.encoders.projected_lstm import ProjectedLSTM
+from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.shapes import flatten_leading
 from tfmrc.sizes import sizes
 
@@ -109,6 +110,7 @@ class ELMo(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.dtype_policy = own_policy(self)
         sizes = {
             "projection_dim": projection_dim,
             "lstm_dim": lstm_dim,

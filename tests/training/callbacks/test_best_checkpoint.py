@@ -159,3 +159,32 @@ def test_the_numbers_are_those_of_the_saved_weights_after_a_lost_checkpoint(path
     with pytest.warns(UserWarning, match="whose checkpoint was lost"):
         assert train(2) == (2, 2, 3)
     assert train(3) == (2, 2, 3)  # trained again
+
+
+@pytest.mark.parametrize("ema", [False, True])
+def test_layers_with_lora_can_be_trained_after_the_best_weights_are_loaded(path, ema):
+    """Keras loads an update of zeros, which has no gradient."""
+
+    def adapted(with_lora=True):
+        inputs = keras.Input((3,))
+        dense = keras.layers.Dense(2, use_bias=False, name="dense")
+        model = keras.Model(inputs, dense(inputs))
+        if with_lora:
+            dense.enable_lora(1)
+        model.compile(training.AdamW(0.1, use_ema=ema, ema_momentum=0.5), "mse")
+        return model
+
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(8, 3)), rng.normal(size=(8, 2))
+    model = adapted()
+    best = training.BestCheckpoint(path, "loss")
+    model.fit(x, y, epochs=3, verbose=0, callbacks=[best])
+    outputs = model.predict(x, verbose=0)
+    assert all(np.any(w != 0) for w in map(keras.ops.convert_to_numpy, model.trainable_variables))
+    for other in (adapted(), adapted(with_lora=False)):  # also one whose update is merged
+        training.load_weights(other, path)
+        np.testing.assert_allclose(other.predict(x, verbose=0), outputs, rtol=1e-5, atol=1e-6)
+    kernel = keras.ops.convert_to_numpy(model.layers[-1]._kernel)
+    losses = model.fit(x, y, epochs=3, verbose=0).history["loss"]
+    assert losses[2] < losses[1] < losses[0]
+    np.testing.assert_array_equal(model.layers[-1]._kernel, kernel)

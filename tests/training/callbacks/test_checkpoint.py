@@ -319,11 +319,11 @@ def test_what_makes_no_sense_is_refused(tmp_path, arguments, word):
         training.Checkpoint(tmp_path, **arguments)
 
 
-def _in_executions_of_four(folder, x, last=None, **options):
+def _in_executions_of_four(folder, x, last=None, per_execution=4, **options):
     """Trains two epochs of a small model; the run is killed after batch `last` of the second."""
     inputs = keras.Input((2,))
     model = keras.Model(inputs, keras.layers.Dense(1, kernel_initializer="ones")(inputs))
-    model.compile(training.AdamW(0.1), "mse", steps_per_execution=4)
+    model.compile(training.AdamW(0.1), "mse", steps_per_execution=per_execution)
     checkpoint = training.Checkpoint(folder, every_steps=1)
 
     class Killed(keras.callbacks.Callback):
@@ -361,6 +361,31 @@ def test_an_epoch_that_ends_within_an_execution_counts_its_batches(tmp_path):
         tmp_path / "endless", data.repeat(), steps_per_epoch=10
     )
     assert (checkpoint.step, int(model.optimizer.iterations)) == (24, 24)
+
+
+def test_an_epoch_of_unknown_length_counts_the_batches_of_its_last_execution(tmp_path):
+    values = np.random.default_rng(2).normal(size=(10, 1, 2)).astype("float32")
+    data = tf.data.Dataset.from_tensor_slices((values, values.sum(-1, keepdims=True) * 3))
+    data = data.filter(lambda x, y: True)
+    unbroken, checkpoint = _in_executions_of_four(tmp_path / "whole", data)
+    assert (checkpoint.step, int(unbroken.optimizer.iterations)) == (20, 20)
+    _, checkpoint = _in_executions_of_four(tmp_path / "killed", data, 11)
+    assert (checkpoint.step, checkpoint.step_in_epoch) == (20, 10)
+    resumed, checkpoint = _in_executions_of_four(tmp_path / "killed", data)
+    assert (checkpoint.step, int(resumed.optimizer.iterations)) == (20, 20)
+    for one, two in zip(unbroken.get_weights(), resumed.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_other_executions_within_an_epoch_are_refused(tmp_path):
+    """Two executions of three passed over its four batches, and two were not trained."""
+    values = np.random.default_rng(2).normal(size=(10, 1, 2)).astype("float32")
+    data = tf.data.Dataset.from_tensor_slices((values, values.sum(-1, keepdims=True) * 3))
+    _in_executions_of_four(tmp_path, data, 3)
+    with pytest.raises(ValueError, match="4 batches of the epoch .*steps_per_execution=4"):
+        _in_executions_of_four(tmp_path, data, per_execution=3)
+    resumed, checkpoint = _in_executions_of_four(tmp_path, data, per_execution=2)
+    assert (checkpoint.step, int(resumed.optimizer.iterations)) == (20, 20)
 
 
 @pytest.mark.parametrize("skipped", [1, 2])

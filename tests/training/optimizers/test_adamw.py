@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from tests.training.adam_reference import AdamReference
-from tfmrc.training import AdamW
+from tfmrc.training import SGD, AdamW
 from tfmrc.training.optimizers.adamw import clip_by_global_norm
 from tfmrc.training.schedules.warmup_cosine import warmup_cosine
 
@@ -206,3 +206,29 @@ def test_an_update_has_few_operations(rng):
     assert types.count("ResourceApplyAdam") == types.count("L2Loss") == len(variables)
     averaged_and_decayed = len(variables) + len(optimizer.decayed)
     assert types.count("ResourceApplyGradientDescent") == averaged_and_decayed
+
+
+@pytest.mark.parametrize("optimizer", [lambda: AdamW(0.1), lambda: SGD(0.1)])
+def test_the_end_of_data_of_unknown_length_is_no_update(optimizer):
+    """TensorFlow runs what needs no data before it finds the end: the count of the updates."""
+    data = tf.data.Dataset.from_tensors((np.ones((2, 1)), np.zeros((2, 1)))).repeat(3)
+    inputs = keras.Input((1,))
+    model = keras.Model(inputs, keras.layers.Dense(1)(inputs))
+    model.compile(optimizer(), "mse")
+    model.fit(data.filter(lambda x, y: True), epochs=2, verbose=0)
+    assert int(model.optimizer.iterations) == 6
+
+
+def test_accumulated_gradients_over_epochs_of_unknown_length():
+    """Each sum of three crosses the ends of epochs of five batches."""
+    x = np.arange(1.0, 6.0).reshape(5, 1, 1)
+    data = tf.data.Dataset.from_tensor_slices((x, np.zeros_like(x)))
+    weights = []
+    for each in (data, data.filter(lambda x, y: True)):
+        inputs = keras.Input((1,))
+        dense = keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+        model = keras.Model(inputs, dense(inputs))
+        model.compile(SGD(0.01, 0.0, False, gradient_accumulation_steps=3), "mse")
+        model.fit(each, epochs=3, verbose=0)
+        weights.append(model.get_weights()[0])
+    np.testing.assert_array_equal(*weights)

@@ -1,8 +1,8 @@
 import keras
 from keras import ops
 
-from tfmrc.layers.embedding.own_policy import own_policy
 from tfmrc.layers.encoders.linear import normal
+from tfmrc.ops.own_policy import own_policy
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

@@ -3,9 +3,9 @@
 import keras
 from keras import ops
 
-from tfmrc.layers.embedding.own_policy import own_policy
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.masking import masked_max
+from tfmrc.ops.own_policy import own_policy
 from tfmrc.sizes import sizes
 
 

@@ -1,10 +1,10 @@
 import keras
 from keras import ops
 
-from tfmrc.layers.embedding.own_policy import own_policy
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.checks import check_indices
 from tfmrc.ops.ids import NUM_SPECIAL, PAD
+from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.shapes import product
 
 WORDS = f"from_{NUM_SPECIAL}"

@@ -78,7 +78,8 @@ class Checkpoint(keras.callbacks.Callback):
 
     Raises:
         ValueError: If a number is not positive; when `fit` starts, if the folder's run has another
-            model, another optimizer or other callbacks.
+            model, another optimizer or other callbacks, or is within an epoch at a batch where no
+            execution of the model begins (`steps_per_execution`).
 
     Example:
 
@@ -270,6 +271,14 @@ class Checkpoint(keras.callbacks.Callback):
         drop = idle if self._data_starts_at is None else self._facts["step"] - self._data_starts_at
         if not idle and not drop:
             return
+        steps = model.steps_per_execution
+        before = self._facts.get("steps_per_execution", steps)  # not in files of older versions
+        if before != steps and idle % steps and idle != self.params.get("steps"):
+            raise ValueError(
+                f"{idle} batches of the epoch are trained, which are no whole number of executions "
+                f"of {steps}: compile(..., steps_per_execution={before}) until the end of the "
+                f"epoch. Received: steps_per_execution={steps}, folder={str(self.folder)!r}"
+            )
         train_function, logs = model.train_function, self._facts["logs"]
         left = {"idle": idle, "drop": drop}
 
@@ -358,6 +367,7 @@ class Checkpoint(keras.callbacks.Callback):
         self._facts["callbacks"] = [callback.get_state() for callback in self.callbacks]
         self._facts["callback_names"] = _class_names(self.callbacks)
         self._facts["optimizer"] = _optimizer_names(self.model)
+        self._facts["steps_per_execution"] = self.model.steps_per_execution
         name = f"step-{self._facts['step']:010d}-{self._facts['epoch']:05d}.npz"
         variables = {
             f"{part}/{i:05d}": variable

@@ -16,6 +16,7 @@ from tfmrc.models.folder import optimizer_of
 from tfmrc.training.callbacks.state_file import DIGEST_SIZE, check_room, digest_of
 
 _DIGEST_MARK = b"sha256:"
+_ADAPTED = "adapted"  # in a file: the variables of layers with LoRA
 
 
 def has_averages(model: keras.Model) -> bool:
@@ -231,12 +232,15 @@ def save_weights(
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    check_room(path, [_size(variable) for variable in model.variables])
+    check_room(path, [_size(variable) for variable in (*model.variables, *_adapted(model))])
     temporary = path.with_name(f".{path.name.removesuffix('.weights.h5')}.tmp.weights.h5")
     try:
         keras.saving.save_weights(model, temporary, objects_to_skip=optimizer_of(model))
         with h5py.File(temporary, "r+") as file:
             file.attrs.update(facts or {})
+            for number, variable in enumerate(_adapted(model)):
+                values = keras.ops.convert_to_numpy(variable)
+                file[f"{_ADAPTED}/{number}"] = np.asarray(values, "float32")
         check_readable(temporary)
         with open(temporary, "r+b") as file:
             digest = digest_of(file, file.seek(0, os.SEEK_END))
@@ -294,6 +298,9 @@ def _size(variable: Any) -> int:
 def load_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
     """Reads weights into a model and leaves its optimizer unchanged.
 
+    Layers with LoRA (`enable_lora`) have their kernels and updates apart, as they were saved, so
+    that the updates can be trained further.
+
     Args:
         model: `keras.Model`. A built model.
         path: str or path. A file that `save_weights` wrote, or one without a digest.
@@ -303,6 +310,26 @@ def load_weights(model: keras.Model, path: str | os.PathLike[str]) -> None:
     """
     check_weights(path)
     keras.saving.load_weights(model, str(path), objects_to_skip=optimizer_of(model))
+    variables = _adapted(model)
+    with h5py.File(path, "r") as file:
+        arrays = [array[...] for _, array in sorted(file.get(_ADAPTED, {}).items(), key=_number)]
+    if [array.shape for array in arrays] == [tuple(variable.shape) for variable in variables]:
+        restore(list(zip(variables, arrays, strict=True)))
+
+
+def _number(item: tuple[str, Any]) -> int:
+    return int(item[0])
+
+
+def _adapted(model: keras.Model) -> list[Any]:
+    """Returns the variables of layers with LoRA.
+
+    Keras saves the sum of kernel and update as the kernel, and loads an update whose two factors
+    are 0: no training could change it any more.
+    """
+    layers = keras_private.all_sublayers(model)
+    adapted = [layer for layer in layers if getattr(layer, "lora_enabled", False)]
+    return [variable for layer in adapted for variable in layer.variables]
 
 
 def check_weights(path: str | os.PathLike[str]) -> None:

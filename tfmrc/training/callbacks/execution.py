@@ -32,10 +32,12 @@ class Execution:
         Args:
             model: `keras.Model`. The model, compiled.
             batch: int. The first batch of the execution.
-            steps: int or None. Number of batches of the epoch, if it is known.
+            steps: int or None. Number of batches of the epoch; None if it is unknown, so that any
+                execution may be the last one.
         """
         self._updates = None
-        if steps and batch + getattr(model, "steps_per_execution", 1) > steps:
+        per_execution = getattr(model, "steps_per_execution", 1)
+        if per_execution > 1 and (not steps or batch + per_execution > steps):
             keras_private.sync_state(model)
             self._updates = _updates(model.optimizer)
 

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 
 from tfmrc import keras_private
-from tfmrc.training.optimizers.updates import descend
+from tfmrc.training.optimizers.updates import after, descend
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
@@ -59,6 +59,11 @@ class LearningRateMultipliers(keras.optimizers.Optimizer):
             if re.search(pattern, known.path):
                 return float(factor)
         return 1.0
+
+    def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
+        """Updates the variables, and counts the update if there was a batch."""
+        with after(grads):
+            super().apply(grads, trainable_variables)
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Decays and updates one variable."""

@@ -5,6 +5,8 @@ half of the operations in the training step of a small Masque are the optimizer'
 kernels make the graph sooner and pass over the memory of the weights once.
 """
 
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import keras
@@ -92,6 +94,23 @@ def squared_norm(x: Any) -> Any:
 
         return 2.0 * tf.nn.l2_loss(x)
     return ops.sum(ops.square(x))
+
+
+def after(grads: Sequence[Any]) -> AbstractContextManager[Any]:
+    """Returns a context in which operations wait for the gradients.
+
+    In a graph of TensorFlow an operation that needs no data runs also in the step that finds the
+    end of the data: Keras counts that step as an update.
+
+    Args:
+        grads: list. Tensors and None.
+    """
+    present = [g for g in grads if g is not None]
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        return tf.control_dependencies(present[:1])
+    return nullcontext()
 
 
 def _handle(variable: Any) -> Any:

@@ -36,6 +36,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/layers/heads/test_copy_switch.py",
     ),
     "tfmrc/ops/normalization.py": ("tests/layers/encoders/test_layer_normalization.py",),
+    "tfmrc/ops/own_policy.py": ("tests/ops/test_own_policy.py",),
     "tfmrc/ops/portable.py": ("tests/ops/test_portable.py",),
     "tfmrc/ops/positions.py": ("tests/ops/test_shapes_and_positions.py",),
     "tfmrc/ops/gelu.py": ("tests/ops/test_gelu.py",),

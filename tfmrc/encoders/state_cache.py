@@ -30,8 +30,8 @@ class StateCache:
     only new windows are computed, once. The states are the same to rounding: a window is computed
     among others than before. The file is a database of SQLite, named after the encoder's weights
     and dtype, so that another encoder gets another one; an interruption loses at most one batch,
-    and a damaged entry is computed again. If the disk is full, or the folder
-    cannot be written, new windows are not kept.
+    and a damaged entry is computed again. If the disk is full, or the folder cannot be written, new
+    windows are not kept.
 
     A traced function, such as the training step of a compiled model, keeps the way that it was
     traced with: enter the block before `fit`, and do not change the encoder's weights inside it.

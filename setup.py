@@ -15,9 +15,12 @@ RUNTIME = [
     "numpy>=2.0",
     "tensorflow>=2.21,<2.22",
     "tensorflow-text>=2.21,<2.22",
+    "filelock>=3.16",
     "ijson>=3.3",
+    "lazy-loader>=0.4",
     "matplotlib>=3.9",
     "pycocoevalcap>=1.2",
+    "pydantic>=2.10",
     "PyYAML>=6.0",
     "rich>=13.7",
     "tensorboard>=2.20",
@@ -99,6 +102,7 @@ setup(
     package_data={
         "tfmrc": [
             "py.typed",
+            "**/*.pyi",
             "**/*.json",
             "**/*.jsonl",
             "**/*.txt",

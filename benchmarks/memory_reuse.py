@@ -34,7 +34,7 @@ SETTINGS = {
 def train(name: str, steps: int) -> None:
     """Trains a model for some steps and prints time and new pages of a step, and the memory."""
     if os.environ.get("KEEP"):
-        from tfmrc.memory import keep_freed_memory
+        from tfmrc.utils.memory import keep_freed_memory
 
         keep_freed_memory()
     import keras

@@ -31,7 +31,7 @@ def forget() -> None:
 
     TensorFlow registers every `tf.custom_gradient` that it traces under a new name and never
     removes it. The entry holds the whole graph of the model: 20 MiB for a model with two small
-    layers, again for every `fit`. The registry is private; `tests/test_memory.py` fails if it
+    layers, again for every `fit`. The registry is private; `tests/utils/test_memory.py` fails if it
     moves.
     """
     if "matplotlib.pyplot" in sys.modules:

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tfmrc.arguments import nearest
-from tfmrc.memory import keep_freed_memory
-from tfmrc.pipes import run_piped
+from tfmrc.utils.arguments import nearest
+from tfmrc.utils.memory import keep_freed_memory
+from tfmrc.utils.pipes import run_piped
 
 GUIDE = """Machine reading with Keras: train a model, score it, export it, ask it.
 
@@ -573,7 +573,7 @@ def _run(options: Any) -> Any:
     folder = Path(options.run)
     config = folder / run_folder.CONFIG
     if not run_folder.is_run(folder) or not config.is_file():
-        from tfmrc.loading import not_a_model
+        from tfmrc.predictors.load import not_a_model
 
         _, found, models = not_a_model(folder).partition(" Models in ")
         raise ValueError(
@@ -835,7 +835,7 @@ def _ask(options: Any) -> None:
 
 
 def _verify(options: Any) -> None:
-    from tfmrc.predictors import verify
+    from tfmrc.storage import verify
 
     for folder in options.folder:
         for verified in verify(folder):

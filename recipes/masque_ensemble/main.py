@@ -7,8 +7,7 @@ from pathlib import Path
 
 from tfmrc import evaluation
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
-from tfmrc.experiments import load
-from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments import load, run_folder as folders
 from tfmrc.experiments.reporting import paper_figures, split_of
 from tfmrc.experiments.scoring import prefix_of
 from tfmrc.experiments.sources import answer_references, data_folder

@@ -51,7 +51,7 @@ def answers(predictor: Any, examples: Sequence[Example]) -> Iterator[str]:
     """Yields a paragraph, and each question with the predictor's answer and people's.
 
     Args:
-        predictor: A `tfmrc.serving.ExportedPredictor`, or another one.
+        predictor: A `tfmrc.predictors.ExportedPredictor`, or another one.
         examples: Questions about one paragraph.
     """
     paragraph = examples[0].passages[0]
@@ -81,7 +81,7 @@ def own_question(export: str, run: Path) -> Iterator[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Prints the figures of evaluated runs, and what an export answers."""
-    from tfmrc.serving import ExportedPredictor
+    from tfmrc.predictors import ExportedPredictor
 
     parser = argparse.ArgumentParser(description="Shows what `make demo` has trained.")
     parser.add_argument("export", help="savedmodels/squad_demo/1")

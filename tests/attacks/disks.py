@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.attacks import commands
 from tests.attacks.kills import RESULTS, action, differences, half_written, start
-from tfmrc.predictors.manifest import verify_files
+from tfmrc.storage.manifest import verify_files
 
 NAMES = ("prepare", "train", "export", "predict")
 FUTURE = 4_000_000_000.0

@@ -14,8 +14,8 @@ import tensorflow as tf
 
 from tests.attacks import commands
 from tfmrc import cli
-from tfmrc.predictors.folders import check_target, new_folder
-from tfmrc.predictors.manifest import verify_files
+from tfmrc.storage.folders import check_target, new_folder
+from tfmrc.storage.manifest import verify_files
 
 LEFT_BY_A_KILL = (".part", ".old", ".tmp", ".tmp.weights.h5")
 NAMES = ("replace", "prepare", "train", "export", "predict")

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from tests import fresh_python
 from tests.attacks.flips import _predictor
-from tfmrc.predictors.folders import new_folder
+from tfmrc.storage.folders import new_folder
 
 PROGRAM = """
 import sys

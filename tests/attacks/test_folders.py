@@ -14,7 +14,7 @@ import pytest
 import tfmrc
 from tests.attacks.flips import _predictor
 from tfmrc import models, training
-from tfmrc.predictors.manifest import write_manifest
+from tfmrc.storage.manifest import write_manifest
 from tfmrc.training.callbacks.state_file import BrokenStateError, read_state
 
 pytestmark = pytest.mark.usefixtures("without_graphs")

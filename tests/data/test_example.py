@@ -5,8 +5,7 @@ import pickle
 from dataclasses import FrozenInstanceError, replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.data.builders import write
 from tfmrc.data import Example, RecordError, Span, read_examples, write_examples

@@ -5,12 +5,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tfmrc import encoders, keras_private
-from tfmrc.encoders import BackboneEncoder
-from tfmrc.encoders import flat_transformer as flat
-from tfmrc.encoders import keras_hub_backbone as hub
+from tfmrc import encoders
+from tfmrc.encoders import BackboneEncoder, flat_transformer as flat, keras_hub_backbone as hub
 from tfmrc.encoders.subword_rows import AllSubwords, RealSubwords
 from tfmrc.ops.masking import mask_bias
+from tfmrc.utils import keras_private
 
 SIZES = {
     "bert": {},

@@ -1,8 +1,15 @@
 """Tokenizers with the components of released models; used by programs with another Python too."""
 
-from tokenizers import AddedToken, Regex, Tokenizer, models, processors, trainers
-from tokenizers import normalizers as n
-from tokenizers import pre_tokenizers as p
+from tokenizers import (
+    AddedToken,
+    Regex,
+    Tokenizer,
+    models,
+    normalizers as n,
+    pre_tokenizers as p,
+    processors,
+    trainers,
+)
 
 SPLIT = p.Sequence([p.WhitespaceSplit(), p.Metaspace()])
 SPACES = n.Replace(Regex(" {2,}"), " ")

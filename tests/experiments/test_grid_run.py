@@ -18,14 +18,12 @@ from tests.running import eagerly
 from tfmrc import Predictor, cli, data, experiments
 from tfmrc.encoders import load_cove
 from tfmrc.evaluation import read_predictions
-from tfmrc.experiments import find_recipe
-from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments import find_recipe, run_folder as folders
 from tfmrc.experiments.answering import digest_of, model_digest, run_digest
 from tfmrc.experiments.predictor import load_run as load_once
 from tfmrc.experiments.reporting import details_of
 from tfmrc.experiments.reproduction import find_runs, read_rows, states
-from tfmrc.experiments.steps import evaluate as evaluation_step
-from tfmrc.experiments.steps import first_look as look
+from tfmrc.experiments.steps import evaluate as evaluation_step, first_look as look
 from tfmrc.ops.ids import NUM_SPECIAL
 from tfmrc.predictors import SANPredictor
 

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from tfmrc.experiments import loading
-from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments import loading, run_folder as folders
 from tfmrc.experiments.settings import Evaluation, Experiment, Grid, Source, Training
-from tfmrc.files import replacing
-from tfmrc.predictors.folders import new_folder
+from tfmrc.storage.folders import new_folder
+from tfmrc.utils.files import replacing
 
 EXPERIMENT = Experiment(
     "x",

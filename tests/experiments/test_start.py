@@ -10,9 +10,10 @@ import pytest
 
 import tfmrc
 from tests.running import eagerly
-from tfmrc import cli, data, experiments, keras_private
+from tfmrc import cli, data, experiments
 from tfmrc.data import Example, Span
 from tfmrc.experiments.start import load_start
+from tfmrc.utils import keras_private
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan")
 SMALL = (

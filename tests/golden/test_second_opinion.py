@@ -4,8 +4,7 @@ import random
 
 import pytest
 import sacrebleu
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from rouge_score import rouge_scorer
 
 from tfmrc.evaluation import score_answers

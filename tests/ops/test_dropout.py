@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from tfmrc.ops import dropout
 from tfmrc.ops.dropout import drop, keep_mask
-from tfmrc.random_numbers import random_int16
+from tfmrc.ops.random_numbers import random_int16
 
 
 def seed(number=1):

@@ -15,9 +15,9 @@ from tests.predictors.reader_reference import best_answers
 from tfmrc import Predictor, cli, data, encoders, models, preprocessing, training
 from tfmrc.experiments.answering import folder_digest
 from tfmrc.experiments.predictor import load_saved
-from tfmrc.predictors import ensemble_predictor, reader_windows
+from tfmrc.predictors import ExportedPredictor, ensemble_predictor, reader_windows
 from tfmrc.predictors.hugging_face import load_hugging_face
-from tfmrc.serving import AsyncClient, Client, ExportedPredictor, Server
+from tfmrc.serving import AsyncClient, Client, Server
 
 PIECES = "the . ? how high is hill who named it mill a ##s ##l mi ##n m t 1 , ' owl".split()
 LONG = "The hills. Who named a mill? It is 1,111 m high, the owl's mill. " * 3

@@ -22,7 +22,7 @@ from tfmrc import Predictor, cli, encoders, models, preprocessing, text
 from tfmrc.data import Example
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors import SANPredictor, SpanAnswer, ensemble_predictor, san
-from tfmrc.serving.queries import answer_query
+from tfmrc.predictors.queries import answer_query
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 

@@ -4,8 +4,7 @@ from functools import cache
 
 import numpy as np
 import tensorflow as tf
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.text import helpers
 from tests.text.helpers import WORDS, preprocessor, text_of

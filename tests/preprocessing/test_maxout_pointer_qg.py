@@ -196,7 +196,7 @@ def test_configuration_and_assets(tmp_path):
 
 
 def test_one_graph_for_strings_of_any_number_without_python():
-    from tfmrc.predictors.export import python_operations
+    from tfmrc.storage.export import python_operations
 
     preprocessor = built(context="sentence")
     source = tf.function(

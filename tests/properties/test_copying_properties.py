@@ -1,12 +1,10 @@
 """Laws of masks and copying that hold for any numbers."""
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 
-from tests.reference import basic
-from tests.reference import pointer_generator as reference
+from tests.reference import basic, pointer_generator as reference
 from tfmrc.ops.copying import copy_log_probability, scatter_copies
 from tfmrc.ops.masking import (
     LOG_ZERO,

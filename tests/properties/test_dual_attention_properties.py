@@ -3,8 +3,7 @@
 from functools import cache
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.layers.weights import randomise
 from tfmrc.layers import DualAttention

@@ -4,8 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.layers.weights import randomise
 from tests.models import examples

@@ -7,8 +7,8 @@ import time
 
 import tensorflow as tf
 
-from tfmrc.predictors.manifest import write_manifest
-from tfmrc.predictors.warmup import write_warmup_requests
+from tfmrc.storage.manifest import write_manifest
+from tfmrc.storage.warmup import write_warmup_requests
 
 
 class Echo(tf.Module):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tfmrc.serving import BatchingOptions, RequestError
+from tfmrc.predictors import RequestError
+from tfmrc.serving import BatchingOptions
 from tfmrc.serving.batcher import Batcher, is_batchable
 
 

@@ -25,10 +25,17 @@ from tests.serving.small_models import (
     write_endless,
     write_words,
 )
-from tfmrc.serving import Client, Limits, ModelConfig, RequestError, Server, model_manager
-from tfmrc.serving import server as server_module
-from tfmrc.serving.model_config import find_models, read_model_config
-from tfmrc.serving.signature import SavedModel
+from tfmrc.predictors.model_config import find_models, read_model_config
+from tfmrc.predictors.signature import SavedModel
+from tfmrc.serving import (
+    Client,
+    Limits,
+    ModelConfig,
+    RequestError,
+    Server,
+    model_manager,
+    server as server_module,
+)
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tfmrc.serving.errors import RequestError
+from tfmrc.predictors.errors import RequestError
 from tfmrc.serving.limits import Limits
 
 SMALL = Limits(string_bytes=5, rows=3, passages=4)

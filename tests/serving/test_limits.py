@@ -26,9 +26,9 @@ from tests.serving.small_models import (
     write_echo,
     write_lengths,
 )
-from tfmrc.serving import AsyncClient, BatchingOptions, Client, Limits, RequestError, Server
-from tfmrc.serving.command import _api_key as api_key_of
-from tfmrc.serving.command import limits_of
+from tfmrc.predictors import RequestError
+from tfmrc.serving import AsyncClient, BatchingOptions, Client, Limits, Server
+from tfmrc.serving.command import _api_key as api_key_of, limits_of
 from tfmrc.serving.grpc_services import _address as address_of
 from tfmrc.serving.http_protocol import HEAD_BYTES
 

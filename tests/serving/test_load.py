@@ -15,7 +15,8 @@ import pytest
 
 from tests.serving.predictors import REQUEST
 from tests.serving.small_models import write_echo
-from tfmrc.serving import Client, RequestError, Server
+from tfmrc.predictors import RequestError
+from tfmrc.serving import Client, Server
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 

@@ -90,10 +90,8 @@ def browser():
 
 @pytest.fixture(scope="module")
 def server(exported, tmp_path_factory):
-    from tests.predictors.test_daanet import OPTIONS as DUAL_OPTIONS
-    from tests.predictors.test_daanet import made
-    from tests.predictors.test_san import OPTIONS as SPAN_OPTIONS
-    from tests.predictors.test_san import make_predictor
+    from tests.predictors.test_daanet import OPTIONS as DUAL_OPTIONS, made
+    from tests.predictors.test_san import OPTIONS as SPAN_OPTIONS, make_predictor
 
     folder = tmp_path_factory.mktemp("page")
     spans = make_predictor().export(folder / "spans" / "1", **SPAN_OPTIONS)

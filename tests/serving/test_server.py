@@ -10,9 +10,10 @@ import pytest
 
 import tfmrc
 from tests.serving.predictors import EXPORT_OPTIONS, REQUEST, assert_same_outputs
-from tfmrc.predictors import DamagedError, verify
-from tfmrc.serving import Client, RequestError, Server
-from tfmrc.serving.signature import SavedModel, newest_version
+from tfmrc.predictors import RequestError
+from tfmrc.predictors.signature import SavedModel, newest_version
+from tfmrc.serving import Client, Server
+from tfmrc.storage import DamagedError, verify
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tfmrc.predictors.model_config import find_models, read_model_config
 from tfmrc.serving import write_serving_config
-from tfmrc.serving.model_config import find_models, read_model_config
 
 
 def test_the_configuration_names_the_models_that_are_found(tmp_path):

@@ -2,8 +2,7 @@
 
 import numpy as np
 import tensorflow as tf
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tfmrc.text.extended_ids import first_positions, source_extended_ids, target_extended_ids
 

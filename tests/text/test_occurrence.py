@@ -1,8 +1,7 @@
 """Finding a string in another, against Python."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tfmrc.text import Tokenizer
 from tfmrc.text.occurrence import first_occurrence, occurs_at

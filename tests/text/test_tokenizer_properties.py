@@ -2,8 +2,7 @@
 
 import unicodedata
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.text.helpers import tokens
 from tfmrc.text import Tokenizer

@@ -7,9 +7,7 @@ import struct
 import numpy as np
 import pytest
 import tensorflow as tf
-from tokenizers import Regex, Tokenizer, models
-from tokenizers import normalizers as n
-from tokenizers import pre_tokenizers as p
+from tokenizers import Regex, Tokenizer, models, normalizers as n, pre_tokenizers as p
 
 from tests.encoders import unigram_tokenizers
 from tests.encoders.hugging_face_cases import CHARSMAP

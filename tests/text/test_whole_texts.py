@@ -7,8 +7,7 @@ import random
 import numpy as np
 import pytest
 import tensorflow as tf
-from tokenizers import AddedToken, ByteLevelBPETokenizer, Tokenizer
-from tokenizers import models as reference_models
+from tokenizers import AddedToken, ByteLevelBPETokenizer, Tokenizer, models as reference_models
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 from tokenizers.processors import RobertaProcessing

@@ -4,9 +4,10 @@ import keras
 import numpy as np
 import pytest
 
-from tfmrc import Predictor, encoders, keras_private, models, preprocessing, training
+from tfmrc import Predictor, encoders, models, preprocessing, training
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.training.distillation import SoftTargets, Teacher
+from tfmrc.utils import keras_private
 
 BATCH = {
     "encoder_ids": np.array([[2, 4, 3, 5, 6, 3], [2, 4, 3, 6, 3, 0]]),

@@ -8,7 +8,8 @@ PROGRAM = """
 import sys
 import keras
 import numpy as np
-from tfmrc import keras_private, training
+from tfmrc import training
+from tfmrc.utils import keras_private
 
 folder = sys.argv[1]
 x, y = np.ones((12, 2), "float32"), np.ones((12, 1), "float32")

@@ -13,7 +13,7 @@ from tfmrc.data.formats.detect import file_format, read_file
 from tfmrc.data.formats.narrativeqa import SPLITS
 from tfmrc.data.stream import RecordError
 from tfmrc.data.transforms.sentences import words
-from tfmrc.pipes import run_piped
+from tfmrc.utils.pipes import run_piped
 
 
 @dataclass

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
 from tfmrc.data.example import Example
-from tfmrc.files import replacing
+from tfmrc.utils.files import replacing
 
 OnError = Literal["raise", "skip"]
 

@@ -6,7 +6,6 @@ from typing import Any
 import keras
 from keras import ops, tree
 
-from tfmrc.arguments import check_numbers, check_whole_numbers
 from tfmrc.decoding.constraints import (
     Step,
     allowed_words,
@@ -16,7 +15,8 @@ from tfmrc.decoding.constraints import (
 from tfmrc.decoding.groups import best_of_groups
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses, length_penalised
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
+from tfmrc.utils.arguments import check_numbers, check_whole_numbers
 
 __all__ = ["beam_search"]
 

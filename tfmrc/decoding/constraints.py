@@ -6,9 +6,9 @@ from typing import Any
 import keras
 from keras import ops
 
-from tfmrc.arguments import check_whole_numbers
 from tfmrc.ops.masking import LOG_ZERO
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
+from tfmrc.utils.arguments import check_whole_numbers
 
 __all__ = [
     "Step",

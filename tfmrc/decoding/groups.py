@@ -2,7 +2,7 @@
 
 from keras import ops
 
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 def best_of_groups(scores, finished, num_beam_groups, group_size, diversity_penalty):

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from keras import ops
 
-from tfmrc.arguments import check_numbers, check_whole_numbers
 from tfmrc.decoding.constraints import (
     Step,
     allowed_words,
@@ -15,7 +14,8 @@ from tfmrc.decoding.constraints import (
 )
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
+from tfmrc.utils.arguments import check_numbers, check_whole_numbers
 
 __all__ = ["sample"]
 

@@ -3,14 +3,13 @@
 import keras
 from keras import ops
 
-from tfmrc import keras_private
-from tfmrc.encoders import flat_transformer as flat
-from tfmrc.encoders import keras_hub_backbone as hub
+from tfmrc.encoders import flat_transformer as flat, keras_hub_backbone as hub
 from tfmrc.encoders.subword_rows import AllSubwords, RealSubwords
 from tfmrc.encoders.word_pooling import WordPooling
 from tfmrc.ops.masking import mask_bias
 from tfmrc.ops.own_policy import own_policy
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
+from tfmrc.utils import keras_private
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

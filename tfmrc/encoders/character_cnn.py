@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from tfmrc.ops.own_policy import own_policy
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

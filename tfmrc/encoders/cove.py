@@ -11,7 +11,7 @@ from tfmrc.encoders.projected_lstm import ProjectedLSTM
 from tfmrc.encoders.torch_state_dict import read_state_dict
 from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.shapes import flatten_leading
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 FIRST = "weight_ih_l0"
 

@@ -8,7 +8,7 @@ from tfmrc.encoders.character_cnn import CharacterCNN
 from tfmrc.encoders.projected_lstm import ProjectedLSTM
 from tfmrc.ops.own_policy import own_policy
 from tfmrc.ops.shapes import flatten_leading
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 MAX_CHARACTERS = 50  # per word: begin, at most 48 bytes, end, padding
 # Character ids: 0 is masked, 1 to 256 are bytes, then these; all are the authors' ids plus 1.

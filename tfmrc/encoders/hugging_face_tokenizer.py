@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc.encoders.families import Family
-from tfmrc.files import read_json
 from tfmrc.text.byte_pairs import BytePairs
 from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.subwords import Pieces
 from tfmrc.text.unigram_pieces import UnigramPieces
 from tfmrc.text.word_pieces import WordPieces, read_lines
+from tfmrc.utils.files import read_json
 
 __all__ = [
     "BPE",

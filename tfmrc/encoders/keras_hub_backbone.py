@@ -7,11 +7,11 @@ from typing import Any
 import keras
 from keras import ops
 
-from tfmrc import keras_private
 from tfmrc.encoders.families import FAMILIES, family_of_backbone
 from tfmrc.encoders.flat_transformer import layer_norm
 from tfmrc.layers.regularization.dropout import replica_seed
 from tfmrc.ops.gelu import exact_gelu
+from tfmrc.utils import keras_private
 
 
 def import_keras_hub() -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from tfmrc.arguments import nearest
 from tfmrc.encoders import kept_layers
 from tfmrc.encoders.backbone import BackboneEncoder
 from tfmrc.encoders.families import FAMILIES, Family, family_of_backbone
@@ -21,6 +20,7 @@ from tfmrc.text.byte_pairs import BytePairs
 from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.subwords import SubwordTokenizer
 from tfmrc.text.word_pieces import WordPieces
+from tfmrc.utils.arguments import nearest
 
 # Packaged encoders: package, folder in it, extra, and fields of the model card.
 _PACKAGES = {

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

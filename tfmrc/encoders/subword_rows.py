@@ -10,7 +10,7 @@ from keras import ops
 
 from tfmrc.ops.gradients import custom_gradient
 from tfmrc.ops.shapes import flatten_leading, heads_to_rows, rows_to_heads
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 __all__ = ["AllSubwords", "RealSubwords"]
 

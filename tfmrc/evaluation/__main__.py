@@ -3,6 +3,6 @@
 import sys
 
 from tfmrc.evaluation.commands.command_line import main
-from tfmrc.pipes import run_piped
+from tfmrc.utils.pipes import run_piped
 
 sys.exit(run_piped(main))

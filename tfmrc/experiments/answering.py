@@ -13,7 +13,7 @@ from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.inputs import describe_inputs
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import data_folder, input_files
-from tfmrc.files import replacing
+from tfmrc.utils.files import replacing
 
 __all__ = [
     "answer_all",
@@ -47,7 +47,7 @@ def prediction_of(example_id: str, result: Any, task: str, digest: str = "") -> 
 
 def model_digest(folder: Path) -> str:
     """Returns the digest of a saved predictor, computed from the digests of its files."""
-    from tfmrc.predictors.manifest import manifest_of
+    from tfmrc.storage.manifest import manifest_of
 
     manifest = manifest_of(folder)
     if manifest is None:
@@ -86,7 +86,7 @@ def folder_digest(folder: str | Path, dtype: str | None = None) -> str:
             Default: None.
     """
     from tfmrc.predictors.hugging_face import is_hugging_face, local_folder, reader_files
-    from tfmrc.predictors.manifest import manifest_of
+    from tfmrc.storage.manifest import manifest_of
 
     folder = local_folder(folder)
     if folders.is_run(folder):

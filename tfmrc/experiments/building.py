@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfmrc.arguments import (
+from tfmrc.experiments.loading import load
+from tfmrc.experiments.run_folder import read_json, trained_folder
+from tfmrc.experiments.settings import Experiment
+from tfmrc.experiments.sources import check_sources, contextual_files
+from tfmrc.utils.arguments import (
     check_arguments,
     nearest,
     parameters_of,
     suggestion,
     unknown_argument,
 )
-from tfmrc.experiments.loading import load
-from tfmrc.experiments.run_folder import read_json, trained_folder
-from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import check_sources, contextual_files
 
 RESERVED = ("name", "preset")  # settings of `model` that are no arguments
 TAGS = ("lemmas", "pos_tags", "ner_tags")  # arguments of a preprocessor
@@ -284,7 +284,7 @@ def build_contextual(experiment: Experiment, data: Path) -> Any:
 
     paths = [data / name for name in contextual_files(experiment)]
     [(name, _)] = experiment.contextual.items()
-    load = {"cove": load_cove, "elmo": load_elmo}[name]
+    load: Any = {"cove": load_cove, "elmo": load_elmo}[name]
     return load(*paths, name=name, dtype=experiment.training.dtype)
 
 

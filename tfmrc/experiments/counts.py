@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tfmrc.arguments import parameters_of
 from tfmrc.data.example import Example
 from tfmrc.data.transforms.splits import group_of
 from tfmrc.experiments.settings import Experiment
+from tfmrc.utils.arguments import parameters_of
 
 __all__ = ["Count", "check_enough", "lines_of", "max_passages"]
 

@@ -14,7 +14,7 @@ def machine() -> dict[str, Any]:
     >>> sorted(machine())
     ['cores', 'gpus', 'memory_gib', 'processor', 'system', 'versions']
     """
-    from tfmrc.predictors.storage import tool_versions
+    from tfmrc.storage.parts import tool_versions
 
     return {
         "processor": _processor(),

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc import data
-from tfmrc.arguments import check_arguments
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import summaries_of
 from tfmrc.experiments.settings import Source
+from tfmrc.utils.arguments import check_arguments
 
 Read = Callable[..., Iterable[Example]]
 NO_QUESTION = "?"

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tfmrc.arguments import suggestion
-from tfmrc.experiments import loading
-from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments import loading, run_folder as folders
 from tfmrc.experiments.settings import Experiment, Grid
+from tfmrc.utils.arguments import suggestion
 
 
 @dataclass(frozen=True)

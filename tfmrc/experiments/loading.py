@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import yaml
 
-from tfmrc.arguments import nearest, suggestion
 from tfmrc.experiments.settings import Experiment
-from tfmrc.files import write_text
+from tfmrc.utils.arguments import nearest, suggestion
+from tfmrc.utils.files import write_text
 
 EXTENDS = "extends"
 

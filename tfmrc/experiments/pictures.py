@@ -15,8 +15,8 @@ from tfmrc.evaluation import Prediction, Reference, Report, Scores
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.grid import Member
 from tfmrc.experiments.scoring import Written, answerability
-from tfmrc.files import write_text
 from tfmrc.predictors import Query
+from tfmrc.utils.files import write_text
 
 NUM_ATTRIBUTIONS = 3
 """Number of answers whose mixture weights are drawn."""

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tfmrc.arguments import check_arguments
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import TFIDF
 from tfmrc.experiments.building import import_modules
@@ -12,7 +11,8 @@ from tfmrc.experiments.grid import Member, single_run
 from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.tags import Tags
-from tfmrc.loading import not_a_model
+from tfmrc.predictors.load import not_a_model
+from tfmrc.utils.arguments import check_arguments
 
 __all__ = ["check_exists", "load_any", "load_run", "load_saved"]
 
@@ -76,7 +76,7 @@ def load_any(folder: str | Path, dtype: str | None = None) -> tuple[Any, dict[st
         FileNotFoundError: If the folder is none of these.
         ValueError: If `dtype` is given for another model.
     """
-    from tfmrc.loading import load
+    from tfmrc.predictors.load import load
 
     path = Path(folder)
     if not folders.is_run(path) or dtype is not None:

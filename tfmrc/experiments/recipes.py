@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tfmrc.arguments import suggestion
+from tfmrc.utils.arguments import suggestion
 
 __all__ = ["find_recipe", "recipe_name", "recipes_folder"]
 

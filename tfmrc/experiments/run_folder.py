@@ -11,8 +11,8 @@ from typing import IO, Any
 
 from tfmrc.experiments import loading
 from tfmrc.experiments.settings import Evaluation, Experiment, Grid, Training
-from tfmrc.files import write_text
-from tfmrc.run_imports import CONFIG
+from tfmrc.utils.files import write_text
+from tfmrc.utils.run_imports import CONFIG
 
 MARKER = "run.json"
 LOCK = ".lock"

@@ -9,8 +9,8 @@ import haystack
 from haystack import Document, ExtractedAnswer, component
 
 import tfmrc
-from tfmrc.arguments import check_whole_numbers
 from tfmrc.predictors import DecodingOptions, Predictor, SpanAnswer
+from tfmrc.utils.arguments import check_whole_numbers
 
 __all__ = ["Reader"]
 

@@ -21,7 +21,7 @@ from mlflow.types import ColSpec, DataType, ParamSchema, ParamSpec, Schema
 
 import tfmrc
 from tfmrc.predictors import Predictor
-from tfmrc.run_imports import run_imports
+from tfmrc.utils.run_imports import run_imports
 
 __all__ = ["QuestionAnsweringModel", "log_model", "save_model"]
 

@@ -12,8 +12,6 @@ from typing import Any, ClassVar, Self
 
 import keras
 
-from tfmrc import keras_private
-from tfmrc.arguments import check_arguments, nearest
 from tfmrc.models.configuration import deserialized, holds_layers, serialized
 from tfmrc.models.folder import load_model
 from tfmrc.models.freezing import set_trainable_flags, trainable_flags
@@ -21,6 +19,8 @@ from tfmrc.models.indices import explaining
 from tfmrc.models.parts import check_methods, failing_part
 from tfmrc.models.presets import Preset
 from tfmrc.ops.checks import check_positions, check_rows
+from tfmrc.utils import keras_private
+from tfmrc.utils.arguments import check_arguments, nearest
 
 FLAGS = "trainable_flags"  # in a configuration: which layers are frozen
 TRAINED = "trained_outputs.json"

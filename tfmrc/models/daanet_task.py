@@ -5,7 +5,7 @@ from keras import ops
 from tfmrc.models.generation import GenerationMixin, input_characters, input_ids
 from tfmrc.ops.checks import check_positions
 from tfmrc.ops.ids import BOS, PAD
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 GIVEN = {"answer": "question", "ask": "answer"}  # input of a task besides the passage
 TARGET = {"answer": "answer", "ask": "question"}  # output of a task

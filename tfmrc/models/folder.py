@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import keras
 
-from tfmrc.files import check_links, read_json
-from tfmrc.run_imports import run_imports
+from tfmrc.utils.files import check_links, read_json
+from tfmrc.utils.run_imports import run_imports
 
 __all__ = [
     "CONFIG",

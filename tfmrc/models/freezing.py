@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tfmrc import keras_private
+from tfmrc.utils import keras_private
 
 __all__ = ["set_trainable_flags", "trainable_flags"]
 

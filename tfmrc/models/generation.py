@@ -6,9 +6,9 @@ from typing import Any
 from keras import ops, tree
 
 from tfmrc import decoding
-from tfmrc.arguments import check_arguments, check_numbers, check_whole_numbers
 from tfmrc.ops.coverage import attended_again
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
+from tfmrc.utils.arguments import check_arguments, check_numbers, check_whole_numbers
 
 
 class GenerationMixin:

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
-from tfmrc.arguments import check_whole_numbers
 from tfmrc.encoders.elmo import MAX_CHARACTERS
 from tfmrc.encoders.layer_of import layer_of
 from tfmrc.layers import (
@@ -39,7 +38,8 @@ from tfmrc.models.masque_reader import MasqueReader
 from tfmrc.models.parts import check_output
 from tfmrc.ops.checks import check_positions
 from tfmrc.ops.ids import BOS
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
+from tfmrc.utils.arguments import check_whole_numbers
 
 BLOCKS = {
     "transformer": (TransformerEncoderBlock, TransformerDecoderBlock),

@@ -7,7 +7,7 @@ from tfmrc.models.composite import Composite
 from tfmrc.models.configuration import contextual_reads
 from tfmrc.models.generation import input_characters, input_ids
 from tfmrc.ops.ids import BOS
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

@@ -7,7 +7,7 @@ from typing import Any
 
 import keras
 
-from tfmrc.arguments import nearest
+from tfmrc.utils.arguments import nearest
 
 __all__ = ["check_methods", "check_output", "failing_part"]
 

@@ -7,7 +7,7 @@ from tfmrc.ops.dropout import keep_mask
 from tfmrc.ops.gradients import after, custom_gradient
 from tfmrc.ops.masking import biased_softmax
 from tfmrc.ops.portable import has_gpu
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 __all__ = ["attend", "scores"]
 

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 __all__ = ["map_chunks", "map_groups"]
 

@@ -8,7 +8,7 @@ from keras import ops
 
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import masked_logsumexp
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 def copy_log_probability(log_attention, source_ids, target_ids):

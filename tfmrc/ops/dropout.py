@@ -4,8 +4,8 @@ import math
 
 from keras import ops
 
-from tfmrc.random_numbers import random_int16
-from tfmrc.sizes import sizes
+from tfmrc.ops.random_numbers import random_int16
+from tfmrc.ops.sizes import sizes
 
 __all__ = ["drop", "keep_mask"]
 

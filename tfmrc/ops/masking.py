@@ -9,6 +9,8 @@ real.
 from keras import ops
 from keras.backend import standardize_dtype
 
+from tfmrc.ops.sizes import sizes
+
 # The log-probability of an impossible event: finite, so that gradients are never NaN, and so low
 # that its exp() is zero in float32.
 LOG_ZERO = -1e9
@@ -130,8 +132,8 @@ def masked_log_softmax(x, mask=None, axis=-1):
     """
     x = _float32(x)
     if mask is None:
-        return ops.log_softmax(x, axis=axis)
-    normalized = ops.log_softmax(ops.where(mask, x, LOG_ZERO), axis=axis)
+        return _over_few_axes(ops.log_softmax, x, axis)
+    normalized = _over_few_axes(ops.log_softmax, ops.where(mask, x, LOG_ZERO), axis)
     return ops.where(mask, normalized, LOG_ZERO)
 
 
@@ -168,4 +170,13 @@ def _float32(x):
 
 def _softmax(x, axis):
     # Keras warns of the softmax over a single element, which a text of one word has.
-    return ops.ones_like(x) if x.shape[axis] == 1 else ops.softmax(x, axis=axis)
+    return ops.ones_like(x) if x.shape[axis] == 1 else _over_few_axes(ops.softmax, x, axis)
+
+
+def _over_few_axes(normalize, x, axis):
+    # oneDNN, with which TensorFlow computes on many CPUs, normalizes at most five axes.
+    if len(x.shape) <= 5:
+        return normalize(x, axis=axis)
+    x = ops.moveaxis(x, axis, -1)
+    rows = normalize(ops.reshape(x, (-1, sizes(x)[-1])), axis=-1)
+    return ops.moveaxis(ops.reshape(rows, sizes(x)), -1, axis)

@@ -10,7 +10,7 @@ from keras import ops
 from tfmrc.ops.copying import copy_log_probability, scatter_copies
 from tfmrc.ops.ids import BOS, PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_logsumexp
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 def generation_parts(common_logits, source_logits=None, source_generable=None):

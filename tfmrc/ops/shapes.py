@@ -2,7 +2,7 @@
 
 from keras import ops
 
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 def reshape_size(x):

@@ -3,7 +3,7 @@
 from keras import ops
 
 from tfmrc.ops.masking import LOG_ZERO
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 def best_spans(log_begin, log_end, max_length, num_spans=1):

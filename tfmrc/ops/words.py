@@ -8,7 +8,7 @@ from keras import ops
 
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_max
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 def first_positions(source_ids):

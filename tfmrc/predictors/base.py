@@ -9,16 +9,16 @@ from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar
 
 import tensorflow as tf
 
-from tfmrc.arguments import check_arguments, check_whole_numbers
 from tfmrc.models.folder import build
 from tfmrc.predictors import registry
-from tfmrc.predictors.export import export_saved_model
 from tfmrc.predictors.inputs import batches_of, check_names, one_row, status_message, tensors_of
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.process import check_process, this_process
 from tfmrc.predictors.result import Result
-from tfmrc.predictors.storage import load_parts, save_parts
 from tfmrc.predictors.task import Query, Task, sequence_of_passages
+from tfmrc.storage.export import export_saved_model
+from tfmrc.storage.parts import load_parts, save_parts
+from tfmrc.utils.arguments import check_arguments, check_whole_numbers
 
 __all__ = ["Predictor"]
 
@@ -492,7 +492,7 @@ class Predictor(Generic[R]):
         metrics: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Path:
-        """Writes a SavedModel that takes plain strings; see `tfmrc.predictors.export_saved_model`.
+        """Writes a SavedModel that takes plain strings; see `tfmrc.storage.export_saved_model`.
 
         Args:
             path: str or path. `<folder>/<name>/<version>`; the version is a number.

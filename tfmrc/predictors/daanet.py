@@ -12,7 +12,7 @@ from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.generated import GeneratedQuestion, GeneratedText
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.task import Query, Task, refuse_start
-from tfmrc.predictors.warmup import ANSWER, PASSAGES, QUESTION
+from tfmrc.storage.warmup import ANSWER, PASSAGES, QUESTION
 
 __all__ = ["DAANetPredictor", "daanet_signatures"]
 

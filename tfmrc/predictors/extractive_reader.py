@@ -14,7 +14,7 @@ from tfmrc.predictors.options import ReaderOptions
 from tfmrc.predictors.reader_windows import reader_spans
 from tfmrc.predictors.span_answer import SpanAnswer
 from tfmrc.predictors.task import Query, Task
-from tfmrc.predictors.warmup import PASSAGES, QUESTION
+from tfmrc.storage.warmup import PASSAGES, QUESTION
 
 __all__ = ["ExtractiveReaderPredictor", "extractive_reader_signature"]
 

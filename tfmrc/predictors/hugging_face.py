@@ -22,12 +22,12 @@ from tfmrc.encoders.hugging_face_tokenizer import (
 from tfmrc.encoders.hugging_face_tokenizer_files import tokenizer_files
 from tfmrc.encoders.hugging_face_weights import weights_of_encoder
 from tfmrc.encoders.presets import build_subwords
-from tfmrc.files import check_links
 from tfmrc.models import ExtractiveReader
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor
-from tfmrc.predictors.folders import check_target, new_folder
-from tfmrc.predictors.manifest import manifest_of, verify_files
 from tfmrc.preprocessing import ExtractiveReaderPreprocessor
+from tfmrc.storage.folders import check_target, new_folder
+from tfmrc.storage.manifest import manifest_of, verify_files
+from tfmrc.utils.files import check_links
 
 __all__ = [
     "is_hugging_face",

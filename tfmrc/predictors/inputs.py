@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 import tensorflow as tf
 
-from tfmrc.arguments import nearest
+from tfmrc.utils.arguments import nearest
 
 __all__ = [
     "batches_of",

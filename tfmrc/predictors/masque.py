@@ -15,8 +15,8 @@ from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.options import DecodingOptions
 from tfmrc.predictors.provenance import provenance
 from tfmrc.predictors.task import Query, Task
-from tfmrc.predictors.warmup import PASSAGES, QUESTION
 from tfmrc.preprocessing.labels import UNKNOWN
+from tfmrc.storage.warmup import PASSAGES, QUESTION
 
 __all__ = ["MasquePredictor", "masque_signature"]
 

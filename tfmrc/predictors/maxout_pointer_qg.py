@@ -7,7 +7,6 @@ import keras
 import tensorflow as tf
 
 from tfmrc import models, preprocessing
-from tfmrc.arguments import check_whole_numbers
 from tfmrc.ops.ids import EOS
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors.base import Predictor
@@ -15,9 +14,10 @@ from tfmrc.predictors.generated import GeneratedQuestion
 from tfmrc.predictors.inputs import batches_of
 from tfmrc.predictors.options import QuestionOptions
 from tfmrc.predictors.task import Query, Task, refuse_start, stream_of_passages
-from tfmrc.predictors.warmup import ANSWER, PASSAGES
+from tfmrc.storage.warmup import ANSWER, PASSAGES
 from tfmrc.text.answer_candidates import answer_candidates
 from tfmrc.text.layout import spread
+from tfmrc.utils.arguments import check_whole_numbers
 
 __all__ = ["MaxoutPointerQGPredictor", "maxout_pointer_qg_signatures"]
 

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, fields
 from numbers import Real
 from typing import Any
 
-from tfmrc.arguments import check_whole_numbers
+from tfmrc.utils.arguments import check_whole_numbers
 
 __all__ = ["DecodingOptions", "QuestionOptions", "ReaderOptions", "SpanOptions"]
 

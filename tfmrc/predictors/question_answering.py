@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tfmrc.arguments import check_whole_numbers, nearest
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.extractive_reader import ExtractiveReaderPredictor, find_answers
 from tfmrc.predictors.inputs import batches_of, status_message, strings
 from tfmrc.predictors.legacy_answers import legacy_answers, windows_of
 from tfmrc.predictors.reader_windows import window_scores
 from tfmrc.predictors.task import Query
+from tfmrc.utils.arguments import check_whole_numbers, nearest
 
 __all__ = ["PipelineOptions", "QuestionAnsweringPipeline"]
 

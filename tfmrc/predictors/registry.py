@@ -42,7 +42,7 @@ def find_predictor_class(
     """
     import tfmrc.predictors as room
 
-    for name in room.__all__:  # importing the papers' files declares their classes
+    for name in dir(room):  # importing the papers' files declares their classes
         getattr(room, name)
     ranked = []
     for number, each in enumerate(_CLASSES):

@@ -13,7 +13,7 @@ from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.options import SpanOptions
 from tfmrc.predictors.span_answer import SpanAnswer
 from tfmrc.predictors.task import Query, Task
-from tfmrc.predictors.warmup import PASSAGES, QUESTION
+from tfmrc.storage.warmup import PASSAGES, QUESTION
 
 __all__ = ["Ranker", "SANPredictor", "Tagger", "san_signature"]
 

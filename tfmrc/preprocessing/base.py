@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import tensorflow as tf
 
-from tfmrc.arguments import check_arguments, parameters_of
 from tfmrc.data.batching.dataset import make_dataset
 from tfmrc.data.batching.training_example import Source
 from tfmrc.preprocessing.encoder_inputs import check_reading, subwords_of
@@ -20,6 +19,7 @@ from tfmrc.text.pickling import Pickled
 from tfmrc.text.subwords import SubwordTokenizer
 from tfmrc.text.tokenizer import Tokenizer
 from tfmrc.text.vocabulary import FILE_NAME, Vectors, Vocabulary
+from tfmrc.utils.arguments import check_arguments, parameters_of
 
 Tensors = dict[str, tf.Tensor]
 ENCODER = "encoder"  # folder of the subwords among the assets

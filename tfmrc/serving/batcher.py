@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tfmrc.predictors.errors import RequestError
 from tfmrc.serving.batching_options import BatchingOptions
-from tfmrc.serving.errors import RequestError
 
 __all__ = ["Batcher"]
 
@@ -50,7 +50,7 @@ class Batcher:
     for other signatures are computed one by one.
 
     Args:
-        signatures: dict. For each name a `tfmrc.serving.signature.SavedSignature`.
+        signatures: dict. For each name a `tfmrc.predictors.signature.SavedSignature`.
         options: `BatchingOptions` or None. Limits of the batches. Default: None.
         merge: bool. Whether requests may be batched at all. Default: True.
         on_batch: callable or None. Called with the number of examples of each computed batch.
@@ -220,7 +220,7 @@ def is_batchable(signature: Any) -> bool:
     free number of rows and otherwise fixed sizes, except for the columns of words and candidates.
 
     Args:
-        signature: A `tfmrc.serving.signature.SavedSignature`.
+        signature: A `tfmrc.predictors.signature.SavedSignature`.
     """
     ragged = {
         each

@@ -9,20 +9,20 @@ from dataclasses import replace
 from typing import Any, Self
 from urllib.parse import unquote
 
-from tfmrc.files import version_of
 from tfmrc.predictors.answer import Answer
+from tfmrc.predictors.errors import RequestError
 from tfmrc.predictors.generated import GeneratedQuestion
-from tfmrc.predictors.result import Result
-from tfmrc.predictors.task import stream_of_passages
-from tfmrc.serving.api_key import check_api_key
-from tfmrc.serving.errors import RequestError
-from tfmrc.serving.queries import (
+from tfmrc.predictors.queries import (
     SignatureQuery,
     answer_query,
     ask_query,
     check_finds_answers,
 )
+from tfmrc.predictors.result import Result
+from tfmrc.predictors.task import stream_of_passages
+from tfmrc.serving.api_key import check_api_key
 from tfmrc.serving.transports import Address, split, transport_of
+from tfmrc.utils.files import version_of
 
 __all__ = ["AsyncClient", "Client"]
 

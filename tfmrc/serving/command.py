@@ -7,11 +7,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from tfmrc.arguments import nearest
+from tfmrc.predictors.model_config import read_model_config
 from tfmrc.serving.api_key import check_api_key
 from tfmrc.serving.batching_options import BatchingOptions
 from tfmrc.serving.limits import Limits
-from tfmrc.serving.model_config import read_model_config
+from tfmrc.utils.arguments import nearest
 
 __all__ = ["limits_of", "serve"]
 

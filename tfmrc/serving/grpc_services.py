@@ -17,10 +17,10 @@ from tensorflow_serving.apis import (
     prediction_service_pb2_grpc,
 )
 
-from tfmrc.serving.errors import RequestError
+from tfmrc.predictors.errors import RequestError
+from tfmrc.predictors.signature import SavedSignature
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.service import Call, Service, offload, unexpected
-from tfmrc.serving.signature import SavedSignature
 
 __all__ = ["ApiKeyInterceptor", "add_services", "arrays_of"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfmrc.serving.errors import RequestError
+from tfmrc.predictors.errors import RequestError
 
 __all__ = ["Limits"]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
-from tfmrc.predictors.manifest import manifest_of
-from tfmrc.predictors.warmup import read_warmup_requests
+from tfmrc.predictors.errors import RequestError
+from tfmrc.predictors.model_config import ModelConfig
+from tfmrc.predictors.signature import SavedModel
 from tfmrc.serving.batcher import Batcher
 from tfmrc.serving.batching_options import BatchingOptions
-from tfmrc.serving.errors import RequestError
-from tfmrc.serving.model_config import ModelConfig
-from tfmrc.serving.signature import SavedModel
+from tfmrc.storage.manifest import manifest_of
+from tfmrc.storage.warmup import read_warmup_requests
 
 __all__ = ["ModelManager", "Version"]
 

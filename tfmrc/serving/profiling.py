@@ -16,11 +16,11 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  # registers its operations
 
-from tfmrc.files import check_links
-from tfmrc.memory import peak_memory
-from tfmrc.predictors.manifest import manifest_of, verify_files
-from tfmrc.predictors.warmup import read_warmup_requests
-from tfmrc.serving.signature import newest_version
+from tfmrc.predictors.signature import newest_version
+from tfmrc.storage.manifest import manifest_of, verify_files
+from tfmrc.storage.warmup import read_warmup_requests
+from tfmrc.utils.files import check_links
+from tfmrc.utils.memory import peak_memory
 
 __all__ = ["Loop", "Part", "Profile", "profile"]
 
@@ -145,7 +145,7 @@ def profile(
         FileNotFoundError: There is no SavedModel.
         ValueError: The signature is unknown, the request does not fit it or is missing, or a number
             is below 1.
-        tfmrc.predictors.DamagedError: A file differs from what was written.
+        tfmrc.storage.DamagedError: A file differs from what was written.
     """
     for name, value in (("batch_size", batch_size), ("depth", depth), ("repeats", repeats)):
         if value is not None and value < 1:

@@ -21,8 +21,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from tensorflow_serving.apis import get_model_metadata_pb2
 
+from tfmrc.predictors.errors import RequestError
 from tfmrc.serving import page
-from tfmrc.serving.errors import RequestError
 from tfmrc.serving.rest_values import PredictRequest, json_of
 from tfmrc.serving.service import Call, Service, offload, unexpected
 

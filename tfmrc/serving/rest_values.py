@@ -6,9 +6,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tfmrc.serving.errors import RequestError
+from tfmrc.predictors.errors import RequestError
+from tfmrc.predictors.signature import SavedSignature
 from tfmrc.serving.limits import Limits
-from tfmrc.serving.signature import SavedSignature
 
 __all__ = ["PredictRequest", "columns_of", "json_of", "rows_of"]
 

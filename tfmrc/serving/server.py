@@ -24,10 +24,10 @@ try:
 except ImportError as error:
     raise ImportError(f"{error}. Install it with `pip install tfmrc[serve]`.") from error
 
+from tfmrc.predictors.model_config import ModelConfig, check_names_differ, find_models
 from tfmrc.serving.api_key import check_api_key
 from tfmrc.serving.batching_options import BatchingOptions
 from tfmrc.serving.limits import Limits
-from tfmrc.serving.model_config import ModelConfig, check_names_differ, find_models
 from tfmrc.serving.model_manager import ModelManager, Version
 from tfmrc.serving.service import Service
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tfmrc.serving.errors import RequestError
+from tfmrc.predictors.errors import RequestError
+from tfmrc.predictors.signature import SavedSignature
 from tfmrc.serving.limits import Limits
 from tfmrc.serving.metrics import Metrics
 from tfmrc.serving.model_manager import ModelManager
-from tfmrc.serving.signature import SavedSignature
 
 __all__ = ["Call", "Service"]
 

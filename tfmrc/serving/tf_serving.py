@@ -3,8 +3,8 @@
 from os import PathLike
 from pathlib import Path
 
-from tfmrc.files import write_text
-from tfmrc.serving.model_config import find_models
+from tfmrc.predictors.model_config import find_models
+from tfmrc.utils.files import write_text
 
 __all__ = ["write_serving_config"]
 

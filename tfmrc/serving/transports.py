@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit
 
-from tfmrc.arguments import nearest
-from tfmrc.serving.errors import GRPC_CODES, RequestError
+from tfmrc.predictors.errors import GRPC_CODES, RequestError
+from tfmrc.utils.arguments import nearest
 
 __all__ = ["Address", "GrpcTransport", "RestTransport", "split", "transport_of"]
 

@@ -9,9 +9,9 @@ import keras
 import numpy as np
 from keras import ops
 
-from tfmrc import keras_private
 from tfmrc.testing.gradients import gradients
 from tfmrc.testing.padding import paths
+from tfmrc.utils import keras_private
 
 # Outputs below this are log-probabilities of impossible events: compared, never differentiated.
 IMPOSSIBLE = -1e8

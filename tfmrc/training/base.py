@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 
 import keras
 
-from tfmrc import keras_private
-from tfmrc.arguments import check_arguments
 from tfmrc.encoders import learning_rate_multipliers
 from tfmrc.training.optimizers.adamw import AdamW
 from tfmrc.training.optimizers.loss_scale import LossScale, refuse_half_precision
 from tfmrc.training.schedules.warmup_cosine import warmup_cosine
+from tfmrc.utils import keras_private
+from tfmrc.utils.arguments import check_arguments
 
 COMMON = ("model", "steps", "steps_per_epoch")
 

@@ -5,8 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tfmrc.data import Example, TrainingExample, num_steps, records
 from tfmrc.data.batching.sampler import STEP, WINDOW, BatchSampler

@@ -5,8 +5,7 @@ import json
 
 import ijson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.data.builders import squad, write
 from tfmrc.data import RecordError, read_squad

@@ -1,8 +1,7 @@
 """Words, sentences, and passages of whole sentences."""
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from tfmrc.data import split_summary
 from tfmrc.data.transforms.sentences import sentences, words

@@ -3,8 +3,7 @@
 import re
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from tests.growth import growth
 from tfmrc.evaluation import first_sentence, most_similar_sentence, sentences

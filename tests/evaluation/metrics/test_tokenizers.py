@@ -5,8 +5,7 @@ import unicodedata
 from collections.abc import Callable
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from tests.growth import growth
 from tfmrc.evaluation import get_tokenizer, score_answers

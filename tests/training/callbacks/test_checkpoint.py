@@ -5,9 +5,11 @@ import tensorflow as tf
 
 from tests.training import toy
 from tfmrc import training
-from tfmrc.training.callbacks import checkpoint as checkpoint_module
-from tfmrc.training.callbacks import progress as progress_module
-from tfmrc.training.callbacks import time_limit as time_limit_module
+from tfmrc.training.callbacks import (
+    checkpoint as checkpoint_module,
+    progress as progress_module,
+    time_limit as time_limit_module,
+)
 from tfmrc.training.callbacks.state_file import BrokenStateError, read_state
 
 

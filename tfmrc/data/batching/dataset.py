@@ -9,8 +9,8 @@ import tensorflow as tf
 
 from tfmrc.data.batching.sampler import WINDOW, BatchSampler
 from tfmrc.data.batching.training_example import Source, TrainingExample
-from tfmrc.memory import reuse_freed_memory
 from tfmrc.text import layout
+from tfmrc.utils.memory import reuse_freed_memory
 
 UNKNOWN = -1
 

@@ -15,8 +15,8 @@ from tfmrc.data.formats.detect import read_file
 from tfmrc.data.formats.squad import FREE
 from tfmrc.data.stream import Filtered, open_to_write
 from tfmrc.data.transforms.splits import draw_by_id
-from tfmrc.pipes import run_piped
-from tfmrc.unspaced import UNSPACED
+from tfmrc.text.unspaced import UNSPACED
+from tfmrc.utils.pipes import run_piped
 
 _UNSPACED = "".join(
     f"{chr(first)}-{chr(last)}" for first, last in UNSPACED

@@ -10,13 +10,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from tfmrc.arguments import suggestion
 from tfmrc.data.example import Example, Span, short
 from tfmrc.data.formats.csv_rows import csv_rows
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_items, json_lines
 from tfmrc.data.formats.written_values import written_value
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
+from tfmrc.utils.arguments import suggestion
 
 # Column names that are recognised for each field, the first one first.
 NAMES: dict[str, tuple[str, ...]] = {

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfmrc.data.batching.training_example import TrainingExample
-from tfmrc.files import write_text
+from tfmrc.utils.files import write_text
 
 KINDS = ("lemmas", "pos", "ner")
 

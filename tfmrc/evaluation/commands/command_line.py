@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tfmrc.evaluation.commands import compare, file_options
-from tfmrc.evaluation.commands import score_commands as commands
+from tfmrc.evaluation.commands import compare, file_options, score_commands as commands
 from tfmrc.evaluation.commands.file_options import predictions
 from tfmrc.evaluation.metrics.rules import RULES
 

@@ -9,7 +9,7 @@ from tfmrc.experiments.recipes import recipes_folder
 from tfmrc.experiments.reproduction import table
 from tfmrc.experiments.reproduction.rows import read_rows
 from tfmrc.experiments.reproduction.states import find_runs, states
-from tfmrc.files import write_text
+from tfmrc.utils.files import write_text
 
 __all__ = ["ROWS", "reproduction"]
 

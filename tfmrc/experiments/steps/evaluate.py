@@ -10,8 +10,7 @@ from typing import Any
 from tfmrc import evaluation
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Report, Scores, mean_of_runs
-from tfmrc.experiments import pictures
-from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments import pictures, run_folder as folders
 from tfmrc.experiments.answering import answer_all, run_digest
 from tfmrc.experiments.building import check_experiment, classes_of
 from tfmrc.experiments.grid import Member, is_grid, members, trained_below

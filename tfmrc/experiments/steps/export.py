@@ -10,7 +10,7 @@ from tfmrc.experiments.grid import single_run
 from tfmrc.experiments.predictor import load_run, load_saved
 from tfmrc.experiments.reporting import MODEL, SEARCH, details_of
 from tfmrc.experiments.settings import Experiment
-from tfmrc.files import version_of
+from tfmrc.utils.files import version_of
 
 __all__ = ["export", "export_predictor"]
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from tfmrc import data
-from tfmrc.arguments import suggestion
 from tfmrc.data import Example, read_file
 from tfmrc.data.formats.tables import Columns
 from tfmrc.data.transforms.sentences import words
@@ -22,7 +21,8 @@ from tfmrc.experiments.loading import load
 from tfmrc.experiments.settings import Split
 from tfmrc.experiments.sources import source_format
 from tfmrc.experiments.steps.prepare import FEW
-from tfmrc.files import write_text
+from tfmrc.utils.arguments import suggestion
+from tfmrc.utils.files import write_text
 
 __all__ = ["MODELS", "init"]
 

@@ -10,8 +10,7 @@ from typing import Any
 from tfmrc import text
 from tfmrc.data.example import Example
 from tfmrc.data.stream import ExampleStream
-from tfmrc.experiments import inputs
-from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments import inputs, run_folder as folders
 from tfmrc.experiments.building import check_experiment, classes_of, reads_tags
 from tfmrc.experiments.counts import PARTS, Count, check_enough, lines_of, max_passages
 from tfmrc.experiments.formats import formats
@@ -28,7 +27,7 @@ from tfmrc.experiments.sources import (
 )
 from tfmrc.experiments.spans import MAX_LENGTH, WRITTEN, write_cloze, write_spans
 from tfmrc.experiments.tags import Tags
-from tfmrc.files import write_text
+from tfmrc.utils.files import write_text
 
 _WRITTEN = (folders.DATA, folders.VOCABULARY, folders.VOCABULARY_IDS, folders.SPANS)
 FEW = 50  # least number of validation examples for a reliable choice of the best weights

@@ -10,7 +10,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tfmrc import encoders, evaluation, keras_private, training
+from tfmrc import encoders, evaluation, training
 from tfmrc.data import TrainingExample, make_dataset, padding_share, records
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.alignment import align_answers
@@ -32,11 +32,12 @@ from tfmrc.experiments.sources import Mixed, data_folder, input_files, validatio
 from tfmrc.experiments.start import check_start, freeze, load_start, thaw
 from tfmrc.experiments.steps.prepare import Prepared, prepare_in
 from tfmrc.experiments.teacher import check_teacher_exists, with_teacher
-from tfmrc.memory import peak_memory
 from tfmrc.ops.ids import NUM_SPECIAL
-from tfmrc.predictors.folders import check_target
-from tfmrc.predictors.storage import is_saved_predictor
+from tfmrc.storage.folders import check_target
+from tfmrc.storage.parts import is_saved_predictor
 from tfmrc.training.callbacks.ema_weights import has_averages
+from tfmrc.utils import keras_private
+from tfmrc.utils.memory import peak_memory
 
 # Copies of the weights that a run may have on the disk at a time: three checkpoints with moments
 # and averages, the best weights and the predictor, the last two with their temporary files.

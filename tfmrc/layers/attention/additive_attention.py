@@ -5,7 +5,7 @@ from tfmrc.layers.encoders.linear import linear, normal
 from tfmrc.ops.chunks import map_chunks, map_groups
 from tfmrc.ops.masking import masked_log_softmax
 from tfmrc.ops.shapes import product
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 # Computed at once outside training: queries of an example, and values of the tanh. More of them do
 # not stay in the caches of a CPU.

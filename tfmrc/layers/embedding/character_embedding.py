@@ -6,7 +6,7 @@ from keras import ops
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.masking import masked_max
 from tfmrc.ops.own_policy import own_policy
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

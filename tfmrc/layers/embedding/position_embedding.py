@@ -3,7 +3,7 @@ from keras import ops
 
 from tfmrc.layers.encoders.layer_normalization import LayerNormalization
 from tfmrc.ops.positions import sinusoid
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

@@ -9,7 +9,7 @@ from tfmrc.ops import portable
 from tfmrc.ops.checks import check_shape
 from tfmrc.ops.recurrence import lstm, project_gates
 from tfmrc.ops.shapes import flatten_leading, restore_leading
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

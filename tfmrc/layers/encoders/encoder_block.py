@@ -6,7 +6,7 @@ from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.feed_forward import FeedForward
 from tfmrc.layers.encoders.residual import Residual
 from tfmrc.ops.shapes import flatten_leading
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

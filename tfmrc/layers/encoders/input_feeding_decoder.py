@@ -4,7 +4,7 @@ from keras import ops
 from tfmrc.layers.attention.luong_attention import LuongAttention
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.shapes import product
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

@@ -2,7 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.encoders.linear import linear
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

@@ -5,8 +5,8 @@ from tfmrc.ops.copying import scatter_copies
 from tfmrc.ops.gradients import custom_gradient
 from tfmrc.ops.ids import BOS, PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_logsumexp
+from tfmrc.ops.sizes import sizes
 from tfmrc.ops.words import first_positions, is_first, scores_of_targets, scores_of_words
-from tfmrc.sizes import sizes
 
 COMBINE = ("max", "sum")
 

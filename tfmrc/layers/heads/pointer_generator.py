@@ -6,7 +6,7 @@ from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax
 from tfmrc.ops.mixture import generation_parts, joined_distribution, target_parts
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

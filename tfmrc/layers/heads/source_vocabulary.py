@@ -2,7 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.ops.ids import NUM_SPECIAL
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

@@ -7,7 +7,7 @@ from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.heads.answer_module import AnswerModule
 from tfmrc.layers.regularization.dropout import ReplicaSeedGenerator
 from tfmrc.ops.masking import LOG_ZERO
-from tfmrc.sizes import sizes
+from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

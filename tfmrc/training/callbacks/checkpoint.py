@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import keras
 import numpy as np
 
-from tfmrc import keras_private
 from tfmrc.training.callbacks.execution import Execution
 from tfmrc.training.callbacks.non_finite import NonFiniteError
 from tfmrc.training.callbacks.state_file import (
@@ -19,6 +18,7 @@ from tfmrc.training.callbacks.state_file import (
     values_of,
     write_state,
 )
+from tfmrc.utils import keras_private
 
 _START: dict[str, Any] = {
     "epoch": 0,

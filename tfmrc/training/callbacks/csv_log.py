@@ -9,7 +9,7 @@ from typing import Any
 
 import keras
 
-from tfmrc.files import write_text
+from tfmrc.utils.files import write_text
 
 
 class CsvLog(keras.callbacks.Callback):

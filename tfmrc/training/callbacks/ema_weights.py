@@ -11,9 +11,9 @@ import h5py
 import keras
 import numpy as np
 
-from tfmrc import keras_private
 from tfmrc.models.folder import optimizer_of
 from tfmrc.training.callbacks.state_file import DIGEST_SIZE, check_room, digest_of
+from tfmrc.utils import keras_private
 
 _DIGEST_MARK = b"sha256:"
 _ADAPTED = "adapted"  # in a file: the variables of layers with LoRA

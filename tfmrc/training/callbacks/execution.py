@@ -5,7 +5,7 @@ from typing import Any
 
 import keras
 
-from tfmrc import keras_private
+from tfmrc.utils import keras_private
 
 
 class Execution:

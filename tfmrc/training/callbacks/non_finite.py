@@ -9,7 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from tfmrc import keras_private
+from tfmrc.utils import keras_private
 
 
 class NonFiniteError(ArithmeticError):

@@ -7,11 +7,11 @@ from typing import Any
 import keras
 from keras import ops
 
-from tfmrc import keras_private
 from tfmrc.training.distribution.replicas import sum_over_replicas
 from tfmrc.training.optimizers import updates
 from tfmrc.training.optimizers.loss_scale import refuse_half_precision
 from tfmrc.training.optimizers.multipliers import LearningRateMultipliers
+from tfmrc.utils import keras_private
 
 # The last part of a variable's path: biases, and the gain and shift of normalisation layers.
 NO_DECAY = r"(^|_)(bias|gamma|beta|scale)$"

@@ -6,8 +6,8 @@ from typing import Any
 
 import keras
 
-from tfmrc import keras_private
 from tfmrc.training.optimizers.updates import after, descend
+from tfmrc.utils import keras_private
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

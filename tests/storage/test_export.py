@@ -1,0 +1,279 @@
+"""The exported SavedModel answers as the Keras model does, without Python, Keras or tfmrc."""
+
+import json
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+import yaml
+from tensorflow.core.protobuf import saved_model_pb2
+
+from tests.serving.predictors import (
+    EXPORT_OPTIONS,
+    REQUEST,
+    STYLES,
+    assert_same_outputs,
+    make_predictor,
+    run_loader,
+)
+from tests.toy_paper import ToyPredictor, ToyPreprocessor
+from tfmrc.predictors.model_config import read_model_config
+from tfmrc.serving import BatchingOptions, profile, write_serving_config
+from tfmrc.storage.export import operations, python_operations
+from tfmrc.storage.model_card import _write
+from tfmrc.storage.warmup import read_warmup_requests, write_warmup_requests
+from tfmrc.text import Vocabulary
+
+pytestmark = pytest.mark.usefixtures("exports_once")
+
+IDS = ("question_ids", "passage_ids")
+
+
+def test_a_profile_has_the_parts_of_the_model_and_the_steps_of_the_search(exported):
+    found = profile(exported, repeats=1)
+    assert 1 <= max(loop.steps for loop in found.loops) <= EXPORT_OPTIONS["max_length"]
+    names = {part.name.split("/")[0] for part in found.parts}
+    assert {"shared_encoder_1", "dual_attention", "pointer_generator", "word_embedding"} <= names
+    assert found.operations > 1000
+
+
+def test_no_operation_of_the_export_calls_python(exported):
+    saved = saved_model_pb2.SavedModel.FromString((exported / "saved_model.pb").read_bytes())
+    (graph,) = saved.meta_graphs
+    found = operations(graph.graph_def)
+    assert len(found) > 50, "functions of the graph were not walked"
+    assert not {name for name in found if "Py" in name or "Numpy" in name}
+    assert python_operations(graph.graph_def) == []
+    listed = {op.name for op in graph.meta_info_def.stripped_op_list.op}
+    assert not {name for name in listed if "Py" in name}
+
+
+def test_a_graph_that_calls_python_is_found():
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string)], autograph=False)
+    def inner(x):
+        return tf.py_function(lambda x: x, [x], tf.string)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string)], autograph=False)
+    def outer(x):
+        return inner(x)
+
+    assert python_operations(outer.get_concrete_function().graph.as_graph_def()) == ["EagerPyFunc"]
+
+
+@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
+def test_a_process_without_tfmrc_gives_the_same_answers(exported, answer_arrays, loader):
+    alone = {name: values[1:2] for name, values in REQUEST.items()}
+    together, single = run_loader(loader, exported, [REQUEST, alone])
+    assert_same_outputs(together["outputs"], answer_arrays)
+    assert single["outputs"]["answer"] == together["outputs"]["answer"][1:2]
+    np.testing.assert_allclose(
+        single["outputs"]["score"], together["outputs"]["score"][1:2], rtol=1e-5
+    )
+
+
+@pytest.mark.slow  # XLA: 14 s and 220 MiB
+def test_compiled_gives_the_same_answers(predictor, answer_arrays):
+    compiled = predictor.run("serving_default", REQUEST, **EXPORT_OPTIONS, jit_compile=True)
+    np.testing.assert_array_equal(answer_arrays["answer"], compiled["answer"])
+    np.testing.assert_array_equal(answer_arrays["starts"], compiled["starts"])
+    np.testing.assert_array_equal(answer_arrays["sources"], compiled["sources"])
+    np.testing.assert_allclose(answer_arrays["score"], compiled["score"], rtol=1e-4, atol=1e-5)
+
+
+def test_the_export_holds_the_words_once_and_as_text(exported, predictor):
+    (asset,) = (exported / "assets").iterdir()
+    assert asset.read_text().split() == list(predictor.preprocessor.vocabulary.words)
+
+
+def test_the_signature_has_the_documented_names_and_types(exported):
+    signature = tf.saved_model.load(str(exported)).signatures["serving_default"]
+    inputs = signature.structured_input_signature[1]
+    assert {name: (spec.dtype, spec.shape.as_list()) for name, spec in inputs.items()} == {
+        "question": (tf.string, [None]),
+        "passages": (tf.string, [None, None]),
+        "style": (tf.string, [None]),
+    }
+    outputs = signature.structured_outputs
+    assert {name: (spec.dtype.name, spec.shape.as_list()) for name, spec in outputs.items()} == {
+        "answer": ("string", [None]),
+        "num_words": ("int32", [None]),
+        "words": ("string", [None, None]),
+        "sources": ("string", [None, None]),
+        "source_texts": ("string", [None, None]),
+        "passage_indices": ("int32", [None, None]),
+        "starts": ("int32", [None, None]),
+        "ends": ("int32", [None, None]),
+        "mixture": ("float32", [None, None, 3]),
+        "score": ("float32", [None]),
+        "probability": ("float32", [None]),
+        "log_probability": ("float32", [None]),
+        "finished": ("bool", [None]),
+        "alternatives": ("string", [None, 1]),
+        "alternative_scores": ("float32", [None, 1]),
+        "alternative_log_probabilities": ("float32", [None, 1]),
+        "alternative_finished": ("bool", [None, 1]),
+        "relevance": ("float32", [None, 3]),
+        "answerable_probability": ("float32", [None]),
+        "truncated": ("bool", [None]),
+    }
+
+
+def test_a_model_card_has_numbers_of_numpy(tmp_path):
+    _write(tmp_path / "card.json", {"max_length": np.int64(5), "f1": np.float32(0.5)})
+    assert json.loads((tmp_path / "card.json").read_text()) == {"max_length": 5, "f1": 0.5}
+    with pytest.raises(TypeError, match="A set is no JSON value"):
+        _write(tmp_path / "card.json", {"f1": {1}})
+
+
+def test_weights_of_lora_count_in_answers():
+    predictor = make_predictor(decoder=False)
+    before = predictor.run("serving_default", REQUEST)["relevance"]
+    layer = predictor.model.passage_ranker.score
+    layer.enable_lora(1)
+    for weight in layer.trainable_weights:
+        weight.assign(np.random.default_rng(3).normal(size=weight.shape))
+    after = predictor.run("serving_default", REQUEST)["relevance"]
+    assert np.abs(after - before).max() > 1e-3
+
+
+class Tabled(keras.layers.Layer):
+    """Weighs words by a table, which is an attribute or hidden in a function."""
+
+    def __init__(self, hidden):
+        super().__init__(name="tabled")
+        values = tf.lookup.KeyValueTensorInitializer(tf.constant([0, 5]), tf.constant([0.0, 2.0]))
+        table = tf.lookup.StaticHashTable(values, 1.0)
+        self.bonus = tf.Variable(3.0, trainable=False)
+        if hidden:
+            self.hidden = lambda ids: table.lookup(ids)
+        else:
+            self.table = table
+
+    def call(self, ids):
+        lookup = self.hidden if hasattr(self, "hidden") else self.table.lookup
+        return lookup(ids) * self.bonus
+
+    def compute_output_spec(self, ids):
+        return keras.KerasTensor(ids.shape, "float32")
+
+
+def tabled_predictor(hidden):
+    ids = {name: keras.Input((None,), dtype="int32", name=name) for name in IDS}
+    passage = Tabled(hidden)(ids["passage_ids"])
+    position = passage + keras.ops.max(ids["question_ids"], axis=1, keepdims=True) * 0
+    return ToyPredictor(
+        keras.Model(ids, {"position": position}), ToyPreprocessor(Vocabulary(["a", "b", "c"]))
+    )
+
+
+def test_a_layer_with_a_table_and_a_variable_is_exported(tmp_path):
+    predictor = tabled_predictor(hidden=False)
+    path = predictor.export(tmp_path / "toy" / "1")
+    inputs = {"question": ["a", "b"], "passage": ["a b c b", "c"]}
+    expected = predictor.run("serving_default", inputs)
+    signature = tf.saved_model.load(str(path)).signatures["serving_default"]
+    for name, values in signature(**{n: tf.constant(v) for n, v in inputs.items()}).items():
+        np.testing.assert_array_equal(values, expected[name])
+    assert expected["probability"].tolist() != [0.0, 0.0]
+
+
+def test_a_table_that_no_layer_holds_is_an_error_of_the_export(tmp_path):
+    with pytest.raises(ValueError, match=r"make it an attribute of the layer.*StaticHashTable"):
+        tabled_predictor(hidden=True).export(tmp_path / "toy" / "1")
+    assert not (tmp_path / "toy" / "1").exists()
+
+
+def test_a_version_is_replaced_only_on_request(tmp_path, monkeypatch):
+    predictor = make_predictor(decoder=False)
+    with pytest.raises(ValueError, match="version number.*Received: path="):
+        predictor.export(tmp_path / "hills" / "newest")
+    path = predictor.export(tmp_path / "hills" / "1")
+    with pytest.raises(
+        FileExistsError,
+        match="`--overwrite` on the .* overwrite=True in Python. Received: overwrite=False",
+    ):
+        predictor.export(path)
+    before = (path / "fingerprint.pb").stat().st_mtime_ns
+    calls = []
+    monkeypatch.setattr(predictor, "build_signatures", calls.append)
+    link = tmp_path / "hills" / "2"
+    link.symlink_to(path)
+    (tmp_path / "hills" / "3").write_text("notes")
+    (tmp_path / "hills" / "4").mkdir()
+    (tmp_path / "hills" / "4" / "thesis.txt").write_text("mine")
+    for name, words in (("2", "is a link to"), ("3", "is a file"), ("4", "holds something else")):
+        with pytest.raises(FileExistsError, match=words):
+            predictor.export(tmp_path / "hills" / name, overwrite=True)
+    (path / "notes.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="also holds notes.txt, which tfmrc did not write"):
+        predictor.export(path, overwrite=True)
+    assert calls == []
+    monkeypatch.undo()
+    (path / "notes.txt").unlink()
+    assert predictor.export(path, overwrite=True) == path
+    assert (path / "fingerprint.pb").stat().st_mtime_ns > before
+    assert sorted(p.name for p in path.parent.iterdir()) == ["1", "2", "3", "4"]
+    assert (tmp_path / "hills" / "4" / "thesis.txt").read_text() == "mine"
+
+
+def test_the_model_card_says_what_was_exported(exported):
+    card = json.loads((exported / "assets.extra" / "model_card.json").read_text())
+    assert (card["name"], card["version"]) == ("hills", 7)
+    metrics = json.loads((exported / "assets.extra" / "metrics.json").read_text())
+    assert metrics == {"rouge_l": 0.5, "by_style": {"qa": 0.25}}
+    assert "metrics" not in card
+    assert [task["name"] for task in card["tasks"]] == ["qa", "nlg"]
+    assert card["decoding"]["num_beams"] == 3
+    assert card["versions"]["tensorflow"] == tf.__version__
+    assert card["inputs"]["passages"] == {
+        "dtype": "string",
+        "shape": [None, None],
+        "meaning": "the passages; an empty string for a missing one",
+    }
+    assert all(entry["meaning"] for entry in card["outputs"].values())
+    markdown = (exported / "assets.extra" / "model_card.md").read_text()
+    assert "# hills, version 7" in markdown
+    assert "In `metrics.json`." in markdown and "by_style" not in markdown
+    assert "import tensorflow_text" in markdown
+    assert "- num_beams: 3\n" in markdown and "sampling" not in markdown
+    assert "http://localhost:8501/v1/models/hills:predict" in markdown
+    assert len(markdown.splitlines()) < 60
+
+
+def test_the_warm_up_requests_are_requests_of_the_signature(exported):
+    (request,) = read_warmup_requests(exported)
+    assert request.model_spec.name == "hills"
+    assert request.model_spec.signature_name == "serving_default"
+    tensors = {name: tf.constant(tf.make_ndarray(proto)) for name, proto in request.inputs.items()}
+    assert [style.decode() for style in tensors["style"].numpy()] == list(STYLES)
+    outputs = tf.saved_model.load(str(exported)).signatures["serving_default"](**tensors)
+    assert outputs["answer"].shape == (2,)
+
+
+def test_a_damaged_warm_up_file_is_named(tmp_path):
+    path = write_warmup_requests(tmp_path, "hills", [{"question": ["How high?"]}])
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(ValueError, match="tf_serving_warmup_requests is damaged"):
+        read_warmup_requests(tmp_path)
+    path.unlink()
+    assert read_warmup_requests(tmp_path) == []
+
+
+def test_the_configuration_of_tensorflow_serving_names_every_export(exported):
+    folder = exported.parents[1]
+    models, batching, compose = write_serving_config(folder, served_from="/models")
+    (config,) = read_model_config(models)
+    assert (config.name, config.path) == ("hills", Path("/models/hills"))
+    assert BatchingOptions.from_file(batching).max_batch_size == 32
+    (service,) = yaml.safe_load(compose.read_text())["services"].values()
+    assert service["image"].startswith("tensorflow/serving:")
+    assert "--model_config_file=/models/models.config" in service["command"]
+    assert "--batching_parameters_file=/models/batching.config" in service["command"]
+    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    assert service["volumes"] == [
+        {"type": "bind", "source": ".", "target": "/models", "read_only": True}
+    ]
+    with pytest.raises(ValueError, match="Received: folder="):
+        write_serving_config(folder / "hills" / "7")

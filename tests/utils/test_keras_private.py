@@ -1,0 +1,159 @@
+"""The private names of Keras that the library uses mean what it takes them for."""
+
+import keras
+import numpy as np
+import pytest
+
+from tfmrc.training import LossScale
+from tfmrc.utils import keras_private
+
+X, Y = np.ones((4, 2), "float32"), np.ones((4, 1), "float32")
+
+
+@pytest.fixture
+def model():
+    inputs = keras.Input((2,), name="x")
+    hidden = keras.layers.Dense(3, name="hidden")(inputs)
+    model = keras.Model(inputs, {"y": keras.layers.Dense(1, name="y")(hidden)})
+    optimizer = keras.optimizers.AdamW(0.1, weight_decay=0.1, use_ema=True)
+    optimizer.exclude_from_weight_decay(var_names=["bias"])
+    model.compile(optimizer, loss={"y": "mse"}, metrics={"y": "mae"})
+    return model
+
+
+def test_symbolic_build_creates_what_the_first_step_would(model):
+    assert not model.optimizer.built
+    keras_private.symbolic_build(model, (X, {"y": Y}))
+    assert model.optimizer.built and int(model.optimizer.iterations) == 0
+    known = {id(variable) for variable in model.optimizer.variables}
+    model.train_on_batch(X, {"y": Y})
+    assert {id(variable) for variable in model.optimizer.variables} == known
+
+
+def test_build_loss_creates_what_the_first_evaluation_would(model):
+    assert keras_private.build_loss(model, (X, {"y": Y}))
+    known = {id(variable) for variable in model.metrics_variables}
+    model.evaluate(X, {"y": Y}, verbose=0)
+    assert known <= {id(variable) for variable in model.metrics_variables}
+    assert model._compile_loss.built and not model.optimizer.built
+    assert not keras_private.build_loss(model, (X,))
+
+
+def test_outputs_of_a_functional_model_by_name(model):
+    assert list(keras_private.outputs_of(model)) == ["y"]
+    assert keras_private.outputs_of(model)["y"].shape == (None, 1)
+    assert keras_private.outputs_of(object()) is None
+
+
+@pytest.mark.parametrize(
+    "loss, names", [({"y": "mse", "z": None}, ["y"]), ("mse", None), (None, None)]
+)
+def test_the_outputs_with_a_loss_are_those_that_compile_names(loss, names):
+    x = keras.Input((2,), name="x")
+    model = keras.Model(x, {name: keras.layers.Dense(1, name=name)(x) for name in "yz"})
+    model.compile("sgd", loss)
+    assert keras_private.outputs_with_loss(model) == names
+
+
+def test_an_output_whose_loss_has_no_weight_has_no_loss():
+    x = keras.Input((2,), name="x")
+    model = keras.Model(x, {name: keras.layers.Dense(1, name=name)(x) for name in "yz"})
+    model.compile("sgd", {"y": "mse", "z": "mse"}, loss_weights={"y": 0.5, "z": 0.0})
+    assert keras_private.outputs_with_loss(model) == ["y"]
+    model.compile("sgd", {"y": "mse", "z": "mse"})
+    assert keras_private.outputs_with_loss(model) == ["y", "z"]
+
+
+@pytest.mark.parametrize(
+    "layer", [keras.layers.Conv1D, keras.layers.LSTM, keras.layers.GlobalAveragePooling1D]
+)
+def test_the_automatic_name_of_a_class(layer):
+    arguments = (2, 3) if layer is keras.layers.Conv1D else (2,) * (layer is keras.layers.LSTM)
+    name = keras_private.automatic_name(layer.__name__)
+    assert layer(*arguments).name.startswith(name)
+
+
+def test_fit_starts_with_the_epoch_that_was_set(model):
+    assert keras_private.initial_epoch(model) is None
+    keras_private.set_initial_epoch(model, 3)
+    assert keras_private.initial_epoch(model) == 3
+    assert model.fit(X, {"y": Y}, epochs=5, verbose=0).epoch == [3, 4]
+    keras_private.set_initial_epoch(model, None)
+    assert model.fit(X, {"y": Y}, epochs=1, verbose=0).epoch == [0]
+
+
+def test_the_optimizers_variables_and_their_averages(model):
+    keras_private.symbolic_build(model, (X, {"y": Y}))
+    variables = keras_private.optimizer_variables(model.optimizer)
+    averages = keras_private.ema_variables(model.optimizer)
+    assert [v.path for v in variables] == [v.path for v in model.trainable_variables]
+    steps = []
+    for _ in range(2):
+        model.train_on_batch(X, {"y": Y})
+        steps.append([keras.ops.convert_to_numpy(v) for v in variables])
+    for first, second, average in zip(*steps, averages, strict=True):  # it begins at the first step
+        right = 0.99 * first + 0.01 * second
+        np.testing.assert_allclose(keras.ops.convert_to_numpy(average), right, rtol=1e-5)
+
+
+def test_weight_decay_leaves_out_what_was_excluded(model):
+    keras_private.symbolic_build(model, (X, {"y": Y}))
+    found = {v.path: keras_private.uses_weight_decay(model.optimizer, v) for v in model.weights}
+    assert found == {
+        "hidden/kernel": True, "hidden/bias": False, "y/kernel": True, "y/bias": False
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("wrap", [lambda optimizer: optimizer, LossScale])
+def test_calls_of_an_optimizer_are_counted_where_it_accumulates(wrap):
+    weight = keras.Variable([1.0], name="weight")
+    optimizer = wrap(keras.optimizers.SGD(gradient_accumulation_steps=2))
+    optimizer.build([weight])
+    for _ in range(3):
+        optimizer.apply([keras.ops.array([1.0])], [weight])
+    assert keras_private.update_calls(optimizer) == 3 and int(optimizer.iterations) == 1
+
+
+def test_sublayers_are_given_once_and_not_their_own(model):
+    shared = keras.layers.Dense(2, name="shared")
+    shell = keras.Sequential([model.get_layer("hidden"), shared, shared], name="shell")
+    assert [layer.name for layer in keras_private.sublayers(shell)] == ["hidden", "shared"]
+    outer = keras.Sequential([shell], name="outer")
+    assert [layer.name for layer in keras_private.sublayers(outer)] == ["shell"]
+
+
+def test_a_variable_in_an_update_is_one_of_the_optimizers(model):
+    seen = []
+
+    class Watched(keras.optimizers.SGD):
+        def update_step(self, gradient, variable, learning_rate):
+            known = keras_private.known_variable(self, variable)
+            index = keras_private.index_of(self, variable)
+            assert known is keras_private.optimizer_variables(self)[index]
+            seen.append(known.path)
+            super().update_step(gradient, variable, learning_rate)
+
+    model.compile(Watched(0.1), loss={"y": "mse"})
+    model.train_on_batch(X, {"y": Y})
+    paths = [variable.path for variable in model.trainable_variables]
+    assert seen and seen == paths * (len(seen) // len(paths))  # a step may be traced twice
+
+
+def test_slots_are_named_after_the_path_of_their_variable(model):
+    """`Checkpoint` finds the optimizer's state of a weight by this name."""
+    keras_private.symbolic_build(model, (X, {"y": Y}))
+    names = [variable.name for variable in model.optimizer.variables]
+    assert {"hidden_kernel_momentum", "hidden_kernel_velocity", "hidden_kernel_average"} <= set(
+        names
+    )
+
+
+def test_layers_and_seed_generators_at_any_depth():
+    inner = keras.Sequential([keras.layers.Dropout(0.1), keras.layers.Dense(1)])
+    outer = keras.Sequential([inner, keras.layers.Dropout(0.2)])
+    found = keras_private.all_sublayers(outer)
+    assert found[0] is outer and {*inner.layers, *outer.layers} <= set(found)
+    drops = [layer for layer in found if isinstance(layer, keras.layers.Dropout)]
+    generators = keras_private.seed_generators(outer)
+    assert {id(g) for g in generators} == {id(layer.seed_generator) for layer in drops}
+    assert len(generators) == 2

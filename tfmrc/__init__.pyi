@@ -1,0 +1,25 @@
+from . import (
+    data as data,
+    decoding as decoding,
+    encoders as encoders,
+    evaluation as evaluation,
+    experiments as experiments,
+    integrations as integrations,
+    layers as layers,
+    losses as losses,
+    models as models,
+    ops as ops,
+    predictors as predictors,
+    preprocessing as preprocessing,
+    serving as serving,
+    storage as storage,
+    testing as testing,
+    text as text,
+    training as training,
+)
+from .data.example import Example as Example
+from .predictors.base import Predictor as Predictor
+from .predictors.load import load as load
+from .predictors.pipeline import pipeline as pipeline
+
+__version__: str

@@ -1,0 +1,19 @@
+from .loading import from_mapping as from_mapping, load as load, save as save
+from .recipes import find_recipe as find_recipe
+from .settings import (
+    Evaluation as Evaluation,
+    Experiment as Experiment,
+    Grid as Grid,
+    Source as Source,
+    Split as Split,
+    Training as Training,
+    Vocabulary as Vocabulary,
+)
+from .steps.evaluate import evaluate as evaluate
+from .steps.evaluate_saved import evaluate_with as evaluate_with
+from .steps.export import export as export, export_predictor as export_predictor
+from .steps.first_look import first_look as first_look
+from .steps.init import init as init
+from .steps.predict import predict as predict, predict_with as predict_with
+from .steps.prepare import prepare as prepare
+from .steps.train import train as train

@@ -1,0 +1,31 @@
+from .answer import Answer as Answer, Word as Word
+from .base import Predictor as Predictor
+from .daanet import DAANetPredictor as DAANetPredictor, daanet_signatures as daanet_signatures
+from .ensemble import ensemble_predictor as ensemble_predictor
+from .errors import RequestError as RequestError
+from .exported import ExportedPredictor as ExportedPredictor
+from .extractive_reader import ExtractiveReaderPredictor as ExtractiveReaderPredictor
+from .generated import GeneratedQuestion as GeneratedQuestion, GeneratedText as GeneratedText
+from .hugging_face import (
+    load_hugging_face as load_hugging_face,
+    save_hugging_face as save_hugging_face,
+)
+from .masque import MasquePredictor as MasquePredictor, masque_signature as masque_signature
+from .maxout_pointer_qg import (
+    MaxoutPointerQGPredictor as MaxoutPointerQGPredictor,
+    maxout_pointer_qg_signatures as maxout_pointer_qg_signatures,
+)
+from .options import (
+    DecodingOptions as DecodingOptions,
+    QuestionOptions as QuestionOptions,
+    ReaderOptions as ReaderOptions,
+    SpanOptions as SpanOptions,
+)
+from .question_answering import QuestionAnsweringPipeline as QuestionAnsweringPipeline
+from .rankers import MasqueRanker as MasqueRanker, TfIdfRanker as TfIdfRanker
+from .registry import find_predictor_class as find_predictor_class
+from .result import Result as Result
+from .san import SANPredictor as SANPredictor, san_signature as san_signature
+from .signature import SavedModel as SavedModel
+from .span_answer import SpanAnswer as SpanAnswer
+from .task import Query as Query, Task as Task

@@ -1,0 +1,112 @@
+"""Loads a folder as a predictor: what tfmrc wrote, or a reader of Hugging Face."""
+
+import re
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from tfmrc.utils.files import version_of
+
+__all__ = ["load", "not_a_model"]
+
+SHOWN = 5  # models that an error names
+PREDICTOR = "predictor"  # the folder of a run that holds its predictor
+
+
+def load(folder: str | PathLike[str], *, verify: bool = True, dtype: Any = None) -> Any:
+    """Loads a predictor, or an export as a predictor, from a folder.
+
+    No code from the folder is run, except the graph of an export: load exports only from sources
+    that you trust.
+
+    Args:
+        folder: str or path. A saved predictor, a run, or an export or one of its versions; or a
+            model for question answering in Hugging Face's form (a folder, or `hf://owner/name`),
+            see `tfmrc.predictors.load_hugging_face`.
+        verify: bool. Whether every file is compared with its digest first. False saves the time of
+            reading very large folders twice. Default: True.
+        dtype: Keras dtype or policy of a reader of Hugging Face, such as "bfloat16". Any other
+            model has that of its configuration. Default: None.
+
+    Returns:
+        A `tfmrc.Predictor`, or a `tfmrc.predictors.ExportedPredictor` for an export.
+
+    Raises:
+        FileNotFoundError: If the folder is none of these.
+        ValueError: If it is damaged or was written by another version, or `dtype` is given for
+            another model than a reader of Hugging Face.
+
+    Example:
+
+    >>> import tfmrc
+    >>> tfmrc.load("nowhere")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: There is no saved predictor, run or export in nowhere.
+    """
+    from tfmrc.predictors import Predictor
+    from tfmrc.predictors.hugging_face import is_hugging_face, load_hugging_face
+    from tfmrc.storage.parts import CONFIG, WEIGHTS
+
+    if is_hugging_face(folder):
+        return load_hugging_face(folder, verify=verify, dtype=dtype)
+    if dtype is not None:
+        raise ValueError(
+            "`dtype` is for readers of Hugging Face; other models have that of their "
+            f"configuration. Received: dtype={dtype!r}, folder={str(folder)!r}"
+        )
+    folder = Path(folder)
+    for candidate in (folder, folder / PREDICTOR):
+        if (candidate / CONFIG).is_file() or (candidate / WEIGHTS).is_file():
+            return Predictor.load(candidate, verify=verify)
+    versions = [version_of(file.parent.name) for file in folder.glob("*/saved_model.pb")]
+    if (folder / "saved_model.pb").is_file() or any(each is not None for each in versions):
+        from tfmrc.predictors import ExportedPredictor
+
+        return ExportedPredictor(folder, verify=verify)
+    raise FileNotFoundError(not_a_model(folder))
+
+
+def not_a_model(folder: str | PathLike[str]) -> str:
+    """Returns the sentence for a folder that is not a model's, with the models below it.
+
+    If the folder does not exist, those of the folder above are named; if that does not exist
+    either, the name may be one of Hugging Face's hub.
+
+    Args:
+        folder: str or path. The folder.
+    """
+    folder = Path(folder)
+    message = f"There is no saved predictor, run or export in {folder}."
+    is_parent = not folder.is_dir() and folder.name not in ("", "..")
+    if is_parent and folder.parent in (Path(), Path("/")):
+        return message  # any folder of a shell
+    if not folder.parent.is_dir() and re.fullmatch(r"[\w.-]+/[\w.-]+", folder.as_posix()):
+        return f"{message} Did you mean hf://{folder.as_posix()}, a model of Hugging Face's hub?"
+    above = folder.parent if is_parent else folder
+    models = _models_below(above)
+    if not models:
+        return message
+    shown = ", ".join(map(str, models[:SHOWN])) + " and others" * (len(models) > SHOWN)
+    return f"{message} Models in {above}: {shown}."
+
+
+def _models_below(folder: Path) -> list[Path]:
+    """Returns the models up to three levels below a folder, of an export its newest version."""
+    from tfmrc.storage.parts import WEIGHTS
+
+    exports: dict[Path, Path] = {}
+    models: set[Path] = set()
+    for depth in ("*", "*/*", "*/*/*"):
+        for file in (*folder.glob(f"{depth}/saved_model.pb"), *folder.glob(f"{depth}/{WEIGHTS}")):
+            model = file.parent
+            if any(part.startswith(".") for part in model.relative_to(folder).parts):
+                continue  # a temporary folder
+            if file.name == WEIGHTS:
+                models.add(model.parent if model.name == PREDICTOR else model)
+            elif version_of(model.name) is None:
+                models.add(model)
+            else:
+                newest = max(model, exports.get(model.parent, model), key=lambda p: int(p.name))
+                exports[model.parent] = newest
+    return sorted({*models, *exports.values()})

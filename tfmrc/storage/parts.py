@@ -1,0 +1,188 @@
+"""Saves a predictor as a folder: weights, configuration, vocabulary, versions, metrics."""
+
+import importlib
+import importlib.metadata
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import keras
+import tensorflow as tf
+
+import tfmrc
+from tfmrc.models.folder import (
+    CONFIG,
+    WEIGHTS,
+    build,
+    class_and_config,
+    load_model,
+    optimizer_of,
+)
+from tfmrc.storage.folders import check_target, new_folder
+from tfmrc.storage.manifest import verify_files
+from tfmrc.utils.files import check_links, read_json
+
+__all__ = ["FORMAT", "Parts", "is_saved_predictor", "load_parts", "save_parts", "tool_versions"]
+
+FORMAT = 2
+METRICS, ASSETS = "metrics.json", "assets"
+BASES = {  # package and base class of each part
+    "predictor": ("tfmrc.predictors", "Predictor"),
+    "model": ("tfmrc.models", "Model"),
+    "preprocessor": ("tfmrc.preprocessing", "Preprocessor"),
+}
+
+
+class Parts(NamedTuple):
+    """The parts of a loaded predictor."""
+
+    predictor_class: Any
+    arguments: dict[str, Any]
+    model: Any
+    preprocessor: Any
+    metrics: dict[str, Any]
+    trained_parts: tuple[str, ...] | None
+
+
+def tool_versions() -> dict[str, str]:
+    """Returns the versions of Python and of the packages that a model depends on."""
+    packages = ["tensorflow-text", "keras", "numpy"]
+    if keras.backend.backend() != "tensorflow":
+        packages.append(keras.backend.backend())
+    return {
+        "tfmrc": tfmrc.__version__,
+        "python": platform.python_version(),
+        "tensorflow": tf.__version__,  # the package may also be tensorflow-cpu
+        **{name: importlib.metadata.version(name) for name in packages},
+    }
+
+
+def is_saved_predictor(folder: Path) -> bool:
+    """Returns True if a folder has the files of a saved predictor."""
+    return all((folder / name).exists() for name in (CONFIG, WEIGHTS, ASSETS))
+
+
+def save_parts(
+    folder: str | PathLike[str],
+    *,
+    predictor: Any,
+    model: Any,
+    preprocessor: Any,
+    metrics: Mapping[str, Any],
+    trained_parts: Sequence[str] | None,
+) -> Path:
+    """Writes `config.json`, `model.weights.h5`, `metrics.json`, `assets/` and `manifest.json`.
+
+    Classes are named as Keras registers them.
+
+    Returns:
+        The folder.
+    """
+    path = check_target(folder, is_saved_predictor)
+    config = {
+        "format": FORMAT,
+        "versions": tool_versions(),
+        "trained_parts": None if trained_parts is None else list(trained_parts),
+        **{
+            part: {"class": registered_name(type(thing)), "config": thing.get_config()}
+            for part, thing in (
+                ("predictor", predictor),
+                ("model", model),
+                ("preprocessor", preprocessor),
+            )
+        },
+    }
+    texts = {METRICS: _json(dict(metrics)), CONFIG: _json(config)}  # before anything is written
+    size = sum(keras.ops.convert_to_numpy(weight).nbytes for weight in model.weights)
+    with new_folder(path, size) as part:
+        keras.saving.save_weights(model, part / WEIGHTS, objects_to_skip=optimizer_of(model))
+        preprocessor.save_assets(part / ASSETS)
+        for name, text in texts.items():
+            (part / name).write_text(text, encoding="utf-8")
+    return Path(folder)
+
+
+def load_parts(folder: str | PathLike[str], *, verify: bool = True) -> Parts:
+    """Loads model and preprocessor from a folder; only registered classes are built.
+
+    Args:
+        folder: str or path. A folder that `save_parts` wrote.
+        verify: bool. Whether every file is compared with its digest first. Default: True.
+
+    Raises:
+        FileNotFoundError: If the folder is not a saved predictor.
+        ValueError: If it is damaged, newer than this tfmrc, of a class that is not registered, or
+            has links to files outside.
+    """
+    folder = Path(folder)
+    for name in (CONFIG, WEIGHTS, ASSETS):
+        if not (folder / name).exists():
+            raise FileNotFoundError(
+                f"{folder} is not a saved predictor: {name} is missing. "
+                "Make one with `tfmrc.Predictor(model, preprocessor).save(folder)`."
+            )
+    check_links(folder)
+    config = read_json(folder / CONFIG)
+    written = config.get("format")
+    if not isinstance(written, int) or isinstance(written, bool) or not 1 <= written <= FORMAT:
+        raise ValueError(
+            f"{folder / CONFIG} has a format that this tfmrc ({tfmrc.__version__}) does not know; "
+            f"it reads format {FORMAT}. Install a newer tfmrc. Received: format={written!r}"
+        )
+    if written < FORMAT:
+        raise ValueError(
+            f"{folder / CONFIG} was written by an earlier tfmrc. Train or convert it again. "
+            f"Received: format={written!r}"
+        )
+    if verify:
+        verify_files(folder)
+    predictor_class, arguments = _part(config, "predictor", folder)
+    _part(config, "model", folder)  # before anything is built
+    preprocessor_class, sizes = _part(config, "preprocessor", folder)
+    preprocessor = build(
+        folder, preprocessor_class, lambda: preprocessor_class.from_config(sizes, folder / ASSETS)
+    )
+    model = load_model(folder)
+    metrics = read_json(folder / METRICS) if (folder / METRICS).exists() else {}
+    trained_parts = _trained_parts(config, folder)
+    return Parts(predictor_class, arguments, model, preprocessor, metrics, trained_parts)
+
+
+def registered_name(cls: type) -> str:
+    """Returns the name by which Keras registers a class.
+
+    Raises:
+        ValueError: If it is not registered.
+    """
+    name: str = keras.saving.get_registered_name(cls)
+    if keras.saving.get_registered_object(name) is not cls:
+        raise ValueError(
+            f"{cls.__name__} is not registered, so it could not be loaded again. Decorate the "
+            'class with `@keras.saving.register_keras_serializable(package="...")`.'
+        )
+    return name
+
+
+def _part(config: Mapping[str, Any], part: str, folder: Path) -> tuple[Any, dict[str, Any]]:
+    room, name = BASES[part]
+    base = keras.Model if part == "model" else getattr(importlib.import_module(room), name)
+    return class_and_config(config, part, base, room, folder)
+
+
+def _trained_parts(config: Mapping[str, Any], folder: Path) -> tuple[str, ...] | None:
+    names = config.get("trained_parts")
+    if names is None:
+        return None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError(
+            f"{folder / CONFIG} must hold a list of names as trained_parts. "
+            f"Received: trained_parts={names!r:.200}"
+        )
+    return tuple(names)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True) + "\n"

@@ -1,0 +1,1 @@
+"""Helpers of every room: arguments, files, memory, and what Keras keeps private."""

@@ -8,10 +8,11 @@ import tensorflow as tf
 import yaml
 
 from tfmrc.experiments import loading
-from tfmrc.experiments.building import check_experiment, import_modules
+from tfmrc.experiments.building import check_experiment
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, Training
 from tfmrc.experiments.steps import train
 from tfmrc.experiments.steps.train import count_steps
+from tfmrc.utils.run_imports import import_modules
 
 TEXT = """
 name: small
@@ -175,7 +176,7 @@ def test_steps_that_no_evaluation_ends_name_those_that_one_ends(
 def test_a_module_that_cannot_be_imported_is_named_with_the_places(file: Path) -> None:
     experiment = loading.load(file, "imports=[no_such_module]")
     with pytest.raises(ValueError, match="looked for in .*, on PYTHONPATH.*'no_such_module'"):
-        import_modules(experiment)
+        import_modules(experiment.imports)
 
 
 @pytest.mark.parametrize("name", ["steps", "epochs", "eval_every_steps", "best_of"])

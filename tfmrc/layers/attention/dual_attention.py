@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.checks import check_shape
 from tfmrc.ops.masking import masked_max, masked_softmax
@@ -8,7 +9,7 @@ from tfmrc.ops.similarity import trilinear_similarity
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class DualAttention(keras.layers.Layer):
+class DualAttention(Layer):
     """Computes dual attention between a question and all its passages.
 
     With `U = similarity(E_p, E_q)` `[L, J]` per passage, `A = softmax_j U`, `B = softmax_l U`:
@@ -91,13 +92,6 @@ class DualAttention(keras.layers.Layer):
     def compute_output_shape(self, passages_shape, question_shape):
         width = 5 * question_shape[-1]
         return (*passages_shape[:-1], width), (*question_shape[:-1], width)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "stddev": self.stddev,
-            "similarity_init": self.similarity_init,
-        }
 
 
 def _enriched(words, first, second):

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_softmax
@@ -11,7 +12,7 @@ from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class TiedSelfAttention(keras.layers.Layer):
+class TiedSelfAttention(Layer):
     """Computes multi-head self-attention with one projection for queries and keys.
 
     `softmax(x R (x R)^T / sqrt(d / H)) x`: the words themselves are the values, and there is no
@@ -116,12 +117,3 @@ class TiedSelfAttention(keras.layers.Layer):
 
     def compute_output_shape(self, x_shape):
         return x_shape
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_heads": self.num_heads,
-            "causal": self.causal,
-            "dropout": self.dropout,
-            "stddev": self.stddev,
-        }

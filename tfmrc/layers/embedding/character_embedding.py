@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.masking import masked_max
 from tfmrc.ops.own_policy import own_policy
@@ -10,7 +11,7 @@ from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class CharacterEmbedding(keras.layers.Layer):
+class CharacterEmbedding(Layer):
     """Embeds words by a character convolution and max pooling.
 
     `h_i = b + sum_k W_k e_{i+k}`, k from `-(w - 1) / 2` to `(w - 1) / 2`, `y = max_i h_i`. The word
@@ -93,13 +94,3 @@ class CharacterEmbedding(keras.layers.Layer):
     def compute_output_spec(self, characters, projected=None):
         shape = (*characters.shape[:-1], self.output_dim)
         return keras.KerasTensor(shape, dtype=self.compute_dtype)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_characters": self.num_characters,
-            "dim": self.dim,
-            "output_dim": self.output_dim,
-            "kernel_width": self.kernel_width,
-            "stddev": self.stddev,
-        }

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.checks import check_indices
 from tfmrc.ops.ids import NUM_SPECIAL, PAD
@@ -12,7 +13,7 @@ WORDS = f"from_{NUM_SPECIAL}"
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class WordEmbedding(keras.layers.Layer):
+class WordEmbedding(Layer):
     """Embeds words, with trainable rows for special words even if the other rows are frozen.
 
     The special words ([PAD], [UNK], [BOS], [EOS]) have no pretrained vectors, so their rows are
@@ -93,12 +94,3 @@ class WordEmbedding(keras.layers.Layer):
     def compute_output_spec(self, x, num_rows=None, rows=None):
         shape = (*x.shape, self.dim) if num_rows is None else (*x.shape[:-1], num_rows)
         return keras.KerasTensor(shape, dtype=self.compute_dtype)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "vocabulary_size": self.vocabulary_size,
-            "dim": self.dim,
-            "words_trainable": self.words_trainable,
-            "stddev": self.stddev,
-        }

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.layers.regularization.variational_dropout import VariationalDropout
 from tfmrc.ops import portable
@@ -27,7 +28,7 @@ class Float32Orthogonal(keras.initializers.Orthogonal):
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class BidirectionalLSTM(keras.layers.Layer):
+class BidirectionalLSTM(Layer):
     """Applies an LSTM in both directions.
 
     `h_t = [LSTM(x_t, h_{t-1}); LSTM'(x_t, h_{t+1})]`. One matrix product per direction projects the
@@ -222,18 +223,6 @@ class BidirectionalLSTM(keras.layers.Layer):
         if not self.return_state:
             return outputs
         return outputs, (*x_shape[:-2], width), (*x_shape[:-2], width)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "causal": self.causal,
-            "return_state": self.return_state,
-            "dropout": self.dropout,
-            "use_cudnn": self.use_cudnn,
-            "stddev": self.stddev,
-            "seed": self.seed,
-        }
 
 
 def _last(hidden, mask, initial):

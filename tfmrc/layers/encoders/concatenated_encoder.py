@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.attention.tied_self_attention import TiedSelfAttention
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.feed_forward import FeedForward
 from tfmrc.layers.encoders.layer_normalization import LayerNormalization
@@ -15,7 +16,7 @@ BLOCKS = ("feed_forward", "lstm", "self_attention")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class ConcatenatedEncoder(keras.layers.Layer):
+class ConcatenatedEncoder(Layer):
     """Concatenates the normalized outputs of a feed-forward network, an LSTM and self-attention.
 
     `y = [LN(FFN(x)); LN(LSTM(x)); LN(SelfAttention(x))]`. Each block has the width `hidden_dim`, so
@@ -178,15 +179,3 @@ class ConcatenatedEncoder(keras.layers.Layer):
 
     def compute_output_shape(self, x_shape):
         return (*x_shape[:-1], len(self.blocks) * self.hidden_dim)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "hidden_dim": self.hidden_dim,
-            "num_lstm_layers": self.num_lstm_layers,
-            "num_heads": self.num_heads,
-            "causal": self.causal,
-            "blocks": list(self.blocks),
-            "in_series": self.in_series,
-            "dropout": self.dropout,
-        }

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.bidirectional_lstm import Float32Orthogonal
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.regularization.variational_dropout import VariationalDropout
@@ -10,7 +11,7 @@ from tfmrc.ops.masking import masked_log_softmax, masked_logsumexp, masked_softm
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class AnswerModule(keras.layers.Layer):
+class AnswerModule(Layer):
     """Base class of the answer modules in SAN's Table 1.
 
     `s_0 = sum_j alpha_j H_q[j]`, `alpha = softmax(w_4 . H_q)`; for t = 1 ... T - 1
@@ -139,14 +140,6 @@ class AnswerModule(keras.layers.Layer):
     def log_weights(self, states, training):
         """Returns the log-weights of the steps for begin and end, float32 `[B, T]` each."""
         raise NotImplementedError(f"{type(self).__name__} must define `log_weights`.")
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_steps": self.num_steps,
-            "dropout": self.dropout,
-            "seed": self.seed,
-        }
 
 
 def _scores(vector, memory):

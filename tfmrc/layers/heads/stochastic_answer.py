@@ -120,9 +120,6 @@ class StochasticAnswer(AveragedAnswer):
         largest = ops.equal(ops.argmax(chance, axis=1)[:, None], ops.arange(shape[1]))
         return ops.logical_or(remaining, largest)  # san-16
 
-    def get_config(self):
-        return {**super().get_config(), "prediction_dropout": self.prediction_dropout}
-
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class ReasoNetAnswer(AnswerModule):

@@ -18,8 +18,10 @@ class TiedSelfAttention(Layer):
     `softmax(x R (x R)^T / sqrt(d / H)) x`: the words themselves are the values, and there is no
     output projection. Head h uses its part of `x R` as query and key, and its part of `x` as value.
 
-    The paper's causal mask is 0 where `i < j`, so the first word has nothing to attend to. Here a
-    word attends to itself and the previous words, as the paper's text says.
+    Two departures from the paper. It prints the scale `1 / sqrt(d)`; here it is `1 / sqrt(d / H)`,
+    the deviation of a dot product over the `d / H` features of one head. Its causal mask is 0 where
+    `i < j`, so the first word has nothing to attend to; here a word attends to itself and the
+    previous words, as the paper's text says.
 
     Padding is not attended to; a row without any word gives zeros.
 

@@ -179,8 +179,8 @@ def page(root: Path = ROOT) -> str:
     parts = [
         "# Equations\n\n"
         "Every printed equation of the four papers, the functions that compute it and the tests "
-        "that check it against an independent float64 reference. In the code each line carries its id "
-        "as a comment, so `grep -rn masque-05 tfmrc` finds it too. Written by `make equations`; "
+        "that check it against an independent float64 reference. Each line carries its id "
+        "as a comment: `grep -rn masque-05 tfmrc` finds it too. Written by `make equations`; "
         "a test checks that the page is complete and up to date.\n"
     ]
     for paper, title in TITLES.items():

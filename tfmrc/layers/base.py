@@ -6,6 +6,7 @@ import inspect
 import keras
 
 
+@keras.saving.register_keras_serializable(package="tfmrc")
 class Layer(keras.layers.Layer):
     """A Keras layer whose `get_config` returns the arguments of its constructor.
 

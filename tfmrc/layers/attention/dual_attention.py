@@ -57,11 +57,6 @@ class DualAttention(Layer):
 
     def build(self, passages_shape, question_shape):
         dim = question_shape[-1]
-        if len(passages_shape) != 4 or len(question_shape) != 3 or passages_shape[-1] != dim:
-            raise ValueError(
-                "Expected passages `[B, K, L, d]` and a question `[B, J, d]` of the same width d. "
-                f"Received: passages.shape={passages_shape}, question.shape={question_shape}"
-            )
 
         def initial(shape, dtype=None):
             product = ops.arange(3 * dim) >= 2 * dim

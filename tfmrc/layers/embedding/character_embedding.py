@@ -40,9 +40,6 @@ class CharacterEmbedding(Layer):
     Returns:
         `[..., n, output_dim]`.
 
-    Raises:
-        ValueError: `kernel_width` is even.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import CharacterEmbedding
@@ -59,8 +56,6 @@ class CharacterEmbedding(Layer):
     ):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
-        if kernel_width % 2 == 0:
-            raise ValueError(f"`kernel_width` must be odd. Received: kernel_width={kernel_width}")
         self.num_characters = num_characters
         self.dim = dim
         self.output_dim = output_dim

@@ -37,8 +37,7 @@ class WordEmbedding(Layer):
         `[..., dim]`, or `[..., num_rows]` with `num_rows`, in the compute dtype.
 
     Raises:
-        ValueError: There are no rows besides those of special words, or, outside a graph, an id is
-            negative or not below `vocabulary_size`.
+        ValueError: Outside a graph, an id is negative or not below `vocabulary_size`.
 
     Example:
         >>> import numpy as np
@@ -53,11 +52,6 @@ class WordEmbedding(Layer):
     def __init__(self, vocabulary_size, dim, words_trainable=False, stddev=0.02, **kwargs):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
-        if vocabulary_size <= NUM_SPECIAL:
-            raise ValueError(
-                f"`vocabulary_size` must be above {NUM_SPECIAL}, the number of special words. "
-                f"Received: vocabulary_size={vocabulary_size}"
-            )
         self.vocabulary_size = vocabulary_size
         self.dim = dim
         self.words_trainable = words_trainable

@@ -69,7 +69,7 @@ class BidirectionalLSTM(Layer):
         `[..., units]`): forward after the last real word, backward after the first word.
 
     Raises:
-        ValueError: An argument has an invalid value.
+        ValueError: `initial_state` is given to a layer that is not causal.
 
     Example:
         >>> import numpy as np
@@ -95,12 +95,6 @@ class BidirectionalLSTM(Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if units < 1:
-            raise ValueError(f"`units` must be at least 1. Received: units={units}")
-        if use_cudnn not in ("auto", False):
-            raise ValueError(
-                f"`use_cudnn` must be 'auto' or False. Received: use_cudnn={use_cudnn!r}"
-            )
         self.units = units
         self.causal = causal
         self.return_state = return_state

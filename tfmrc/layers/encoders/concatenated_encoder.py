@@ -51,7 +51,7 @@ class ConcatenatedEncoder(Layer):
         `[B, n, len(blocks) * hidden_dim]`.
 
     Raises:
-        ValueError: A block is unknown, there is no block, or the width cannot be divided.
+        ValueError: A block is unknown, there is no block, or `hidden_dim` cannot be halved.
 
     Example:
         >>> import numpy as np
@@ -111,11 +111,6 @@ class ConcatenatedEncoder(Layer):
         self.norms = [LayerNormalization(name=f"{block}_norm", **options) for block in self.blocks]
 
     def build(self, x_shape):
-        if x_shape[-1] != self.hidden_dim:
-            raise ValueError(
-                "The input must have the width of the blocks. "
-                f"Received: hidden_dim={self.hidden_dim}, x.shape={x_shape}"
-            )
         for layer in [self.feed_forward, *self.lstm, self.self_attention, *self.norms]:
             if layer is not None:
                 layer.build(x_shape)

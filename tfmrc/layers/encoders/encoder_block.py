@@ -107,8 +107,6 @@ class RecurrentEncoderBlock(TransformerEncoderBlock):
         return None
 
     def build(self, x_shape):
-        if x_shape[-1] % 2:
-            raise ValueError(f"Two directions need an even width. Received: x.shape={x_shape}")
         self.second = BidirectionalLSTM(
             x_shape[-1] // 2, stddev=self.stddev, dtype=self.dtype_policy, name="lstm"
         )

@@ -39,9 +39,6 @@ class InputFeedingDecoder(Layer):
         A dict: `states`, the attentional states `d'` `[B, T, units]`; with attention also
         `scores`, the raw scores `r` of all words for each step, float32 `[B, T, M]`.
 
-    Raises:
-        ValueError: `num_layers` is below 1.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import InputFeedingDecoder
@@ -58,8 +55,6 @@ class InputFeedingDecoder(Layer):
 
     def __init__(self, units, num_layers=2, dropout=0.0, attention=True, **kwargs):
         super().__init__(**kwargs)
-        if num_layers < 1:
-            raise ValueError(f"`num_layers` must be at least 1. Received: num_layers={num_layers}")
         self.units = units
         self.num_layers = num_layers
         self.dropout = dropout

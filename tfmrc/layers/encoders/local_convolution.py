@@ -25,9 +25,6 @@ class LocalConvolution(Layer):
     Returns:
         `[..., n, d]`.
 
-    Raises:
-        ValueError: `width` is not odd and positive.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import LocalConvolution
@@ -41,8 +38,6 @@ class LocalConvolution(Layer):
 
     def __init__(self, width=5, stddev=0.02, **kwargs):
         super().__init__(**kwargs)
-        if width < 1 or width % 2 == 0:
-            raise ValueError(f"`width` must be odd and positive. Received: width={width}")
         self.width = width
         self.stddev = stddev
 

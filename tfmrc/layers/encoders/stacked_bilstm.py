@@ -34,9 +34,6 @@ class StackedBiLSTM(Layer):
     Returns:
         `[..., n, num_layers * units]`.
 
-    Raises:
-        ValueError: `num_layers` is below 1.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import StackedBiLSTM
@@ -48,8 +45,6 @@ class StackedBiLSTM(Layer):
 
     def __init__(self, units, num_layers=2, dropout=0.0, use_cudnn="auto", seed=None, **kwargs):
         super().__init__(**kwargs)
-        if num_layers < 1:
-            raise ValueError(f"`num_layers` must be at least 1. Received: num_layers={num_layers}")
         self.units = units
         self.num_layers = num_layers
         self.dropout = dropout

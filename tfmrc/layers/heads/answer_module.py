@@ -40,14 +40,10 @@ class AnswerModule(Layer):
         A dict, float32: `begin` and `end` `[B, n]`, log-probabilities. With `return_steps` also
         `step_begin` and `step_end` `[B, T, n]`, and `step_weights` `[B, T]`, the weight of each
         step in the result.
-
-    Raises:
-        ValueError: `num_steps` is below 1.
     """
 
     def __init__(self, num_steps=5, dropout=0.0, seed=None, **kwargs):
         super().__init__(**kwargs)
-        _check_steps(num_steps)
         self.num_steps = num_steps
         self.dropout = dropout
         self.seed = seed
@@ -87,11 +83,6 @@ class AnswerModule(Layer):
         training=None,
     ):
         count = self.num_steps if num_steps is None else num_steps
-        _check_steps(count)
-        if count > 1 and self.num_steps == 1:
-            raise ValueError(
-                f"A layer of one step has no weights for more steps. Received: num_steps={count}"
-            )
         # Cast, since a `DTypePolicyMap` may give the layers of the module policies of their own.
         question, memory = (
             ops.cast(self.input_dropout(x, training=training), self.compute_dtype)
@@ -150,8 +141,3 @@ def _scores(vector, memory):
 def _mixed(weights, memory):
     """Computes `sum_j weights_j memory_j`: `[B, n]` and `[B, n, d]` to `[B, d]`."""
     return ops.matmul(weights[:, None], memory)[:, 0]
-
-
-def _check_steps(num_steps):
-    if num_steps < 1:
-        raise ValueError(f"`num_steps` must be at least 1. Received: num_steps={num_steps}")

@@ -139,6 +139,7 @@ def check_experiment(experiment: Experiment) -> Classes:
     """
     from tfmrc.training.base import COMMON, training_function
 
+    import_modules(experiment)
     check_sources(experiment)
     classes = classes_of(experiment)
     of_model = {key: value for key, value in experiment.model.items() if key not in RESERVED}

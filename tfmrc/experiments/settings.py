@@ -3,21 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Format = Literal[
-    "corpus",
-    "dream",
-    "examples",
-    "msmarco",
-    "narrativeqa",
-    "pairs",
-    "small_squad",
-    "squad",
-    "squad_passages",
-    "table",
-    "triviaqa",
-    "wikiqa",
-]
-
 DRAW_SEED = 1_000_003  # differs from the split's seed, so that samples are independent of the split
 
 
@@ -54,7 +39,7 @@ class Source:
         test_options: reader arguments for the test file alone.
     """
 
-    format: Format
+    format: str
     styles: tuple[str, ...] = ("span",)
     train: str | None = None
     test: str | None = None

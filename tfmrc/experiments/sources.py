@@ -10,10 +10,11 @@ from typing import Any
 from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
+from tfmrc.data.formats.registry import find_format
 from tfmrc.data.stream import Filtered
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import draw_by_id
-from tfmrc.experiments.formats import check_source, files_of, formats, read
+from tfmrc.experiments.formats import check_source, files_of, read
 from tfmrc.experiments.run_folder import start_folder, trained_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
 from tfmrc.experiments.spans import WRITTEN, with_spans
@@ -46,7 +47,9 @@ def data_folder(given: str | Path | None, experiment: Experiment | None = None) 
 
 def _needs_folder(source: Source) -> bool:
     named = [name for name in (source.train, source.test) if name is not None]
-    return formats()[source.format].is_file and not all(Path(name).is_absolute() for name in named)
+    return find_format(source.format).is_file and not all(
+        Path(name).is_absolute() for name in named
+    )
 
 
 @dataclass(frozen=True)
@@ -360,7 +363,7 @@ def read_questions(
 
 
 def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
-    """Returns the format of a file: a name of `tfmrc.experiments.formats`.
+    """Returns the format of a file: a name of `tfmrc.data.find_format`.
 
     Args:
         path: Path. The file.

@@ -9,11 +9,11 @@ from typing import Any
 
 from tfmrc import text
 from tfmrc.data.example import Example
+from tfmrc.data.formats.registry import find_format
 from tfmrc.data.stream import ExampleStream
 from tfmrc.experiments import inputs, run_folder as folders
 from tfmrc.experiments.building import check_experiment, classes_of, reads_tags
 from tfmrc.experiments.counts import PARTS, Count, check_enough, lines_of, max_passages
-from tfmrc.experiments.formats import formats
 from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.experiments.sources import (
     Splits,
@@ -203,7 +203,7 @@ def warnings_of(experiment: Experiment, content: dict[str, Any], data: Path) -> 
 
 def _is_same_file(source: Source, data: Path) -> bool:
     """Returns True if a source is trained and tested on the same file with the same options."""
-    if source.train is None or source.test is None or not formats()[source.format].is_file:
+    if source.train is None or source.test is None or not find_format(source.format).is_file:
         return False
     if source.train_options != source.test_options:
         return False

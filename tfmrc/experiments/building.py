@@ -112,7 +112,7 @@ def find_model_class(name: str) -> Any:
     registered = keras.saving.get_custom_objects()
     classes = {full: thing for full, thing in registered.items() if is_model(thing)}
     classes |= {full.rpartition(">")[2]: thing for full, thing in classes.items()}
-    classes |= {n: getattr(models, n) for n in models.__all__ if is_model(getattr(models, n))}
+    classes |= {n: thing for n, thing in vars(models).items() if is_model(thing)}
     if name in classes:
         return classes[name]
     # KerasHub registers models of its own, which have no preprocessor here.

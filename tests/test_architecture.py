@@ -17,7 +17,7 @@ def rooms() -> list[str]:
     return sorted(
         module.name
         for module in pkgutil.iter_modules([str(ROOT / "tfmrc")])
-        if module.ispkg and not module.name.startswith("_")
+        if module.ispkg and module.name != "cli"
     )
 
 

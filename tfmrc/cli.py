@@ -286,11 +286,6 @@ def parser() -> argparse.ArgumentParser:
         "--fresh", action="store_true", help="delete the run in the folder and start again"
     )
     train.add_argument(
-        "--first-look",
-        action="store_true",
-        help="train ten steps in runs/NAME_first_look and tell what all of them would take",
-    )
-    train.add_argument(
         "--from",
         dest="start_from",
         metavar="FOLDER",
@@ -645,10 +640,7 @@ def _train(options: Any) -> None:
     places = {"data": options.data, "run": options.run}
     chosen = {"variants": options.variants, "seeds": options.seeds}
     try:
-        if options.first_look:
-            experiments.first_look(_recipe(options), **places, **chosen)
-        else:
-            experiments.train(_recipe(options), **places, **chosen, fresh=options.fresh)
+        experiments.train(_recipe(options), **places, **chosen, fresh=options.fresh)
     except NonFiniteError as error:  # of the settings, and no fault of the program
         raise ValueError(str(error)) from error
 

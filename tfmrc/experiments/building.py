@@ -109,7 +109,7 @@ def check_experiment(experiment: Experiment) -> Classes:
     """
     from tfmrc.training.base import COMMON, training_function
 
-    import_modules(experiment)
+    import_modules(experiment.imports)
     check_sources(experiment)
     classes = classes_of(experiment)
     of_model = {key: value for key, value in experiment.model.items() if key not in RESERVED}
@@ -130,11 +130,9 @@ def check_experiment(experiment: Experiment) -> Classes:
         _check_encoder(experiment, classes)
     if experiment.contextual:
         _check_contextual(experiment, classes)
-    makes_questions = any(source.spans == "cloze" for source in experiment.sources)
-    if experiment.tagger is not None and not makes_questions and not reads_tags(classes):
+    if experiment.tagger is not None and not reads_tags(classes):
         raise ValueError(
-            f"{classes.preprocessor.__name__} reads no tags, and no source has `spans: cloze`. "
-            f"Received: tagger={experiment.tagger!r}"
+            f"{classes.preprocessor.__name__} reads no tags. Received: tagger={experiment.tagger!r}"
         )
     chosen = experiment.vocabulary
     if chosen.rows_from_encoder and (chosen.vectors is not None or not experiment.encoder):

@@ -1,6 +1,5 @@
 """Base class of the layers."""
 
-import functools
 import inspect
 
 import keras
@@ -21,7 +20,7 @@ class Layer(keras.layers.Layer):
 
     def __new__(cls, *args, **kwargs):
         layer = super().__new__(cls, *args, **kwargs)
-        bound = _signature(cls).bind(layer, *args, **kwargs)
+        bound = inspect.signature(cls.__init__).bind(layer, *args, **kwargs)
         bound.apply_defaults()
         _, *given = bound.arguments.items()
         arguments = dict(given)
@@ -32,6 +31,3 @@ class Layer(keras.layers.Layer):
 
     def get_config(self):
         return {**self._arguments, **super().get_config()}
-
-
-_signature = functools.cache(lambda cls: inspect.signature(cls.__init__))

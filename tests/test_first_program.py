@@ -1,4 +1,4 @@
-"""The first program of docs/training.md runs as it stands, with fewer steps: minutes, for its full size."""
+"""The first program of docs/training.md runs as it stands, with fewer steps."""
 
 import re
 from pathlib import Path

@@ -29,15 +29,13 @@ def main(source, target):
         first = next(values, None)  # the evaluation file has no answers
         if first is not None:
             columns[name] = chain([first], values)
-    count = 0
     with open_to_write(target) as file:
-        for count, cells in enumerate(zip(*columns.values(), strict=True), 1):
+        for cells in zip(*columns.values(), strict=True):
             rows = {row for row, _ in cells}
             if len(rows) > 1:
                 raise SystemExit(f"{source}: the columns differ in the order of rows {rows}")
             record = dict(zip(columns, (value for _, value in cells), strict=True))
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
-    print(f"{target}: {count:,} queries")
 
 
 if __name__ == "__main__":

@@ -246,17 +246,6 @@ def test_free_answers_become_spans(tmp_path: Path) -> None:
     assert [e.answers for e in test_examples(best, part)] == [e.answers for e in free]
 
 
-def test_made_questions_are_never_replaced_by_those_of_the_file(tmp_path: Path) -> None:
-    write_examples(tmp_path / "a.jsonl", examples(3))
-    made = recipe(Source("examples", ("span",), train="a.jsonl", spans="cloze"), share=0.0)
-    for file in (None, tmp_path / "spans.jsonl.gz"):
-        with pytest.raises(ValueError, match="written by `tfmrc prepare`"):
-            splits(made, tmp_path, file)
-    write_examples(tmp_path / "spans.jsonl.gz", list(examples(5))[3:])
-    [part] = splits(made, tmp_path, tmp_path / "spans.jsonl.gz")
-    assert [e.id for e in part.train] == [e.id for e in list(examples(5))[3:]]
-
-
 def test_two_examples_with_one_id_are_refused(tmp_path: Path) -> None:
     twice = [*examples(3), replace(examples(2)[1], question="Another?")]
     with pytest.raises(ValueError, match="a.json: .* number 2 and number 4. Received: id='q1'"):

@@ -39,9 +39,8 @@ def written_value(text: str) -> Any:
     if "array(" in stripped or any(
         not stripped[a.end() : b.start()].strip() for a, b in pairwise(texts)
     ):
-        raise ValueError(
-            "the cell holds an array as NumPy writes it"
-        )  # Python would join the texts
+        # Python would join texts without a comma between them.
+        raise ValueError("the cell holds an array as NumPy writes it")
     with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
         return ast.literal_eval(stripped)
     return text

@@ -80,12 +80,6 @@ def commands(state: RowState, recipes: str | Path = "recipes") -> list[str]:
     return list(dict.fromkeys(every))
 
 
-def first_looks(state: RowState, recipes: str | Path = "recipes") -> list[str]:
-    """Returns the commands that try ten steps of each training of a row, for time and memory."""
-    trainings = [line for line in commands(state, recipes) if line.startswith("tfmrc train ")]
-    return [f"{line.partition('  #')[0]} --first-look" for line in trainings]
-
-
 def needs(state: RowState, recipes: str | Path = "recipes") -> list[str]:
     """Returns what the commands of a row need: a data folder with its files, a checkout."""
     listed = commands(state, recipes)
@@ -142,7 +136,6 @@ def to_json(state: RowState, recipes: str | Path = "recipes") -> dict[str, Any]:
         "state": state.state,
         "without_recipe": list(state.without_recipe),
         "commands": commands(state, recipes),
-        "first_looks": first_looks(state, recipes),
         "measured": measured(state, recipes),
         "results": [
             {

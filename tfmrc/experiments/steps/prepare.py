@@ -25,7 +25,7 @@ from tfmrc.experiments.sources import (
     unique,
     validation_examples,
 )
-from tfmrc.experiments.spans import MAX_LENGTH, WRITTEN, write_cloze, write_spans
+from tfmrc.experiments.spans import MAX_LENGTH, write_spans
 from tfmrc.experiments.tags import Tags
 from tfmrc.utils.files import write_text
 
@@ -216,20 +216,16 @@ def _find_spans(experiment: Experiment, data: Path, folder: Path) -> dict[int, d
     """Writes the spans of the sources that need them; returns facts by index of the source."""
     facts: dict[int, dict[str, Any]] = {}
     for number, source in enumerate(experiment.sources):
-        if source.spans in WRITTEN and source.train is not None:
+        if source.spans == "best" and source.train is not None:
             if facts:
                 raise ValueError(
-                    "One source can have `spans: best` or `spans: cloze`. "
+                    "One source can have `spans: best`. "
                     f"Received: sources.{number}.spans={source.spans}"
                 )
             examples = drawn(source, source.train, data, source.train_options, source.train_share)
             path, style = folder / folders.SPANS, source.styles[0]
-            tags = _tags(experiment, folder)
-            if source.spans == "cloze" and tags is not None:
-                facts[number] = write_cloze(path, examples, style, tags)
-            else:
-                longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
-                facts[number] = write_spans(path, examples, style, longest)
+            longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
+            facts[number] = write_spans(path, examples, style, longest)
     return facts
 
 
@@ -361,9 +357,6 @@ def _show(content: dict[str, Any]) -> None:
             console.print(line)
         if "spans" in facts:
             spans = facts["spans"]
-            if "made" in spans:
-                console.print(f"{spans['made']:,} questions made from the training passages")
-                continue
             console.print(
                 f"{spans['with_a_span']:,} of {spans['answers']:,} training answers share a word "
                 f"with a passage; their nearest spans have ROUGE-L "

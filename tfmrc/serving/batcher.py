@@ -112,7 +112,9 @@ class Batcher:
 
     def _work(self) -> None:
         while batch := self._next():
-            running = [request for request in batch if request.future.set_running_or_notify_cancel()]
+            running = [
+                request for request in batch if request.future.set_running_or_notify_cancel()
+            ]
             if running:
                 self._compute(running)
             del batch, running  # a waiting thread holds no texts

@@ -258,7 +258,9 @@ class Client:
         """Returns the value of a reply to a GET request, or with content to a POST request."""
         for attempt in range(self.retries + 1):
             try:
-                reply = self._http.request("GET" if content is None else "POST", path, content=content)
+                reply = self._http.request(
+                    "GET" if content is None else "POST", path, content=content
+                )
             except httpx.TimeoutException as error:
                 raise TimeoutError(f"{self.url} did not answer in time.") from error
             except (httpx.ConnectError, httpx.UnsupportedProtocol) as error:

@@ -20,14 +20,11 @@ def serve(options: Any) -> None:
         options: The arguments of the command.
 
     Raises:
-        ValueError: If an argument is wrong, an export is damaged, or the extra `tfmrc[serve]` is
-            not installed.
+        ImportError: If the extra `tfmrc[serve]` is not installed.
+        ValueError: If an argument is wrong, or an export is damaged.
         OSError: If a file cannot be read, or a port is in use.
     """
-    try:
-        from tfmrc.serving.server import Server, end_process
-    except ImportError as error:
-        raise ValueError(str(error)) from error
+    from tfmrc.serving.server import Server, end_process
 
     _write_logs(access=not options.no_access_log)
     key = os.environ.get("TFMRC_API_KEY") or None  # on the command line everybody could read it

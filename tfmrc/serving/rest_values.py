@@ -85,7 +85,9 @@ class PredictRequest:
         objects = [example for example in examples if isinstance(example, dict)]
         if len(names) == 1 and all(set(example) == {"b64"} for example in objects):
             return {names[0]: values}
-        if len(objects) < len(examples) or any(set(example) != set(objects[0]) for example in objects):
+        if len(objects) < len(examples) or any(
+            set(example) != set(objects[0]) for example in objects
+        ):
             raise RequestError(
                 'An example of "instances" is an object with a value for each input, and "inputs" '
                 f"an object with a list for each. The inputs are {', '.join(names)}."
@@ -106,9 +108,7 @@ class PredictRequest:
         single = next(iter(columns.values())) if len(columns) == 1 else None
         if not self.in_rows:
             return json_of({"outputs": columns if single is None else single})
-        rows = [
-            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-        ]
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return json_of({"predictions": rows if single is None else single})
 
 

@@ -22,7 +22,6 @@ from tfmrc.cli import (
     init,
     predict,
     prepare,
-    profile,
     reproduction,
     serve,
     train,
@@ -42,7 +41,6 @@ COMMANDS: dict[str, list[tuple[ModuleType, str]]] = {
         (export, "RUN"),
         (serve, "FOLDER"),
         (verify, "FOLDER"),
-        (profile, "EXPORT"),
     ],
 }
 WITHOUT_TENSORFLOW = (reproduction,)

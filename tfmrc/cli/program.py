@@ -23,7 +23,6 @@ from tfmrc.cli import (
     init,
     predict,
     prepare,
-    profile,
     score,
     serve,
     train,
@@ -48,7 +47,6 @@ COMMANDS: dict[str, list[tuple[ModuleType, str]]] = {
         (export, "RUN"),
         (serve, "FOLDER"),
         (verify, "FOLDER"),
-        (profile, "EXPORT"),
     ],
 }
 WITHOUT_TENSORFLOW = (score, compare)

@@ -61,10 +61,8 @@ def test_train_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> N
         ("predict r", "--input"),
         ("predict r --input=a --format=full_", "'full_'"),
         ("trian x.yaml", "'trian'"),
-        ("predict r --inptu a", "--inptu; did you mean --input? Also, the following"),
-        ("answer --jsonn --question=a", "did you mean --json? Also, the following"),
+        ("predict r --input=a --taks b", "did you mean --task?"),
         ("answer x --question", "error: argument --question: expected one argument"),
-        ("--verson train", "did you mean --version?"),
     ],
 )
 def test_wrong_flags_are_named(

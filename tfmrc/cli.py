@@ -283,7 +283,9 @@ def parser() -> argparse.ArgumentParser:
         add_data(command)
         command.add_argument("--run", metavar="FOLDER", help="the run's folder (runs/NAME)")
     train.add_argument(
-        "--fresh", action="store_true", help="delete the run in the folder and start again"
+        "--fresh",
+        action="store_true",
+        help="rename the run to NAME.old-1 and start again",
     )
     train.add_argument(
         "--from",
@@ -545,7 +547,7 @@ def _settings(file: Path, changes: Sequence[str]) -> Any:
     An error names the setting of an option of decoding that is given by its name alone.
     """
     from tfmrc import experiments
-    from tfmrc.experiments.building import options_of_decoding
+    from tfmrc.experiments.plan import options_of_decoding
 
     try:
         return experiments.load(file, *changes)
@@ -682,20 +684,15 @@ def _predict(options: Any) -> None:
     from tfmrc.experiments import run_folder
     from tfmrc.experiments.loading import override
 
-    if not run_folder.is_run(Path(options.run)):
-        experiments.predict_with(
-            options.run, options.input, options.output,
-            task=options.task, form=options.format, options=override({}, options.set),
-            columns=_columns(options.columns),
-        )  # fmt: skip
-        return
+    is_run = run_folder.is_run(Path(options.run))
     experiments.predict(
-        _run(options),
+        options.run,
         options.input,
         options.output,
+        settings=_run(options) if is_run else None,
+        options=None if is_run else override({}, options.set),
         task=options.task,
         form=options.format,
-        run=options.run,
         columns=_columns(options.columns),
     )
 
@@ -705,16 +702,14 @@ def _export(options: Any) -> None:
     from tfmrc.experiments import run_folder
     from tfmrc.experiments.loading import override
 
-    folder = Path(options.run)
-    if run_folder.is_run(folder):
-        path = experiments.export(
-            _run(options), options.run, options.to, overwrite=options.overwrite
-        )
-    else:
-        path = experiments.export_predictor(
-            options.run, folder.resolve().name, options.to,
-            overwrite=options.overwrite, options=override({}, options.set),
-        )  # fmt: skip
+    is_run = run_folder.is_run(Path(options.run))
+    path = experiments.export(
+        options.run,
+        options.to,
+        settings=_run(options) if is_run else None,
+        options=None if is_run else override({}, options.set),
+        overwrite=options.overwrite,
+    )
     if options.serving_config:
         from tfmrc.serving import write_serving_config
 

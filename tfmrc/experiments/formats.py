@@ -9,7 +9,6 @@ from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import summaries_of
 from tfmrc.experiments.settings import Source
-from tfmrc.utils.arguments import check_arguments
 
 Read = Callable[..., Iterable[Example]]
 NO_QUESTION = "?"
@@ -151,27 +150,6 @@ def formats() -> dict[str, SourceFormat]:
         "triviaqa": SourceFormat(_read_triviaqa, data.read_triviaqa),
         "wikiqa": SourceFormat(_read_wikiqa, data.read_wikiqa),
     }
-
-
-def check_source(number: int, source: Source) -> None:
-    """Raises a ValueError if a source has settings that its format does not support.
-
-    Args:
-        number: int. Index of the source.
-        source: `Source`. The source.
-    """
-    known = formats()[source.format]
-    if known.one_style and len(source.styles) != 1:
-        raise ValueError(
-            f"The format {source.format} has answers of one style. "
-            f"Received: sources.{number}.styles={list(source.styles)}"
-        )
-    for name in ("options", "train_options", "test_options"):
-        where = f"sources.{number}.{name}"
-        try:
-            check_arguments(known.options, getattr(source, name), where)
-        except TypeError as error:
-            raise ValueError(str(error)) from error
 
 
 def files_of(source: Source, name: str, folder: Path, options: dict[str, Any]) -> list[Path]:

@@ -13,7 +13,7 @@ from tfmrc import evaluation
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Reference, Report, Scores
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.grid import Member
+from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.scoring import Written, answerability
 from tfmrc.predictors import Query
 from tfmrc.utils.files import write_text
@@ -26,7 +26,7 @@ NUM_SAMPLES = 10
 
 
 def draw_run(
-    member: Member,
+    member: Plan,
     predictor: Any,
     examples: Sequence[Example],
     written: Sequence[Written],
@@ -36,7 +36,7 @@ def draw_run(
     """Draws the figures of one run: curves, answerability, lengths, sources of words, attention.
 
     Args:
-        member: `Member`. The run.
+        member: `Plan`. The run.
         predictor: Its predictor.
         examples: list of `Example`. The test examples.
         written: list of `Written`. Predictions of each task.
@@ -219,7 +219,7 @@ def draw_self_attention(
 
 def draw_table(
     experiment: Any,
-    runs: Sequence[Member],
+    runs: Sequence[Plan],
     means: Mapping[str, Sequence[tuple[str, Scores]]],
     written: Mapping[str, Sequence[Written]],
     tested: Any,
@@ -230,7 +230,7 @@ def draw_table(
 
     Args:
         experiment: The experiment.
-        runs: list of `Member`. Its trained runs.
+        runs: list of `Plan`. Its trained runs.
         means: dict. Means of the scores over the seeds, by system.
         written: dict. Predictions by system, one entry per task.
         tested: The test examples.
@@ -303,14 +303,14 @@ def _draw_repetition(
         evaluation.plot_scores(table, target / "duplication", label=label)
 
 
-def draw_curves(runs: Sequence[Member], target: Path) -> None:
+def draw_curves(runs: Sequence[Plan], target: Path) -> None:
     """Draws the variants' validation losses, means over the seeds, in total and of each part.
 
     Variants whose losses have different parts, so that their sums are not comparable, share the
     figures of the parts that they have in common.
 
     Args:
-        runs: list of `Member`. The trained runs.
+        runs: list of `Plan`. The trained runs.
         target: path. The folder.
     """
     logs: dict[str, list[Path]] = {}

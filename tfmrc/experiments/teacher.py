@@ -1,29 +1,17 @@
 """Training with a teacher."""
 
-from pathlib import Path
 from typing import Any
 
-from tfmrc.experiments.settings import Experiment
-from tfmrc.predictors.hugging_face import HUB
+from tfmrc.experiments.plan import Plan
 
-__all__ = ["check_teacher_exists", "with_teacher"]
-
-
-def check_teacher_exists(experiment: Experiment) -> None:
-    """Raises a ValueError, before any data is read, if the teacher's folder does not exist."""
-    teacher = experiment.training.teacher
-    if teacher is not None and not teacher.startswith(HUB) and not Path(teacher).is_dir():
-        raise ValueError(
-            "`training.teacher` is the folder of a trained run, of a saved predictor or of a "
-            f"reader of Hugging Face. Received: training.teacher={teacher!r}"
-        )
+__all__ = ["with_teacher"]
 
 
-def with_teacher(experiment: Experiment, model: Any, preprocessor: Any) -> Any:
+def with_teacher(plan: Plan, model: Any, preprocessor: Any) -> Any:
     """Returns the model to fit: with a teacher, one that shares the weights of `model`.
 
     Args:
-        experiment: `Experiment`. The experiment.
+        plan: `Plan`. The run.
         model: `keras.Model`. The model to train.
         preprocessor: Its preprocessor.
 
@@ -31,7 +19,7 @@ def with_teacher(experiment: Experiment, model: Any, preprocessor: Any) -> Any:
         ValueError: The teacher cannot be loaded, finds no spans, reads other ids for a text, or
             has fewer positions than a window of the student.
     """
-    settings = experiment.training
+    settings = plan.experiment.training
     if settings.teacher is None:
         return model
     import tfmrc

@@ -8,7 +8,6 @@ from typing import Any
 from tfmrc.experiments.formats import formats
 from tfmrc.experiments.loading import load
 from tfmrc.experiments.reproduction.states import Result, RowState
-from tfmrc.experiments.sources import contextual_files
 
 HEAD = ("row", "shows", "state", "run on", "when", "figures (the paper's)")
 
@@ -100,7 +99,7 @@ def needs(state: RowState, recipes: str | Path = "recipes") -> list[str]:
 def _data_files(recipe: Path) -> set[str]:
     """Returns the files of a recipe below the data folder."""
     experiment = load(recipe)
-    files = {Path(name) for name in contextual_files(experiment)}
+    files = {Path(name) for name in experiment.contextual.files}
     if experiment.vocabulary.vectors is not None:
         files.add(Path(experiment.vocabulary.vectors))
     for source in experiment.sources:

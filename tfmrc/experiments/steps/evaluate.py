@@ -12,8 +12,14 @@ from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Report, Scores, mean_of_runs
 from tfmrc.experiments import pictures, run_folder as folders
 from tfmrc.experiments.answering import answer_all, run_digest
-from tfmrc.experiments.building import check_experiment, classes_of
-from tfmrc.experiments.grid import Member, is_grid, members, trained_below
+from tfmrc.experiments.plan import (
+    Plan,
+    check_experiment,
+    classes_of,
+    is_grid,
+    members,
+    trained_below,
+)
 from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.reporting import details_of, paper_figures, split_of
 from tfmrc.experiments.scoring import (
@@ -145,7 +151,7 @@ def _evaluate_runs(
     experiment: Experiment,
     data: str | Path | None,
     root: Path,
-    runs: Sequence[Member],
+    runs: Sequence[Plan],
     *,
     is_table: bool,
 ) -> list[Path]:
@@ -263,7 +269,7 @@ test_sets.__test__ = False  # type: ignore[attr-defined]
 
 def evaluate_run(
     experiment: Experiment,
-    member: Member,
+    member: Plan,
     tested: Sequence[Tested],
     loaded: dict[Path, Any] | None = None,
 ) -> dict[int, RunScores]:
@@ -271,7 +277,7 @@ def evaluate_run(
 
     Args:
         experiment: `Experiment`. The whole experiment, which names the system.
-        member: `Member`. The run.
+        member: `Plan`. The run.
         tested: list of `Tested`. The test examples of its sources.
         loaded: dict or None. Keeps the predictor of the run by its folder, for an ensemble.
             Default: None.
@@ -472,7 +478,7 @@ def report_of(
 def _evaluate_ensembles(
     experiment: Experiment,
     root: Path,
-    runs: Sequence[Member],
+    runs: Sequence[Plan],
     tested_of: Mapping[str, Sequence[Tested]],
     scores_of: dict[str, dict[int, list[RunScores]]],
     loaded: dict[Path, Any],
@@ -500,7 +506,7 @@ def _evaluate_ensembles(
 def _write_table(
     experiment: Experiment,
     tested: Tested,
-    runs: Sequence[Member],
+    runs: Sequence[Plan],
     scores_of: Mapping[str, Mapping[int, Sequence[RunScores]]],
     target: Path,
 ) -> None:

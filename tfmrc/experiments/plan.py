@@ -1,6 +1,5 @@
 """A run with its names resolved: its settings, classes, files and folders."""
 
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,7 +24,6 @@ __all__ = [
     "find_model_class",
     "is_grid",
     "members",
-    "options_of_decoding",
     "single_run",
     "trained_below",
 ]
@@ -129,7 +127,7 @@ def find_model_class(name: str) -> Any:
     registered = keras.saving.get_custom_objects()
     classes = {full: thing for full, thing in registered.items() if is_model(thing)}
     classes |= {full.rpartition(">")[2]: thing for full, thing in classes.items()}
-    classes |= {n: getattr(models, n) for n in models.__all__ if is_model(getattr(models, n))}
+    classes |= {n: thing for n, thing in vars(models).items() if is_model(thing)}
     if name in classes:
         return classes[name]
     # KerasHub registers models of its own, which have no preprocessor here.
@@ -140,15 +138,6 @@ def find_model_class(name: str) -> Any:
         + (f"; did you mean {similar}?" if similar else f": {', '.join(sorted(known))}.")
         + f" Received: model.name={name!r}"
     )
-
-
-def options_of_decoding(file: Path) -> set[str]:
-    """Returns the names in `evaluation.options` of a file's model; none if it cannot be read."""
-    try:
-        classes = classes_of(loading.load(file))
-    except ValueError:
-        return set()
-    return set(inspect.signature(classes.predictor.options_class).parameters)
 
 
 def check_experiment(experiment: Experiment) -> Classes:

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
-from tfmrc.utils.arguments import check_arguments, suggestion
+from tfmrc.data.formats.registry import find_format
+from tfmrc.utils.arguments import check_arguments
 
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -66,15 +67,7 @@ class Source:
     test_options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        from tfmrc.experiments.formats import formats
-
-        if self.format not in formats():
-            raise ValueError(
-                f"`format` is one of {', '.join(formats())}"
-                + suggestion(self.format, formats())
-                + f" Received: format={self.format!r}"
-            )
-        known = formats()[self.format]
+        known = find_format(self.format)
         if known.one_style and len(self.styles) != 1:
             raise ValueError(
                 f"The format {self.format} has answers of one style. "
@@ -87,7 +80,7 @@ class Source:
             )
         try:
             for name in ("options", "train_options", "test_options"):
-                check_arguments(known.options, getattr(self, name), name)
+                check_arguments(known.reader, getattr(self, name), name)
         except TypeError as error:
             raise ValueError(str(error)) from error
 

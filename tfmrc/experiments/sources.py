@@ -10,10 +10,10 @@ from typing import Any
 from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
+from tfmrc.data.formats.registry import find_format
 from tfmrc.data.stream import ExampleStream, Filtered, Report
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import draw_by_id
-from tfmrc.experiments.formats import files_of, formats, read
 from tfmrc.experiments.plan import classes_of
 from tfmrc.experiments.run_folder import start_folder, trained_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
@@ -47,7 +47,8 @@ def data_folder(given: str | Path | None, experiment: Experiment | None = None) 
 
 def _needs_folder(source: Source) -> bool:
     named = [name for name in (source.train, source.test) if name is not None]
-    return formats()[source.format].is_file and not all(Path(name).is_absolute() for name in named)
+    is_file = find_format(source.format).is_file
+    return is_file and not all(Path(name).is_absolute() for name in named)
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,23 @@ def input_files(experiment: Experiment, folder: Path) -> list[Path]:
     for model in _models(experiment):
         files += sorted(path for path in model.iterdir() if path.is_file())
     return list(dict.fromkeys(files))
+
+
+def files_of(source: Source, name: str, folder: Path, options: dict[str, Any]) -> list[Path]:
+    """Returns a source's file and further files that belong to it."""
+    known = find_format(source.format)
+    if not known.is_file:
+        return []
+    return [folder / name, *known.besides(folder / name, source.options | options).values()]
+
+
+def read(
+    source: Source, name: str, folder: Path, options: dict[str, Any] | None = None
+) -> Iterable[Example]:
+    """Returns the examples of one file of a source."""
+    known = find_format(source.format)
+    path = folder / name if known.is_file else name
+    return known.read(path, source.styles, **source.options, **(options or {}))
 
 
 def _models(experiment: Experiment) -> list[Path]:
@@ -338,7 +356,7 @@ def read_questions(
 
 
 def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
-    """Returns the format of a file: a name of `tfmrc.experiments.formats`.
+    """Returns the format of a file: a name of `tfmrc.data.find_format`.
 
     Args:
         path: Path. The file.

@@ -1,4 +1,4 @@
-"""The modules that define a run's own classes."""
+"""The modules that define a user's own classes."""
 
 import importlib
 import sys
@@ -42,7 +42,7 @@ def run_imports(folder: str | PathLike[str]) -> tuple[str, ...]:
 
 
 def import_modules(names: Iterable[str]) -> None:
-    """Imports modules, also from the current folder, that register a user's classes.
+    """Imports a user's modules, which register their classes, also from the current folder.
 
     Raises:
         ValueError: If a module cannot be imported.

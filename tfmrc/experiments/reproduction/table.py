@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tfmrc.experiments.formats import formats
+from tfmrc.data.formats.registry import find_format
 from tfmrc.experiments.loading import load
 from tfmrc.experiments.reproduction.states import Result, RowState
 
@@ -103,11 +103,11 @@ def _data_files(recipe: Path) -> set[str]:
     if experiment.vocabulary.vectors is not None:
         files.add(Path(experiment.vocabulary.vectors))
     for source in experiment.sources:
-        known = formats()[source.format]
+        known = find_format(source.format)
         parts = (source.train, source.train_options), (source.test, source.test_options)
         for name, options in parts if known.is_file else ():
             if name is not None:
-                files |= {Path(name), *known.besides(Path(name), {**source.options, **options})}
+                files |= {Path(name), *known.besides(name, source.options | options).values()}
     return {file.as_posix() for file in files}
 
 

@@ -1,8 +1,5 @@
 """Flipped bits in every file that tfmrc writes and reads again: found, or without effect."""
 
-import contextlib
-import io
-import json
 import random
 import warnings
 from collections.abc import Callable
@@ -15,8 +12,7 @@ import tfmrc
 from tests.attacks import commands
 from tests.toy_paper import ToyModel, ToyPredictor, ToyPreprocessor
 from tests.training.callbacks.test_checkpoint import fit
-from tfmrc import data, experiments, text, training
-from tfmrc.experiments import loading
+from tfmrc import data, text, training
 from tfmrc.experiments.spans import write_spans
 
 REFUSED = (ValueError, OSError)
@@ -139,21 +135,6 @@ def _exported(folder: Path) -> tuple[list[Path], Callable[[], Any]]:
     return _files(exported), _answer(exported)
 
 
-def _prepared(folder: Path) -> tuple[list[Path], Callable[[], Any]]:
-    """The files that `prepare` writes and `train` reads; the spans have a checksum of their own."""
-    recipe = commands.write_recipe(folder / "recipe")
-    experiment = loading.load(recipe / "config.yaml")
-    run = folder / "run"
-
-    def read() -> Any:
-        with contextlib.redirect_stdout(io.StringIO()):
-            facts = experiments.prepare(experiment, recipe, run)
-        return {"facts": json.dumps(facts), "words": (run / "vocabulary.txt").read_text()}
-
-    read()
-    return [run / name for name in ("data.json", "inputs.json", "vocabulary.txt")], read
-
-
 def _spans(folder: Path) -> tuple[list[Path], Callable[[], Any]]:
     path = folder / "spans.jsonl.gz"
     write_spans(path, [commands.example(number) for number in range(20)], "span", 8)
@@ -182,7 +163,6 @@ KINDS: dict[str, Callable[[Path], tuple[list[Path], Callable[[], Any]]]] = {
     "best weights": _best_weights,
     "predictor": _saved,
     "export": _exported,
-    "prepared data": _prepared,
     "spans": _spans,
     "tags": _tags,
 }

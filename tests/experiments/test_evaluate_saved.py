@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tfmrc import Predictor, cli, encoders, evaluation, models, preprocessing
-from tfmrc.experiments import evaluate_with, predict_with
+from tfmrc.experiments import evaluate_with, predict
 from tfmrc.experiments.answering import folder_digest
 
 PIECES = "who named the owl mill a hill where is it ? . on".split()
@@ -141,7 +141,7 @@ def test_a_table_with_other_columns(folder, tmp_path, capsys, without_graphs):
         (["--data", "x"], "--data does not go with --input"),
         (["--columns", "question"], "Columns are given as question=COLUMN"),
         (["--columns", "question=Frage"], "Columns belong to a table."),
-        (["--input", "nothere.csv"], "The file does not exist. Received: nothere.csv"),
+        (["--input", "nothere.csv"], "There is no such file. Received: nothere.csv"),
     ],
 )
 def test_wrong_arguments(arguments, message, folder, questions, capsys, without_graphs):
@@ -155,7 +155,7 @@ def test_what_cannot_be_scored(folder, tmp_path, capsys, without_graphs):
     with pytest.raises(ValueError, match=r"need answers. Received: none in .*asked.csv"):
         evaluate_with(folder, unanswered)
     with pytest.raises(FileNotFoundError, match="no saved predictor"):
-        predict_with(tmp_path, unanswered)
+        predict(tmp_path, unanswered)
     for flag in ("--output", "--rules", "--columns"):
         assert cli.main(["evaluate", str(folder), flag, str(tmp_path / "out")]) == 1
         assert f"{flag} goes with --input" in capsys.readouterr().err

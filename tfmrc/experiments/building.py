@@ -1,6 +1,7 @@
 """Builds the model, the preprocessor and the arguments of `compile` from settings."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from tfmrc.experiments.plan import RESERVED, Plan, optimizer_class
@@ -14,6 +15,15 @@ __all__ = [
     "build_preprocessor",
     "compile_arguments",
 ]
+
+
+@contextmanager
+def _naming(setting: str) -> Iterator[None]:
+    """Names the setting whose values a constructor refuses."""
+    try:
+        yield
+    except (TypeError, ValueError, ImportError) as error:
+        raise ValueError(f"{setting}: {error}") from error
 
 
 def build_encoder(plan: Plan) -> Any:
@@ -33,10 +43,8 @@ def build_encoder(plan: Plan) -> Any:
     # A folder of KerasHub has files of the same names.
     if folder is not None and "format" in read_json(folder / CONFIG, "train"):
         options["preset"] = tfmrc.load(folder)
-    try:
+    with _naming("encoder"):
         return encoders.from_preset(**options)
-    except (TypeError, ImportError) as error:
-        raise ValueError(f"encoder: {error}") from error
 
 
 def build_contextual(plan: Plan) -> Any:
@@ -65,10 +73,8 @@ def build_preprocessor(plan: Plan, vocabulary: Any, arguments: Mapping[str, Any]
     """
     experiment = plan.experiment
     arguments = {"styles": experiment.styles, **arguments, **experiment.preprocessor}
-    try:
+    with _naming("preprocessor"):
         return plan.classes.preprocessor(vocabulary, **arguments)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"preprocessor: {error}") from error
 
 
 def build_model(
@@ -111,12 +117,10 @@ def build_model(
     if contextual is not None:
         arguments["contextual_embedding"] = contextual
     preset = experiment.model.get("preset")
-    try:
+    with _naming("model"):
         if preset is not None:
             return model_class.from_preset(preset, **arguments)
         return model_class(**arguments)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"model: {error}") from error
 
 
 def compile_arguments(plan: Plan, model: Any, steps: int, steps_per_epoch: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -76,10 +77,7 @@ def load(path: str | Path, *overrides: str) -> Experiment:
     ...     load(file, "training.steps=7").training.steps
     7
     """
-    try:
-        return from_mapping(override(_read(Path(path)), overrides))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    return load_settings(Experiment, path, *overrides)
 
 
 def load_settings(kind: type[Kind], path: str | Path, *overrides: str) -> Kind:
@@ -94,8 +92,11 @@ def load_settings(kind: type[Kind], path: str | Path, *overrides: str) -> Kind:
         ValueError: As `load`.
     """
     try:
-        return _validated(kind, override(_read(Path(path)), overrides))
-    except ValueError as error:
+        values = override(_read(Path(path)), overrides)
+        build: Any = from_mapping if kind is Experiment else partial(_validated, kind)
+        settings: Kind = build(values)
+        return settings
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
 
 
@@ -154,7 +155,7 @@ def from_mapping(values: Mapping[str, Any]) -> Experiment:
     for variant, changes in experiment.grid.variants.items():
         try:
             changed(base, changes)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f"grid.variants.{variant}: {error}") from error
     return experiment
 
@@ -212,31 +213,25 @@ def set_value(values: dict[str, Any], name: str, value: Any) -> None:
     >>> values
     {'grid': {'variants': {'small': {'model.units': 16}}}}
     """
-    *parents, last = _keys(name)
-    inner: Any = values
-    for number, key in enumerate(parents):
-        if isinstance(inner, list):
-            inner = inner[_position(inner, key, name)]
-            continue
-        if not isinstance(inner, dict):
-            raise ValueError(f"{'.'.join(parents[:number])} holds no settings. Received: {name}")
-        if inner.get(key) is None:
-            inner[key] = {}
-        inner = inner[key]
-    if isinstance(inner, list):
-        inner[_position(inner, last, name)] = value
-    elif isinstance(inner, dict):
-        inner[last] = value
-    else:
-        raise ValueError(f"{'.'.join(parents)} holds no settings. Received: {name}={value!r}")
-
-
-def _keys(name: str) -> list[str]:
-    """Returns the keys of a dotted name; the last one of a variant's setting has dots."""
-    keys = name.split(".")
+    keys, inner = name.split("."), values
     if keys[:2] == ["grid", "variants"] and len(keys) > 3:
         keys[3:] = [".".join(keys[3:])]
-    return keys
+    *parents, last = keys
+    try:
+        for key in parents:
+            if isinstance(inner, dict) and inner.get(key) is None:
+                inner[key] = {}
+            inner = inner[_key(inner, key)]
+        inner[_key(inner, last)] = value
+    except (TypeError, ValueError, IndexError) as error:
+        raise ValueError(
+            "A setting is named by its mappings and by its entries of lists, counted from 0. "
+            f"Received: {name}={value!r}"
+        ) from error
+
+
+def _key(values: Any, key: str) -> Any:
+    return int(key) if isinstance(values, list) else key
 
 
 def flat(experiment: Experiment) -> dict[str, Any]:
@@ -303,18 +298,12 @@ def _meanings(kind: type) -> dict[str, str]:
     return meanings
 
 
-def _read(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
-    if not path.is_file():
-        raise ValueError(f"There is no such file. Received: {path}")
-    if path.resolve() in seen:
-        raise ValueError(f"A file extends itself. Received: {path}")
+def _read(path: Path) -> dict[str, Any]:
     values = parse(path.read_text(encoding="utf-8"))
     if not isinstance(values, dict):
         raise ValueError(f"Expected settings by name. Received: {type(values).__name__}")
     parent = values.pop(EXTENDS, None)
-    if parent is None:
-        return values
-    return _merged(_read(path.parent / str(parent), (*seen, path.resolve())), values)
+    return values if parent is None else _merged(_read(path.parent / str(parent)), values)
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
@@ -327,12 +316,6 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return both
 
 
-def _position(values: list[Any], key: str, name: str) -> int:
-    if not key.isdecimal() or int(key) >= len(values):
-        raise ValueError(f"There are {len(values)} entries, counted from 0. Received: {name}")
-    return int(key)
-
-
 def _validated(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
     """Builds a dataclass from values of YAML; the first error names its setting."""
     plain = json.dumps(values, default=str)
@@ -342,13 +325,14 @@ def _validated(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
         error = wrong.errors(include_url=False)[0]
     name, value = ".".join(map(str, error["loc"])), error["input"]
     if error["type"] == "missing":
-        raise ValueError(f"The setting `{name}` is missing.")
-    if error["type"] == "unexpected_keyword_argument":
-        raise ValueError(_unknown(kind, error["loc"], value))
-    if error["type"] == "value_error":
-        raise ValueError(": ".join(filter(None, (name, str(error["ctx"]["error"])))))
-    said = f"`{name}`: {error['msg']}" if name else error["msg"]
-    raise ValueError(f"{said}. Received: {name}={value!r}")
+        message = f"The setting `{name}` is missing."
+    elif error["type"] == "unexpected_keyword_argument":
+        message = _unknown(kind, error["loc"], value)
+    elif error["type"] == "value_error":
+        message = ": ".join(filter(None, (name, str(error["ctx"]["error"]))))
+    else:
+        message = f"`{name or 'settings'}`: {error['msg']}. Received: {name}={value!r}"
+    raise ValueError(message)
 
 
 def _unknown(kind: Any, place: tuple[int | str, ...], value: Any) -> str:

@@ -156,19 +156,15 @@ def check_experiment(experiment: Experiment) -> Classes:
         raise ValueError("At least one source has a training file. Received: none with `train`")
     classes, settings = classes_of(experiment), experiment.training
     known = parameters_of(classes.model)
-    for setting, argument, is_used in (
-        ("training.dtype", "dtype", settings.dtype != "float32"),
-        ("encoder", "encoder", bool(experiment.encoder)),
-        ("contextual", "contextual_embedding", bool(experiment.contextual.files)),
+    for setting, is_used, is_taken in (
+        ("training.dtype", settings.dtype != "float32", "dtype" in known),
+        ("encoder", bool(experiment.encoder), "encoder" in known),
+        ("contextual", bool(experiment.contextual.files), "contextual_embedding" in known),
+        ("tagger", experiment.tagger is not None, classes.read_tags),
     ):
-        if is_used and argument not in known:
-            raise ValueError(
-                f"{classes.model.__name__} takes no `{argument}`. Received: setting `{setting}`"
-            )
-    if experiment.tagger is not None and not classes.read_tags:
-        raise ValueError(
-            f"{classes.preprocessor.__name__} reads no tags. Received: tagger={experiment.tagger!r}"
-        )
+        if is_used and not is_taken:
+            name = classes.model.__name__
+            raise ValueError(f"`{setting}` has no effect on {name}, which does not take it.")
     preset, presets = experiment.model.get("preset"), getattr(classes.model, "presets", {})
     if preset is not None and preset not in presets and not Path(str(preset)).is_dir():
         raise ValueError(

@@ -202,20 +202,8 @@ def _difference(before: Experiment, after: Experiment) -> str:
 
 
 def start_folder(experiment: Experiment) -> Path | None:
-    """Returns the folder of the predictor that training starts from; None without one.
-
-    Raises:
-        ValueError: If the folder is neither a saved predictor nor a trained run.
-    """
-    if experiment.start_from is None:
-        return None
-    folder = trained_folder(experiment.start_from)
-    if folder is None:
-        raise ValueError(
-            "`start_from` is the folder of a trained run or of a saved predictor. "
-            f"Received: start_from={experiment.start_from!r}"
-        )
-    return folder
+    """Returns the folder of the predictor that training starts from; None without one."""
+    return None if experiment.start_from is None else trained_folder(experiment.start_from)
 
 
 def trained_folder(name: str | Path) -> Path | None:
@@ -289,15 +277,11 @@ def read_json(path: Path, made_by: str) -> Any:
     """Reads JSON.
 
     Raises:
-        ValueError: If the file does not exist (the message names the command that writes it) or is
-            damaged.
+        ValueError: If the file does not exist; the message names the command that writes it.
     """
     if not path.is_file():
         raise ValueError(f"{path} does not exist: `tfmrc {made_by}` makes it.")
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def check_room(folder: Path, size: int, what: str) -> None:

@@ -78,11 +78,8 @@ class Source:
                 "A source is rewritten as sequences or has its answers found as spans, not both. "
                 f"Received: sequence={self.sequence}, spans={self.spans}"
             )
-        try:
-            for name in ("options", "train_options", "test_options"):
-                check_arguments(known.reader, getattr(self, name), name)
-        except TypeError as error:
-            raise ValueError(str(error)) from error
+        for name in ("options", "train_options", "test_options"):
+            check_arguments(known.reader, getattr(self, name), name)
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -135,12 +132,11 @@ class Vocabulary:
     rows_from_encoder: bool = False
 
     def __post_init__(self) -> None:
-        if self.all_vector_words and self.vectors is None:
-            raise ValueError("`all_vector_words` needs `vectors`. Received: vectors=None")
-        if self.rows_from_encoder and self.vectors is not None:
+        excluded = self.rows_from_encoder and self.vectors is not None
+        if excluded or (self.all_vector_words and self.vectors is None):
             raise ValueError(
-                "Words' rows come from an encoder or from vectors. "
-                f"Received: rows_from_encoder=True, vectors={self.vectors!r}"
+                "`all_vector_words` needs `vectors`, and `rows_from_encoder` excludes them. "
+                f"Received: vectors={self.vectors!r}"
             )
 
 

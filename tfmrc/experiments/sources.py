@@ -15,7 +15,7 @@ from tfmrc.data.stream import ExampleStream, Filtered, Report
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import draw_by_id
 from tfmrc.experiments.plan import classes_of
-from tfmrc.experiments.run_folder import start_folder, trained_folder
+from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
 from tfmrc.experiments.spans import with_spans
 
@@ -31,7 +31,7 @@ def data_folder(given: str | Path | None, experiment: Experiment | None = None) 
             are shipped with tfmrc or named by absolute paths. Default: None.
 
     Raises:
-        ValueError: If neither is given, or it is no folder.
+        ValueError: If neither is given.
     """
     folder = given or os.environ.get("TFMRC_DATA")
     if not folder:
@@ -40,8 +40,6 @@ def data_folder(given: str | Path | None, experiment: Experiment | None = None) 
         raise ValueError(
             "No data folder. Pass --data FOLDER, or set the environment variable TFMRC_DATA."
         )
-    if not Path(folder).is_dir():
-        raise ValueError(f"The data folder does not exist. Received: data={str(folder)!r}")
     return Path(folder)
 
 
@@ -113,25 +111,26 @@ def read(
     """Returns the examples of one file of a source."""
     known = find_format(source.format)
     path = folder / name if known.is_file else name
-    return known.read(path, source.styles, **source.options, **(options or {}))
+    return known.read(path, source.styles, **{**source.options, **(options or {})})
 
 
 def _models(experiment: Experiment) -> list[Path]:
     """Returns the folders of the models that training starts from or learns from."""
-    start = start_folder(experiment)
-    folders = [] if start is None else [start]
+    folders = []
     for setting, named in (
+        ("start_from", experiment.start_from),
         ("training.teacher", experiment.training.teacher),
         ("encoder.preset", experiment.encoder.get("preset")),
     ):
         if named is None or "://" in named:  # of a hub
             continue
-        if Path(named).is_dir():
-            folders.append(trained_folder(named) or Path(named))
-        elif setting == "training.teacher" or "/" in named:  # others are names of presets
+        folder = trained_folder(named) or (None if setting == "start_from" else Path(named))
+        if folder is not None and folder.is_dir():
+            folders.append(folder)
+        elif setting != "encoder.preset" or "/" in named:  # others are names of presets
             raise ValueError(
-                f"`{setting}` is no folder; that of a trained run is there once it is trained. "
-                f"Received: {setting}={named!r}"
+                f"`{setting}` is not the folder of a trained model; that of a run is there once it "
+                f"is trained. Received: {setting}={named!r}"
             )
     return folders
 
@@ -371,10 +370,8 @@ def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
 
 
 def _check_file(path: Path) -> None:
-    if not path.exists():
-        raise FileNotFoundError(f"The file does not exist. Received: {path}")
-    if not path.is_file():
-        raise ValueError(f"A file is needed, not a folder or a pipe. Received: {path}")
+    if not path.is_file():  # a pipe cannot be read twice
+        raise FileNotFoundError(f"There is no such file. Received: {path}")
 
 
 def table_columns(experiment: Experiment) -> Mapping[str, Any] | None:

@@ -16,8 +16,7 @@ def with_teacher(plan: Plan, model: Any, preprocessor: Any) -> Any:
         preprocessor: Its preprocessor.
 
     Raises:
-        ValueError: The teacher cannot be loaded, finds no spans, reads other ids for a text, or
-            has fewer positions than a window of the student.
+        ValueError: The teacher cannot be loaded, finds no spans, or reads other ids for a text.
     """
     settings = plan.experiment.training
     if settings.teacher is None:
@@ -29,7 +28,6 @@ def with_teacher(plan: Plan, model: Any, preprocessor: Any) -> Any:
     try:
         teacher = tfmrc.load(settings.teacher)
         check_same_words(preprocessor, teacher.preprocessor, windows=False)
-        _check_positions(preprocessor, teacher.model)
         return training.Distillation(
             student=model,
             teacher=teacher.model,
@@ -38,16 +36,3 @@ def with_teacher(plan: Plan, model: Any, preprocessor: Any) -> Any:
         )
     except (ValueError, AttributeError, FileNotFoundError) as error:
         raise ValueError(f"training.teacher={settings.teacher!r}: {error}") from error
-
-
-def _check_positions(preprocessor: Any, teacher: Any) -> None:
-    """Raises a ValueError unless a teacher's encoder can read the windows of a preprocessor."""
-    backbone = getattr(getattr(teacher, "encoder", None), "backbone", None)
-    if backbone is None:
-        return
-    length = getattr(preprocessor, "window_length", preprocessor.subwords.length)
-    if length > backbone.max_sequence_length:
-        raise ValueError(
-            f"The teacher's encoder has {backbone.max_sequence_length} positions. "
-            f"Received: windows of {length} subwords"
-        )

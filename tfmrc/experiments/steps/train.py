@@ -273,11 +273,12 @@ def training_data(plan: Plan, prepared: Prepared, parts: Parts, sources: list[Sp
         for part in sources
         for record in records(validation_examples(plan.experiment, part), part.source.styles)
     ]
-    if not validation:
+    if not size or not validation:
         raise ValueError(
-            "There is nothing to validate on. Raise `split.validation_share`, or give examples a "
-            "`group`. Received: "
-            f"split.validation_share={plan.experiment.split.validation_share}"
+            "There is nothing to train or to validate on: give examples answers (for a reader of "
+            "spans in the words of a passage, see `spans` of a source) and a `group`, or raise "
+            f"`split.validation_share`. Received: {size} training and {len(validation)} validation "
+            "examples with an answer"
         )
     facts["records"] = size
     facts["validation_examples"] = len(validation)
@@ -289,8 +290,6 @@ def _training_records(plan: Plan, prepared: Prepared, sources: list[Splits]) -> 
     parts = [part for part in sources if part.source.train is not None]
     if not plan.experiment.training.stream:
         held = [record for part in parts for record in records(part.train, part.source.styles)]
-        if not held:
-            raise ValueError("There is nothing to train on: the training examples have no answer.")
         return held, len(held)
     counted = [facts["train"] for facts in prepared.facts["sources"] if "train" in facts]
     lengths = tuple(facts["training_targets"] for facts in counted)

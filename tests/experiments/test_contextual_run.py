@@ -57,9 +57,3 @@ def test_masque_with_elmo(folder):
     assert moved and moved <= {"mix_weights", "gamma"}
     with eagerly():
         assert predictor.answer(question="Who met Ada?", passages=["Bob met Ada."], max_length=3)
-
-
-def test_a_missing_file_is_named(folder, capsys):
-    train = ["train", str(folder / "mine.yaml"), "--data", str(folder), "--run", str(folder / "no")]
-    assert cli.main([*train, "--set", *SMALL, "contextual={cove: nowhere.pth}"]) != 0
-    assert "nowhere.pth" in capsys.readouterr().err

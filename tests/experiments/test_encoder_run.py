@@ -39,16 +39,6 @@ def folder(tmp_path_factory):
     return made
 
 
-def test_rows_need_an_encoder_and_exclude_vectors(folder):
-    path = folder / "config.yaml"
-    for settings in (
-        ["vocabulary.rows_from_encoder=true"],
-        ["vocabulary={rows_from_encoder: true, vectors: v.npz}", "encoder.preset=minilm"],
-    ):
-        with pytest.raises(ValueError, match="rows_from_encoder"):
-            experiments.load(path, *settings)
-
-
 def test_an_encoder_has_the_precision_of_the_training(folder):
     settings = [f"encoder={{preset: {folder / 'encoder'}, random: true}}"]
     for more, policy in (

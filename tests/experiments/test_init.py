@@ -15,7 +15,7 @@ from tfmrc.encoders import presets
 from tfmrc.experiments.plan import check_experiment
 from tfmrc.experiments.sources import splits
 from tfmrc.experiments.steps import init as init_step
-from tfmrc.experiments.steps.init import MODELS, _Statistics, _training
+from tfmrc.experiments.steps.init import _Statistics, _training
 from tfmrc.experiments.steps.prepare import FEW
 
 BIRDS = ("owl", "crow", "kite", "wren", "gull", "swan", "rook", "tern")
@@ -117,14 +117,6 @@ def test_a_reader_learns_that_questions_have_no_answer(located, tmp_path, monkey
     assert experiment.sources[0].answerable_only is not located
     [parts] = splits(experiment, Path())
     assert len([*parts.train, *parts.validation]) == (20 if located else 10)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_names_of_classes_are_taken(model, table):
-    experiments.init("one", model=model, data=table)
-    experiments.init("two", model=init_step.CLASSES[model], data=table)
-    one, two = (experiments.load(f"{name}.yaml") for name in ("one", "two"))
-    assert one.model == two.model and one.encoder == two.encoder
 
 
 def test_a_recipe_trains_evaluates_and_predicts_the_users_file(table, capsys):
@@ -291,22 +283,6 @@ def test_passages_that_are_cut_are_said(tmp_path, monkeypatch):
     assert "longer than" not in experiments.init("windows", model="san", data="long.jsonl")
 
 
-def test_answers_that_no_passage_contains_are_no_steps(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [
-        {"question": f"Who {n}?", "passage": f"Owl {n} flew.", "group": f"g{n}",
-         "answer": f"Owl {n}" if n % 10 == 0 else "a crow"}
-        for n in range(400)
-    ]  # fmt: skip
-    Path("mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    few = [row for row in rows if row["answer"] != "a crow"]
-    Path("few.jsonl").write_text("".join(json.dumps(row) + "\n" for row in few))
-    for name in ("mine", "few"):
-        experiments.init(name, model="san", data=f"{name}.jsonl")
-    all_of, contained = (experiments.load(f"{name}.yaml").training for name in ("mine", "few"))
-    assert (all_of.epochs, all_of.batch_size) == (contained.epochs, contained.batch_size)
-
-
 @pytest.mark.parametrize("name", ["2024", "no", "runs #2", "a: b"])
 def test_any_name_is_a_text(name, table):
     experiments.init(name, model="san", data=table)
@@ -343,19 +319,6 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(table, tmp_path):
     with pytest.raises(ValueError, match="exists already"):
         experiments.init("mine", model="san", data=table)
     assert Path("mine.yaml").read_text() == "a user's own file"
-
-
-def test_documents_are_those_of_the_passages_with_the_answers(tmp_path, monkeypatch):
-    """`spans: exact` keeps the passage of the answer: all questions may then be of one document."""
-    monkeypatch.chdir(tmp_path)
-    lines = [f"Who flew {n}?,An owl flew away.,Text {n}.,An owl" for n in range(60)]
-    Path("two.csv").write_text("\n".join(["question,p1,p2,answer", *lines]))
-    experiments.init("two", model="san", data="two.csv", columns={"passages": ["p1", "p2"]})
-    experiment = experiments.load("two.yaml")
-    assert experiment.split.by == "example"
-    [parts] = splits(experiment, Path())
-    assert len(list(parts.train)) + len(list(parts.validation)) == 60
-    assert 8 <= len(list(parts.validation)) <= 16
 
 
 def test_a_test_file_without_answers_is_refused(table, tmp_path):

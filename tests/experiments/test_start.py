@@ -119,22 +119,6 @@ def _fixed_seeds(model):
     return sorted(state for state in states if state < 1000)
 
 
-def test_a_predictor_is_trained_further_in_python(first, tmp_path):
-    predictor = tfmrc.load(first / "one")
-    model, preprocessor = predictor.model, predictor.preprocessor
-    model.get_layer("contextual_encoding").trainable = False
-    batches = preprocessor.dataset(list(examples("lighthouse")), batch_size=4)
-    model.compile(**tfmrc.training.compile_arguments(model, steps=3, steps_per_epoch=3))
-    before = {weight.path: keras.ops.convert_to_numpy(weight) for weight in model.weights}
-    with eagerly():
-        model.fit(batches, verbose=0)
-    predictor.save(tmp_path / "further")
-    after = weights(tmp_path / "further")
-    moved = {name for name, value in before.items() if (value != after[name]).any()}
-    assert moved and not [name for name in moved if "contextual_encoding" in name]
-    assert not tfmrc.load(tmp_path / "further").model.get_layer("contextual_encoding").trainable
-
-
 @pytest.mark.parametrize(
     ("settings", "start", "message"),
     [

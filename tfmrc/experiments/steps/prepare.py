@@ -50,11 +50,11 @@ class Prepared:
     @cached_property
     def sources(self) -> list[Splits]:
         """The examples by source, which are read once unless `training.stream` is true."""
-        return self.splits(self.plan.experiment)
+        return splits(self.plan.experiment, self.plan.data, self.plan.folder / folders.SPANS)
 
     def splits(self, experiment: Experiment) -> list[Splits]:
         """Returns the examples of one of the experiment's runs."""
-        if "sources" in vars(self) and experiment.sources == self.plan.experiment.sources:
+        if experiment.sources == self.plan.experiment.sources:
             return self.sources
         return splits(experiment, self.plan.data, self.plan.folder / folders.SPANS)
 

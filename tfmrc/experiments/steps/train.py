@@ -371,7 +371,6 @@ def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, A
                 interrupt,
             ],
         )
-    callbacks.log.add_missing()
     return {
         "steps": checkpoint.step,
         "batch_size": settings.batch_size,

@@ -267,12 +267,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs = find_runs(options.runs or [Path("runs")])
     states = [state_of(table, runs) for table in tables]
     print(listing(states))
-    costs = yaml.safe_load((RECIPES / "reproduction" / "costs.yaml").read_text(encoding="utf-8"))
     for table in tables if options.only else ():
         print("", f"{table.name}:", *commands(table), sep="\n  ")
-        files = dict.fromkeys(part.recipe for part in table.parts if part.recipe.endswith(".yaml"))
-        print("", "Cost of a training:", sep="\n  ")
-        print(*(f"  {file}: {costs.get(file, 'not measured')}" for file in files), sep="\n")
     if options.markdown is not None:
         write_text(options.markdown, markdown(states))
     return 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tfmrc import Predictor, cli, encoders, evaluation, models, preprocessing
-from tfmrc.experiments import evaluate_with, predict
+from tfmrc.experiments import evaluate
 from tfmrc.experiments.answering import folder_digest
 
 PIECES = "who named the owl mill a hill where is it ? . on".split()
@@ -56,7 +56,7 @@ def questions(tmp_path):
 
 def test_scores_of_squad_2_and_the_baselines(folder, questions, tmp_path, without_graphs):
     out = tmp_path / "report"
-    report = evaluate_with(folder, questions, out)
+    [report] = evaluate(folder, questions, out)
     given = evaluation.read_predictions(out / "predictions-answer.jsonl")
     assert set(given) == set(QUESTIONS)
     texts = {key: prediction.answer for key, prediction in given.items()}
@@ -75,7 +75,7 @@ def test_scores_of_squad_2_and_the_baselines(folder, questions, tmp_path, withou
     written = evaluation.read_metrics(out / "metrics.json")
     assert written["systems"]["reader"]["scores"]["f1"]["value"] == plain["f1"].value
     before = (out / "predictions-answer.jsonl").read_bytes()
-    evaluate_with(folder, questions, out)
+    evaluate(folder, questions, out)
     assert (out / "predictions-answer.jsonl").read_bytes() == before
 
 
@@ -153,9 +153,9 @@ def test_what_cannot_be_scored(folder, tmp_path, capsys, without_graphs):
     unanswered = tmp_path / "asked.csv"
     unanswered.write_text("question,passage\nWho?,The owl.\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"need answers. Received: none in .*asked.csv"):
-        evaluate_with(folder, unanswered)
+        evaluate(folder, unanswered)
     with pytest.raises(FileNotFoundError, match="no saved predictor"):
-        predict(tmp_path, unanswered)
+        evaluate(tmp_path, unanswered)
     for flag in ("--output", "--rules", "--columns"):
         assert cli.main(["evaluate", str(folder), flag, str(tmp_path / "out")]) == 1
         assert f"{flag} goes with --input" in capsys.readouterr().err

@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from recipes.dataset_sizes.main import main
+from recipes.reproduction.main import find_runs, read_tables, state_of
 from tests.data.builders import QAPS, SUMMARIES, marco_columns, squad, write
-from tfmrc.experiments.reproduction import find_runs, read_rows, states
-
-RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 
 
 def test_narrativeqa_by_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -23,8 +21,8 @@ def test_narrativeqa_by_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert train["value"] == QAPS.count(",train,") and train["unit"] == "count"
     said = capsys.readouterr().out
     assert "32,747" in said and said == (run / "report.md").read_text() + "\n"
-    [row] = [row for row in read_rows(RECIPES / "reproduction.yaml") if row.id == "masque-t1"]
-    [state] = states([row], find_runs([tmp_path / "runs"]), RECIPES)
+    [table] = [table for table in read_tables() if table.id == "masque-t1"]
+    state = state_of(table, find_runs([tmp_path / "runs"]))
     assert state.state == "run on less data"
     assert state.results[0].figures["train_questions"] == train["value"]
 

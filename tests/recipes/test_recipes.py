@@ -10,12 +10,12 @@ import pytest
 
 from recipes.dataset_sizes import main as dataset_sizes
 from recipes.masque_ensemble import main as masque_ensemble
+from recipes.reproduction.main import read_tables
 from recipes.round_trip import main as round_trip
 from tfmrc import cli, encoders, text
 from tfmrc.data.formats import squad_writer
 from tfmrc.experiments import building, find_recipe, load
 from tfmrc.experiments.plan import Plan, find_model_class, members
-from tfmrc.experiments.reproduction import read_rows
 from tfmrc.experiments.settings import Experiment, Source
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
@@ -128,8 +128,8 @@ PARSERS = {
 
 
 def _commands() -> list[str]:
-    rows = read_rows(RECIPES / "reproduction.yaml")
-    found = [c for row in rows for part in row.parts for c in part.command_lines(RECIPES)]
+    tables = read_tables()
+    found = [c for table in tables for part in table.parts for c in part.command_lines()]
     return list(dict.fromkeys(found))
 
 

@@ -105,10 +105,7 @@ def show(report: Any, options: Namespace) -> None:
             print(system)
             for name, row in rows.items():
                 interval = report.intervals.get((system, name))
-                bounds = (
-                    f" [{100 * interval.low:.2f}, {100 * interval.high:.2f}]" if interval else ""
-                )
-                print(f"  {row}{bounds}")
+                print(f"  {row}" if interval is None else f"  {row}, interval {interval}")
         for about, text in report.details.items():
             print(f"{about}: {text}")
         for (system, other), tests in report.tests.items():

@@ -2,12 +2,18 @@
 
 import fcntl
 import gzip
-import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
+from tfmrc.evaluation import (
+    Prediction,
+    PredictionWriter,
+    read_answers,
+    read_predictions,
+    write_predictions,
+)
 
 FULL = Prediction(
     "q1",
@@ -42,7 +48,7 @@ def test_resuming_keeps_whole_lines_and_cuts_a_half_one(tmp_path: Path) -> None:
         writer.write(FULL)
     with path.open("a") as file:
         file.write('{"id": "q2", "ans')  # killed here
-    with pytest.raises(ValueError, match=r"run.jsonl, line 2: not JSON"):
+    with pytest.raises(ValueError, match=r"run.jsonl: line 2: not JSON"):
         read_predictions(path)
     with PredictionWriter(path, resume=True) as writer:
         assert writer.done == {("q1", "qa")}
@@ -58,21 +64,13 @@ def test_starting_anew_forgets(tmp_path: Path) -> None:
     assert read_predictions(path)["q"].answer == "two"
 
 
-def test_writing_an_id_twice_is_refused(tmp_path: Path) -> None:
-    with PredictionWriter(tmp_path / "run.jsonl") as writer:
-        writer.write(Prediction("q", "x", style="qa"))
-        writer.write(Prediction("q", "x", style="nlg"))
-        with pytest.raises(ValueError, match="Received: id='q', style='nlg'"):
-            writer.write(Prediction("q", "y", style="nlg"))
-
-
 def test_styles_are_told_apart(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with PredictionWriter(path) as writer:
         writer.write(Prediction("q", "Ode", style="qa"))
         writer.write(Prediction("q", "It was Ode.", style="nlg"))
     assert read_predictions(path, style="nlg")["q"].answer == "It was Ode."
-    with pytest.raises(ValueError, match=r"line 2: .* in line 1 \(styles 'qa' and 'nlg'"):
+    with pytest.raises(ValueError, match=r"line 2: .* twice \(styles 'qa' and 'nlg'"):
         read_predictions(path)
 
 
@@ -86,32 +84,21 @@ def test_compressed_files_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{broken", r"line 2: not JSON \(.*column 2\)"),
-        ('{"id": "b"}', "line 2: a prediction is an object with 'id' and 'answer'"),
-        ('["b", "x"]', "line 2: a prediction is an object"),
-        ('{"id": "b", "answer": null}', "line 2: 'answer' must be a string"),
-        ('{"id": "b", "answer": "x", "text": "y"}', r"line 2: unknown fields .*\['text'\]"),
-        ('{"id": "a", "answer": "x"}', "line 2: the id already occurs in line 1"),
-        ("[" * 100_000, "line 2: not JSON that can be read"),
-        ('{"id": ' + "9" * 5_000 + "}", "line 2: not JSON that can be read"),
+        (b"{broken", r"line 2: not JSON \(.*column 2"),
+        (b'{"id": "b"}', "line 2: a prediction has the fields id and answer"),
+        (b'["b", "x"]', "line 2: a prediction has the fields"),
+        (b'{"id": "b", "answer": null}', "line 2: a prediction has the fields"),
+        (b'{"id": "b", "answer": "x", "text": "y"}', "line 2: a prediction .*'text': 'y'"),
+        (b'{"id": "a", "answer": "x"}', "line 2: the id occurs twice. Received: id='a'"),
+        (b"[" * 100_000, "line 2: not JSON"),
+        (b'{"id": "b", "answer": "\xed\xa0\x80"}', "line 2: not JSON .*'utf-8' codec"),
     ],
 )
-def test_a_wrong_line_is_named(tmp_path: Path, line: str, message: str) -> None:
+def test_a_wrong_line_is_named(tmp_path: Path, line: bytes, message: str) -> None:
     path = tmp_path / "run.jsonl"
-    path.write_text('{"id": "a", "answer": "x"}\n' + line + "\n")
+    path.write_bytes(b'{"id": "a", "answer": "x"}\n' + line + b"\n")
     with pytest.raises(ValueError, match=message):
         read_predictions(path)
-
-
-def test_damaged_bytes_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    path.write_bytes(b'{"id": "a", "answer": "x"}\n{"id": "b", "answer": "\xed\xa0\x80"}\n')
-    with pytest.raises(ValueError, match=r"run.jsonl, line 2: the text is not UTF-8"):
-        read_predictions(path)
-    packed = tmp_path / "run.jsonl.gz"
-    packed.write_bytes(gzip.compress(path.read_bytes())[:30])
-    with pytest.raises(ValueError, match=r"run.jsonl.gz, line 1: .* damaged or cut short"):
-        read_predictions(packed)
 
 
 @pytest.mark.parametrize(
@@ -171,17 +158,6 @@ def test_a_second_writer_is_refused_and_changes_nothing(tmp_path):
     assert PredictionWriter(path, resume=True).done == {("q1", "")}
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("style", None), ("scores", [0.5]), ("provenance", "x"), ("alternatives", "ab")],
-)
-def test_fields_of_a_wrong_type_are_named(tmp_path: Path, field: str, value: object) -> None:
-    path = tmp_path / "run.jsonl"
-    path.write_text(json.dumps({"id": "a", "answer": "x", field: value}) + "\n")
-    with pytest.raises(ValueError, match=rf"run.jsonl, line 1: '{field}' must be"):
-        read_predictions(path)
-
-
 def test_a_file_that_was_replaced_before_it_was_locked_is_not_written(tmp_path, monkeypatch):
     path, other = tmp_path / "run.jsonl", tmp_path / "other.jsonl"
     lock = fcntl.flock
@@ -194,3 +170,53 @@ def test_a_file_that_was_replaced_before_it_was_locked_is_not_written(tmp_path, 
     monkeypatch.setattr(fcntl, "flock", replaced)
     with pytest.raises(OSError, match="Another process is writing"):
         PredictionWriter(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"query_id": 7, "answers": ["a"]}\n{"query_id": 8, "answers": []}', {"7": "a", "8": ""}),
+        ('{"a":\n"York", "b": ""}', {"a": "York", "b": ""}),
+        ('\ufeff{"a": "York"}', {"a": "York"}),
+        ('{"id": "a", "answer": "York"}', {"a": "York"}),
+    ],
+)
+def test_official_forms(tmp_path: Path, text: str, expected: dict[str, str]) -> None:
+    path = tmp_path / "run.json"
+    for content in (text.encode(), gzip.compress(text.encode())):
+        path.write_bytes(content)
+        assert {key: p.answer for key, p in read_answers(path).items()} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"query_id": 1, "answers": ["a", "b"]}', "line 1: each query has one candidate"),
+        ('{"query_id": 1, "answers": []}\n' * 2, "line 2: each query has one candidate"),
+        ('{"a": ["x"]}', "line 1: a prediction has the fields"),
+        ('{"a": "York"}\n{"b": "Rome"}\n', "line 1: a prediction has the fields"),
+    ],
+)
+def test_other_forms_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_answers(path)
+
+
+def test_a_model_that_is_interrupted_is_asked_nothing_twice(tmp_path: Path) -> None:
+    path, asked = tmp_path / "run.jsonl", []
+
+    class Model:
+        def predict(self, examples):
+            for example in examples:
+                asked.append(example.id)
+                yield Prediction(example.id, example.id.upper(), "qa")
+                if example.id == "b" and len(asked) == 2:
+                    raise KeyboardInterrupt
+
+    examples = [SimpleNamespace(id=name) for name in "abcd"]
+    with pytest.raises(KeyboardInterrupt):
+        write_predictions(Model(), examples, path, style="qa")
+    assert write_predictions(Model(), examples, path, style="qa") == 2
+    assert asked == list("abcd") == list(read_predictions(path))

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from tests.growth import growth
-from tfmrc.evaluation import first_sentence, most_similar_sentence, sentences
+from tfmrc.evaluation import first_sentence, most_similar_sentence
+from tfmrc.evaluation.metrics.baselines import sentences
 
 
 def test_sentences() -> None:

@@ -43,12 +43,6 @@ def test_a_corpus_score_is_computed_anew_in_each_group() -> None:
     assert set(parts["what"].per_example or {}) == {"a", "c"}
 
 
-def test_an_id_without_group_is_refused() -> None:
-    scores = score_answers({"a": "x"}, {"a": ["x"]}, rules="plain")
-    with pytest.raises(ValueError, match="none for id 'a'"):
-        score_by_group(scores["rouge_l"], {})
-
-
 def test_a_text_without_words_has_a_group_too() -> None:
     score = score_repetition({"a": "", "b": "an owl an"})["duplication_rate"]
     parts = score_by_group(score, {"a": "qa", "b": "nlg"})

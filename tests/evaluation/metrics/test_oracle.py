@@ -20,8 +20,6 @@ def test_no_answers_count_as_an_empty_one() -> None:
     assert score_oracle({"a": []}, {"a": ["York"]}, k=(1,))["f1@1"].value == 0.0
 
 
-def test_arguments_are_checked() -> None:
-    with pytest.raises(ValueError, match=r"Received: k=\(0,\)"):
-        score_oracle({}, {}, k=(0,))
+def test_one_text_for_several_is_refused() -> None:
     with pytest.raises(TypeError, match=r"predictions\['a'\]='York'"):
         score_oracle({"a": "York"}, {"a": ["York"]})

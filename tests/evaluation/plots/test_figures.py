@@ -38,8 +38,6 @@ def test_learning_curves(tmp_path: Path) -> None:
     validation = plot_learning_curves(log, tmp_path / "two", metrics=["val_loss", "loss"])
     _check(validation, "loss", "validation", "train")
     assert "<!-- val_loss -->" not in validation[1].read_text()
-    with pytest.raises(ValueError, match=r"Received: \['bleu'\]"):
-        plot_learning_curves(log, tmp_path / "x", metrics=["bleu"])
     log.write_text("epoch,loss\n")
     with pytest.raises(ValueError, match="an empty log"):
         plot_learning_curves(log, tmp_path / "x")
@@ -51,8 +49,6 @@ def test_curves_of_several_systems(tmp_path: Path) -> None:
         (tmp_path / f"{number}.csv").write_text("\n".join(["epoch,val_loss", *lines]))
     logs = {"both": [tmp_path / "0.csv", tmp_path / "1.csv"], "alone": [tmp_path / "2.csv"]}
     _check(plot_runs(logs, tmp_path / "runs", title="All"), "both", "alone", "val_loss", "All")
-    with pytest.raises(ValueError, match=r"0.csv.*Received: \['f1'\]"):
-        plot_runs(logs, tmp_path / "x", metric="f1")
 
 
 def test_precision_recall(tmp_path: Path) -> None:
@@ -98,15 +94,15 @@ def test_the_same_figure_has_the_same_bytes(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in plot_scores(table, tmp_path / "b")] == first
 
 
-def test_a_saved_figure_has_the_pixels_of_savefig_and_stays_as_it_was(tmp_path: Path) -> None:
-    """The layout is computed for both files at once, and the figure can be changed afterwards."""
-    figure, (panel,) = panels(1)
-    panel.plot([0, 1000], [0, 1e6], label="a line")
-    panel.set_ylabel("a long label of the axis")
-    engine, canvas, dpi = figure.get_layout_engine(), figure.canvas, figure.dpi
-    png, _ = save_figure(figure, tmp_path / "ours", title="A title")
-    assert figure.get_layout_engine() is engine and figure.canvas is canvas and figure.dpi == dpi
-    figure.savefig(tmp_path / "right.png", dpi=150)
+def test_a_saved_figure_has_the_pixels_of_savefig(tmp_path: Path) -> None:
+    """The layout is computed once for both files."""
+    figures = [panels(1) for _ in range(2)]
+    for _, (panel,) in figures:
+        panel.plot([0, 1000], [0, 1e6], label="a line")
+        panel.set_ylabel("a long label of the axis")
+    (ours, _), (other, _) = figures
+    png, _ = save_figure(ours, tmp_path / "ours")
+    other.savefig(tmp_path / "right.png", dpi=150)
     found, right = (image.imread(path) for path in (png, tmp_path / "right.png"))
     assert np.array_equal(found, right)
 
@@ -118,22 +114,6 @@ def test_an_interval_beside_its_value(tmp_path: Path) -> None:
         "BLEU-1": Interval(0.5, 0.3, 0.4, 0.95, 50, 0),
     }
     _check(plot_scores({"model": row}, tmp_path / "bars"), "F1")
-
-
-def test_a_log_without_a_curve_is_named(tmp_path: Path) -> None:
-    log = tmp_path / "log.csv"
-    log.write_text("epoch\n0\n1\n")
-    with pytest.raises(ValueError, match=r"log.csv: no column to plot. Received: \['epoch'\]"):
-        plot_learning_curves(log, tmp_path / "curves")
-
-
-def test_a_log_of_other_separators_is_named(tmp_path: Path) -> None:
-    log = tmp_path / "log.csv"
-    log.write_text("epoch;loss\n0;1.0\n")
-    with pytest.raises(ValueError, match="log.csv: expected columns of numbers, separated by comm"):
-        plot_learning_curves(log, tmp_path / "curves")
-    log.write_text("\ufeffepoch,loss\n0,1.0\n", encoding="utf-8")
-    assert plot_learning_curves(log, tmp_path / "curves", x="epoch")
 
 
 def test_dollars_are_dollars_in_curves(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from tfmrc.evaluation import (
     Report,
     mean_of_runs,
+    read_metrics,
     score_answers,
     score_oracle,
     score_ranking,
@@ -143,3 +144,11 @@ def test_a_bar_in_a_name_is_no_column() -> None:
     report = Report("Demo", dataset="own", split="test")
     report.add("a|b", score_squad({"q": "x"}, {"q": ["x"]}))
     assert r"| a\|b | 1 | 100.00 | 100.00 |" in report.markdown()
+
+
+def test_other_files_are_no_reports(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.json"
+    for text, message in (('{"training": {}}', "no 'systems' in it"), ("{oops", "is damaged")):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            read_metrics(path)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tfmrc.evaluation.plots.attribution import SOURCE_COLOURS, SOURCES, check_words
+from tfmrc.evaluation.plots.attribution import SOURCE_COLOURS, SOURCES, attributed_words
 from tfmrc.evaluation.plots.style import save_figure
 
 
@@ -25,13 +25,10 @@ def plot_attribution(
         weights: list. The weights of vocabulary, question and passages for each word, `[T, 3]`.
         path: str or path. The files without their ending.
         title: str. Title of the figure. Default: "".
-
-    Raises:
-        ValueError: As `attribution_html`.
     """
     from matplotlib.figure import Figure
 
-    rows = check_words(words, sources, weights, None)
+    rows = attributed_words(words, sources, weights)
     figure = Figure(
         figsize=(min(max(4.0, 0.62 * len(rows) + 1.4), 40.0), 3.2), layout="constrained"
     )

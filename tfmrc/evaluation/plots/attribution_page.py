@@ -5,7 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tfmrc.evaluation.plots.attribution import SOURCE_COLOURS, SOURCES, AttributedWord, check_words
+from tfmrc.evaluation.plots.attribution import (
+    SOURCE_COLOURS,
+    SOURCES,
+    AttributedWord,
+    attributed_words,
+)
 
 _STYLE = """
 body{font:16px/1.6 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
@@ -55,9 +60,6 @@ def attribution_html(
     Returns:
         The page as a string.
 
-    Raises:
-        ValueError: If lengths or sources do not fit, or a weight is not from 0 to 1.
-
     Example:
 
     >>> from tfmrc.evaluation import attribution_html
@@ -66,12 +68,7 @@ def attribution_html(
     >>> "Ode" in page and "<script" not in page
     True
     """
-    rows = check_words(words, sources, weights, positions)
-    if relevance is not None and len(relevance) != len(passages):
-        raise ValueError(
-            "`relevance` needs one number per passage. "
-            f"Received: {len(relevance)} numbers for {len(passages)} passages"
-        )
+    rows = attributed_words(words, sources, weights, positions)
     parts = [
         "<!DOCTYPE html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>',

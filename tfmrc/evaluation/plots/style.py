@@ -25,21 +25,15 @@ def save_figure(figure: "Figure", path: str | Path, title: str = "") -> list[Pat
         figure.suptitle(title, parse_math=False)
     files = [base.with_name(base.name + ending) for ending in (".png", ".svg")]
     # The layout is computed once; `savefig` computes it twice per file, each time with a drawing.
-    engine, canvas, dpi = figure.get_layout_engine(), figure.canvas, figure.dpi
-    try:
-        with rc_context({"svg.hashsalt": "tfmrc"}):
-            figure.set_dpi(150)
-            if engine is not None:
-                engine.execute(figure)
-                figure.set_layout_engine("none")
-            FigureCanvasAgg(figure).print_png(files[0])
-            figure.set_dpi(dpi)
-            FigureCanvasSVG(figure).print_svg(files[1], metadata={"Date": None})
-    finally:
-        figure.set_dpi(dpi)
-        figure.set_canvas(canvas)
+    engine, dpi = figure.get_layout_engine(), figure.dpi
+    with rc_context({"svg.hashsalt": "tfmrc"}):
+        figure.set_dpi(150)
         if engine is not None:
-            figure.set_layout_engine(engine)
+            engine.execute(figure)
+            figure.set_layout_engine("none")
+        FigureCanvasAgg(figure).print_png(files[0])
+        figure.set_dpi(dpi)
+        FigureCanvasSVG(figure).print_svg(files[1], metadata={"Date": None})
     return files
 
 

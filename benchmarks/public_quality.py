@@ -29,7 +29,7 @@ from tfmrc import evaluation, experiments
 from tfmrc.data import records
 from tfmrc.experiments import run_folder
 from tfmrc.experiments.alignment import align_answers
-from tfmrc.experiments.grid import Member, members
+from tfmrc.experiments.plan import Plan, members
 from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.run_folder import read_json
 from tfmrc.experiments.sources import (
@@ -129,7 +129,7 @@ def _network(options: argparse.Namespace, copies: str, predictor: Any) -> Any:
 
 
 def _train(
-    network: Any, ours: Member, predictor: Any, part: Any, steps: int, epochs: int | None
+    network: Any, ours: Plan, predictor: Any, part: Any, steps: int, epochs: int | None
 ) -> tuple[public_san.Settings, public_san.Progress]:
     """Trains the public network on our run's batches, for at most some epochs."""
     experiment, preprocessor = ours.experiment, predictor.preprocessor

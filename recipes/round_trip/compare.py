@@ -9,8 +9,8 @@ from recipes.round_trip.questions import COUNTS, KEPT
 from recipes.round_trip.settings import Settings
 from tfmrc import evaluation, experiments
 from tfmrc.data.transforms.splits import group_number
-from tfmrc.experiments.grid import Member, members
 from tfmrc.experiments.loading import changed
+from tfmrc.experiments.plan import Plan, members
 from tfmrc.experiments.predictor import load_run
 from tfmrc.experiments.run_folder import read_json, write_json
 from tfmrc.experiments.settings import Experiment
@@ -114,7 +114,7 @@ def compare(settings: Settings, folder: Path, run: Path) -> str:
 
 def _trained(
     settings: Settings, experiment: Experiment, folder: Path, runs: Path, seed: int
-) -> Member:
+) -> Plan:
     """Returns a trained run of a folder; trains it if necessary."""
     [member] = members(experiment, runs, [settings.variant], [seed])
     if not member.is_trained:
@@ -122,7 +122,7 @@ def _trained(
     return member
 
 
-def _answers(member: Member, examples: Any, path: Path) -> dict[str, str]:
+def _answers(member: Plan, examples: Any, path: Path) -> dict[str, str]:
     if not path.is_file():
         predictor = load_run(member)
         options = member.experiment.evaluation

@@ -1,13 +1,15 @@
 """Settings of a round trip."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pydantic.dataclasses import dataclass
+
 from tfmrc.experiments.loading import load_settings
+from tfmrc.experiments.settings import STRICT
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Settings:
     """The settings of a round trip and of the comparison.
 

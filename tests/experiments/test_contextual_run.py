@@ -10,7 +10,6 @@ from tests.running import eagerly
 from tfmrc import cli, data, experiments
 from tfmrc.data import Example
 from tfmrc.encoders import load_elmo
-from tfmrc.experiments.building import check_experiment
 
 NAMES = ("Ada", "Bob", "Cleo", "Dora", "Emil", "Fay", "Gus", "Hana")
 SMALL = (
@@ -58,23 +57,3 @@ def test_masque_with_elmo(folder):
     assert moved and moved <= {"mix_weights", "gamma"}
     with eagerly():
         assert predictor.answer(question="Who met Ada?", passages=["Bob met Ada."], max_length=3)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        (["contextual={glove: x}"], "`{cove: FILE}` or .*Received: contextual={'glove': 'x'}"),
-        (["contextual={elmo: x}"], "{elmo: {options: FILE, weights: FILE}}"),
-        ([ELMO, "model={name: MaxoutPointerQG}"], "MaxoutPointerQG takes no contextual embedding"),
-        (["tagger=names"], "reads no tags"),
-    ],
-)
-def test_settings_that_do_not_fit_are_refused_at_once(folder, settings, message):
-    with pytest.raises(ValueError, match=message):
-        check_experiment(experiments.load(folder / "mine.yaml", *settings))
-
-
-def test_a_missing_file_is_named(folder, capsys):
-    train = ["train", str(folder / "mine.yaml"), "--data", str(folder), "--run", str(folder / "no")]
-    assert cli.main([*train, "--set", *SMALL, "contextual={cove: nowhere.pth}"]) != 0
-    assert "nowhere.pth" in capsys.readouterr().err

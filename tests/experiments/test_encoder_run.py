@@ -2,15 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
-from keras import ops
 
-import tfmrc
 from tests.experiments.test_run import CONFIG, example
-from tests.running import eagerly
-from tfmrc import Predictor, cli, data, encoders, experiments, models, training
-from tfmrc.experiments.building import build_encoder, check_experiment, compile_arguments
+from tfmrc import data, encoders, experiments, models, training
+from tfmrc.experiments.building import build_encoder, compile_arguments
+from tfmrc.experiments.plan import Plan
 
 WORDS = "who ran home ? . slept all day it rained ann bob ##eo cl dan eve finn gus hal".split()
 ENCODER = {
@@ -42,51 +39,6 @@ def folder(tmp_path_factory):
     return made
 
 
-@pytest.mark.slow  # test_squad_demo and test_generation_encoder_run are the quick ones
-def test_train_evaluate_export(folder, tmp_path):
-    run, export = folder / "run", tmp_path / "small" / "1"
-    settings = [
-        f"encoder={{preset: {folder / 'encoder'}, random: true, length: 24, overlap: 4,"
-        " trainable_layers: none}",
-        "vocabulary.rows_from_encoder=true",
-        "model.embeddings_trainable=false",
-        "training.optimizer={warmup_steps: 1, ema: 0.5, encoder_learning_rate: 0.0}",
-        "training.steps=2",
-        "training.eval_every_steps=2",
-    ]
-    command = ["train", str(folder / "config.yaml"), "--data", str(folder), "--run", str(run)]
-    with eagerly():
-        assert cli.main([*command, "--set", *settings]) == 0
-        assert cli.main(["evaluate", str(run)]) == 0
-    predictor = Predictor.load(run / "predictor")
-    encoder, vocabulary = predictor.model.encoder, predictor.preprocessor.vocabulary
-    assert encoder.preset["name"] == str(folder / "encoder")
-    rows = ops.convert_to_numpy(predictor.model.word_embedding.words)
-    table = ops.convert_to_numpy(encoder.backbone.token_embedding.embeddings)
-    pieces = predictor.preprocessor.subwords.pieces
-    for word, parts in {"ran": ["ran"], "cleo": ["cl", "##eo"]}.items():
-        right = table[[pieces.id_of(part) for part in parts]].mean(axis=0)
-        np.testing.assert_allclose(rows[vocabulary.words.index(word) - 4], right, atol=1e-7)
-    assert list(run.glob("evaluation/*/metrics.json"))
-    assert cli.main(["export", str(run), "--to", str(export)]) == 0
-    question = {"question": "Who ran home?", "passages": ["Ann ran home.", "It rained."]}
-    found = tfmrc.load(export)
-    with eagerly():
-        expected = predictor.answer(**question, max_length=4)
-    assert found.answer(**question).text == expected.text
-    assert json.loads((run / "training.json").read_text())["words_with_a_vector"] == 1.0
-
-
-def test_rows_need_an_encoder_and_exclude_vectors(folder):
-    path = folder / "config.yaml"
-    for settings in (
-        ["vocabulary.rows_from_encoder=true"],
-        ["vocabulary={rows_from_encoder: true, vectors: v.npz}", "encoder.preset=minilm"],
-    ):
-        with pytest.raises(ValueError, match="rows_from_encoder=true"):
-            check_experiment(experiments.load(path, *settings))
-
-
 def test_an_encoder_has_the_precision_of_the_training(folder):
     settings = [f"encoder={{preset: {folder / 'encoder'}, random: true}}"]
     for more, policy in (
@@ -95,7 +47,7 @@ def test_an_encoder_has_the_precision_of_the_training(folder):
         (["training.dtype=mixed_bfloat16", "encoder.dtype=float32"], "float32"),
     ):
         experiment = experiments.load(folder / "config.yaml", *settings, *more)
-        assert build_encoder(experiment).layer.dtype_policy.name == policy
+        assert build_encoder(Plan(experiment, folder)).layer.dtype_policy.name == policy
 
 
 def test_the_loss_is_scaled_where_the_encoder_alone_computes_in_float16(folder):
@@ -106,7 +58,7 @@ def test_the_loss_is_scaled_where_the_encoder_alone_computes_in_float16(folder):
         model = models.ExtractiveReader(encoder=layer)
         own = training.compile_arguments(model, steps=9, steps_per_epoch=3)
         layer.trainable_layers = "none"
-        others = compile_arguments(experiment, model, 9, 3)
+        others = compile_arguments(Plan(experiment, folder), model, 9, 3)
         for arguments in (own, others):
             assert isinstance(arguments["optimizer"], training.LossScale) == scaled
 
@@ -124,9 +76,9 @@ def test_the_optimizer_of_another_paper_has_no_rates_of_an_encoder(folder):
     layer = encoders.from_vocabulary(["owl"]).layer
     model = models.ExtractiveReader(encoder=layer)
     with pytest.raises(ValueError, match="no learning rates for an encoder.*optimizer_of='DAANet'"):
-        compile_arguments(experiment, model, 9, 3)
+        compile_arguments(Plan(experiment, folder), model, 9, 3)
     layer.trainable_layers = "none"
-    optimizer = compile_arguments(experiment, model, 9, 3)["optimizer"]
+    optimizer = compile_arguments(Plan(experiment, folder), model, 9, 3)["optimizer"]
     options = experiment.training.optimizer
     expected = training.daanet(steps=9, steps_per_epoch=3, **options)["optimizer"]
     assert optimizer.get_config() == expected.get_config()

@@ -141,7 +141,7 @@ def test_a_table_with_other_columns(folder, tmp_path, capsys, without_graphs):
         (["--data", "x"], "--data does not go with --input"),
         (["--columns", "question"], "Columns are given as question=COLUMN"),
         (["--columns", "question=Frage"], "Columns belong to a table."),
-        (["--input", "nothere.csv"], "The file does not exist. Received: nothere.csv"),
+        (["--input", "nothere.csv"], "There is no such file. Received: nothere.csv"),
     ],
 )
 def test_wrong_arguments(arguments, message, folder, questions, capsys, without_graphs):

@@ -90,9 +90,7 @@ def metrics(folder: Path, source: str = "1-dev-span", run: str = "run") -> dict[
     return {name: part["scores"] for name, part in systems.items()}
 
 
-def test_runs_share_words_and_say_what_they_took(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_share_words_and_say_what_they_took(place: Path) -> None:
     names = {path.name for path in (place / "run").iterdir() if path.is_dir()}
     assert names == {f"{v}-{s}" for v in ("one_step", "stochastic") for s in (1, 2)}
     assert not (place / "run" / "stochastic-1" / "vocabulary.txt").exists()
@@ -108,10 +106,6 @@ def test_runs_share_words_and_say_what_they_took(
         for seed in (1, 2)
     ]
     assert losses[0] != losses[1]
-    assert train(place) == 0  # again: nothing is trained anew
-    assert "weights" not in capsys.readouterr().out
-    assert train(place, "--set", "model.units=3") == 1
-    assert "model.units: 2 there, 3 here" in capsys.readouterr().err
 
 
 def test_one_table_with_means_ensemble_and_pictures(
@@ -167,34 +161,6 @@ def test_one_table_with_means_ensemble_and_pictures(
         assert (folder / f"{picture}.png").stat().st_size > 1000
     samples = (folder / "samples.md").read_text()
     assert "| span, stochastic |" in samples.replace("\\", "")
-
-
-def test_fresh_deletes_the_chosen_runs_alone(place: Path) -> None:
-    shutil.copytree(place / "run", place / "again")
-    files = sorted((place / "again").glob("*/training.json"))
-    before = {path.parent.name: path.stat().st_mtime_ns for path in files}
-    with eagerly():
-        assert train(place, "--variants", "one_step", "--seeds", "2", "--fresh", run="again") == 0
-    after = {path.parent.name: path.stat().st_mtime_ns for path in files}
-    assert {name for name in before if before[name] != after[name]} == {"one_step-2"}
-
-
-def test_a_variant_has_the_data_that_it_names(place: Path) -> None:
-    """Training examples, words and their numbers are those of the variant."""
-    (place / "squad" / "other.json").write_text(json.dumps(squad(NAMES[:5])))
-    variants = {"all": {}, "few": {"sources.0.train": "squad/other.json"}}
-    own = {**SETTINGS, "grid": {"variants": variants, "seeds": [1]}}
-    own["model"] = {**SETTINGS["model"], "answer": "one_step"}
-    (place / "few.yaml").write_text(yaml.safe_dump(own))
-    with eagerly():
-        assert train(place, name="few.yaml", run="few") == 0
-    assert not (place / "few" / "all-1" / "vocabulary.txt").exists()
-    assert (place / "few" / "few-1" / "vocabulary.txt").exists()
-    all_of, few = (
-        json.loads((place / "few" / name / "training.json").read_text())["examples"]
-        for name in ("all-1", "few-1")
-    )
-    assert few < all_of
 
 
 def test_a_variant_is_tested_on_the_examples_that_it_names(place: Path) -> None:
@@ -257,7 +223,7 @@ def test_an_export_has_the_scores_of_its_model_and_options_alone(
     ):
         scores.write_text(json.dumps({"details": details}))
         changed = experiments.load(run / "config.yaml", f"evaluation.{setting}")
-        experiments.export(changed, run=run, to=place / "export" / "1")
+        experiments.export(run, place / "export" / "1", settings=changed)
     shutil.rmtree(scores.parent)
     assert ["squad" in given["metrics"] for given in seen] == [True, False, False, True] + 2 * [
         False
@@ -265,11 +231,10 @@ def test_an_export_has_the_scores_of_its_model_and_options_alone(
     said = capsys.readouterr().out
     assert said.count("no part of it") == 1 and said.count(f"{scores} is of another model") == 3
     with pytest.raises(ValueError, match="which only training can change.*seed=7"):
-        experiments.export(experiments.load(run / "config.yaml", "seed=7"), run=run)
+        experiments.export(run, settings=experiments.load(run / "config.yaml", "seed=7"))
     with pytest.raises(ValueError, match="which only training can change"):
-        experiments.predict(
-            experiments.load(run / "config.yaml", "model.dropout=0.9"), place / "no.csv", run=run
-        )
+        changed = experiments.load(run / "config.yaml", "model.dropout=0.9")
+        experiments.predict(run, place / "no.csv", settings=changed)
 
 
 def test_other_options_are_systems_of_their_own(place: Path) -> None:

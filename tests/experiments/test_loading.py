@@ -5,19 +5,16 @@ from pathlib import Path
 import keras
 import pytest
 import tensorflow as tf
-import yaml
 
 from tfmrc.experiments import loading
-from tfmrc.experiments.building import check_experiment
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, Training
 from tfmrc.experiments.steps import train
 from tfmrc.experiments.steps.train import count_steps
-from tfmrc.utils.run_imports import import_modules
 
 TEXT = """
 name: small
 sources:
-- {format: squad, styles: [span], train: a.json, options: {num_passages: 2}}
+- {format: squad_passages, styles: [span], train: a.json, options: {num_passages: 2}}
 - {format: dream, styles: [free]}
 - {format: squad, styles: [span]}
 model: {name: Masque, hidden_dim: 8, dropout: 0.1}
@@ -37,7 +34,7 @@ def test_load_fills_defaults_and_reads_nested_values(file: Path) -> None:
     assert experiment.name == "small"
     assert experiment.styles == ("span", "free")
     assert experiment.sources[0] == Source(
-        "squad", ("span",), train="a.json", options={"num_passages": 2}
+        "squad_passages", ("span",), train="a.json", options={"num_passages": 2}
     )
     assert experiment.training == Training(steps=3, optimizer={"learning_rate": 0.001})
     assert experiment.evaluation == Evaluation()
@@ -97,9 +94,6 @@ def test_a_file_extends_another_and_leaves_out_variants(file: Path) -> None:
     assert experiment.model == {"name": "Masque", "hidden_dim": 8, "dropout": 0.5}
     assert experiment.sources == (Source("dream"),)
     assert list(experiment.grid.variants) == ["b"] and experiment.grid.seeds == (1, 2)
-    child.write_text("extends: child.yaml\nname: x\n")
-    with pytest.raises(ValueError, match="extends itself"):
-        loading.load(child)
 
 
 @pytest.mark.parametrize(
@@ -108,17 +102,36 @@ def test_a_file_extends_another_and_leaves_out_variants(file: Path) -> None:
         ("training.step=9", "did you mean `training.steps`? Received: training.step=9"),
         ("trainin.steps=9", "did you mean `training`?"),
         ("sources.0.formt=squad", "did you mean `sources.0.format`?"),
-        ("sources.7.format=squad", "There are 3 entries"),
-        ("training.steps=many", "`training.steps` is an integer. Received: training.steps='many'"),
-        ("training.steps=true", "is an integer"),
-        ("training.stream=1", "is true or false"),
-        ("training.dtype=float8", "did you mean float32?"),
+        ("sources.7.format=squad", "entries of lists, counted from 0"),
+        (
+            "training.steps=many",
+            "`training.steps`: Input should be a valid integer. Received: training.steps='many'",
+        ),
+        ("training.steps=true", "valid integer"),
+        ("training.stream=1", "valid boolean"),
+        ("training.dtype=float8", "should be 'float32'"),
         ("training={steps: 3, stops: 4}", "did you mean `training.steps`?"),
-        ("grid.seeds=3", "`grid.seeds` is a list"),
-        ("name.first=x", "name holds no settings"),
-        ("evaluation=3", "evaluation holds settings by name"),
+        ("grid.seeds=3", "`grid.seeds`: Input should be a valid array"),
+        ("name.first=x", "Received: name.first="),
+        ("evaluation=3", "`evaluation`: Input should be an object"),
         ("steps", "NAME=VALUE"),
         ("grid.variants={a: {training.stepz: 1}}", "grid.variants.a: There is no setting"),
+        ("grid.variants={a/b: {training.steps: 9}}", "it has no `/`. Received: a/b"),
+        ("training.steps=0", "greater than or equal to 1. Received: training.steps=0"),
+        ("evaluation.batch_size=0", "greater than or equal to 1"),
+        ("training.temperature=-1.0", "greater than 0"),
+        ("seed=-1", "greater than or equal to 0. Received: seed=-1"),
+        ("grid.seeds=[1, 4294967296]", "less than 4294967296"),
+        ("training.eval_every_steps=2", "steps=3, eval_every_steps=2"),
+        ("contextual={glove: x}", "There is no setting `contextual.glove`"),
+        ("encoder={length: 9}", "`encoder` names a `preset`"),
+        ("vocabulary.rows_from_encoder=true", "needs an `encoder`"),
+        (
+            "vocabulary={rows_from_encoder: true, vectors: v.npz}",
+            "excludes them",
+        ),
+        ("vocabulary.all_vector_words=true", "`all_vector_words` needs `vectors`"),
+        ("imports=[no_such_module]", "looked for in"),
     ],
 )
 def test_wrong_settings_are_named(file: Path, override: str, said: str) -> None:
@@ -136,8 +149,6 @@ def test_wrong_files_are_named(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ValueError, match="a.yaml") as raised:
         loading.load(path)
     assert said in str(raised.value)
-    with pytest.raises(ValueError, match="none.yaml"):
-        loading.load(tmp_path / "none.yaml")
 
 
 def test_a_changed_mapping_is_replaced_whole(file: Path) -> None:
@@ -172,39 +183,6 @@ def test_steps_that_no_evaluation_ends_name_those_that_one_ends(
     assert count_steps(experiment, 50) == (24, 12)
 
 
-def test_a_module_that_cannot_be_imported_is_named_with_the_places(file: Path) -> None:
-    experiment = loading.load(file, "imports=[no_such_module]")
-    with pytest.raises(ValueError, match="looked for in .*, on PYTHONPATH.*'no_such_module'"):
-        import_modules(experiment.imports)
-
-
-@pytest.mark.parametrize("name", ["steps", "epochs", "eval_every_steps", "best_of"])
-@pytest.mark.parametrize("number", [0, -3])
-def test_numbers_of_the_training_are_positive(file: Path, name: str, number: int) -> None:
-    settings = {
-        "name": "small",
-        "sources": [{"format": "small_squad", "train": "train"}],
-        "model": {"name": "SAN"},
-        "training": {name: number},
-    }
-    file.write_text(yaml.safe_dump(settings), encoding="utf-8")
-    with pytest.raises(ValueError, match=rf"at least 1. Received: training.{name}={number}"):
-        check_experiment(loading.load(file))
-
-
-@pytest.mark.parametrize("setting", ["seed=-1", "seed=4294967296", "grid.seeds=[1, -1]"])
-def test_seeds_are_those_that_keras_takes(file: Path, setting: str) -> None:
-    settings = {
-        "name": "small",
-        "sources": [{"format": "small_squad", "train": "train"}],
-        "model": {"name": "SAN"},
-    }
-    file.write_text(yaml.safe_dump(settings), encoding="utf-8")
-    experiment = loading.load(file, setting)
-    with pytest.raises(ValueError, match=r"from 0 to 2\*\*32 - 1. Received: seed=(-1|4294967296)"):
-        check_experiment(experiment)
-
-
 def test_gpus_that_tensorflow_sees_are_not_those_of_jax(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keras.backend, "backend", lambda: "jax")
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind, kind])
@@ -226,9 +204,3 @@ def test_a_setting_of_a_variant_is_changed_beside_its_others(file: Path) -> None
         "b": {"model.dropout": 0.2},
     }
     assert loading.changed(experiment, experiment.grid.variants["a"]).model["name"] == "Masque"
-
-
-def test_a_variant_names_a_folder(file: Path) -> None:
-    file.write_text(f"{TEXT}grid: {{variants: {{a/b: {{training.steps: 9}}}}}}\n")
-    with pytest.raises(ValueError, match="it has no `/`. Received: grid.variants.a/b"):
-        loading.load(file)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tfmrc.data import Example, write_examples
-from tfmrc.experiments import loading, prepare
+from tfmrc.data import Example, ExampleStream, write_examples
+from tfmrc.experiments import loading, prepare, sources
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.steps import prepare as steps
 
@@ -87,23 +87,7 @@ def test_doubtful_data_get_a_warning_with_the_number(
     size, alone = facts["validation"]["examples"], facts["train"]["without_group"]
     assert f"selected on {size} validation examples. Raise split.validation_share (0.05)" in said
     assert f"{alone} training examples of train.jsonl have no group" in said
-    assert "sources.0 is trained on the file that it is tested on: train.jsonl" in said
-
-
-def test_what_was_prepared_is_compared_with_its_digests(tmp_path: Path) -> None:
-    write_examples(tmp_path / "train.jsonl", examples(40))
-    write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
-    run = tmp_path / "run"
-    prepare(experiment(), tmp_path, run)
-    words = (run / "vocabulary.txt").read_text()
-    (run / "vocabulary.txt").write_text(words.replace("ann", "bnn"))
-    with pytest.raises(ValueError, match="vocabulary.txt is damaged: .* Pass --fresh"):
-        prepare(experiment(), tmp_path, run)
-    (run / "vocabulary.txt").unlink()
-    with pytest.raises(ValueError, match="vocabulary.txt is damaged"):
-        prepare(experiment(), tmp_path, run)
-    (run / "vocabulary.txt").write_text(words)
-    prepare(experiment(), tmp_path, run)
+    assert "of 100 test questions of train.jsonl are also training questions" in said
 
 
 def test_other_data_are_prepared_again_before_the_first_step_and_refused_after_it(
@@ -124,23 +108,22 @@ def test_other_data_are_prepared_again_before_the_first_step_and_refused_after_i
     assert json.loads((run / "data.json").read_text())["sources"] == [facts]
 
 
-def test_a_file_that_changes_while_it_is_read_is_named(tmp_path: Path, monkeypatch) -> None:
+def test_a_training_file_is_read_once(tmp_path: Path, monkeypatch) -> None:
     write_examples(tmp_path / "train.jsonl", examples(40))
     write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
-    count = steps._count
+    read, passes = sources.read, []
 
-    def changed_meanwhile(*arguments):
-        vocabulary = count(*arguments)
-        write_examples(tmp_path / "train.jsonl", examples(40, first=1))
-        return vocabulary
+    def counted(source, name, *place):
+        stream = read(source, name, *place)
+        return ExampleStream(lambda report: [passes.append(name), *stream][1:])
 
-    monkeypatch.setattr(steps, "_count", changed_meanwhile)
-    with pytest.raises(ValueError, match="train.jsonl was changed while it was read"):
-        prepare(experiment(), tmp_path, tmp_path / "run")
-    monkeypatch.undo()
-    assert not (tmp_path / "run" / "inputs.json").exists()
-    found = prepare(experiment(), tmp_path, tmp_path / "run")
-    assert found["sources"][0]["train"]["examples"] > 20
+    monkeypatch.setattr(sources, "read", counted)
+    plan = steps.shared_plan(experiment(), tmp_path / "run", tmp_path)
+    plan.folder.mkdir()
+    prepared = steps.prepare_in(plan)
+    for part in prepared.splits(plan.experiment):
+        assert len([*part.train, *part.validation]) == 40
+    assert passes == ["train.jsonl", "test.jsonl"]
 
 
 def test_what_exact_spans_leave_out_is_counted_and_said(
@@ -230,21 +213,12 @@ def test_passages_that_the_model_does_not_read_are_counted_and_said(
     )
 
 
-@pytest.mark.parametrize(("count", "share"), [(3, 0.0), (1, 0.3)])
-def test_too_few_examples_are_an_error_that_leaves_no_folder(
-    tmp_path: Path, count: int, share: float
-) -> None:
+@pytest.mark.parametrize(
+    ("count", "options"), [(3, {"share": 0.0}), (1, {}), (4, {"train_share": 0.0001})]
+)
+def test_too_few_examples_are_an_error(tmp_path: Path, count: int, options: dict) -> None:
     write_examples(tmp_path / "train.jsonl", examples(count, first=1))
     write_examples(tmp_path / "test.jsonl", examples(8, first=1000))
-    message = rf"at least one training and one validation example.*Received: {count} training and 0"
+    message = r"at least one training and one validation example.*Received: \d training and 0"
     with pytest.raises(ValueError, match=message):
-        prepare(experiment(share=share), tmp_path, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_share_without_any_example_is_said_instead_of_missing_words(tmp_path: Path) -> None:
-    write_examples(tmp_path / "train.jsonl", examples(4))
-    write_examples(tmp_path / "test.jsonl", examples(4, first=1000))
-    with pytest.raises(ValueError, match="Received: 0 training and 0 validation examples"):
-        prepare(experiment(train_share=0.0001), tmp_path, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
+        prepare(experiment(**options), tmp_path, tmp_path / "run")

@@ -8,10 +8,8 @@ import pytest
 import tfmrc
 from tests.experiments.test_run import example
 from tests.running import eagerly
-from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing, training
-from tfmrc.experiments.building import check_experiment
+from tfmrc import Predictor, cli, data, encoders, experiments, models, preprocessing
 from tfmrc.experiments.sources import input_files
-from tfmrc.experiments.teacher import with_teacher
 
 WORDS = "who ran home ? . slept all day it rained ann bob cleo dan eve finn gus hal".split()
 CONFIG = """
@@ -91,35 +89,6 @@ def test_teachers_that_cannot_teach(folder, capsys):
             assert cli.main([*command, *run, "--set", f"training.teacher={teacher}"]) == 1
         return capsys.readouterr().err
 
-    assert "is the folder of a trained run" in refusal("nowhere")
+    assert "`training.teacher` is not the folder" in refusal("nowhere")
     assert "same words, with the same ids" in refusal(folder / "other")
     assert "There is no saved predictor" in refusal(folder)
-
-
-def test_a_teacher_may_have_other_windows(folder):
-    """As a reader of Hugging Face has, whose windows are those of its own file."""
-    teacher = encoders.from_preset(folder / "encoder", random=True)
-    predictor_of(teacher).save_hugging_face(folder / "hugging_face")
-    experiment = experiments.load(
-        folder / "config.yaml", f"training.teacher={folder / 'hugging_face'}"
-    )
-
-    def model_to_fit(length):
-        encoder = encoders.from_preset(folder / "hugging_face", length=24, overlap=4)
-        preprocessor = preprocessing.ExtractiveReaderPreprocessor(
-            encoder=encoder, window_length=24, overlap=4, question_length=8
-        )
-        preprocessor.window_length = length
-        student = models.ExtractiveReader(encoder=encoder)
-        return with_teacher(experiment, student, preprocessor)
-
-    assert isinstance(model_to_fit(24), training.Distillation)
-    with pytest.raises(ValueError, match="encoder has 32 positions. Received: windows of 33"):
-        model_to_fit(33)
-
-
-@pytest.mark.parametrize("setting", ["teacher_weight=0.0", "temperature=-1.0"])
-def test_numbers_of_a_teacher_are_refused_before_data_is_read(setting, folder):
-    experiment = experiments.load(folder / "config.yaml", f"training.{setting}")
-    with pytest.raises(ValueError, match=f"above 0. Received: training.{setting}"):
-        check_experiment(experiment)

@@ -11,7 +11,7 @@ from tests.recipes.small_squad import NAMES, squad
 from tests.running import eagerly
 from tfmrc import Predictor, data, models, preprocessing, text
 from tfmrc.experiments import run_folder, sources
-from tfmrc.experiments.grid import members
+from tfmrc.experiments.plan import members
 
 WORDS = "who met an owl near the mill . ? what she".split()
 

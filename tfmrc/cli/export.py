@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from tfmrc.cli.parsing import MODEL, add_imports, add_settings, settings_of_run
+from tfmrc.cli.parsing import MODEL, add_imports, add_settings, settings_or_options
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -26,19 +26,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     from tfmrc import experiments
-    from tfmrc.experiments import run_folder
-    from tfmrc.experiments.loading import override
 
-    folder, target, overwrite = Path(options.run), options.to, options.overwrite
-    if run_folder.is_run(folder):
-        experiment = settings_of_run(options)
-        path = experiments.export(experiment, options.run, target, overwrite=overwrite)
-    else:
-        chosen = override({}, options.set)
-        name = folder.resolve().name
-        path = experiments.export_predictor(
-            options.run, name, target, overwrite=overwrite, options=chosen
-        )
+    chosen = settings_or_options(options)
+    path = experiments.export(options.run, options.to, overwrite=options.overwrite, **chosen)
     if options.serving_config:
         from tfmrc.serving import write_serving_config
 

@@ -116,6 +116,16 @@ def columns_of(words: Sequence[str] | None) -> dict[str, Any]:
     return columns
 
 
+def settings_or_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Returns the settings of a run, or for another predictor the options in `--set`."""
+    from tfmrc.experiments import run_folder
+    from tfmrc.experiments.loading import override
+
+    if run_folder.is_run(Path(options.run)):
+        return {"settings": settings_of_run(options)}
+    return {"options": override({}, options.set)}
+
+
 def settings_of_run(options: argparse.Namespace) -> Any:
     """Returns the settings of the run that a command names, changed by `--set`.
 

@@ -5,7 +5,6 @@ with id, question and passages, or an official form.
 """
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from tfmrc.cli.parsing import (
     MODEL,
@@ -13,7 +12,7 @@ from tfmrc.cli.parsing import (
     add_imports,
     add_settings,
     columns_of,
-    settings_of_run,
+    settings_or_options,
 )
 
 
@@ -37,13 +36,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     from tfmrc import experiments
-    from tfmrc.experiments import run_folder
-    from tfmrc.experiments.loading import override
 
-    columns = columns_of(options.columns)
-    chosen = {"task": options.task, "form": options.format, "columns": columns}
-    files = (options.input, options.output)
-    if run_folder.is_run(Path(options.run)):
-        experiments.predict(settings_of_run(options), *files, **chosen, run=options.run)
-    else:
-        experiments.predict_with(options.run, *files, **chosen, options=override({}, options.set))
+    experiments.predict(
+        options.run,
+        options.input,
+        options.output,
+        task=options.task,
+        form=options.format,
+        columns=columns_of(options.columns),
+        **settings_or_options(options),
+    )

@@ -14,7 +14,7 @@ from tfmrc.cli.parsing import add_grid
 def add_arguments(parser: ArgumentParser) -> None:
     prepare.add_arguments(parser)
     parser.add_argument(
-        "--fresh", action="store_true", help="delete the run in the folder and start again"
+        "--fresh", action="store_true", help="rename the run to NAME.old-1 and start again"
     )
     parser.add_argument(
         "--from",

@@ -10,8 +10,8 @@ from .settings import (
     Vocabulary as Vocabulary,
 )
 from .steps.evaluate import evaluate as evaluate
-from .steps.export import export as export, export_predictor as export_predictor
+from .steps.export import export as export
 from .steps.init import init as init
-from .steps.predict import predict as predict, predict_with as predict_with
+from .steps.predict import predict as predict
 from .steps.prepare import prepare as prepare
 from .steps.train import train as train

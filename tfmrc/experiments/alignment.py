@@ -26,9 +26,6 @@ def align_answers(
         The examples with a span, and the numbers of answers that are whole words (`exact`), contain
         a part of a word (`part_of_a_word`), follow the words that are read (`outside_the_window`),
         or have no span (`without_a_span`).
-
-    Raises:
-        ValueError: If no answer has a span.
     """
     located = [
         (record, span)
@@ -52,14 +49,9 @@ def align_answers(
         counts["part_of_a_word"] += int((inside & ~exact).sum())
         counts["outside_the_window"] += int((~inside).sum())
     counts["without_a_span"] = len(examples) - len(located)
-    if not located:
-        raise ValueError(
-            "No training answer is a known span of its passages. `spans: exact` of a source finds "
-            f"answers that its passages have. Received: {len(examples)} answers"
-        )
     print(
-        "Training answers that are whole words, hold a part of one, come after the words that are "
-        "read, have no span (left out): " + ", ".join(f"{count:,}" for count in counts.values()),
+        f"Training answers without a usable span: {counts['without_a_span']:,} of "
+        f"{len(examples):,} (left out)",
         flush=True,
     )
     return [record for record, _ in located], counts

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["check_intact", "check_stamps", "check_unchanged", "describe_inputs", "stamps"]
+__all__ = ["check_unchanged", "describe_inputs"]
 
 
 def describe_inputs(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
@@ -49,34 +49,6 @@ def check_unchanged(
                 f"or --run FOLDER for another folder. Received: {name}: {_shown(after)}, there: "
                 f"{_shown(before)}"
             )
-
-
-def check_intact(noted: dict[str, dict[str, Any]], folder: Path) -> None:
-    """Raises a ValueError if a file that `prepare` wrote is not as it was written.
-
-    Args:
-        noted: dict. Result of `describe_inputs` for the files of the run's folder.
-        folder: Path. The run's folder.
-    """
-    for name, facts in noted.items():
-        path = folder / name
-        if not path.is_file() or list(describe_inputs([path]).values()) != [facts]:
-            raise ValueError(
-                f"{path} is damaged: it is not what `tfmrc prepare` wrote. Pass --fresh to start "
-                "again, or --run FOLDER for another folder."
-            )
-
-
-def stamps(files: Iterable[Path]) -> dict[Path, tuple[int, int]]:
-    """Returns size and time of the last change of files, for `check_stamps`."""
-    return {file: (file.stat().st_size, file.stat().st_mtime_ns) for file in files}
-
-
-def check_stamps(before: dict[Path, tuple[int, int]]) -> None:
-    """Raises a ValueError if a file has changed since `stamps`, while it was being read."""
-    for file, stamp in before.items():
-        if not file.is_file() or stamps([file])[file] != stamp:
-            raise ValueError(f"{file} was changed while it was read. Run the same command again.")
 
 
 def _shown(facts: dict[str, Any] | None) -> str:

@@ -2,17 +2,20 @@
 
 import dataclasses
 import inspect
+import json
 import re
-import types
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
-from tfmrc.experiments.settings import Experiment
-from tfmrc.utils.arguments import nearest, suggestion
+from tfmrc.experiments.settings import Experiment, Grid
+from tfmrc.utils.arguments import nearest
 from tfmrc.utils.files import write_text
+from tfmrc.utils.run_imports import import_modules
 
 EXTENDS = "extends"
 
@@ -74,15 +77,7 @@ def load(path: str | Path, *overrides: str) -> Experiment:
     ...     load(file, "training.steps=7").training.steps
     7
     """
-    try:
-        values = _overridden(path, overrides)
-        grid = values.get("grid")
-        if isinstance(grid, dict) and isinstance(grid.get("variants"), dict):
-            variants = {key: value for key, value in grid["variants"].items() if value is not None}
-            values["grid"] = {**grid, "variants": variants}
-        return from_mapping(values)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    return load_settings(Experiment, path, *overrides)
 
 
 def load_settings(kind: type[Kind], path: str | Path, *overrides: str) -> Kind:
@@ -97,15 +92,12 @@ def load_settings(kind: type[Kind], path: str | Path, *overrides: str) -> Kind:
         ValueError: As `load`.
     """
     try:
-        settings: Kind = _dataclass(kind, _overridden(path, overrides), "")
+        values = override(_read(Path(path)), overrides)
+        build: Any = from_mapping if kind is Experiment else partial(_validated, kind)
+        settings: Kind = build(values)
         return settings
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
-
-
-def _overridden(path: str | Path, overrides: Iterable[str]) -> dict[str, Any]:
-    """Returns the values of a file with overrides."""
-    return override(_read(Path(path)), overrides)
 
 
 def override(values: dict[str, Any], texts: Iterable[str]) -> dict[str, Any]:
@@ -157,15 +149,20 @@ def from_mapping(values: Mapping[str, Any]) -> Experiment:
     ...
     ValueError: There is no setting `sede`; did you mean `seed`? Received: sede=1
     """
-    experiment: Experiment = _dataclass(Experiment, values, "")
+    import_modules(values.get("imports") or ())  # which register a user's formats and models
+    experiment = _validated(Experiment, values)
+    base = dataclasses.replace(experiment, grid=Grid())
     for variant, changes in experiment.grid.variants.items():
-        check_variant(experiment, variant, changes)
+        try:
+            changed(base, changes)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"grid.variants.{variant}: {error}") from error
     return experiment
 
 
 def to_mapping(experiment: Experiment) -> dict[str, Any]:
     """Converts an experiment to plain values; the inverse of `from_mapping`."""
-    plain: dict[str, Any] = _plain(dataclasses.asdict(experiment))
+    plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(experiment), default=str))
     return plain
 
 
@@ -191,22 +188,8 @@ def changed(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment:
     """
     values = to_mapping(experiment)
     for name, value in changes.items():
-        set_value(values, name, _plain(value))
+        set_value(values, name, value)
     return from_mapping(values)
-
-
-def check_variant(experiment: Experiment, variant: str, changes: Mapping[str, Any]) -> None:
-    """Raises a ValueError if a variant's settings do not exist, or its name is no folder's."""
-    if "/" in variant:
-        raise ValueError(
-            "A variant names the folder of its runs, so it has no `/`. "
-            f"Received: grid.variants.{variant}"
-        )
-    without_grid = dataclasses.replace(experiment, grid=type(experiment.grid)())
-    try:
-        changed(without_grid, changes)
-    except ValueError as error:
-        raise ValueError(f"grid.variants.{variant}: {error}") from error
 
 
 def set_value(values: dict[str, Any], name: str, value: Any) -> None:
@@ -230,31 +213,25 @@ def set_value(values: dict[str, Any], name: str, value: Any) -> None:
     >>> values
     {'grid': {'variants': {'small': {'model.units': 16}}}}
     """
-    *parents, last = _keys(name)
-    inner: Any = values
-    for number, key in enumerate(parents):
-        if isinstance(inner, list):
-            inner = inner[_position(inner, key, name)]
-            continue
-        if not isinstance(inner, dict):
-            raise ValueError(f"{'.'.join(parents[:number])} holds no settings. Received: {name}")
-        if inner.get(key) is None:
-            inner[key] = {}
-        inner = inner[key]
-    if isinstance(inner, list):
-        inner[_position(inner, last, name)] = value
-    elif isinstance(inner, dict):
-        inner[last] = value
-    else:
-        raise ValueError(f"{'.'.join(parents)} holds no settings. Received: {name}={value!r}")
-
-
-def _keys(name: str) -> list[str]:
-    """Returns the keys of a dotted name; the last one of a variant's setting has dots."""
-    keys = name.split(".")
+    keys, inner = name.split("."), values
     if keys[:2] == ["grid", "variants"] and len(keys) > 3:
         keys[3:] = [".".join(keys[3:])]
-    return keys
+    *parents, last = keys
+    try:
+        for key in parents:
+            if isinstance(inner, dict) and inner.get(key) is None:
+                inner[key] = {}
+            inner = inner[_key(inner, key)]
+        inner[_key(inner, last)] = value
+    except (TypeError, ValueError, IndexError) as error:
+        raise ValueError(
+            "A setting is named by its mappings and by its entries of lists, counted from 0. "
+            f"Received: {name}={value!r}"
+        ) from error
+
+
+def _key(values: Any, key: str) -> Any:
+    return int(key) if isinstance(values, list) else key
 
 
 def flat(experiment: Experiment) -> dict[str, Any]:
@@ -281,21 +258,23 @@ def describe() -> str:
     return "\n".join(lines)
 
 
-def _describe(kind: type, prefix: str, lines: list[str]) -> None:
-    hints, meanings = get_type_hints(kind), _meanings(kind)
+def _describe(kind: Any, prefix: str, lines: list[str]) -> None:
+    meanings = _meanings(kind)
     for entry in dataclasses.fields(kind):
-        name, inner = f"{prefix}{entry.name}", hints[entry.name]
-        if dataclasses.is_dataclass(inner):
-            _describe(inner, f"{name}.", lines)  # type: ignore[arg-type]
-            continue
-        item = get_args(inner)[0] if get_origin(inner) is tuple else None
-        if dataclasses.is_dataclass(item):
-            _describe(item, f"{name}.N.", lines)  # type: ignore[arg-type]
+        name, inner = f"{prefix}{entry.name}", _dataclass_of(kind, entry.name)
+        if inner is not None:
+            _describe(inner, f"{name}.N." if entry.name == "sources" else f"{name}.", lines)
             continue
         default = ""
         if entry.default is not dataclasses.MISSING and entry.default != "":
             default = f" (default: {_shown(entry.default)})"
         lines.append(f"  {name}\n        {meanings[entry.name]}{default}")
+
+
+def _dataclass_of(kind: type, name: str) -> Any:
+    """Returns the dataclass of a setting, or of its entries; None for a plain value."""
+    hint = get_type_hints(kind)[name]
+    return next((one for one in (hint, *get_args(hint)) if dataclasses.is_dataclass(one)), None)
 
 
 def _shown(value: Any) -> str:
@@ -319,18 +298,12 @@ def _meanings(kind: type) -> dict[str, str]:
     return meanings
 
 
-def _read(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
-    if not path.is_file():
-        raise ValueError(f"There is no such file. Received: {path}")
-    if path.resolve() in seen:
-        raise ValueError(f"A file extends itself. Received: {path}")
+def _read(path: Path) -> dict[str, Any]:
     values = parse(path.read_text(encoding="utf-8"))
     if not isinstance(values, dict):
         raise ValueError(f"Expected settings by name. Received: {type(values).__name__}")
     parent = values.pop(EXTENDS, None)
-    if parent is None:
-        return values
-    return _merged(_read(path.parent / str(parent), (*seen, path.resolve())), values)
+    return values if parent is None else _merged(_read(path.parent / str(parent)), values)
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
@@ -343,86 +316,32 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return both
 
 
-def _position(values: list[Any], key: str, name: str) -> int:
-    if not key.isdecimal() or int(key) >= len(values):
-        raise ValueError(f"There are {len(values)} entries, counted from 0. Received: {name}")
-    return int(key)
+def _validated(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
+    """Builds a dataclass from values of YAML; the first error names its setting."""
+    plain = json.dumps(values, default=str)
+    try:
+        return TypeAdapter(kind).validate_json(plain, strict=True)
+    except ValidationError as wrong:
+        error = wrong.errors(include_url=False)[0]
+    name, value = ".".join(map(str, error["loc"])), error["input"]
+    if error["type"] == "missing":
+        message = f"The setting `{name}` is missing."
+    elif error["type"] == "unexpected_keyword_argument":
+        message = _unknown(kind, error["loc"], value)
+    elif error["type"] == "value_error":
+        message = ": ".join(filter(None, (name, str(error["ctx"]["error"]))))
+    else:
+        message = f"`{name or 'settings'}`: {error['msg']}. Received: {name}={value!r}"
+    raise ValueError(message)
 
 
-def _dataclass(kind: Any, values: Any, where: str) -> Any:
-    if not isinstance(values, Mapping):
-        name = where.rstrip(".") or "An experiment"
-        raise ValueError(f"{name} holds settings by name. Received: {values!r}")
-    hints = get_type_hints(kind)
-    fields = {entry.name: entry for entry in dataclasses.fields(kind)}
-    for name, value in values.items():
-        if name not in fields:
-            raise ValueError(_unknown(f"{where}{name}", str(name), where, fields, value))
-    missing = [
-        name
-        for name, entry in fields.items()
-        if name not in values
-        and entry.default is dataclasses.MISSING
-        and entry.default_factory is dataclasses.MISSING
-    ]
-    if missing:
-        raise ValueError(f"The setting `{where}{missing[0]}` is missing.")
-    return kind(
-        **{name: _converted(hints[name], value, f"{where}{name}") for name, value in values.items()}
-    )
-
-
-def _unknown(full: str, name: str, where: str, known: Iterable[str], value: Any) -> str:
-    similar = nearest(name, known)
-    hint = (
-        f"did you mean `{where}{similar}`?"
-        if similar
-        else f"{where.rstrip('.') or 'an experiment'} has {', '.join(known)}."
-    )
+def _unknown(kind: Any, place: tuple[int | str, ...], value: Any) -> str:
+    """Returns the message for a setting that does not exist, with the nearest one."""
+    *parents, last = place
+    for name in parents:
+        kind = kind if isinstance(name, int) else _dataclass_of(kind, name)
+    full, where = ".".join(map(str, place)), "".join(f"{name}." for name in parents)
+    known = [entry.name for entry in dataclasses.fields(kind)]
+    similar = nearest(str(last), known)
+    hint = f"did you mean `{where}{similar}`?" if similar else f"there are {', '.join(known)}."
     return f"There is no setting `{full}`; {hint} Received: {full}={value!r}"
-
-
-def _converted(hint: Any, value: Any, where: str) -> Any:
-    """Converts a value of YAML to the type of its setting."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if hint is Any:
-        return value
-    if origin in (Union, types.UnionType):
-        if value is None and type(None) in inner:
-            return None
-        [first] = [one for one in inner if one is not type(None)]
-        return _converted(first, value, where)
-    if dataclasses.is_dataclass(hint):
-        return _dataclass(hint, value, f"{where}.")
-    if origin is Literal:
-        if value not in inner or isinstance(value, bool):
-            raise ValueError(
-                f"`{where}` is one of {', '.join(inner)}"
-                + suggestion(str(value), inner)
-                + f" Received: {where}={value!r}"
-            )
-        return value
-    if origin is tuple:
-        if isinstance(value, str) or not isinstance(value, list | tuple):
-            raise ValueError(f"`{where}` is a list. Received: {where}={value!r}")
-        return tuple(_converted(inner[0], v, f"{where}.{n}") for n, v in enumerate(value))
-    if origin is dict:
-        if not isinstance(value, Mapping):
-            raise ValueError(f"`{where}` holds values by name. Received: {where}={value!r}")
-        return {str(k): _converted(inner[1], v, f"{where}.{k}") for k, v in value.items()}
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if not isinstance(value, hint) or (hint is not bool and isinstance(value, bool)):
-        expected = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}[
-            hint
-        ]
-        raise ValueError(f"`{where}` is {expected}. Received: {where}={value!r}")
-    return value
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value

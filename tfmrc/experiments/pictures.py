@@ -14,7 +14,7 @@ from tfmrc import evaluation
 from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Report, Score, Scores
 from tfmrc.experiments import run_folder as folders
-from tfmrc.experiments.grid import Member
+from tfmrc.experiments.plan import Plan
 from tfmrc.experiments.scoring import EvaluationSet, TaskPredictions, has_decoder
 from tfmrc.experiments.settings import Experiment
 from tfmrc.predictors import Query
@@ -28,7 +28,7 @@ NUM_SAMPLES = 10
 
 
 def draw_run(
-    member: Member,
+    member: Plan,
     predictor: Any,
     examples: Sequence[Example],
     tasks: Sequence[TaskPredictions],
@@ -38,7 +38,7 @@ def draw_run(
     """Draws the figures of one run: curves, answerability, lengths, sources of words, attention.
 
     Args:
-        member: `Member`. The run.
+        member: `Plan`. The run.
         predictor: Its predictor.
         examples: list of `Example`. The test examples.
         tasks: list of `TaskPredictions`. Predictions of each task.
@@ -198,7 +198,7 @@ def draw_self_attention(
 
 def draw_table(
     experiment: Experiment,
-    runs: Sequence[Member],
+    runs: Sequence[Plan],
     means: Mapping[str, Sequence[Scores]],
     tasks: Mapping[str, Sequence[TaskPredictions]],
     test: EvaluationSet,
@@ -209,7 +209,7 @@ def draw_table(
 
     Args:
         experiment: `Experiment`. The experiment.
-        runs: list of `Member`. Its trained runs.
+        runs: list of `Plan`. Its trained runs.
         means: dict. Means of the scores over the seeds, by system.
         tasks: dict. Predictions by system, one entry per task.
         test: `EvaluationSet`. The test examples.
@@ -260,14 +260,14 @@ def _draw_bars(
         evaluation.plot_scores(table, path, title=title, label=label)
 
 
-def draw_curves(runs: Sequence[Member], target: Path) -> None:
+def draw_curves(runs: Sequence[Plan], target: Path) -> None:
     """Draws the variants' validation losses, means over the seeds, in total and of each part.
 
     Variants whose losses have different parts, so that their sums are not comparable, share the
     figures of the parts that they have in common.
 
     Args:
-        runs: list of `Member`. The trained runs.
+        runs: list of `Plan`. The trained runs.
         target: path. The folder.
     """
     logs: dict[str, list[Path]] = {}

@@ -6,29 +6,27 @@ from typing import Any
 
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import TFIDF
-from tfmrc.experiments.grid import Member, single_run
 from tfmrc.experiments.loading import load as load_settings
+from tfmrc.experiments.plan import Plan, single_run
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.tags import Tags
 from tfmrc.predictors.load import not_a_model
 from tfmrc.utils.arguments import check_arguments
-from tfmrc.utils.run_imports import import_modules
 
-__all__ = ["check_exists", "load_any", "load_run", "load_saved"]
+__all__ = ["check_exists", "load_any", "load_run", "load_saved", "load_with", "settings_of"]
 
 
-def load_run(member: Member) -> Any:
+def load_run(member: Plan) -> Any:
     """Loads the predictor of a trained run.
 
     Args:
-        member: `Member`. The run.
+        member: `Plan`. The run.
 
     Raises:
         ValueError: If the run is not trained, there is no such ranker, or the predictor takes none.
     """
     import tfmrc
 
-    import_modules(member.experiment.imports)
     folders.read_json(member.folder / folders.TRAINING, "train")
     if not (member.folder / folders.PREDICTOR).is_dir():
         raise ValueError(
@@ -116,6 +114,33 @@ def load_saved(
     except TypeError as error:
         raise ValueError(str(error)) from error
     return predictor, {**chosen, **options}
+
+
+def settings_of(folder: str | Path, given: Experiment | None = None) -> Experiment | None:
+    """Returns the settings of a run, or the given ones in their place; None for another folder.
+
+    Raises:
+        ValueError: If the given ones differ in what only training can change.
+    """
+    path = Path(folder)
+    if given is not None:
+        folders.check_trained(given, path)
+        return given
+    return load_settings(path / folders.CONFIG) if folders.is_run(path) else None
+
+
+def load_with(
+    folder: str | Path, settings: Experiment | None, options: Mapping[str, Any] | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """Loads a run with the given settings, or as `load_saved` any other predictor.
+
+    Returns:
+        The predictor, and all its options.
+    """
+    if settings is None:
+        return load_saved(folder, options)
+    predictor = load_run(single_run(settings, Path(folder)))
+    return predictor, {**settings.evaluation.options, **(options or {})}
 
 
 def _ranker(name: str, experiment: Experiment, folder: Path) -> Any:

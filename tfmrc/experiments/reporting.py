@@ -14,7 +14,6 @@ from tfmrc.experiments.environment import summary
 from tfmrc.experiments.recipes import recipes_folder
 from tfmrc.experiments.scoring import BASELINES, EvaluationSet, TaskPredictions
 from tfmrc.experiments.settings import Experiment, Source
-from tfmrc.experiments.sources import contextual_files
 from tfmrc.experiments.spans import MAX_LENGTH, nearest_texts
 
 UPPER_BOUND = "the nearest span (upper bound)"
@@ -68,9 +67,7 @@ def _training_of(experiment: Experiment, facts: Sequence[Mapping[str, Any]]) -> 
         ),
         "Encoder": ", ".join(f"{name} {value}" for name, value in experiment.encoder.items()),
         "Word vectors": _vectors(experiment, facts[0]),
-        "Contextual embedding": ", ".join(
-            f"{name} ({', '.join(contextual_files(experiment))})" for name in experiment.contextual
-        ),
+        "Contextual embedding": ", ".join(experiment.contextual.files),
         "Training answers that are whole words, hold a part of one, come after the words that are "
         "read, have no span": _counts(facts[0].get("alignment")),
         "Machine": "; ".join(sorted({summary(f["machine"]) for f in facts})),

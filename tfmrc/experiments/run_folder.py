@@ -1,16 +1,18 @@
 """The folder of a run: its files, its marker, its lock, and the check of its settings."""
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from filelock import FileLock, Timeout
 
 from tfmrc.experiments import loading
-from tfmrc.experiments.settings import Evaluation, Experiment, Grid, Training
+from tfmrc.experiments.settings import Evaluation, Experiment, Grid
 from tfmrc.utils.files import write_text
 from tfmrc.utils.run_imports import CONFIG
 
@@ -28,16 +30,10 @@ TRAINING = "training.json"
 PREDICTOR = "predictor"
 EVALUATION = "evaluation"
 
-_OURS = frozenset(
-    (MARKER, LOCK, CONFIG, INPUTS, DATA, VOCABULARY, TAGS, SPANS, IDS, LOG, TRAINING, PREDICTOR)
-    + (EVALUATION, "best.weights.h5", "checkpoints", "tensorboard", VOCABULARY_IDS)
-    + ("learning_curves.png", "learning_curves.svg")
-)
 _PREPARED = (INPUTS, DATA, VOCABULARY, VOCABULARY_IDS, SPANS)
-_PARTS = ("train", "validation", "test")
-_NOT_TRAINED = frozenset((MARKER, LOCK, CONFIG, TAGS, IDS, *_PREPARED))
-_UNFINISHED = (".tmp", ".part", ".old", ".lock", ".tmp.weights.h5")  # of a process that was killed
+_TRAINED = (LOG, TRAINING, PREDICTOR, EVALUATION, "best.weights.h5", "checkpoints", "tensorboard")
 _KIND = "tfmrc run"
+_OLD = ".old-"
 _BEGUN = {LOCK, f".{MARKER}.part"}  # of a process that was killed before it wrote the marker
 
 
@@ -61,14 +57,13 @@ def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Itera
 
     The time limit, the grid's variants and seeds, and the settings of the report may differ from
     those in the folder. A run of other settings in which no step was trained, such as one whose
-    model was refused, begins again; what was prepared stays as far as it fits. If the block raises
-    and the folder is new and has no other files, it is removed.
+    model was refused, is prepared again; the tags of texts stay.
 
     Args:
         experiment: `Experiment`. The experiment.
         folder: Path. The run's folder.
-        fresh: bool. Whether to empty the folder first, if it is recognised as a run.
-            Default: False.
+        fresh: bool. Whether a run in the folder is first renamed to `NAME.old-1`, or the next
+            number. Default: False.
 
     Yields:
         The folder.
@@ -77,31 +72,34 @@ def open_run(experiment: Experiment, folder: Path, fresh: bool = False) -> Itera
         ValueError: If the folder has a run of other settings, or is not a run's.
         RunLockedError: If another process uses the folder.
     """
-    existed = folder.is_dir()
-    is_new = not existed or {path.name for path in folder.iterdir()} <= _BEGUN
+    is_new = not folder.is_dir() or {path.name for path in folder.iterdir()} <= _BEGUN
     if not is_new and not is_run(folder):
         raise ValueError(
             f"The folder is not empty and not a run of tfmrc: it has no {MARKER} of ours. Pass "
             f"another one by --run FOLDER. Received: run={str(folder)!r}"
         )
-    if fresh and not is_new:
-        check_removable(folder)
-    elif (folder / CONFIG).is_file() and (is_begun(folder) or folder.is_symlink()):
-        check_settings(experiment, folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
-        try:
-            if fresh and not is_new:
-                _empty(folder)
-            elif (folder / CONFIG).is_file():
-                _begin_again(experiment, folder)
-            write_json(folder / MARKER, {"kind": _KIND, "format": 1})
-            loading.save(experiment, folder / CONFIG)
-            yield folder
-        except BaseException:
-            if not existed and {path.name for path in folder.iterdir()} <= {MARKER, LOCK, CONFIG}:
-                shutil.rmtree(folder)
-            raise
+    with ExitStack() as locks:
+        if fresh and not is_new:  # its locks are held to the end, so no process resumes it
+            for path in (folder, *filter(is_run, folder.iterdir())):
+                locks.enter_context(locked(path))
+            print(f"{folder} is now {folder.rename(_old_name(folder))}.", flush=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        locks.enter_context(locked(folder))
+        if (folder / CONFIG).is_file():
+            _begin_again(experiment, folder)
+        write_json(folder / MARKER, {"kind": _KIND, "format": 1})
+        loading.save(experiment, folder / CONFIG)
+        yield folder
+
+
+def _old_name(folder: Path) -> Path:
+    names = (folder.with_name(f"{folder.name}{_OLD}{number}") for number in count(1))
+    return next(name for name in names if not name.exists())
+
+
+def is_old(folder: Path) -> bool:
+    """Returns True for the folder of a run that `--fresh` replaced."""
+    return _OLD in folder.name
 
 
 def check_settings(experiment: Experiment, folder: Path) -> None:
@@ -110,7 +108,7 @@ def check_settings(experiment: Experiment, folder: Path) -> None:
     if _essence(before) != _essence(experiment):
         raise ValueError(
             f"{folder} holds a run of other settings ({_difference(before, experiment)}). "
-            "Pass --run FOLDER for another folder, or --fresh to delete what is trained there "
+            "Pass --run FOLDER for another folder, or --fresh to rename this one and start again "
             "(of a grid, without --variants and --seeds)."
         )
 
@@ -135,49 +133,29 @@ def check_trained(experiment: Experiment, folder: Path) -> None:
 def is_begun(folder: Path) -> bool:
     """Returns True if a run's folder has anything of a training, or the folder of another run."""
     for path in folder.iterdir():
-        if path.name in _OURS - _NOT_TRAINED:
-            if path.is_dir() and not any(path.iterdir()):
-                continue
-            if path.is_dir() or path.stat().st_size:
+        if path.name in _TRAINED:
+            if any(path.iterdir()) if path.is_dir() else path.stat().st_size:
                 return True
-        elif path.is_dir() and is_run(path):
+        elif is_run(path) and not is_old(path):
             return True
     return False
 
 
 def _begin_again(experiment: Experiment, folder: Path) -> None:
-    """Lets a run in which no step was trained begin with other settings; refuses any other run.
-
-    What was prepared is removed if it depends on the settings that have changed.
-    """
+    """Lets a run in which no step was trained begin with other settings; refuses any other run."""
+    if is_begun(folder):
+        check_settings(experiment, folder)
     before = loading.load(folder / CONFIG)
     if _essence(before) == _essence(experiment):
         return
-    if is_begun(folder):
-        check_settings(experiment, folder)
-    same = _preparation(before) == _preparation(experiment)
-    again = "its data stays prepared" if same else "its data is prepared again"
     print(
         f"{folder} had other settings ({_difference(before, experiment)}), and no step was "
-        f"trained: {again}.",
+        "trained: its data is prepared again.",
         flush=True,
     )
-    if same:
-        return
     drop_prepared(folder)
     if before.tagger != experiment.tagger:
         (folder / TAGS).unlink(missing_ok=True)
-
-
-def _preparation(experiment: Experiment) -> Experiment:
-    """Returns the settings that the result of `prepare` depends on."""
-    return replace(
-        _essence(experiment),
-        model={"name": experiment.model.get("name")},
-        encoder={},
-        contextual={},
-        training=Training(),
-    )
 
 
 def counts(experiment: Experiment) -> tuple[Any, ...]:
@@ -191,8 +169,6 @@ def drop_prepared(folder: Path) -> None:
     """Removes the files that `prepare` wrote, by their names; the tags of texts stay."""
     for name in _PREPARED:
         (folder / name).unlink(missing_ok=True)
-    for name in _PARTS if not (folder / IDS).is_symlink() else ():
-        (folder / IDS / f"{name}.txt").unlink(missing_ok=True)
 
 
 def _essence(experiment: Experiment) -> Experiment:
@@ -216,8 +192,8 @@ def _essence(experiment: Experiment) -> Experiment:
 def _changes(before: Experiment, after: Experiment) -> list[tuple[str, Any, Any]]:
     """Returns the name and both values of each setting of a run's weights that differs."""
     old, new = loading.flat(_essence(before)), loading.flat(_essence(after))
-    each = [(name, old.get(name), new.get(name)) for name in {**old, **new}]
-    return [(name, was, now) for name, was, now in each if was != now]
+    both = [(name, old.get(name), new.get(name)) for name in {**old, **new}]
+    return [(name, was, now) for name, was, now in both if was != now]
 
 
 def _difference(before: Experiment, after: Experiment) -> str:
@@ -226,20 +202,8 @@ def _difference(before: Experiment, after: Experiment) -> str:
 
 
 def start_folder(experiment: Experiment) -> Path | None:
-    """Returns the folder of the predictor that training starts from; None without one.
-
-    Raises:
-        ValueError: If the folder is neither a saved predictor nor a trained run.
-    """
-    if experiment.start_from is None:
-        return None
-    folder = trained_folder(experiment.start_from)
-    if folder is None:
-        raise ValueError(
-            "`start_from` is the folder of a trained run or of a saved predictor. "
-            f"Received: start_from={experiment.start_from!r}"
-        )
-    return folder
+    """Returns the folder of the predictor that training starts from; None without one."""
+    return None if experiment.start_from is None else trained_folder(experiment.start_from)
 
 
 def trained_folder(name: str | Path) -> Path | None:
@@ -285,79 +249,20 @@ def locked(folder: Path) -> Iterator[None]:
         folder: Path. The folder, which must exist.
 
     Raises:
-        RunLockedError: If another process holds the lock; the message names it.
+        RunLockedError: If another process holds the lock.
     """
-    with open(folder / LOCK, "a+", encoding="utf-8") as file:
-        if not _lock(file):
-            file.seek(0)
-            holder = file.read().strip() or "another process"
-            raise RunLockedError(
-                f"{holder} is at work in {folder}. Wait until it ends, or name another folder by "
-                "--run FOLDER."
-            )
-        file.seek(0)
-        file.truncate()
-        file.write(f"process {os.getpid()}")
-        file.flush()
-        try:
-            yield
-        finally:
-            file.seek(0)
-            file.truncate()
-
-
-def _lock(file: IO[str]) -> bool:
-    import fcntl
-
+    lock = FileLock(folder / LOCK)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-# === Removing ===
-
-
-def check_removable(folder: Path) -> None:
-    """Raises a ValueError unless a folder contains only files of a run.
-
-    A grid's folder may also contain the folders of its runs, which are checked in the same way.
-    Links are never followed.
-    """
-    if folder.is_symlink():
-        raise ValueError(f"A link is not emptied: name the folder itself. Received: run={folder}")
-    if any(folder.iterdir()) and not is_run(folder):
-        raise ValueError(
-            f"Only runs of tfmrc are dropped, and this has no {MARKER} of ours. "
-            f"Received: run={str(folder)!r}"
-        )
-    for path in sorted(folder.iterdir()):
-        name = path.name
-        if name in _OURS or (name.startswith(".") and name.endswith(_UNFINISHED)):
-            continue
-        if path.is_dir() and not path.is_symlink() and is_run(path):
-            check_removable(path)
-            continue
-        raise ValueError(
-            f"{folder} holds what is not a run's; move it away first. Received: {path.name}"
-        )
-
-
-def _empty(folder: Path) -> None:
-    """Removes a run's files; the marker stays, so that an interrupted removal can be repeated."""
-    check_removable(folder)
-    paths = sorted(folder.iterdir(), key=lambda path: path.name != TRAINING)
-    with ExitStack() as locks:  # raises if another process trains a run of the grid
-        for path in filter(is_run, paths):
-            locks.enter_context(locked(path))
-        for path in paths:
-            if path.name in (MARKER, LOCK):
-                continue
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise RunLockedError(
+            f"Another process is at work in {folder}. Wait until it ends, or name another folder "
+            "by --run FOLDER."
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 # === Files ===
@@ -372,15 +277,11 @@ def read_json(path: Path, made_by: str) -> Any:
     """Reads JSON.
 
     Raises:
-        ValueError: If the file does not exist (the message names the command that writes it) or is
-            damaged.
+        ValueError: If the file does not exist; the message names the command that writes it.
     """
     if not path.is_file():
         raise ValueError(f"{path} does not exist: `tfmrc {made_by}` makes it.")
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def check_room(folder: Path, size: int, what: str) -> None:

@@ -10,7 +10,7 @@ from tfmrc.data import Example
 from tfmrc.evaluation import Prediction, Reference, Scores, Submission
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import answer_all
-from tfmrc.experiments.building import classes_of
+from tfmrc.experiments.plan import classes_of
 from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.experiments.sources import as_sequence, question_references, reported, splits, unique
 from tfmrc.experiments.spans import with_spans

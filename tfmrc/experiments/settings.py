@@ -1,12 +1,23 @@
 """The settings of an experiment, as typed dataclasses for YAML files, `--set` and `--help`."""
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import field
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, field_validator
+from pydantic.dataclasses import dataclass
+
+from tfmrc.data.formats.registry import find_format
+from tfmrc.utils.arguments import check_arguments
+
+Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+STRICT = ConfigDict(extra="forbid")
 
 DRAW_SEED = 1_000_003  # differs from the split's seed, so that samples are independent of the split
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Source:
     """One dataset of an experiment.
 
@@ -42,8 +53,8 @@ class Source:
     styles: tuple[str, ...] = ("span",)
     train: str | None = None
     test: str | None = None
-    train_share: float = 1.0
-    test_share: float = 1.0
+    train_share: Share = 1.0
+    test_share: Share = 1.0
     answerable_only: bool = False
     spans: Literal["exact", "best"] | None = None
     sequence: Literal["answer", "question"] | None = None
@@ -55,8 +66,23 @@ class Source:
     train_options: dict[str, Any] = field(default_factory=dict)
     test_options: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        known = find_format(self.format)
+        if known.one_style and len(self.styles) != 1:
+            raise ValueError(
+                f"The format {self.format} has answers of one style. "
+                f"Received: styles={list(self.styles)}"
+            )
+        if self.sequence is not None and self.spans is not None:
+            raise ValueError(
+                "A source is rewritten as sequences or has its answers found as spans, not both. "
+                f"Received: sequence={self.sequence}, spans={self.spans}"
+            )
+        for name in ("options", "train_options", "test_options"):
+            check_arguments(known.reader, getattr(self, name), name)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, config=STRICT)
 class Split:
     """Choice of the validation examples.
 
@@ -74,7 +100,7 @@ class Split:
     """
 
     by: Literal["group", "example", "sentence"] = "group"
-    validation_share: float = 0.1
+    validation_share: Share = 0.1
     validation_limit: int | None = 512
     seed: int = 1
     draw_seed: int = DRAW_SEED
@@ -82,7 +108,7 @@ class Split:
     write_ids: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Vocabulary:
     """Words with a row of their own in the embedding, counted on the training examples.
 
@@ -105,8 +131,49 @@ class Vocabulary:
     all_vector_words: bool = False
     rows_from_encoder: bool = False
 
+    def __post_init__(self) -> None:
+        excluded = self.rows_from_encoder and self.vectors is not None
+        if excluded or (self.all_vector_words and self.vectors is None):
+            raise ValueError(
+                "`all_vector_words` needs `vectors`, and `rows_from_encoder` excludes them. "
+                f"Received: vectors={self.vectors!r}"
+            )
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, config=STRICT)
+class ELMoFiles:
+    """The authors' files of ELMo.
+
+    Args:
+        options: options of the network, JSON below the data folder.
+        weights: weights, HDF5 below the data folder.
+    """
+
+    options: str
+    weights: str
+
+
+@dataclass(frozen=True, config=STRICT)
+class Contextual:
+    """The authors' files of a contextual embedding; without any, the model has none.
+
+    Args:
+        cove: weights of CoVe, for SAN, below the data folder; null: none.
+        elmo: `{options: FILE, weights: FILE}` of ELMo, for Masque; null: none.
+    """
+
+    cove: str | None = None
+    elmo: ELMoFiles | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files below the data folder."""
+        if self.elmo is not None:
+            return self.elmo.options, self.elmo.weights
+        return () if self.cove is None else (self.cove,)
+
+
+@dataclass(frozen=True, config=STRICT)
 class Training:
     """Settings of training.
 
@@ -133,25 +200,33 @@ class Training:
         temperature: temperature of the teacher's and the model's distributions.
     """
 
-    steps: int | None = None
-    epochs: int = 10
-    batch_size: int = 32
-    eval_every_steps: int | None = None
+    steps: Count | None = None
+    epochs: Count = 10
+    batch_size: Count = 32
+    eval_every_steps: Count | None = None
     optimizer: dict[str, Any] = field(default_factory=dict)
     optimizer_of: str | None = None
     patience: int | None = None
-    best_of: int = 1
-    checkpoint_every_steps: int = 200
+    best_of: Count = 1
+    checkpoint_every_steps: Count = 200
     max_minutes: float | None = None
     dtype: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
     stream: bool = False
     frozen: tuple[str, ...] = ()
     teacher: str | None = None
-    teacher_weight: float = 1.0
-    temperature: float = 1.0
+    teacher_weight: Annotated[float, Field(gt=0)] = 1.0
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+
+    def __post_init__(self) -> None:
+        if self.steps and self.eval_every_steps and self.steps % self.eval_every_steps:
+            raise ValueError(
+                "Training ends with an evaluation on the validation examples, so `steps` must be a "
+                f"multiple of `eval_every_steps`. Received: steps={self.steps}, "
+                f"eval_every_steps={self.eval_every_steps}"
+            )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Evaluation:
     """Settings of prediction and scoring.
 
@@ -170,7 +245,7 @@ class Evaluation:
     """
 
     limit: int | None = None
-    batch_size: int = 32
+    batch_size: Count = 32
     options: dict[str, Any] = field(default_factory=dict)
     also: dict[str, dict[str, Any]] = field(default_factory=dict)
     prefixes: dict[str, str] = field(default_factory=dict)
@@ -181,7 +256,7 @@ class Evaluation:
     targets: dict[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Grid:
     """Several runs of one experiment: every variant with every seed.
 
@@ -191,10 +266,28 @@ class Grid:
     """
 
     variants: dict[str, dict[str, Any]] = field(default_factory=dict)
-    seeds: tuple[int, ...] = ()
+    seeds: tuple[Seed, ...] = ()
+
+    @field_validator("variants", mode="before")
+    @classmethod
+    def _without_null(cls, variants: Any) -> Any:
+        """Leaves out the variants that a file which extends another one removes."""
+        if not isinstance(variants, dict):
+            return variants
+        return {name: changes for name, changes in variants.items() if changes is not None}
+
+    @field_validator("variants")
+    @classmethod
+    def _name_folders(cls, variants: dict[str, Any]) -> dict[str, Any]:
+        for name in variants:
+            if "/" in name:
+                raise ValueError(
+                    f"A variant names the folder of its runs, so it has no `/`. Received: {name}"
+                )
+        return variants
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Experiment:
     """All settings of a run: model, data, training and evaluation.
 
@@ -215,8 +308,7 @@ class Experiment:
         encoder: `preset` of a pretrained encoder, or the folder of a run whose trained encoder is
             copied, and options of `tfmrc.encoders.from_preset`, such as `trainable_layers`; for
             models that take an encoder.
-        contextual: `cove: FILE` for SAN, or `elmo: {options: FILE, weights: FILE}` for Masque: the
-            authors' files of a contextual embedding, below the data folder.
+        contextual: the authors' files of a contextual embedding.
         preprocessor: arguments of the model's preprocessor.
         training: settings of training.
         evaluation: settings of prediction and scoring.
@@ -228,17 +320,28 @@ class Experiment:
     model: dict[str, Any]
     title: str = ""
     start_from: str | None = None
-    seed: int = 1
+    seed: Seed = 1
     imports: tuple[str, ...] = ()
     split: Split = field(default_factory=Split)
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     tagger: str | None = None
     encoder: dict[str, Any] = field(default_factory=dict)
-    contextual: dict[str, Any] = field(default_factory=dict)
+    contextual: Contextual = field(default_factory=Contextual)
     preprocessor: dict[str, Any] = field(default_factory=dict)
     training: Training = field(default_factory=Training)
     evaluation: Evaluation = field(default_factory=Evaluation)
     grid: Grid = field(default_factory=Grid)
+
+    def __post_init__(self) -> None:
+        if self.encoder and "preset" not in self.encoder:
+            raise ValueError(
+                "`encoder` names a `preset`, such as minilm or a folder. "
+                f"Received: encoder={self.encoder}"
+            )
+        if self.vocabulary.rows_from_encoder and not self.encoder:
+            raise ValueError(
+                "`vocabulary.rows_from_encoder` needs an `encoder`. Received: encoder={}"
+            )
 
     @property
     def styles(self) -> tuple[str, ...]:

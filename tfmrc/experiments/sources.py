@@ -11,11 +11,11 @@ from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
 from tfmrc.data.formats.registry import find_format
-from tfmrc.data.stream import Filtered
+from tfmrc.data.stream import ExampleStream, Filtered, Report
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import draw_by_id
-from tfmrc.experiments.formats import check_source, files_of, read
-from tfmrc.experiments.run_folder import start_folder, trained_folder
+from tfmrc.experiments.plan import classes_of
+from tfmrc.experiments.run_folder import trained_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
 from tfmrc.experiments.spans import with_spans
 
@@ -31,7 +31,7 @@ def data_folder(given: str | Path | None, experiment: Experiment | None = None) 
             are shipped with tfmrc or named by absolute paths. Default: None.
 
     Raises:
-        ValueError: If neither is given, or it is no folder.
+        ValueError: If neither is given.
     """
     folder = given or os.environ.get("TFMRC_DATA")
     if not folder:
@@ -40,16 +40,13 @@ def data_folder(given: str | Path | None, experiment: Experiment | None = None) 
         raise ValueError(
             "No data folder. Pass --data FOLDER, or set the environment variable TFMRC_DATA."
         )
-    if not Path(folder).is_dir():
-        raise ValueError(f"The data folder does not exist. Received: data={str(folder)!r}")
     return Path(folder)
 
 
 def _needs_folder(source: Source) -> bool:
     named = [name for name in (source.train, source.test) if name is not None]
-    return find_format(source.format).is_file and not all(
-        Path(name).is_absolute() for name in named
-    )
+    is_file = find_format(source.format).is_file
+    return is_file and not all(Path(name).is_absolute() for name in named)
 
 
 @dataclass(frozen=True)
@@ -72,45 +69,11 @@ class Splits:
     test: Iterable[Example] | None = None
 
 
-def check_sources(experiment: Experiment) -> None:
-    """Raises a ValueError if the sources of an experiment cannot be trained on."""
-    for number, source in enumerate(experiment.sources):
-        check_source(number, source)
-        if source.sequence is not None and source.spans is not None:
-            raise ValueError(
-                "A source is rewritten as sequences or has its answers found as spans, not both. "
-                f"Received: sources.{number}.sequence={source.sequence}, spans={source.spans}"
-            )
-    if all(source.train is None for source in experiment.sources):
-        raise ValueError("At least one source has a training file. Received: none with `train`")
-
-
-def contextual_files(experiment: Experiment) -> list[str]:
-    """Returns the files of the contextual embedding, below the data folder; none without one.
-
-    Raises:
-        ValueError: If the setting has another form.
-    """
-    match experiment.contextual:
-        case {"cove": str(weights), **others} if not others:
-            return [weights]
-        case {"elmo": {"options": str(options), "weights": str(weights), **more}, **others} if (
-            not more and not others
-        ):
-            return [options, weights]
-    if not experiment.contextual:
-        return []
-    raise ValueError(
-        "`contextual` is `{cove: FILE}` or `{elmo: {options: FILE, weights: FILE}}`. "
-        f"Received: contextual={experiment.contextual}"
-    )
-
-
 def input_files(experiment: Experiment, folder: Path) -> list[Path]:
     """Returns the files that a run is trained on, each once.
 
     Raises:
-        ValueError: If one of them does not exist.
+        ValueError: If one of them, or the folder of a model that training needs, does not exist.
     """
     files: list[Path] = []
     split = experiment.split
@@ -122,26 +85,54 @@ def input_files(experiment: Experiment, folder: Path) -> list[Path]:
             tested = files_of(source, source.test, folder, source.test_options)
             files += tested if takes_of_test else []
     if split.ids is not None:
-        files += [_list_of_ids(Path(split.ids), part) for part in PARTS]
-    if experiment.vocabulary.vectors is not None:
-        vectors = folder / experiment.vocabulary.vectors
-        if not vectors.is_file():
-            raise ValueError(f"The file of word vectors does not exist. Received: {vectors}")
-        files.append(vectors)
-    for name in contextual_files(experiment):
-        if not (folder / name).is_file():
-            raise ValueError(
-                f"The file of the contextual embedding does not exist. Received: {folder / name}"
-            )
-        files.append(folder / name)
-    models = [start_folder(experiment)]
-    for named in (experiment.training.teacher, experiment.encoder.get("preset")):
-        if named is not None and Path(named).is_dir():
-            models.append(trained_folder(named) or Path(named))
-    for model in models:
-        if model is not None:
-            files += sorted(path for path in model.iterdir() if path.is_file())
+        files += [Path(split.ids) / f"{part}.txt" for part in PARTS]
+    vectors = experiment.vocabulary.vectors
+    named = (*experiment.contextual.files, *([] if vectors is None else [vectors]))
+    files += [folder / name for name in named]
+    for file in files:
+        if not file.is_file():
+            raise ValueError(f"A file of the experiment does not exist. Received: {file}")
+    for model in _models(experiment):
+        files += sorted(path for path in model.iterdir() if path.is_file())
     return list(dict.fromkeys(files))
+
+
+def files_of(source: Source, name: str, folder: Path, options: dict[str, Any]) -> list[Path]:
+    """Returns a source's file and further files that belong to it."""
+    known = find_format(source.format)
+    if not known.is_file:
+        return []
+    return [folder / name, *known.besides(folder / name, source.options | options).values()]
+
+
+def read(
+    source: Source, name: str, folder: Path, options: dict[str, Any] | None = None
+) -> Iterable[Example]:
+    """Returns the examples of one file of a source."""
+    known = find_format(source.format)
+    path = folder / name if known.is_file else name
+    return known.read(path, source.styles, **{**source.options, **(options or {})})
+
+
+def _models(experiment: Experiment) -> list[Path]:
+    """Returns the folders of the models that training starts from or learns from."""
+    folders = []
+    for setting, named in (
+        ("start_from", experiment.start_from),
+        ("training.teacher", experiment.training.teacher),
+        ("encoder.preset", experiment.encoder.get("preset")),
+    ):
+        if named is None or "://" in named:  # of a hub
+            continue
+        folder = trained_folder(named) or (None if setting == "start_from" else Path(named))
+        if folder is not None and folder.is_dir():
+            folders.append(folder)
+        elif setting != "encoder.preset" or "/" in named:  # others are names of presets
+            raise ValueError(
+                f"`{setting}` is not the folder of a trained model; that of a run is there once it "
+                f"is trained. Received: {setting}={named!r}"
+            )
+    return folders
 
 
 def splits(experiment: Experiment, folder: Path, spans: Path | None = None) -> list[Splits]:
@@ -172,6 +163,8 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
             train = drawn(source, source.train, folder, source.train_options, source.train_share)
             if source.spans is not None:
                 train = with_spans(train, source)
+        if not experiment.training.stream:
+            train = Held(train)
     if source.test is not None:
         test = drawn(source, source.test, folder, source.test_options, source.test_share)
         if source.spans == "exact" and _tested_on_spans(experiment):
@@ -197,8 +190,6 @@ def _tested_on_spans(experiment: Experiment) -> bool:
     So do models that only ask about it, and parts of the test file that models are validated on.
     Other models answer every question from all of its passages, and all its references count.
     """
-    from tfmrc.experiments.building import classes_of
-
     split = experiment.split
     only_asks: bool = classes_of(experiment).predictor.only_asks
     return split.by == "sentence" or split.ids is not None or only_asks
@@ -233,7 +224,7 @@ def _listed(
     known = {example.id: example for example in (*train, *test)}
     parts = []
     for part in PARTS:
-        path = _list_of_ids(folder, part)
+        path = folder / f"{part}.txt"
         names = [line for line in path.read_text(encoding="utf-8").split("\n") if line]
         absent = [name for name in names if name not in known]
         if absent:
@@ -242,13 +233,6 @@ def _listed(
             )
         parts.append([known[name] for name in names])
     return parts[0], parts[1], parts[2]
-
-
-def _list_of_ids(folder: Path, part: str) -> Path:
-    path = folder / f"{part}.txt"
-    if not path.is_file():
-        raise ValueError(f"A list of ids does not exist. Received: {path}")
-    return path
 
 
 def _as_sequences(parts: Splits) -> Splits:
@@ -288,6 +272,25 @@ def as_sequence(example: Example, target: str) -> Example:
 
 
 # === Streams ===
+
+
+class Held(ExampleStream):
+    """The examples of a stream, which the first pass reads and keeps."""
+
+    def __init__(self, examples: Iterable[Example]) -> None:
+        self.examples = examples
+        self.kept: list[Example] | None = None
+        self.report = Report()
+
+    def __iter__(self) -> Iterator[Example]:
+        if self.kept is not None:
+            yield from self.kept
+            return
+        kept = []
+        for example in self.examples:
+            kept.append(example)
+            yield example
+        self.kept, self.report = kept, getattr(self.examples, "report", self.report)
 
 
 @dataclass(frozen=True)
@@ -367,10 +370,8 @@ def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
 
 
 def _check_file(path: Path) -> None:
-    if not path.exists():
-        raise FileNotFoundError(f"The file does not exist. Received: {path}")
-    if not path.is_file():
-        raise ValueError(f"A file is needed, not a folder or a pipe. Received: {path}")
+    if not path.is_file():  # a pipe cannot be read twice
+        raise FileNotFoundError(f"There is no such file. Received: {path}")
 
 
 def table_columns(experiment: Experiment) -> Mapping[str, Any] | None:

@@ -1,37 +1,24 @@
 """Training with a teacher."""
 
-from pathlib import Path
 from typing import Any
 
-from tfmrc.experiments.settings import Experiment
-from tfmrc.predictors.hugging_face import HUB
+from tfmrc.experiments.plan import Plan
 
-__all__ = ["check_teacher_exists", "with_teacher"]
-
-
-def check_teacher_exists(experiment: Experiment) -> None:
-    """Raises a ValueError, before any data is read, if the teacher's folder does not exist."""
-    teacher = experiment.training.teacher
-    if teacher is not None and not teacher.startswith(HUB) and not Path(teacher).is_dir():
-        raise ValueError(
-            "`training.teacher` is the folder of a trained run, of a saved predictor or of a "
-            f"reader of Hugging Face. Received: training.teacher={teacher!r}"
-        )
+__all__ = ["with_teacher"]
 
 
-def with_teacher(experiment: Experiment, model: Any, preprocessor: Any) -> Any:
+def with_teacher(plan: Plan, model: Any, preprocessor: Any) -> Any:
     """Returns the model to fit: with a teacher, one that shares the weights of `model`.
 
     Args:
-        experiment: `Experiment`. The experiment.
+        plan: `Plan`. The run.
         model: `keras.Model`. The model to train.
         preprocessor: Its preprocessor.
 
     Raises:
-        ValueError: The teacher cannot be loaded, finds no spans, reads other ids for a text, or
-            has fewer positions than a window of the student.
+        ValueError: The teacher cannot be loaded, finds no spans, or reads other ids for a text.
     """
-    settings = experiment.training
+    settings = plan.experiment.training
     if settings.teacher is None:
         return model
     import tfmrc
@@ -41,7 +28,6 @@ def with_teacher(experiment: Experiment, model: Any, preprocessor: Any) -> Any:
     try:
         teacher = tfmrc.load(settings.teacher)
         check_same_words(preprocessor, teacher.preprocessor, windows=False)
-        _check_positions(preprocessor, teacher.model)
         return training.Distillation(
             student=model,
             teacher=teacher.model,
@@ -50,16 +36,3 @@ def with_teacher(experiment: Experiment, model: Any, preprocessor: Any) -> Any:
         )
     except (ValueError, AttributeError, FileNotFoundError) as error:
         raise ValueError(f"training.teacher={settings.teacher!r}: {error}") from error
-
-
-def _check_positions(preprocessor: Any, teacher: Any) -> None:
-    """Raises a ValueError unless a teacher's encoder can read the windows of a preprocessor."""
-    backbone = getattr(getattr(teacher, "encoder", None), "backbone", None)
-    if backbone is None:
-        return
-    length = getattr(preprocessor, "window_length", preprocessor.subwords.length)
-    if length > backbone.max_sequence_length:
-        raise ValueError(
-            f"The teacher's encoder has {backbone.max_sequence_length} positions. "
-            f"Received: windows of {length} subwords"
-        )

@@ -12,9 +12,8 @@ from tfmrc.evaluation import Report, Scores, mean_of_runs
 from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
 from tfmrc.experiments.answering import askable, folder_digest, run_digest
-from tfmrc.experiments.building import check_experiment
-from tfmrc.experiments.grid import Member, is_grid, members, trained_below
 from tfmrc.experiments.loading import load as load_settings
+from tfmrc.experiments.plan import Plan, check_experiment, is_grid, members, trained_below
 from tfmrc.experiments.predictor import check_exists, load_run, load_saved
 from tfmrc.experiments.reporting import (
     add_baselines,
@@ -116,7 +115,7 @@ def _trained_runs(
     root: Path,
     variants: Sequence[str] | None,
     seeds: Sequence[int] | None,
-) -> list[Member]:
+) -> list[Plan]:
     runs = [m for m in members(experiment, root, variants, seeds) if m.is_trained]
     if not runs:
         others = ", ".join(path.name for path in trained_below(root))
@@ -137,7 +136,7 @@ Variants = dict[str, list[SourceResults]]
 
 
 def _evaluate_runs(
-    experiment: Experiment, runs: Sequence[Member], root: Path, data: Path, is_table: bool
+    experiment: Experiment, runs: Sequence[Plan], root: Path, data: Path, is_table: bool
 ) -> tuple[list[Report], list[tuple[EvaluationSet, Variants]]]:
     """Evaluates runs, whose folders are locked.
 
@@ -147,7 +146,7 @@ def _evaluate_runs(
     """
     reports: list[Report] = []
     results: dict[int, tuple[EvaluationSet, Variants]] = {}
-    predictors: dict[str, list[tuple[Member, Any]]] = {}
+    predictors: dict[str, list[tuple[Plan, Any]]] = {}
     tests: list[EvaluationSet] = []
     for member in runs:
         tests = evaluation_sets(member.experiment, data, root, tests)
@@ -177,7 +176,7 @@ def _evaluate_runs(
 
 
 def _evaluate_run(
-    experiment: Experiment, member: Member, predictor: Any, test: EvaluationSet
+    experiment: Experiment, member: Plan, predictor: Any, test: EvaluationSet
 ) -> tuple[Report, SourceResults]:
     """Scores a run on a source and writes its report."""
     target = member.folder / folders.EVALUATION / test.folder
@@ -199,7 +198,7 @@ def _evaluate_run(
 def _evaluate_ensemble(
     experiment: Experiment,
     variant: str,
-    ensemble: Sequence[tuple[Member, Any]],
+    ensemble: Sequence[tuple[Plan, Any]],
     test: EvaluationSet,
     root: Path,
 ) -> SourceResults:
@@ -220,7 +219,7 @@ def _evaluate_ensemble(
 
 def _write_table(
     experiment: Experiment,
-    runs: Sequence[Member],
+    runs: Sequence[Plan],
     root: Path,
     test: EvaluationSet,
     variants: Variants,

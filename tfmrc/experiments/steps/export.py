@@ -1,4 +1,4 @@
-"""Exports a trained run, or any saved predictor, as a SavedModel on plain strings."""
+"""Exports a run or another predictor as a SavedModel on plain strings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,57 +6,58 @@ from typing import Any
 
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import run_digest
-from tfmrc.experiments.grid import single_run
-from tfmrc.experiments.predictor import load_run, load_saved
+from tfmrc.experiments.predictor import load_with, settings_of
 from tfmrc.experiments.reporting import MODEL, SEARCH, details_of
 from tfmrc.experiments.settings import Experiment
 from tfmrc.utils.files import version_of
 
-__all__ = ["export", "export_predictor"]
+__all__ = ["export"]
 
 
 def export(
-    experiment: Experiment,
-    run: str | Path | None = None,
+    folder: str | Path,
     to: str | Path | None = None,
     *,
+    settings: Experiment | None = None,
+    options: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Writes a run's predictor as a SavedModel on plain strings.
+    """Writes a predictor as a SavedModel on plain strings.
 
     Args:
-        experiment: `Experiment`. The experiment, with the name of the export and the options of
-            decoding.
-        run: str, path or None. The run's folder. Default: `runs/NAME`.
+        folder: str or path. A run, a saved predictor or a reader of Hugging Face.
         to: str, path or None. `FOLDER/NAME/VERSION`. Default: the next version below
-            `savedmodels/NAME`.
+            `savedmodels/NAME`, with the name of the run or of the folder.
+        settings: `Experiment` or None. Settings of the run, in place of those in its folder.
+            Default: None.
+        options: dict or None. Options of the predictor, fixed in the export, beside those of a
+            run's settings; `dtype` for a reader of Hugging Face. Default: None.
         overwrite: bool. Whether an existing version is replaced. Default: False.
 
     Returns:
         The folder of the version.
 
     Raises:
+        FileNotFoundError: If the folder is none of these.
         ValueError: If the run is not trained, or has other settings.
         FileExistsError: If the version exists.
     """
-    folder = folders.run_folder(experiment, run)
-    folders.check_trained(experiment, folder)
-    predictor = load_run(single_run(experiment, folder))
-    ranker = experiment.evaluation.ranker
-    scores = {} if ranker is not None else _scores_of(experiment, folder)
-    if ranker is not None:
-        print(
-            "The export gives all passages the same weight: `evaluation.ranker` is no part of it, "
-            f"and the run's scores with it are not in its metrics. Received: ranker={ranker!r}",
-            flush=True,
-        )
-    path = Path(to) if to is not None else _next_version(Path("savedmodels", experiment.name))
-    path = predictor.export(
-        path,
-        overwrite=overwrite,
-        metrics={**predictor.metrics, **scores},
-        **experiment.evaluation.options,
-    )
+    settings = settings_of(folder, settings)
+    predictor, chosen = load_with(folder, settings, options)
+    metrics, name = dict(predictor.metrics), Path(folder).resolve().name
+    if settings is not None:
+        name, ranker = settings.name, settings.evaluation.ranker
+        if ranker is None:
+            metrics |= _scores_of(settings, Path(folder))
+        else:
+            print(
+                "The export gives all passages the same weight: `evaluation.ranker` is no part of "
+                "it, and the run's scores with it are not in its metrics. "
+                f"Received: ranker={ranker!r}",
+                flush=True,
+            )
+    path = Path(to) if to is not None else _next_version(Path("savedmodels", name))
+    path = predictor.export(path, overwrite=overwrite, metrics=metrics, **chosen)
     print(f"Exported {path}")
     return path
 
@@ -77,40 +78,6 @@ def _scores_of(experiment: Experiment, folder: Path) -> dict[str, Any]:
                 flush=True,
             )
     return scores
-
-
-def export_predictor(
-    folder: str | Path,
-    name: str,
-    to: str | Path | None = None,
-    *,
-    overwrite: bool = False,
-    options: Mapping[str, Any] | None = None,
-) -> Path:
-    """Writes any saved predictor, or a reader of Hugging Face, as a SavedModel on plain strings.
-
-    Args:
-        folder: str or path. The predictor's folder, or one that contains it as `predictor`; or a
-            reader in Hugging Face's form.
-        name: str. Name of the export.
-        to: str, path or None. `FOLDER/NAME/VERSION`. Default: the next version below
-            `savedmodels/NAME`.
-        overwrite: bool. Whether an existing version is replaced. Default: False.
-        options: dict or None. Options of the predictor, fixed in the export; `dtype` for a reader
-            of Hugging Face, such as "bfloat16". Default: None.
-
-    Returns:
-        The folder of the version.
-
-    Raises:
-        FileNotFoundError: If the folder is not a saved predictor.
-        FileExistsError: If the version exists.
-    """
-    predictor, chosen = load_saved(folder, options)
-    path = Path(to) if to is not None else _next_version(Path("savedmodels", name))
-    path = predictor.export(path, overwrite=overwrite, **chosen)
-    print(f"Exported {path}")
-    return path
 
 
 def _next_version(folder: Path) -> Path:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from tfmrc.data.formats.tables import Columns
 from tfmrc.data.transforms.sentences import words
 from tfmrc.data.transforms.splits import group_number, group_of
 from tfmrc.encoders.presets import check_preset
-from tfmrc.experiments.loading import load
 from tfmrc.experiments.settings import Split
 from tfmrc.experiments.sources import source_format
 from tfmrc.experiments.steps.prepare import FEW
@@ -82,16 +80,9 @@ def init(
         RecordError: If the data is broken.
     """
     target = Path(path)
-    if not isinstance(data, str | PathLike):
-        raise ValueError(
-            "A recipe names the file of its questions. Write the table to one first, such as "
-            f"table.to_csv('questions.csv', index=False). Received: {type(data).__name__}"
-        )
     target = (
         target if target.suffix in (".yaml", ".yml") else target.with_name(f"{target.name}.yaml")
     )
-    if not target.parent.is_dir():
-        raise ValueError(f"The folder of the recipe does not exist. Received: {target}")
     if target.exists():
         raise ValueError(f"The recipe exists already; give another name. Received: {target}")
     model = _model_name(model)
@@ -106,31 +97,40 @@ def init(
     statistics.check(model)
     test_split = None
     if test is not None:
-        test_source = source_format(Path(test), columns)
-        if test_source != source:
-            raise ValueError(
-                "Training and test file have one form. "
-                f"Received: {data} ({source}), {test} ({test_source})"
-            )
-        test_split = _split_of(source, test, "test")
-        tested = _Statistics.of(read_file(test, columns=columns, split=test_split))
         styles = [*statistics.styles][: 1 if spans else None]
-        if not set(styles) & set(tested.styles):
-            raise ValueError(
-                f"The test file has no answers of the style{'s' * (len(styles) > 1)} "
-                f"{', '.join(styles)}, so nothing could be scored. Without --test, `tfmrc predict` "
-                f"answers its questions. Received: {test}"
-            )
+        test_split = _check_test(test, source, columns, styles)
     splits = {"train_options": train_split, "test_options": test_split}
     text = _recipe(
         target.stem, model, source, Path(data), test, columns, encoder, statistics, splits
     )
     write_text(target, text)
-    try:
-        load(target)
-    except ValueError:
-        target.unlink()
-        raise
+    return _next_steps(target, model, encoder, test, statistics)
+
+
+def _check_test(
+    test: str | Path, source: str, columns: Columns | None, styles: Sequence[str]
+) -> str | None:
+    """Returns the split of a test file; raises a ValueError if nothing could be scored on it."""
+    test_source = source_format(Path(test), columns)
+    if test_source != source:
+        raise ValueError(
+            f"Training and test file have one form. Received: {source}, and {test_source} in {test}"
+        )
+    split = _split_of(source, test, "test")
+    tested = _Statistics.of(read_file(test, columns=columns, split=split))
+    if not set(styles) & set(tested.styles):
+        raise ValueError(
+            f"The test file has no answers of the style{'s' * (len(styles) > 1)} "
+            f"{', '.join(styles)}, so nothing could be scored. Without --test, `tfmrc predict` "
+            f"answers its questions. Received: {test}"
+        )
+    return split
+
+
+def _next_steps(
+    target: Path, model: str, encoder: str | None, test: Any, statistics: "_Statistics"
+) -> str:
+    """Returns a summary of the data and the next commands."""
     run, recipe = shlex.quote(f"runs/{target.stem}"), shlex.quote(str(target))
     commands = [
         f"  tfmrc train {recipe}",

@@ -3,18 +3,19 @@
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from tfmrc import text
 from tfmrc.data.example import Example
-from tfmrc.data.formats.registry import find_format
 from tfmrc.data.stream import ExampleStream
+from tfmrc.evaluation.reports.tables import show_rows
 from tfmrc.experiments import inputs, run_folder as folders
-from tfmrc.experiments.building import check_experiment, classes_of, reads_tags
 from tfmrc.experiments.counts import PARTS, Count, check_enough, lines_of, max_passages
-from tfmrc.experiments.settings import Experiment, Source
+from tfmrc.experiments.plan import Plan
+from tfmrc.experiments.settings import Experiment, Grid
 from tfmrc.experiments.sources import (
     Splits,
     data_folder,
@@ -29,7 +30,8 @@ from tfmrc.experiments.spans import MAX_LENGTH, write_spans
 from tfmrc.experiments.tags import Tags
 from tfmrc.utils.files import write_text
 
-_WRITTEN = (folders.DATA, folders.VOCABULARY, folders.VOCABULARY_IDS, folders.SPANS)
+__all__ = ["Prepared", "prepare", "prepare_in"]
+
 FEW = 50  # least number of validation examples for a reliable choice of the best weights
 
 
@@ -38,42 +40,33 @@ class Prepared:
     """The result of `prepare`: the shared files of an experiment's runs.
 
     Attributes:
-        experiment: `Experiment`. The experiment.
-        folder: Path. The folder of the shared files.
-        data: Path. The data folder.
-        facts: dict. The content of `data.json`.
-        stamps: dict. Sizes and times of the data files when they were first read.
+        plan: `Plan`. The experiment, with the folder of the shared files.
+        facts: dict. The content of `data.json`. Default: {}.
     """
 
-    experiment: Experiment
-    folder: Path
-    data: Path
+    plan: Plan
     facts: dict[str, Any]
-    stamps: dict[Path, tuple[int, int]]
 
-    def check_files(self) -> None:
-        """Raises a ValueError if a data file has changed since it was first read."""
-        inputs.check_stamps(self.stamps)
+    @cached_property
+    def sources(self) -> list[Splits]:
+        """The examples by source, which are read once unless `training.stream` is true."""
+        return splits(self.plan.experiment, self.plan.data, self.plan.folder / folders.SPANS)
 
-    def splits(self, experiment: Experiment | None = None) -> list[Splits]:
-        """Returns the examples of the experiment, or of one of its runs."""
-        return splits(experiment or self.experiment, self.data, self.folder / folders.SPANS)
+    def splits(self, experiment: Experiment) -> list[Splits]:
+        """Returns the examples of one of the experiment's runs."""
+        if experiment.sources == self.plan.experiment.sources:
+            return self.sources
+        return splits(experiment, self.plan.data, self.plan.folder / folders.SPANS)
 
     def vocabulary(self) -> text.Vocabulary:
         """Loads the vocabulary, with the buckets of the settings."""
-        settings = self.experiment.vocabulary
-        return text.Vocabulary.load(self.folder / folders.VOCABULARY, settings.num_oov_buckets)
+        settings = self.plan.experiment.vocabulary
+        return text.Vocabulary.load(self.plan.folder / folders.VOCABULARY, settings.num_oov_buckets)
 
     def tags(self) -> Tags | None:
-        """Opens the cached tags; None for an experiment whose model reads none."""
-        if not reads_tags(classes_of(self.experiment)):
-            return None
-        return _tags(self.experiment, self.folder)
-
-
-def _tags(experiment: Experiment, folder: Path) -> Tags | None:
-    tagger = experiment.tagger
-    return None if tagger is None else Tags.open(tagger, folder / folders.TAGS)
+        """Opens the cached tags; None for an experiment without a tagger."""
+        tagger = self.plan.experiment.tagger
+        return None if tagger is None else Tags.open(tagger, self.plan.folder / folders.TAGS)
 
 
 def prepare(
@@ -82,7 +75,7 @@ def prepare(
     """Reads an experiment's data once.
 
     Writes `data.json` (numbers of examples), `vocabulary.txt` (the words) and, last, `inputs.json`
-    (sizes and digests of the data files and of these files).
+    (sizes and digests of the data files).
 
     Args:
         experiment: `Experiment`. The experiment.
@@ -96,81 +89,75 @@ def prepare(
         ValueError: If a setting does not exist, the data does not exist or is broken, or the folder
             has a run of other settings.
     """
-    check_experiment(experiment)
-    source_folder = data_folder(data, experiment)
-    with folders.open_run(experiment, folders.run_folder(experiment, run)) as folder:
-        return prepare_in(folder, experiment, source_folder).facts
+    plan = shared_plan(experiment, folders.run_folder(experiment, run), data)
+    with folders.open_run(experiment, plan.folder):
+        return prepare_in(plan).facts
 
 
-def prepare_in(folder: Path, experiment: Experiment, data: Path) -> Prepared:
+def shared_plan(experiment: Experiment, folder: Path, data: str | Path | None) -> Plan:
+    """Returns the plan of what the runs of an experiment share; all names are checked.
+
+    Raises:
+        ValueError: If a setting or a file does not exist.
+    """
+    plan = Plan(replace(experiment, grid=Grid()), folder, data=data_folder(data, experiment))
+    plan.classes  # noqa: B018
+    input_files(plan.experiment, plan.data)
+    return plan
+
+
+def prepare_in(plan: Plan) -> Prepared:
     """Prepares an open folder, as `prepare` does; returns the stored result if there is one.
 
     A folder in which no step was trained is prepared again if the files have changed.
 
     Raises:
-        ValueError: If the folder has a training on other files, or a file is damaged or changes
-            while it is read.
+        ValueError: If the folder has a training on other files, or a file is damaged.
     """
-    files = input_files(experiment, data)
-    stamps = inputs.stamps(files)
-    now = inputs.describe_inputs(files)
+    experiment, folder = plan.experiment, plan.folder
+    now = inputs.describe_inputs(input_files(experiment, plan.data))
     done = folder / folders.INPUTS
-    noted = folders.read_json(done, "prepare") if done.is_file() else None
-    if noted is not None and noted.get("files") != now and not folders.is_begun(folder):
+    if done.is_file():
+        noted = folders.read_json(done, "prepare")["files"]
+        if noted == now or folders.is_begun(folder):
+            inputs.check_unchanged(noted, now, folder)
+            return Prepared(plan, folders.read_json(folder / folders.DATA, "prepare"))
         print(
             f"{folder} was prepared from other data, and no step was trained: it is prepared "
             "again.",
             flush=True,
         )
         folders.drop_prepared(folder)
-        noted = None
-    if noted is not None:
-        inputs.check_unchanged(noted.get("files", {}), now, folder)
-        inputs.check_intact(noted.get("prepared", {}), folder)
-        facts_of_data = folders.read_json(folder / folders.DATA, "prepare")
-        return Prepared(experiment, folder, data, facts_of_data, stamps)
     print(f"Reading the data of {experiment.name} and counting its words.", flush=True)
+    spans = _find_spans(plan)
     facts: list[dict[str, Any]] = []
-    spans_of = _find_spans(experiment, data, folder)
-    sources = splits(experiment, data, folder / folders.SPANS)
-    try:
-        vocabulary = _count(experiment, sources, facts, data)
-    except ValueError:
-        if facts and "train" in facts[-1]:  # all examples were read, and there may be too few
-            check_enough(experiment, facts)
-        raise
-    check_enough(experiment, facts)
-    for source, spans in spans_of.items():
-        facts[source]["spans"] = spans
+    prepared = Prepared(plan, {"sources": facts})
+    vocabulary = _count(plan, prepared.sources, facts)
+    for source, found in spans.items():
+        facts[source]["spans"] = found
     _save_vocabulary(vocabulary, folder)
     if experiment.split.write_ids:
-        _write_ids(experiment, sources, folder / folders.IDS)
-    content = {"sources": facts, "vocabulary": {"words": vocabulary.size, "rows": len(vocabulary)}}
-    prepared = Prepared(experiment, folder, data, content, stamps)
-    tags = prepared.tags()
-    if tags is not None:
-        for part in sources:
+        _write_ids(experiment, prepared.sources, folder / folders.IDS)
+    if (tags := prepared.tags()) is not None:
+        for part in prepared.sources:
             tags.add(part.train)
             tags.add(validation_examples(experiment, part))
             tags.add(() if part.test is None else test_examples(experiment, part))
-    prepared.check_files()
-    folders.write_json(folder / folders.DATA, content)
-    written = [folder / name for name in _WRITTEN if (folder / name).is_file()]
-    own = inputs.describe_inputs(written)
-    folders.write_json(done, {"folder": str(data.resolve()), "files": now, "prepared": own})
-    _show(content)
-    for warning in warnings_of(experiment, content, data):
+    prepared.facts["vocabulary"] = {"words": vocabulary.size, "rows": len(vocabulary)}
+    folders.write_json(folder / folders.DATA, prepared.facts)
+    folders.write_json(done, {"folder": str(plan.data.resolve()), "files": now})
+    _show(prepared.facts)
+    for warning in warnings_of(experiment, prepared.facts):
         print(f"Warning: {warning}", flush=True)
     return prepared
 
 
-def warnings_of(experiment: Experiment, content: dict[str, Any], data: Path) -> list[str]:
+def warnings_of(experiment: Experiment, content: dict[str, Any]) -> list[str]:
     """Returns warnings about settings and data that make a run's figures doubtful.
 
     Args:
         experiment: `Experiment`. The experiment.
         content: dict. The content of `data.json`.
-        data: Path. The data folder.
     """
     warnings = []
     size = sum(facts.get("validation", {}).get("examples", 0) for facts in content["sources"])
@@ -179,9 +166,7 @@ def warnings_of(experiment: Experiment, content: dict[str, Any], data: Path) -> 
             f"The best weights are selected on {size} validation examples. Raise "
             f"split.validation_share ({experiment.split.validation_share:g})."
         )
-    for number, (source, facts) in enumerate(
-        zip(experiment.sources, content["sources"], strict=True)
-    ):
+    for source, facts in zip(experiment.sources, content["sources"], strict=True):
         alone = facts.get("train", {}).get("without_group", 0)
         if alone and experiment.split.by == "group":
             warnings.append(
@@ -189,11 +174,7 @@ def warnings_of(experiment: Experiment, content: dict[str, Any], data: Path) -> 
                 "Questions about the same single passage are in one part, but a document of "
                 "several passages may be both in training and in validation."
             )
-        if _is_same_file(source, data):
-            warnings.append(
-                f"sources.{number} is trained on the file that it is tested on: {source.test}."
-            )
-        elif both := facts.get("test", {}).get("in_training"):
+        if both := facts.get("test", {}).get("in_training"):
             warnings.append(
                 f"{both:,} of {facts['test']['examples']:,} test questions of {source.test} are "
                 "also training questions, with the same passages."
@@ -201,55 +182,42 @@ def warnings_of(experiment: Experiment, content: dict[str, Any], data: Path) -> 
     return warnings
 
 
-def _is_same_file(source: Source, data: Path) -> bool:
-    """Returns True if a source is trained and tested on the same file with the same options."""
-    if source.train is None or source.test is None or not find_format(source.format).is_file:
-        return False
-    if source.train_options != source.test_options:
-        return False
-    same = inputs.describe_inputs([data / source.train])
-    other = inputs.describe_inputs([data / source.test])
-    return list(same.values()) == list(other.values())
-
-
-def _find_spans(experiment: Experiment, data: Path, folder: Path) -> dict[int, dict[str, Any]]:
-    """Writes the spans of the sources that need them; returns facts by index of the source."""
-    facts: dict[int, dict[str, Any]] = {}
-    for number, source in enumerate(experiment.sources):
-        if source.spans == "best" and source.train is not None:
-            if facts:
-                raise ValueError(
-                    "One source can have `spans: best`. "
-                    f"Received: sources.{number}.spans={source.spans}"
-                )
-            examples = drawn(source, source.train, data, source.train_options, source.train_share)
-            path, style = folder / folders.SPANS, source.styles[0]
-            longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
-            facts[number] = write_spans(path, examples, style, longest)
+def _find_spans(plan: Plan) -> dict[int, dict[str, Any]]:
+    """Writes the spans of the source that needs them; returns facts by index of the source."""
+    sources = enumerate(plan.experiment.sources)
+    chosen = [(n, each) for n, each in sources if each.spans == "best" and each.train is not None]
+    if len(chosen) > 1:
+        raise ValueError(
+            "One source can have `spans: best`. "
+            f"Received: {', '.join(f'sources.{number}.spans=best' for number, _ in chosen)}"
+        )
+    longest = plan.experiment.preprocessor.get("answer_length", MAX_LENGTH)
+    facts = {}
+    for number, source in chosen:
+        examples = drawn(
+            source, str(source.train), plan.data, source.train_options, source.train_share
+        )
+        path = plan.folder / folders.SPANS
+        facts[number] = write_spans(path, examples, source.styles[0], longest)
     return facts
 
 
-def _count(
-    experiment: Experiment, sources: list[Splits], facts: list[dict[str, Any]], data: Path
-) -> text.Vocabulary:
-    settings = experiment.vocabulary
-    vectors = None
-    start = folders.start_folder(experiment)
+def _count(plan: Plan, sources: list[Splits], facts: list[dict[str, Any]]) -> text.Vocabulary:
+    """Returns the vocabulary of the training examples; appends the counts of all examples."""
+    settings = plan.experiment.vocabulary
+    start = folders.start_folder(plan.experiment)
     if start is not None:
-        for _ in _counted(experiment, sources, facts):
+        vocabulary: text.Vocabulary = plan.classes.predictor.load(start).preprocessor.vocabulary
+        for _ in _counted(plan, sources, facts):
             continue
-        return classes_of(experiment).predictor.load(start).preprocessor.vocabulary
+        return vocabulary
+    vectors = None
     if settings.all_vector_words:
-        if settings.vectors is None:
-            raise ValueError(
-                "`vocabulary.all_vector_words` needs `vocabulary.vectors`. "
-                "Received: vocabulary.all_vector_words=true, vectors=null"
-            )
         from tfmrc.encoders import load_word_vectors
 
-        vectors = load_word_vectors(data / settings.vectors)
+        vectors = load_word_vectors(plan.data / str(settings.vectors))
     return text.Vocabulary.from_examples(
-        _counted(experiment, sources, facts),
+        _counted(plan, sources, facts),
         size=settings.size,
         min_count=settings.min_count,
         num_oov_buckets=settings.num_oov_buckets,
@@ -257,33 +225,32 @@ def _count(
     )
 
 
-def _counted(
-    experiment: Experiment, sources: list[Splits], facts: list[dict[str, Any]]
-) -> Iterator[Example]:
-    """Yields all training examples; appends the counts of all examples to `facts`."""
-    limit = max_passages(experiment, classes_of(experiment).preprocessor)
+def _counted(plan: Plan, sources: list[Splits], facts: list[dict[str, Any]]) -> Iterator[Example]:
+    """Yields all training examples; appends the counts of all examples to `facts`.
+
+    Raises:
+        ValueError: If there is nothing to train on or to validate on.
+    """
+    limit = max_passages(plan.experiment, plan.classes.preprocessor)
     trained: set[int] = set()
     tested: list[tuple[dict[str, Any], Count]] = []
     for part in sources:
         source = part.source
         counts: dict[str, Any] = {"format": source.format, "styles": list(source.styles)}
         facts.append(counts)
-        for name, examples in (
-            ("train", part.train),
-            ("validation", part.validation),
-            ("test", part.test),
-        ):
-            if examples is None or (name == "train" and source.train is None):
-                continue
-            if name == "validation" and source.train is None and experiment.split.by != "sentence":
+        by_name = {"train": part.train, "validation": part.validation, "test": part.test}
+        if source.train is None:
+            by_name["train"] = None
+            if plan.experiment.split.by != "sentence":
+                by_name["validation"] = None
+        for name, examples in by_name.items():
+            if examples is None:
                 continue
             count = Count(limit)
-            counted = count.of(unique(examples, _where(source, name)), source.styles)
-            if name == "train":
-                yield from counted
-            else:
-                for _ in counted:
-                    continue
+            where = str(source.test if name == "test" else source.train)
+            for example in count.of(unique(examples, where), source.styles):
+                if name == "train":
+                    yield example
             counts[name] = count.to_json()
             if name == "train":
                 trained |= count.texts
@@ -295,13 +262,9 @@ def _counted(
                     left_out["broken records (on_error: skip)"] = examples.report.skipped
                 counts[f"left_out_of_{name}_file"] = left_out
     for numbers, count in tested:
-        both = len(count.texts & trained)
-        if both:
+        if both := len(count.texts & trained):
             numbers["in_training"] = both
-
-
-def _where(source: Source, name: str) -> str:
-    return str(source.test if name == "test" else source.train)
+    check_enough(plan.experiment, facts)
 
 
 def _save_vocabulary(vocabulary: text.Vocabulary, folder: Path) -> None:
@@ -329,40 +292,25 @@ def _write_ids(experiment: Experiment, sources: list[Splits], folder: Path) -> N
 
 
 def _show(content: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="Examples", title_justify="left")
-    for column in ("source", "styles", "split"):
-        table.add_column(column)
-    for column in ("examples", "answerable", "groups"):
-        table.add_column(column, justify="right")
+    rows = [
+        [facts["format"], ", ".join(facts["styles"]), part]
+        + [f"{facts[part][name]:,}" for name in ("examples", "answerable", "groups")]
+        for facts in content["sources"]
+        for part in PARTS
+        if part in facts
+    ]
+    head = ["source", "styles", "split", "examples", "answerable", "groups"]
+    show_rows(head, rows, title="Examples")
     for facts in content["sources"]:
-        for split in PARTS:
-            if split in facts:
-                count = facts[split]
-                table.add_row(
-                    facts["format"],
-                    ", ".join(facts["styles"]),
-                    split,
-                    *(f"{count[name]:,}" for name in ("examples", "answerable", "groups")),
-                )
-    console = Console()
-    console.print(table)
-    for facts in content["sources"]:
-        for split in ("train", "test"):
-            for note, count in facts.get(f"left_out_of_{split}_file", {}).items():
-                console.print(f"{facts['format']}, {split} file: {count:,} {note}")
+        for part in ("train", "test"):
+            for note, count in facts.get(f"left_out_of_{part}_file", {}).items():
+                print(f"{facts['format']}, {part} file: {count:,} {note}")
         for line in lines_of(facts):
-            console.print(line)
-        if "spans" in facts:
-            spans = facts["spans"]
-            console.print(
+            print(line)
+        if spans := facts.get("spans"):
+            print(
                 f"{spans['with_a_span']:,} of {spans['answers']:,} training answers share a word "
                 f"with a passage; their nearest spans have ROUGE-L "
                 f"{100 * spans['rouge_l_of_spans']:.2f}"
             )
-    console.print(f"{content['vocabulary']['words']:,} words with a row of their own")
-
-
-__all__ = ["Prepared", "prepare", "prepare_in"]
+    print(f"{content['vocabulary']['words']:,} words with a row of their own", flush=True)

@@ -4,6 +4,7 @@ import csv
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import tensorflow as tf
 
 from tfmrc import encoders, evaluation, training
 from tfmrc.data import TrainingExample, make_dataset, padding_share, records
+from tfmrc.encoders.presets import check_preset
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.alignment import align_answers
 from tfmrc.experiments.building import (
@@ -19,22 +21,16 @@ from tfmrc.experiments.building import (
     build_encoder,
     build_model,
     build_preprocessor,
-    check_encoder_exists,
-    check_experiment,
-    classes_of,
     compile_arguments,
-    tag_arguments,
 )
 from tfmrc.experiments.environment import machine, summary
-from tfmrc.experiments.grid import Member, base_of, is_grid, members
+from tfmrc.experiments.plan import Plan, is_grid, members
 from tfmrc.experiments.settings import Experiment
-from tfmrc.experiments.sources import Mixed, data_folder, input_files, validation_examples
-from tfmrc.experiments.start import check_start, freeze, load_start, thaw
-from tfmrc.experiments.steps.prepare import Prepared, prepare_in
-from tfmrc.experiments.teacher import check_teacher_exists, with_teacher
+from tfmrc.experiments.sources import Mixed, Splits, input_files, validation_examples
+from tfmrc.experiments.start import freeze, load_start, thaw
+from tfmrc.experiments.steps.prepare import Prepared, prepare_in, shared_plan
+from tfmrc.experiments.teacher import with_teacher
 from tfmrc.ops.ids import NUM_SPECIAL
-from tfmrc.storage.folders import check_target
-from tfmrc.storage.parts import is_saved_predictor
 from tfmrc.training.callbacks.ema_weights import has_averages
 from tfmrc.utils import keras_private
 from tfmrc.utils.memory import peak_memory
@@ -44,6 +40,44 @@ from tfmrc.utils.memory import peak_memory
 COPIES = 16
 
 _TIME_LIMIT = "time limit"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a run trains.
+
+    Attributes:
+        preprocessor: The preprocessor.
+        model: The model, with its first weights.
+        annotate: Function that computes the tags that the preprocessor reads, or None.
+        earlier: Outputs of the model that were trained before this run, or None.
+        facts: dict. Facts for `training.json`.
+    """
+
+    preprocessor: Any
+    model: keras.Model
+    annotate: Any
+    earlier: list[str] | None
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a run is trained and validated on.
+
+    Attributes:
+        examples: list of `TrainingExample`, or a function that reads them again.
+        validation: list of `TrainingExample`.
+        steps: int. Optimizer steps of the whole training.
+        per_epoch: int. Steps between two evaluations on the validation examples.
+        facts: dict. Facts for `training.json`.
+    """
+
+    examples: Any
+    validation: list[TrainingExample]
+    steps: int
+    per_epoch: int
+    facts: dict[str, Any]
 
 
 def train(
@@ -66,7 +100,8 @@ def train(
         experiment: `Experiment`. The experiment.
         data: str, path or None. The data folder. Default: the environment variable TFMRC_DATA.
         run: str, path or None. The run's folder. Default: `runs/NAME`.
-        fresh: bool. Whether to delete the runs in the folder first. Default: False.
+        fresh: bool. Whether the runs in the folder are first renamed to `NAME.old-1` and so on.
+            Default: False.
         variants: list of str or None. Variants of the grid to train; None for all. Default: None.
         seeds: list of int or None. Seeds to train; None for those of the grid. Default: None.
 
@@ -79,262 +114,187 @@ def train(
             process trains there.
         OSError: If the disk is full.
     """
-    check_experiment(experiment)
-    folder = folders.run_folder(experiment, run)
-    runs = members(experiment, folder, variants, seeds)
-    for member in runs:
-        check_experiment(member.experiment)
-        check_steps(member.experiment)
-        check_start(member.experiment)
-        check_teacher_exists(member.experiment)
-        check_encoder_exists(member.experiment)
-    source_folder = data_folder(data, experiment)
-    if fresh:  # before anything is deleted
-        for member in runs:
-            _check_kept(member.experiment, folder)
-            input_files(member.experiment, source_folder)
+    shared = shared_plan(experiment, folders.run_folder(experiment, run), data)
+    plans = members(experiment, shared.folder, variants, seeds, shared.data)
+    for plan in plans:
+        plan.classes  # noqa: B018  (checks the names)
+        input_files(plan.experiment, plan.data)
+        if preset := plan.experiment.encoder.get("preset"):
+            check_preset(str(preset))
     if not is_grid(experiment) and not seeds:
-        with folders.open_run(experiment, folder, fresh):
-            prepared = prepare_in(folder, experiment, source_folder)
-            train_run(runs[0], prepared)
-        return folder
-    chosen = bool(variants or seeds)  # `fresh` deletes these runs, and no others
-    with folders.open_run(experiment, folder, fresh and not chosen):
-        prepared = prepare_in(folder, base_of(experiment), source_folder)
-    for member in runs:
+        with folders.open_run(experiment, shared.folder, fresh):
+            train_run(plans[0], prepare_in(shared))
+        return shared.folder
+    chosen = bool(variants or seeds)  # `fresh` is about these runs, and no others
+    with folders.open_run(experiment, shared.folder, fresh and not chosen):
+        prepared = prepare_in(shared)
+    for plan in plans:
         again = fresh and chosen
-        if member.is_trained and not again and not _has_more_time(member):
-            folders.check_settings(member.experiment, member.folder)
+        if plan.is_trained and not again and not _has_more_time(plan):
+            folders.check_settings(plan.experiment, plan.folder)
             continue
         try:
-            with folders.open_run(member.experiment, member.folder, again):
-                train_run(member, _prepared_for(member, prepared))
+            with folders.open_run(plan.experiment, plan.folder, again):
+                train_run(plan, _prepared_for(plan, prepared))
         except folders.RunLockedError as error:
-            print(f"Skipping {member.folder.name}: {error}", flush=True)
+            print(f"Skipping {plan.folder.name}: {error}", flush=True)
         keras.utils.clear_session()  # graphs of the run that ended
-    return folder
+    return shared.folder
 
 
-def _check_kept(experiment: Experiment, folder: Path) -> None:
-    """Raises a ValueError if training needs a model in the folder that is to be deleted."""
-    for name, needed in (
-        ("start_from", experiment.start_from),
-        ("training.teacher", experiment.training.teacher),
-        ("encoder.preset", experiment.encoder.get("preset")),
-    ):
-        if needed is not None and Path(needed).resolve().is_relative_to(folder.resolve()):
-            raise ValueError(
-                f"The folder holds the model of `{name}` and is not deleted. Train in another one: "
-                f"--run FOLDER. Received: {name}={needed!r}, run={str(folder)!r}"
-            )
-
-
-def _prepared_for(member: Member, prepared: Prepared) -> Prepared:
+def _prepared_for(plan: Plan, prepared: Prepared) -> Prepared:
     """Returns the shared files, or own ones if the variant counts other words or examples."""
-    if folders.counts(member.experiment) == folders.counts(prepared.experiment):
+    if folders.counts(plan.experiment) == folders.counts(prepared.plan.experiment):
         return prepared
-    return prepare_in(member.folder, member.experiment, prepared.data)
+    return prepare_in(plan)
 
 
-def check_steps(experiment: Experiment) -> None:
-    """Raises a ValueError unless training ends with an evaluation."""
-    settings = experiment.training
-    if settings.steps is None or settings.eval_every_steps is None:
-        return
-    if settings.steps % settings.eval_every_steps:
-        raise ValueError(
-            "Training ends with an evaluation on the validation examples, so `steps` must be a "
-            f"multiple of `eval_every_steps`. Received: steps={settings.steps}, "
-            f"eval_every_steps={settings.eval_every_steps}"
-        )
-
-
-def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
+def train_run(plan: Plan, prepared: Prepared) -> dict[str, Any]:
     """Trains one run in its open folder, unless it is trained.
 
     Args:
-        member: `Member`. The run.
+        plan: `Plan`. The run.
         prepared: `Prepared`. The shared files.
 
     Returns:
         The content of `training.json`.
     """
-    folder, experiment = member.folder, member.experiment
-    settings = experiment.training
-    if member.is_trained:
-        if not _has_more_time(member):
-            trained = dict(folders.read_json(folder / folders.TRAINING, "train"))
-            if trained["ended_by"] == _TIME_LIMIT:
-                print(
-                    f"{folder} is trained: its time limit ended it after {trained['steps']:,} "
-                    "steps. A greater one goes on, as `--set training.max_minutes=null`; --fresh "
-                    "trains again."
-                )
-            else:
-                print(f"{folder} is already trained; --fresh trains again.")
-            return trained
-        print(f"{folder} was ended by its time limit, and goes on.")
-        (folder / folders.TRAINING).unlink()
-    check_target(folder / folders.PREDICTOR, is_saved_predictor)  # which is written at the end
-    keras.utils.set_random_seed(experiment.seed)
-    sources = prepared.splits(experiment)
-    tags = prepared.tags()
-    more: dict[str, Any] = {}
+    if plan.is_trained:
+        if not _has_more_time(plan):
+            return _trained_facts(plan)
+        print(f"{plan.folder} was ended by its time limit, and goes on.")
+        (plan.folder / folders.TRAINING).unlink()
+    keras.utils.set_random_seed(plan.seed)
+    sources = prepared.splits(plan.experiment)
+    strategy = _strategy(plan.experiment.training.batch_size)
+    with nullcontext() if strategy is None else strategy.scope():
+        parts = build_parts(plan, prepared, sources)
+    data = training_data(plan, prepared, parts, sources)
+    with nullcontext() if strategy is None else strategy.scope():
+        model = compile_model(plan, parts, data)
+    facts = fit(plan, parts, data, model)
+    return finish(plan, parts, data, model, facts)
+
+
+def _trained_facts(plan: Plan) -> dict[str, Any]:
+    facts = dict(folders.read_json(plan.folder / folders.TRAINING, "train"))
+    if facts["ended_by"] == _TIME_LIMIT:
+        print(
+            f"{plan.folder} is trained: its time limit ended it after {facts['steps']:,} steps. A "
+            "greater one goes on, as `--set training.max_minutes=null`; --fresh trains again."
+        )
+    else:
+        print(f"{plan.folder} is already trained; --fresh trains again.")
+    return facts
+
+
+def _has_more_time(plan: Plan) -> bool:
+    """Returns True if a lower time limit than that of the settings ended a training."""
+    facts = folders.read_json(plan.folder / folders.TRAINING, "train")
+    minutes = plan.experiment.training.max_minutes
+    ended = facts["ended_by"] == _TIME_LIMIT
+    return ended and (minutes is None or facts["seconds"] < 60 * minutes)
+
+
+def build_parts(plan: Plan, prepared: Prepared, sources: list[Splits]) -> Parts:
+    """Builds preprocessor and model, or loads those that training starts from.
+
+    Raises:
+        ValueError: If a part cannot be loaded, or an argument has an invalid value.
+    """
+    tags, vocabulary = prepared.tags() if plan.classes.read_tags else None, prepared.vocabulary()
+    facts: dict[str, Any] = {"variant": plan.variant, "seed": plan.seed}
+    arguments: dict[str, Any] = {}
     if tags is not None:
         for part in sources:  # none is missing, unless the file was cut or removed
             tags.add(part.train)
-            tags.add(validation_examples(experiment, part))
+            tags.add(validation_examples(plan.experiment, part))
         known = tags.preprocessor_arguments(e for part in sources for e in part.train)
-        more = tag_arguments(classes_of(experiment), known)
+        arguments = plan.classes.tag_arguments(known)
     tagger = None if tags is None else tags.name
-    strategy = _strategy(settings.batch_size)
-    with _scope(strategy):
-        start = load_start(experiment, tagger)
-        encoder = build_encoder(experiment) if start is None else None
-        contextual = build_contextual(experiment, prepared.data) if start is None else None
-    if encoder is not None:
-        more["encoder"] = encoder
-    if getattr(contextual, "reads", None) == "characters":
-        more["characters"] = True
-    vocabulary = prepared.vocabulary()
-    if start is None:
-        preprocessor = build_preprocessor(experiment, vocabulary, more)
+    start, earlier = load_start(plan, tagger), None
+    if start is not None:
+        preprocessor, model = start.preprocessor, start.model
+        names = list(model.output) if isinstance(model.output, dict) else []
+        earlier = names if start.trained_parts is None else start.trained_parts
+        facts["started_from"] = str(plan.experiment.start_from)
+        thaw(plan, model)
     else:
-        preprocessor = start.preprocessor
+        encoder, contextual = build_encoder(plan), build_contextual(plan)
+        if encoder is not None:
+            arguments["encoder"] = encoder
+        if getattr(contextual, "reads", None) == "characters":
+            arguments["characters"] = True
+        preprocessor = build_preprocessor(plan, vocabulary, arguments)
+        model = build_model(plan, preprocessor, tagger, encoder, contextual)
+        vectors = _vectors(plan, vocabulary, encoder)
+        if vectors is not None:
+            if getattr(model, "word_embedding", None) is None:
+                raise ValueError(
+                    "This model reads an encoder in place of words' rows, so it takes no vectors. "
+                    f"Received: vocabulary={plan.experiment.vocabulary}"
+                )
+            coverage = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
+            facts["words_with_a_vector"] = round(coverage.share, 4)
     annotate = None if tags is None else tags.cache.annotate(preprocessor.annotations)
-    examples, size = _training_records(experiment, prepared, sources)
-    facts: dict[str, Any] = {"variant": member.variant, "seed": experiment.seed, "examples": size}
-    if hasattr(preprocessor, "align") and isinstance(examples, list):
-        located, facts["alignment"] = align_answers(preprocessor, examples, annotate)
+    return Parts(preprocessor, model, annotate, earlier, facts)
+
+
+def _vectors(plan: Plan, vocabulary: Any, encoder: Any) -> Any:
+    """Returns the vectors of the words' rows, or their file; None for random rows."""
+    settings = plan.experiment.vocabulary
+    if settings.rows_from_encoder:
+        return encoder.word_vectors(vocabulary.words[NUM_SPECIAL:])
+    return None if settings.vectors is None else plan.data / settings.vectors
+
+
+def _strategy(batch_size: int) -> Any:
+    """Returns a strategy for all GPUs of TensorFlow, or None for one device or on JAX."""
+    if keras.backend.backend() != "tensorflow" or len(tf.config.list_physical_devices("GPU")) < 2:
+        return None
+    return training.mirrored(batch_size=batch_size)
+
+
+def training_data(plan: Plan, prepared: Prepared, parts: Parts, sources: list[Splits]) -> Data:
+    """Returns the records to train and to validate on, and the number of steps.
+
+    Raises:
+        ValueError: If there are none, or the steps do not end with an evaluation.
+    """
+    settings = plan.experiment.training
+    examples, size = _training_records(plan, prepared, sources)
+    facts: dict[str, Any] = {"examples": size}
+    if hasattr(parts.preprocessor, "align") and isinstance(examples, list):
+        located, facts["alignment"] = align_answers(parts.preprocessor, examples, parts.annotate)
         if settings.teacher is None:  # which examples without a label learn from, too
-            examples = located
-    validation = _validation_records(experiment, sources)
-    prepared.check_files()
-    facts["records"] = len(examples) if isinstance(examples, list) else size
-    steps, per_epoch = count_steps(experiment, facts["records"])
-    with _scope(strategy):
-        if start is None:
-            model = build_model(experiment, preprocessor, tagger, encoder, contextual)
-            vectors = _vectors(experiment, prepared, vocabulary, encoder)
-            if vectors is not None:
-                if getattr(model, "word_embedding", None) is None:
-                    raise ValueError(
-                        "This model reads an encoder in place of words' rows, so it takes no "
-                        f"vectors. Received: vocabulary={experiment.vocabulary}"
-                    )
-                coverage = encoders.set_vectors(model.word_embedding, vocabulary, vectors)
-                facts["words_with_a_vector"] = round(coverage.share, 4)
-        else:
-            model = start.model
-            thaw(experiment, model)
-            facts["started_from"] = str(experiment.start_from)
-        freeze(experiment, model)
-        fitted = with_teacher(experiment, model, preprocessor)
-        fitted.compile(**compile_arguments(experiment, model, steps, per_epoch))
-    folders.check_room(folder, COPIES * 4 * fitted.count_params(), "training")
-    callbacks = training.callbacks(
-        folder,
-        ema_weights=has_averages(fitted),
-        patience=settings.patience,
-        among=settings.best_of,
-        every_steps=settings.checkpoint_every_steps,
-    )
-    epochs = _epochs(callbacks.checkpoint, steps, per_epoch)
-    limit = training.TimeLimit(settings.max_minutes)
-    callbacks.checkpoint.callbacks.append(limit)
-    select = _selection(model)
-    static_shapes = keras.backend.backend() == "jax"  # which compiles for each shape
-    enough = facts["records"] >= settings.batch_size
-    batches = callbacks.checkpoint.dataset(
-        lambda start_step: select(
-            make_dataset(
-                examples,
-                preprocessor,
-                settings.batch_size,
-                shuffle=True,
-                seed=experiment.seed,
-                drop_remainder=enough,
-                repeat=True,
-                start_step=start_step,
-                randomize_oov_buckets=True,
-                annotate=annotate,
-                static_shapes=static_shapes,
-            )
+            examples, size = located, len(located)
+    validation = [
+        record
+        for part in sources
+        for record in records(validation_examples(plan.experiment, part), part.source.styles)
+    ]
+    if not size or not validation:
+        raise ValueError(
+            "There is nothing to train or to validate on: give examples answers (for a reader of "
+            "spans in the words of a passage, see `spans` of a source) and a `group`, or raise "
+            f"`split.validation_share`. Received: {size} training and {len(validation)} validation "
+            "examples with an answer"
         )
-    )
-    dev = select(
-        make_dataset(
-            validation,
-            preprocessor,
-            settings.batch_size,
-            annotate=annotate,
-            static_shapes=static_shapes,
-        )
-    )
-    began = callbacks.checkpoint.step
-    hardware = machine()
-    print(
-        f"{folder.name}: {model.count_params():,} weights, {steps:,} steps"
-        + f", resuming after step {began:,}" * bool(began)
-        + f"; {summary(hardware)}",
-        flush=True,
-    )
-    terminal = sys.stdout.isatty()
-    # `fit` counts the steps of a pass that was cut short once more.
-    progress = training.Progress(first_step=began - callbacks.checkpoint.step_in_epoch, steps=steps)
-    with training.SaveOnInterrupt(callbacks.checkpoint) as interrupt:
-        fitted.fit(
-            batches,
-            epochs=epochs,
-            steps_per_epoch=per_epoch,
-            validation_data=dev,
-            shuffle=False,  # the batches are shuffled already
-            verbose=1 if terminal else 2,
-            callbacks=[
-                *callbacks[:-1],
-                *([] if terminal else [progress]),
-                limit,
-                callbacks.checkpoint,
-                _LastStep(callbacks.checkpoint, steps),
-                interrupt,
-            ],
-        )
-    if settings.stream:
-        prepared.check_files()
-    done = callbacks.checkpoint.step
-    facts |= {
-        "steps": done,
-        "batch_size": settings.batch_size,
-        "seconds": round(limit.seconds, 1),
-        "seconds_per_step": limit.seconds_per_step,
-        "peak_memory_gib": round(peak_memory() / 1024, 2),
-        "ended_by": _end(limit, done, steps),
-        "best_eval": None if callbacks.best.best_epoch is None else callbacks.best.best_epoch + 1,
-        "best_val_loss": callbacks.best.best,
-        "weights": model.count_params(),
-        "validation_examples": len(validation),
-        "validation_padding": padding_share(dev),
-        "machine": hardware,
-    }
-    model.trained_outputs = None  # the log has those of all epochs, before a resume too
-    predictor = classes_of(experiment).predictor(model, preprocessor)
-    parts = _trained_parts(fitted, folder / folders.LOG)
-    if start is not None and parts is not None:  # trained before, if not now
-        earlier = model.output if start.trained_parts is None else start.trained_parts
-        parts = [name for name in model.output if name in parts or name in earlier]
-    predictor.trained_parts = parts
-    folders.check_room(folder, 3 * 4 * model.count_params(), "the trained predictor")
-    predictor.save(folder / folders.PREDICTOR, metrics={"training": facts})
-    evaluation.plot_learning_curves(folder / folders.LOG, folder / "learning_curves")
-    folders.write_json(folder / folders.TRAINING, facts)
-    how_many, why = f"{done:,}", ""
-    if done < steps:
-        how_many, why = f"{done:,} of {steps:,}", f", ended by: {facts['ended_by']},"
-    print(
-        f"Trained {how_many} steps{why} in {facts['seconds'] / 60:.1f} minutes: {folder}",
-        flush=True,
-    )
-    return facts
+    facts["records"] = size
+    facts["validation_examples"] = len(validation)
+    return Data(examples, validation, *count_steps(plan.experiment, size), facts)
+
+
+def _training_records(plan: Plan, prepared: Prepared, sources: list[Splits]) -> tuple[Any, int]:
+    """Returns records of all sources, or a function that reads them again, and their number."""
+    parts = [part for part in sources if part.source.train is not None]
+    if not plan.experiment.training.stream:
+        held = [record for part in parts for record in records(part.train, part.source.styles)]
+        return held, len(held)
+    counted = [facts["train"] for facts in prepared.facts["sources"] if "train" in facts]
+    lengths = tuple(facts["training_targets"] for facts in counted)
+    size = sum(lengths)
+    return (lambda: Mixed(tuple(records(p.train, p.source.styles) for p in parts), lengths)), size
 
 
 def count_steps(experiment: Experiment, size: int) -> tuple[int, int]:
@@ -354,66 +314,103 @@ def count_steps(experiment: Experiment, size: int) -> tuple[int, int]:
     return settings.steps, per_epoch
 
 
-def _vectors(experiment: Experiment, prepared: Prepared, vocabulary: Any, encoder: Any) -> Any:
-    """Returns the vectors of the words' rows, or their file; None for random rows."""
-    if experiment.vocabulary.rows_from_encoder:
-        return encoder.word_vectors(vocabulary.words[NUM_SPECIAL:])
-    if experiment.vocabulary.vectors is None:
-        return None
-    return prepared.data / experiment.vocabulary.vectors
+def compile_model(plan: Plan, parts: Parts, data: Data) -> keras.Model:
+    """Returns the model to fit, compiled: the run's own, or with a teacher one on its weights."""
+    freeze(plan, parts.model)
+    model: keras.Model = with_teacher(plan, parts.model, parts.preprocessor)
+    model.compile(**compile_arguments(plan, parts.model, data.steps, data.per_epoch))
+    return model
 
 
-def _strategy(batch_size: int) -> Any:
-    """Returns a strategy for all GPUs of TensorFlow, or None for one device or on JAX."""
-    if keras.backend.backend() != "tensorflow" or len(tf.config.list_physical_devices("GPU")) < 2:
-        return None
-    return training.mirrored(batch_size=batch_size)
+def fit(plan: Plan, parts: Parts, data: Data, model: keras.Model) -> dict[str, Any]:
+    """Trains the compiled model from the newest checkpoint of the run's folder on.
 
+    Returns:
+        Facts for `training.json`.
 
-def _scope(strategy: Any) -> Any:
-    return nullcontext() if strategy is None else strategy.scope()
-
-
-def _selection(model: keras.Model) -> Any:
-    """Returns a function that selects the labels of the model's outputs in a dataset."""
-    if not isinstance(model.output, dict):
-        return lambda dataset: dataset
-    return lambda dataset: dataset.map(training.only_outputs(model))
-
-
-def _training_records(
-    experiment: Experiment, prepared: Prepared, sources: list[Any]
-) -> tuple[Any, int]:
-    """Returns records of all sources, or a function that reads them again, and their number."""
-    parts = [part for part in sources if part.source.train is not None]
-    if not experiment.training.stream:
-        held = [record for part in parts for record in records(part.train, part.source.styles)]
-        if not held:
-            raise ValueError("There is nothing to train on: the training examples have no answer.")
-        return held, len(held)
-    counted = [facts["train"] for facts in prepared.facts["sources"] if "train" in facts]
-    lengths = tuple(facts["training_targets"] for facts in counted)
-    size = sum(lengths)
-    return (lambda: Mixed(tuple(records(p.train, p.source.styles) for p in parts), lengths)), size
-
-
-def _validation_records(experiment: Experiment, sources: list[Any]) -> list[TrainingExample]:
-    parts = [(part, validation_examples(experiment, part)) for part in sources]
-    built = [record for part, examples in parts for record in records(examples, part.source.styles)]
-    if not built:
-        raise ValueError(
-            "There is nothing to validate on. Raise `split.validation_share`, or give examples a "
-            f"`group`. Received: split.validation_share={experiment.split.validation_share}"
+    Raises:
+        OSError: If the disk is full.
+    """
+    folder, settings = plan.folder, plan.experiment.training
+    folders.check_room(folder, COPIES * 4 * model.count_params(), "training")
+    callbacks = training.callbacks(
+        folder,
+        ema_weights=has_averages(model),
+        patience=settings.patience,
+        among=settings.best_of,
+        every_steps=settings.checkpoint_every_steps,
+    )
+    checkpoint, limit = callbacks.checkpoint, training.TimeLimit(settings.max_minutes)
+    checkpoint.callbacks.append(limit)
+    began, hardware = checkpoint.step, machine()
+    # `fit` counts the steps of a pass that was cut short once more.
+    progress = training.Progress(first_step=began - checkpoint.step_in_epoch, steps=data.steps)
+    batches = checkpoint.dataset(lambda step: _batches(plan, parts, data, start_step=step))
+    validation = _batches(plan, parts, data)
+    print(
+        f"{folder.name}: {parts.model.count_params():,} weights, {data.steps:,} steps"
+        + f", resuming after step {began:,}" * bool(began)
+        + f"; {summary(hardware)}",
+        flush=True,
+    )
+    terminal = sys.stdout.isatty()
+    with training.SaveOnInterrupt(checkpoint) as interrupt:
+        model.fit(
+            batches,
+            epochs=_epochs(checkpoint, data.steps, data.per_epoch),
+            steps_per_epoch=data.per_epoch,
+            validation_data=validation,
+            shuffle=False,  # the batches are shuffled already
+            verbose=1 if terminal else 2,
+            callbacks=[
+                *callbacks[:-1],
+                *([] if terminal else [progress]),
+                limit,
+                checkpoint,
+                _LastStep(checkpoint, data.steps),
+                interrupt,
+            ],
         )
-    return built
+    return {
+        "steps": checkpoint.step,
+        "batch_size": settings.batch_size,
+        "seconds": round(limit.seconds, 1),
+        "seconds_per_step": limit.seconds_per_step,
+        "peak_memory_gib": round(peak_memory() / 1024, 2),
+        "ended_by": _end(limit, checkpoint.step, data.steps),
+        "best_eval": None if callbacks.best.best_epoch is None else callbacks.best.best_epoch + 1,
+        "best_val_loss": callbacks.best.best,
+        "weights": parts.model.count_params(),
+        "validation_padding": padding_share(validation),
+        "machine": hardware,
+    }
 
 
-def _has_more_time(member: Member) -> bool:
-    """Returns True if a lower time limit than that of the settings ended a training."""
-    facts = folders.read_json(member.folder / folders.TRAINING, "train")
-    minutes = member.experiment.training.max_minutes
-    ended = facts["ended_by"] == _TIME_LIMIT
-    return ended and (minutes is None or facts["seconds"] < 60 * minutes)
+def _batches(plan: Plan, parts: Parts, data: Data, start_step: int | None = None) -> Any:
+    """Returns the training batches after a step; without one, those of the validation."""
+    size = plan.experiment.training.batch_size
+    shared = {
+        "annotate": parts.annotate,
+        "static_shapes": keras.backend.backend() == "jax",  # which compiles for each shape
+    }
+    if start_step is None:
+        batches = make_dataset(data.validation, parts.preprocessor, size, **shared)
+    else:
+        batches = make_dataset(
+            data.examples,
+            parts.preprocessor,
+            size,
+            shuffle=True,
+            seed=plan.seed,
+            drop_remainder=data.facts["records"] >= size,
+            repeat=True,
+            start_step=start_step,
+            randomize_oov_buckets=True,
+            **shared,
+        )
+    if isinstance(parts.model.output, dict):
+        return batches.map(training.only_outputs(parts.model))
+    return batches
 
 
 def _epochs(checkpoint: training.Checkpoint, steps: int, per_epoch: int) -> int:
@@ -445,6 +442,35 @@ def _end(limit: training.TimeLimit, step: int, steps: int) -> str:
     if step >= steps:
         return "all steps done"
     return _TIME_LIMIT if limit.reached else "no better validation loss"
+
+
+def finish(
+    plan: Plan, parts: Parts, data: Data, fitted: keras.Model, facts: dict[str, Any]
+) -> dict[str, Any]:
+    """Saves the predictor, draws the learning curves and writes `training.json`, which it returns.
+
+    Raises:
+        OSError: If the disk is full.
+    """
+    folder, model = plan.folder, parts.model
+    facts = {**parts.facts, **data.facts, **facts}
+    model.trained_outputs = None  # the log has those of all epochs, before a resume too
+    predictor = plan.classes.predictor(model, parts.preprocessor)
+    trained = _trained_parts(fitted, folder / folders.LOG)
+    if trained is not None and parts.earlier is not None:  # trained before, if not now
+        trained = [name for name in model.output if name in (*trained, *parts.earlier)]
+    predictor.trained_parts = trained
+    predictor.save(folder / folders.PREDICTOR, metrics={"training": facts})
+    evaluation.plot_learning_curves(folder / folders.LOG, folder / "learning_curves")
+    folders.write_json(folder / folders.TRAINING, facts)
+    how_many, why = f"{facts['steps']:,}", ""
+    if facts["steps"] < data.steps:
+        how_many, why = f"{how_many} of {data.steps:,}", f", ended by: {facts['ended_by']},"
+    print(
+        f"Trained {how_many} steps{why} in {facts['seconds'] / 60:.1f} minutes: {folder}",
+        flush=True,
+    )
+    return facts
 
 
 def _trained_parts(model: keras.Model, log: Path) -> list[str] | None:

@@ -1,12 +1,14 @@
 """Variants and seeds of a grid."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tfmrc import cli
 from tfmrc.experiments import loading, run_folder
-from tfmrc.experiments.grid import base_of, is_grid, members
+from tfmrc.experiments.plan import is_grid, members
+from tfmrc.experiments.settings import Grid
 
 VALUES = {
     "name": "x",
@@ -31,7 +33,7 @@ def test_members_are_ordered_by_seed_and_have_their_settings() -> None:
     assert found[1].experiment.model == {"name": "Masque"}
     assert found[1].experiment.training.steps == 4
     assert not is_grid(found[1].experiment) and is_grid(experiment)
-    assert not is_grid(base_of(experiment)) and not found[0].is_trained
+    assert not found[0].is_trained
 
 
 def test_a_part_of_a_grid_and_no_grid() -> None:
@@ -40,7 +42,7 @@ def test_a_part_of_a_grid_and_no_grid() -> None:
     assert (one.variant, one.seed, one.folder) == ("other", 9, Path("r/other-9"))
     with pytest.raises(ValueError, match="did you mean plain"):
         members(experiment, Path("r"), ["plane"])
-    alone = base_of(experiment)
+    alone = replace(experiment, grid=Grid())
     [only] = members(alone, Path("r"))
     assert (only.folder, only.seed, only.variant) == (Path("r"), 1, "")
     seeds = loading.changed(alone, {"grid.seeds": [1, 2]})
@@ -59,7 +61,7 @@ def test_the_runs_of_several_seeds_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`tfmrc train x.yaml --seeds 1 2` trains them without a grid in the settings."""
-    experiment = base_of(loading.from_mapping({**VALUES, "sources": TRAINED}))
+    experiment = replace(loading.from_mapping({**VALUES, "sources": TRAINED}), grid=Grid())
     for folder in (tmp_path, tmp_path / "seed-1", tmp_path / "seed-2"):
         folder.mkdir(exist_ok=True)
         run_folder.write_json(folder / run_folder.MARKER, {"kind": "tfmrc run"})

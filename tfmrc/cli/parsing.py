@@ -63,7 +63,7 @@ def add_imports(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="imports",
         metavar="MODULE",
-        help="import a Python module that registers your own classes; may be repeated",
+        help="import a module that registers your own models, formats or metrics; may be repeated",
     )
 
 

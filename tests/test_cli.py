@@ -171,16 +171,6 @@ def test_one_answer_is_computed_without_optimizing_the_graph(
     assert tf.config.optimizer.get_experimental_options()[off] == before
 
 
-def test_a_key_that_cannot_be_sent_is_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TFMRC_API_KEY", "clé")
-    model = "http://127.0.0.1:1/v1/models/hills"
-    status, _, error = output_of(capsys, "ask", "--passage=p", "--answer=a", model)
-    assert status == 1
-    assert error.startswith("tfmrc ask: TFMRC_API_KEY must be printable ASCII characters")
-
-
 def test_answer_names_the_runs_of_a_grid_and_a_run_that_is_not_trained(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

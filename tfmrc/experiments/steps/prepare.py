@@ -11,7 +11,6 @@ from typing import Any
 from tfmrc import text
 from tfmrc.data.example import Example
 from tfmrc.data.stream import ExampleStream
-from tfmrc.evaluation.reports.tables import show_rows
 from tfmrc.experiments import inputs, run_folder as folders
 from tfmrc.experiments.counts import PARTS, Count, check_enough, lines_of, max_passages
 from tfmrc.experiments.plan import Plan
@@ -292,16 +291,14 @@ def _write_ids(experiment: Experiment, sources: list[Splits], folder: Path) -> N
 
 
 def _show(content: dict[str, Any]) -> None:
-    rows = [
-        [facts["format"], ", ".join(facts["styles"]), part]
-        + [f"{facts[part][name]:,}" for name in ("examples", "answerable", "groups")]
-        for facts in content["sources"]
-        for part in PARTS
-        if part in facts
-    ]
-    head = ["source", "styles", "split", "examples", "answerable", "groups"]
-    show_rows(head, rows, title="Examples")
     for facts in content["sources"]:
+        for part in PARTS:
+            if count := facts.get(part):
+                print(
+                    f"{facts['format']} ({', '.join(facts['styles'])}), {part}: "
+                    f"{count['examples']:,} examples, {count['answerable']:,} answerable, "
+                    f"{count['groups']:,} groups"
+                )
         for part in ("train", "test"):
             for note, count in facts.get(f"left_out_of_{part}_file", {}).items():
                 print(f"{facts['format']}, {part} file: {count:,} {note}")

@@ -71,7 +71,6 @@ def _triviaqa(path: Path) -> Any:
 FORMATS: dict[str, tuple[str, Any, Callable[[Path], Any]]] = {
     "squad v1.1": ("squad.json", builders.squad("1.1"), data.read_squad),
     "squad v2.0": ("squad.json", builders.squad(), data.read_squad),
-    "ms marco columns": ("dev.json", builders.marco_columns(), data.read_msmarco),
     "ms marco lines": ("dev.jsonl", _lines(builders.marco_records()), data.read_msmarco),
     "dream": ("dream.json", builders.dream(), data.read_dream),
     "narrativeqa questions": ("qaps.csv", builders.QAPS, _narrativeqa),

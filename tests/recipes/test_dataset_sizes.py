@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recipes.dataset_sizes.main import main
-from tests.data.builders import QAPS, SUMMARIES, marco_columns, squad, write
+from tests.data.builders import QAPS, SUMMARIES, marco_lines, squad, write
 from tfmrc.experiments.reproduction import find_runs, read_rows, states
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
@@ -35,7 +35,7 @@ def test_squad_and_msmarco(tmp_path: Path) -> None:
     scores = json.loads((tmp_path / "s" / "metrics.json").read_text())["systems"]
     counts = {k: v["value"] for k, v in scores["sizes_of_squad"]["scores"].items()}
     assert (counts["train_questions"], counts["train_answerable"]) == (4, 3)
-    path = write(tmp_path / "marco.json", marco_columns())
+    path = write(tmp_path / "marco.jsonl", marco_lines())
     assert main(["msmarco", f"dev={path}", "--run", str(tmp_path / "m")]) == 0
     assert "101,093" in (tmp_path / "m" / "report.md").read_text()
 

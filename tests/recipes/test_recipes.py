@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from recipes.dataset_sizes import main as dataset_sizes
+from recipes.dataset_sizes import main as dataset_sizes, to_squad
 from recipes.masque_ensemble import main as masque_ensemble
 from recipes.round_trip import main as round_trip
 from tfmrc import cli, encoders, text
-from tfmrc.data.formats import squad_writer
 from tfmrc.experiments import building, find_recipe, load
 from tfmrc.experiments.grid import members
 from tfmrc.experiments.reproduction import read_rows
@@ -124,7 +123,7 @@ PARSERS = {
     "recipes.dataset_sizes.main": dataset_sizes.parser,
     "recipes.masque_ensemble.main": masque_ensemble.parser,
     "recipes.round_trip.main": round_trip.parser,
-    "tfmrc.data.formats.squad_writer": squad_writer.parser,
+    "recipes.dataset_sizes.to_squad": to_squad.parser,
 }
 
 

@@ -12,7 +12,7 @@ from tfmrc.data.formats.registry import formats
 def folder(tmp_path):
     write(tmp_path / "squad.json", builders.squad())
     write(tmp_path / "dream.json", builders.dream())
-    write(tmp_path / "marco.json", builders.marco_columns())
+    write(tmp_path / "marco.jsonl", builders.marco_lines())
     write(tmp_path / "qaps.csv", builders.QAPS)
     write(tmp_path / "summaries.csv", builders.SUMMARIES)
     write(tmp_path / "src-dev.txt", "an owl flew .\n")
@@ -30,7 +30,7 @@ def folder(tmp_path):
         ("pairs", "src-dev.txt", ["s"], {}),
         ("dream", "dream.json", ["s"], {"s": ("By the pond.",)}),
         ("narrativeqa", "qaps.csv", ["s"], {"s": ("Anna Brandt", "Brandt, a miller")}),
-        ("msmarco", "marco.json", ["nlg"], {"nlg": ("Herons eat small fish.",)}),
+        ("msmarco", "marco.jsonl", ["nlg"], {"nlg": ("Herons eat small fish.",)}),
         ("examples", "own.jsonl", ["span"], {"span": ("Owl",)}),
         ("table", "own.csv", ["short", "long"], {"short": ("Owl",)}),
     ],

@@ -239,12 +239,7 @@ AROUND = "x [sic] an owl, {x} ['q', 'r']"
     ("cell", "texts", "starts"),
     [
         ({"text": ["An owl"], "answer_start": [0]}, ("An owl",), [0]),
-        ({"text": ["An owl", "owl"], "answer_start": [np.int64(0), 3]}, ("An owl", "owl"), [0, 3]),
-        (
-            {"text": np.array(["An owl", "owl"], object), "answer_start": np.array([0, 3], "i4")},
-            ("An owl", "owl"),
-            [0, 3],
-        ),
+        ({"text": ["An owl", "owl"], "answer_start": [0, 3]}, ("An owl", "owl"), [0, 3]),
         (json.dumps({"text": ["An owl"], "answer_start": [0]}), ("An owl",), [0]),
         (["An owl", "it's"], ("An owl", "it's"), []),
         (np.array(["An owl"], object), ("An owl",), []),
@@ -269,7 +264,7 @@ def test_lists_and_dicts_that_a_cell_holds_as_text(tmp_path, cell, texts, starts
 
 
 def test_an_empty_list_that_a_cell_holds_as_text_is_no_answer(tmp_path):
-    for cell in ([], {"text": [], "answer_start": []}, {"text": np.array([], object)}):
+    for cell in ([], {"text": [], "answer_start": []}):
         frame = pandas.DataFrame([{"question": "Who?", "context": "Nobody.", "answers": cell}])
         frame.to_csv(tmp_path / "rows.csv", index=False)
         [example] = read_table(tmp_path / "rows.csv")
@@ -294,8 +289,8 @@ def test_other_fields_that_a_cell_holds_as_text(tmp_path):
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        (np.array(["An owl", "owl"], object), "answers: an array of NumPy has no commas"),
-        ("{'text': ['An owl', ...]}", "answers: the list or dict cannot be read; write a frame"),
+        (np.array(["An owl", "owl"], object), "answers: the cell holds an array as NumPy"),
+        ({"text": np.array(["An owl"], object)}, "as NumPy writes it; write a frame"),
         (["An owl", None], "must be a text or a list of texts. Received: ['An owl', None]"),
     ],
 )

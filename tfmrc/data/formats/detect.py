@@ -10,6 +10,7 @@ from typing import Any, cast
 import ijson
 
 from tfmrc.data.example import Example
+from tfmrc.data.formats import msmarco
 from tfmrc.data.formats.registry import find_format
 from tfmrc.data.formats.tables import is_table
 from tfmrc.data.formats.wikiqa import COLUMNS
@@ -17,7 +18,6 @@ from tfmrc.data.stream import ExampleStream, RecordError, open_binary, open_text
 
 EXAMPLE_FIELDS = {field.name for field in fields(Example)}
 MARCO_FIELDS = {"answers", "passages", "query", "query_id", "query_type", "wellFormedAnswers"}
-MARCO_TEXTS = {"answers", "passages"}
 _START = 1 << 16
 
 
@@ -90,8 +90,8 @@ def _format(path: str | PathLike) -> str:
             return "squad"
         if "Data" in names:
             return "triviaqa"
-        # A user's table may have these three columns, too.
-        if names <= MARCO_FIELDS and ("query" not in names or names - {"query", *MARCO_TEXTS}):
+        is_marco = b'"passage_text"' in start or msmarco.COLUMNS.match(start) is not None
+        if names <= MARCO_FIELDS and is_marco:
             return "msmarco"
         if names <= EXAMPLE_FIELDS and _is_example(path):
             return "examples"

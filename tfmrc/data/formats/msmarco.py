@@ -17,7 +17,7 @@ SUBSETS = ("ALL", "ANS", "NLG")
 STYLES = ("qa", "nlg")
 NO_ANSWER = "No Answer Present."
 
-_COLUMNS = re.compile(rb'\s*\{\s*"\w+"\s*:\s*\{')
+COLUMNS = re.compile(rb'\s*\{\s*"\w+"\s*:\s*\{\s*"\d+"\s*:')  # of v2.1 as distributed
 
 
 @register_format("msmarco")
@@ -84,7 +84,7 @@ def read_msmarco(
 
     def read(report: Report) -> Iterator[Example]:
         with open_binary(path) as file:
-            if _COLUMNS.match(file.peek(256)):  # type: ignore[attr-defined]
+            if COLUMNS.match(file.peek(256)):  # type: ignore[attr-defined]
                 raise RecordError(
                     "has columns; make lines of them by `python tools/msmarco_lines.py FILE TO`",
                     path=path,

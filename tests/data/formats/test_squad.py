@@ -52,7 +52,7 @@ CASES = {
     "answers": lambda a: question(a).update(answers=[]),
     "answers ": lambda a: question(a).update(is_impossible=True),
     "answers  ": lambda a: question(a).pop("answers"),
-    "is_impossible": lambda a: question(a).update(is_impossible="no"),
+    "answers   ": lambda a: question(a).update(is_impossible="no"),
     "id": lambda a: question(a).pop("id"),
 }
 

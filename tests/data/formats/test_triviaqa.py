@@ -96,11 +96,9 @@ def test_broken_questions(folder, change, message):
     assert [e.group for e in skipping] == ["tc_2"] and skipping.skipped == 1
 
 
-def test_no_question_and_no_such_domain(folder):
+def test_no_question(folder):
     with pytest.raises(RecordError, match="contains no question"):
         list(stream(folder, []))
-    with pytest.raises(ValueError, match="domain='books'"):
-        stream(folder, [OWL], domain="books")
 
 
 def test_a_missing_folder_of_documents_is_named(folder):

@@ -134,17 +134,9 @@ def _passages(
     if not passages:
         raise location.error("there is no passage", "passages")
     texts = tuple(location.text(passage, "passage_text", blank=True) for passage in passages)
-    blank = sum(not text.strip() for text in texts)
-    if blank == len(texts):
-        raise location.error("all passages are blank", "passages")
-    if blank:
+    if not all(text.strip() for text in texts):
         report.note("queries with blank passages")
     selected = [passage.get("is_selected", -1) for passage in passages]
-    for value in selected:
-        if value not in (0, 1, -1):
-            raise location.error(
-                f"must be 0, 1 or -1 (unknown). Received: is_selected={short(value)}", "is_selected"
-            )
     return texts, None if -1 in selected else tuple(value == 1 for value in selected)
 
 

@@ -136,9 +136,10 @@ def test_broken_files(read, changed, old, new, message, ids):
 def test_other_forms_of_csv(read):
     """A byte order mark, Windows' lines, and a column without a name, as pandas writes it."""
 
-    def changed(text):
-        rows = "".join(f",{line}\n" for line in text.replace(".\n", ". ").splitlines())
-        return b"\xef\xbb\xbf" + rows.replace("\n", "\r\n").encode()
+    def changed(*rows):
+        return b"\xef\xbb\xbf" + csv_text(list(rows)).replace("\n", "\r\n").encode()
 
-    first, *_ = read(changed(QAPS), changed(SUMMARIES))
-    assert (first.id, first.passages) == ("d1-1", (MILL,))
+    summaries = changed(("", "document_id", "summary"), ("0", "d1", MILL))
+    qaps = changed(("", "document_id", "set", *PLAIN), ("0", "d1", "train", "Who?", "Anna", ""))
+    [example] = read(qaps, summaries)
+    assert (example.id, example.passages) == ("d1-1", (MILL,))

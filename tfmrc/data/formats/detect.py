@@ -24,6 +24,7 @@ _START = 1 << 16
 def read_file(
     path: str | PathLike,
     *,
+    split: str | None = None,
     columns: Mapping[str, Any] | None = None,
     columns_optional: bool = False,
     **options: Any,
@@ -36,6 +37,7 @@ def read_file(
 
     Args:
         path: str or path. The file.
+        split: str or None. Split of NarrativeQA. Default: None, the whole file.
         columns, columns_optional: Columns of a table, see `read_table`. Default: None, False.
         **options: Options of the reader, such as `on_error`.
 
@@ -49,6 +51,8 @@ def read_file(
     name = file_format(path, None if columns_optional else columns)
     if name == "table":
         options |= {"columns": columns, "columns_optional": columns_optional}
+    if split is not None:
+        options["split"] = split
     known = find_format(name)
     return cast(ExampleStream, known.reader(path, **options | known.besides(path, options)))
 
@@ -127,11 +131,13 @@ def _is_example(path: str | PathLike) -> bool:
 
 def _names(start: bytes) -> Iterator[str]:
     """Yields the keys of the outermost object, as far as they are in `start`."""
+    depth = 0
     try:
-        for prefix, event, value in ijson.parse(io.BytesIO(start), multiple_values=True):
-            if event == "map_key" and not prefix:
+        for event, value in ijson.basic_parse(io.BytesIO(start), multiple_values=True):
+            if event == "map_key" and depth == 1:
                 yield value
-            if event == "end_map" and not prefix:
+            depth += event.startswith("start_") - event.startswith("end_")
+            if not depth:
                 return
     except (ijson.JSONError, UnicodeDecodeError):
         return  # `start` ends within the object, or the reader names the damage

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests import fresh_python
 from tests.data import builders
 from tests.data.builders import write
 from tfmrc.data import Example, find_format, register_format, write_examples
@@ -83,3 +84,12 @@ def test_a_format_of_a_user(tmp_path):
     path = write(tmp_path / "a.txt", "Who flew?/An owl flew./An owl\n")
     [example] = find_format("test_lines").read(path, ["s"], mark="/")
     assert example.answers == {"s": ("An owl",)} and find_format("test_lines").one_style
+
+
+def test_reading_loads_no_tensorflow():
+    fresh_python.run(
+        "-c",
+        "import sys\nfrom tfmrc import data\n"
+        "assert list(data.find_format('small_squad').read('test', ['span']))\n"
+        "assert not {'tensorflow', 'keras', 'numpy'} & set(sys.modules)",
+    )

@@ -2,7 +2,6 @@
 
 import json
 import os
-import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -136,9 +135,7 @@ class TagCache:
                 record = json.loads(line.decode("utf-8"))
             except ValueError:
                 continue  # a part of a line: of a run that was killed, or that is writing it now
-            is_whole = isinstance(record, dict) and {"text", *KINDS} <= record.keys()
-            checksum = record.pop("crc32", None) if is_whole else None  # older files have none
-            if not is_whole or (checksum is not None and checksum != _checksum(record)):
+            if not isinstance(record, dict) or not {"text", *KINDS} <= record.keys():
                 raise ValueError(f"{self.path}, line {number}: damaged. Remove the file.")
             self._known[record.pop("text")] = record
 
@@ -176,8 +173,7 @@ class TagCache:
 
     def _append(self, lines: Iterable[dict[str, Any]]) -> None:
         """Appends lines by one write, so that those of several processes do not mix."""
-        whole = [line | {"crc32": _checksum(line)} for line in lines]
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in whole)
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         with open(self.path, "a+b", buffering=0) as file:
             file.seek(-1, os.SEEK_END)
             begin = b"" if file.read(1) == b"\n" else b"\n"  # ends a part of a line
@@ -246,11 +242,6 @@ class TagCache:
             }
 
         return tag
-
-
-def _checksum(record: Mapping[str, Any]) -> int:
-    text = json.dumps(record, ensure_ascii=False, sort_keys=True)
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def _joined(tags: Sequence[str], count: int, kind: str) -> str:

@@ -21,7 +21,7 @@ RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 FILES = [
     path
     for path in sorted(RECIPES.glob("*/*.yaml"))
-    if path.parent.name not in ("round_trip",)  # which has settings of its own
+    if path.parent.name not in ("reproduction", "round_trip")  # which have their own
 ]
 SIZES = {
     "word_dim": 4,

@@ -82,7 +82,7 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def _read(path: Path, split: str) -> Iterable[Example]:
-    return read_file(path, **({"split": split} if file_format(path) == "narrativeqa" else {}))
+    return read_file(path, split=split if file_format(path) == "narrativeqa" else None)
 
 
 def _counts(examples: Iterable[Example]) -> dict[str, float]:

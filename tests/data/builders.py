@@ -117,6 +117,10 @@ def marco_records() -> list[dict[str, Any]]:
     ]
 
 
+def marco_lines() -> str:
+    return "".join(json.dumps(record) + "\n" for record in marco_records())
+
+
 def marco_columns(records: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     """The records as columns, in the order of the official file."""
     records = marco_records() if records is None else records

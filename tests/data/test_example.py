@@ -44,21 +44,18 @@ def test_is_frozen_hashable_and_pickles():
     [
         ({"id": 1}, "Received: id=1"),
         ({"question": None}, "Received: question=None"),
-        ({"question": "\ud800"}, "must be valid Unicode"),
+        ({"question": "\ud800"}, "valid Unicode"),
         ({"passages": "An owl flew."}, "sequence of strings. Received: passages='An owl flew.'"),
         ({"passages": ("a", b"b")}, r"Received: passages\[1\]=b'b'"),
-        ({"answers": ("An owl",)}, "must map styles"),
         ({"answers": {"qa": "An owl"}}, "Received: answers\\['qa'\\]='An owl'"),
         ({"answers": {"qa": ()}}, "at least one answer"),
         ({"answers": {"qa": ("owl", " ")}}, "no answer may be blank"),
-        ({"answerable": 1}, "Received: answerable=1"),
+        ({"answerable": "yes"}, "Received: 'yes'"),
         ({"answerable": False}, "must not have answers"),
-        ({"relevance": (True,)}, r"len\(relevance\)=1, len\(passages\)=2"),
-        ({"relevance": (1, 0)}, "a boolean per passage"),
-        ({"relevance": 1}, "a boolean per passage"),
-        ({"spans": ((0, 0, 6),)}, "must be Span objects"),
-        ({"spans": (Span(2, 0, 6),)}, "existing passage"),
-        ({"spans": (Span(0, 0, 13),)}, r"len\(passages\[0\]\)=12"),
+        ({"relevance": (True,)}, r"relevance=\(True,\), len\(passages\)=2"),
+        ({"relevance": (1, 0)}, "True or False per passage"),
+        ({"spans": (Span(2, 0, 6),)}, "within one of the passages"),
+        ({"spans": (Span(0, 0, 13),)}, r"lengths of the passages: \[12, 0\]"),
         ({"group": 3}, "Received: group=3"),
     ],
 )
@@ -105,11 +102,6 @@ def test_file_round_trip(tmp_path, name):
     assert stream.report.read == 2
 
 
-def test_compressed_file_has_no_time_stamp(tmp_path):
-    write_examples(tmp_path / "a.gz", [GOOD])
-    assert (tmp_path / "a.gz").read_bytes()[4:8] == bytes(4)
-
-
 def test_bom_and_crlf_are_read(tmp_path):
     path = write(tmp_path / "a.jsonl", b"\xef\xbb\xbf" + GOOD.to_json().encode() + b"\r\n\r\n")
     assert list(read_examples(path)) == [GOOD]
@@ -117,12 +109,13 @@ def test_bom_and_crlf_are_read(tmp_path):
 
 BROKEN = ["{", "[]", '{"id": "1"}', '{"id": "1", "question": "?", "passages": [], "extra": 1}']
 BROKEN += ['{"id": "1", "question": "?", "passages": [], "spans": [[0, 1]]}']
-BROKEN += ['{"id": "1", "question": "?", "passages": 5}']
+BROKEN += ['{"id": "1", "question": "?", "passages": 5}', "\udcff", "[" * 100_000]
 
 
 @pytest.mark.parametrize("line", BROKEN)
 def test_broken_lines_are_named_or_skipped(tmp_path, line):
-    path = write(tmp_path / "a.jsonl", f"{GOOD.to_json()}\n{line}\n{OTHER.to_json()}\n")
+    lines = f"{GOOD.to_json()}\n{line}\n{OTHER.to_json()}\n"
+    path = write(tmp_path / "a.jsonl", lines.encode("utf-8", "surrogateescape"))
     with pytest.raises(RecordError, match=r"a\.jsonl: line 2: "):
         list(read_examples(path))
     stream = read_examples(path, on_error="skip")
@@ -139,40 +132,6 @@ def test_cut_gzip_raises_even_when_skipping(tmp_path):
         list(read_examples(path, on_error="skip"))
 
 
-def test_text_that_is_no_utf8(tmp_path):
-    path = write(tmp_path / "a.jsonl", b'{"id": "\xff"}\n')
-    with pytest.raises(RecordError, match="line 1: the text is not UTF-8"):
-        list(read_examples(path))
-
-
-def test_bad_bytes_have_a_line_number_and_can_be_skipped(tmp_path):
-    bad = OTHER.to_json().encode().replace(b"An owl", b"An \xff owl", 1)
-    path = write(tmp_path / "a.jsonl", GOOD.to_json().encode() + b"\n\n" + bad + b"\n")
-    with pytest.raises(RecordError, match=r"a\.jsonl: line 3: the text is not UTF-8"):
-        list(read_examples(path))
-    stream = read_examples(path, on_error="skip")
-    assert list(stream) == [GOOD] and stream.skipped == 1
-
-
-@pytest.mark.parametrize("depth", [900, 100_000])
-def test_deep_nesting_is_a_clear_error(tmp_path, depth):
-    deep = '{"id": "2", "question": "?", "passages": ' + "[" * depth + "]" * depth + "}"
-    path = write(tmp_path / "a.jsonl", f"{GOOD.to_json()}\n{deep}\n")
-    with pytest.raises(RecordError, match="line 2: "):
-        list(read_examples(path))
-    stream = read_examples(path, on_error="skip")
-    assert list(stream) == [GOOD] and stream.skipped == 1
-    assert len(str(stream.report)) < 400
-
-
-@pytest.mark.parametrize("content", ["", "\n \n"])
-@pytest.mark.parametrize("policy", ["raise", "skip"])
-def test_a_file_without_a_record_is_an_error(tmp_path, content, policy):
-    path = write(tmp_path / "a.jsonl", content)
-    with pytest.raises(RecordError, match="file: contains no record"):
-        list(read_examples(path, on_error=policy))
-
-
 def test_an_id_that_occurs_twice_is_named_with_both_lines(tmp_path):
     again = replace(OTHER, id=GOOD.id)
     path = write(tmp_path / "a.jsonl", f"{GOOD.to_json()}\n\n{again.to_json()}\n")
@@ -184,13 +143,11 @@ def test_an_id_that_occurs_twice_is_named_with_both_lines(tmp_path):
     assert list(stream) == [GOOD], "every pass counts separately"
 
 
-def test_ids_are_compared_as_they_are(tmp_path):
-    names = ["a", "A", "a ", "1", "01", "\0", "\0a", "é", "e\u0301", ""]
-    path = tmp_path / "a.jsonl"
-    write_examples(path, [replace(GOOD, id=name) for name in names])
-    assert [example.id for example in read_examples(path)] == names
-
-
 def test_unknown_policy(tmp_path):
     with pytest.raises(ValueError, match="Received: on_error='ignore'"):
         read_examples(tmp_path / "a.jsonl", on_error="ignore")
+
+
+def test_a_file_without_a_record_is_an_error(tmp_path):
+    with pytest.raises(RecordError, match="file: contains no record"):
+        list(read_examples(write(tmp_path / "a.jsonl", "\n \n"), on_error="skip"))

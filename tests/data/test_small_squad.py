@@ -60,17 +60,6 @@ def test_no_article_and_no_paragraph_is_in_both_files() -> None:
         assert not {getattr(e, part) for e in train} & {getattr(e, part) for e in test}
 
 
-def test_the_files_have_the_form_of_version_1_1(split) -> None:
-    with gzip.open(FOLDER / f"{split}.json.gz", "rt", encoding="utf-8") as file:
-        data = json.load(file)
-    assert data["version"] == "1.1"
-    for article in data["data"]:
-        assert set(article) == {"title", "paragraphs"}
-        for paragraph in article["paragraphs"]:
-            assert set(paragraph) == {"context", "qas"}
-            assert all(set(qa) == {"id", "question", "answers"} for qa in paragraph["qas"])
-
-
 def test_licence_and_attribution_are_beside_the_files(examples) -> None:
     licence = (FOLDER / "LICENSE").read_text(encoding="utf-8")
     assert licence.startswith("Attribution-ShareAlike 4.0 International")
@@ -80,56 +69,7 @@ def test_licence_and_attribution_are_beside_the_files(examples) -> None:
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 2_000_000
 
 
-def test_the_wheel_holds_the_files() -> None:
-    setup = (ROOT / "setup.py").read_text(encoding="utf-8")
-    assert '"data/squad_files/*"' in setup
-    assert '"tfmrc/data/squad_files/LICENSE"' in setup
-    assert {path.name for path in FOLDER.iterdir()} == {
-        "LICENSE", "README.md", "test.json.gz", "train.json.gz",
-    }  # fmt: skip
-
-
-def test_an_unknown_split_is_named() -> None:
-    with pytest.raises(ValueError, match=r"\['train', 'test'\]. Received: split='dev'"):
-        load_small_squad("dev")
-
-
 # === The program that makes the files ===
-
-
-def article(title, *paragraphs, references=1):
-    """An article in the form of v2.0: for each paragraph its text and its number of questions."""
-
-    def question(number, paragraph):
-        answers = [{"text": paragraph[:2], "answer_start": 0}] * references
-        name = f"{title}{number}{paragraph}".encode().hex().ljust(24, "0")[:24]
-        return {"id": name, "question": "Who?", "answers": answers, "is_impossible": False}
-
-    built = [
-        {"context": text, "qas": [question(number, text) for number in range(count)]}
-        for text, count in paragraphs
-    ]
-    built[0]["qas"].append({"id": "0" * 24, "question": "?", "answers": [], "is_impossible": True})
-    return {"title": title, "paragraphs": built}
-
-
-def test_the_program_takes_whole_paragraphs_by_a_fixed_rule() -> None:
-    program = runpy.run_path(str(ROOT / "tools" / "squad_part.py"))
-    # SHA-256 begins with ca97 (a), 3e23 (b), 2e7d (c), 18ac (d).
-    of_train = article("One", ("a", 2), ("b", 2), ("c", 2), ("d", 1))
-    of_dev = article("Two", ("a", 3), references=2)
-    copied = {**of_train["paragraphs"][3]["qas"][0], "id": "f" * 25}
-    of_train["paragraphs"][3]["qas"].append(copied)
-    data = {"version": "v2.0", "data": [of_train, of_dev]}
-    train = program["part"](data, 4, training=True)
-    assert train["version"] == "1.1"
-    [one] = train["data"]
-    assert one["title"] == "One"
-    assert [p["context"] for p in one["paragraphs"]] == ["b", "c", "d"]
-    assert [len(p["qas"]) for p in one["paragraphs"]] == [2, 2, 1]
-    assert all(set(qa) == {"id", "question", "answers"} for qa in one["paragraphs"][0]["qas"])
-    [two] = program["part"](data, 1, training=False)["data"]
-    assert [len(p["qas"]) for p in two["paragraphs"]] == [3]
 
 
 def test_the_program_writes_the_same_bytes_again(split, tmp_path) -> None:

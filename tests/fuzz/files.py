@@ -14,7 +14,6 @@ from tests.data import builders
 from tests.fuzz.mutations import mutated
 from tfmrc import data, evaluation
 from tfmrc.data.formats.detect import read_file
-from tfmrc.encoders import load_word_vectors
 
 TABLE = [
     {"id": "1", "question": "Who built it?", "passages": builders.MILL, "answers": "Anna Brandt"},
@@ -36,7 +35,6 @@ TRIVIA = {
         }
     ]
 }
-VECTORS = "2 3\nthe 0.1 0.2 0.3\nmill -1 2e-3 4\n"
 PREDICTIONS = "".join(
     json.dumps({"id": str(n), "answer": f"a mill {n}", "style": "span"}) + "\n" for n in range(3)
 )
@@ -71,7 +69,6 @@ def _triviaqa(path: Path) -> Any:
 FORMATS: dict[str, tuple[str, Any, Callable[[Path], Any]]] = {
     "squad v1.1": ("squad.json", builders.squad("1.1"), data.read_squad),
     "squad v2.0": ("squad.json", builders.squad(), data.read_squad),
-    "ms marco columns": ("dev.json", builders.marco_columns(), data.read_msmarco),
     "ms marco lines": ("dev.jsonl", _lines(builders.marco_records()), data.read_msmarco),
     "dream": ("dream.json", builders.dream(), data.read_dream),
     "narrativeqa questions": ("qaps.csv", builders.QAPS, _narrativeqa),
@@ -89,7 +86,6 @@ FORMATS: dict[str, tuple[str, Any, Callable[[Path], Any]]] = {
     "table json": ("table.json", TABLE, data.read_table),
     "table lines": ("table.jsonl", _lines(TABLE), data.read_table),
     "detected": ("any.json", builders.squad(), read_file),
-    "word vectors": ("vectors.txt", VECTORS, load_word_vectors),
     "predictions": ("run.jsonl", PREDICTIONS, evaluation.read_predictions),
 }
 

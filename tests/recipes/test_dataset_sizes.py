@@ -7,7 +7,7 @@ import pytest
 
 from recipes.dataset_sizes.main import main
 from recipes.reproduction.main import find_runs, read_tables, state_of
-from tests.data.builders import QAPS, SUMMARIES, marco_columns, squad, write
+from tests.data.builders import QAPS, SUMMARIES, marco_lines, squad, write
 
 
 def test_narrativeqa_by_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,7 +33,7 @@ def test_squad_and_msmarco(tmp_path: Path) -> None:
     scores = json.loads((tmp_path / "s" / "metrics.json").read_text())["systems"]
     counts = {k: v["value"] for k, v in scores["sizes_of_squad"]["scores"].items()}
     assert (counts["train_questions"], counts["train_answerable"]) == (4, 3)
-    path = write(tmp_path / "marco.json", marco_columns())
+    path = write(tmp_path / "marco.jsonl", marco_lines())
     assert main(["msmarco", f"dev={path}", "--run", str(tmp_path / "m")]) == 0
     assert "101,093" in (tmp_path / "m" / "report.md").read_text()
 

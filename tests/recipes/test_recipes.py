@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from recipes.dataset_sizes import main as dataset_sizes
+from recipes.dataset_sizes import main as dataset_sizes, to_squad
 from recipes.masque_ensemble import main as masque_ensemble
 from recipes.reproduction.main import read_tables
 from recipes.round_trip import main as round_trip
 from tfmrc import cli, encoders, text
-from tfmrc.data.formats import squad_writer
 from tfmrc.experiments import building, find_recipe, load
 from tfmrc.experiments.plan import Plan, find_model_class, members
 from tfmrc.experiments.settings import Experiment, Source
@@ -22,7 +21,7 @@ RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 FILES = [
     path
     for path in sorted(RECIPES.glob("*/*.yaml"))
-    if path.parent.name not in ("round_trip",)  # which has settings of its own
+    if path.parent.name not in ("reproduction", "round_trip")  # which have their own
 ]
 SIZES = {
     "word_dim": 4,
@@ -123,7 +122,7 @@ PARSERS = {
     "recipes.dataset_sizes.main": dataset_sizes.parser,
     "recipes.masque_ensemble.main": masque_ensemble.parser,
     "recipes.round_trip.main": round_trip.parser,
-    "tfmrc.data.formats.squad_writer": squad_writer.parser,
+    "recipes.dataset_sizes.to_squad": to_squad.parser,
 }
 
 

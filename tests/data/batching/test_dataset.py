@@ -1,7 +1,5 @@
 """Batches for `model.fit`: the strings that preprocessor get, resuming, padding, two replicas."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -71,19 +69,6 @@ def test_span_of_a_record_is_the_first_that_is_its_answer():
     assert batch["span"].tolist() == [[0, 13, 14], [0, 6, 7], [-1] * 3, [-1] * 3]
 
 
-def test_no_records_give_all_names_and_no_rows():
-    batch = strings([])
-    assert {name: array.shape for name, array in batch.items()} == {
-        "question": (0,),
-        "passages": (0, 0),
-        "style": (0,),
-        "answer": (0,),
-        "answerable": (0,),
-        "relevance": (0, 0),
-        "span": (0, 3),
-    }
-
-
 def test_annotations_come_with_their_records():
     def annotate(batch):
         return {"tags": np.array([r.example.id.encode() for r in batch], object)}
@@ -104,21 +89,6 @@ def test_static_shapes_reach_the_preprocessor():
     for static in (False, True):
         [(x, _, _)] = make_dataset(EXAMPLES[:1], Asks(), 2, static_shapes=static)
         assert bool(x["static"]) is static
-
-
-def test_defaults_keep_the_remainder_and_sort_by_length():
-    few = [example(number, words=25) for number in range(24, 10, -2)]
-    dataset = make_dataset(few, Plain(), 4, styles=["qa"])
-    same = make_dataset(few, Plain(), 4, styles=["qa"], bucket=True, shuffle=False, seed=0)
-    assert questions(dataset, 1) != questions(make_dataset(few, Plain(), 4, bucket=False), 1)
-    assert questions(dataset, 9) == questions(same, 9)
-    assert [len(batch) for batch in questions(dataset, 9)] == [4, 3]
-    shuffled = make_dataset(EXAMPLES, Plain(), 4, shuffle=True)
-    assert questions(shuffled, 9) == questions(
-        make_dataset(EXAMPLES, Plain(), 4, shuffle=True, seed=0), 9
-    )
-    with pytest.raises(TypeError, match="positional"):
-        make_dataset(EXAMPLES, Plain(), 4, ["qa"])
 
 
 def test_features_get_every_record_with_its_style():
@@ -142,18 +112,21 @@ def test_styles_can_be_chosen():
         for s in x["style"].numpy()
     }
     assert styles == {b"nlg"}
-    with pytest.raises(ValueError, match=r"has the styles \['qa', 'nlg'\]. Received: styles="):
-        make_dataset(EXAMPLES, Plain(), 4, styles=["nqa"])
 
 
-@pytest.mark.parametrize("repeat", [False, True])
-def test_no_batch_is_an_error(repeat):
-    with pytest.raises(
-        ValueError, match=r"no batch.*another seed or share. Received: examples=\[\]"
-    ):
-        make_dataset([], Plain(), 4, repeat=repeat)
-    with pytest.raises(ValueError, match="batch_size=50, drop_remainder=True"):
-        make_dataset(EXAMPLES, Plain(), 50, repeat=repeat, drop_remainder=True)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"styles": ["nqa"]}, r"has the styles \['qa', 'nlg'\]. Received: styles="),
+        ({"start_step": 3}, "needs repeat=True.*Received: start_step="),
+        ({"start_step": -1, "repeat": True}, "Received: start_step="),
+        ({"examples": []}, r"no batch.*another seed or share. Received: examples=\[\]"),
+        ({"batch_size": 50, "drop_remainder": True}, "batch_size=50, drop_remainder=True"),
+    ],
+)
+def test_wrong_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        make_dataset(**{"examples": EXAMPLES, "batch_size": 4, "preprocessor": Plain()} | arguments)
 
 
 @pytest.mark.parametrize("source", [list, lambda e: lambda: iter(e)], ids=["list", "function"])
@@ -191,31 +164,10 @@ def test_every_iteration_is_a_pass_of_its_own():
     assert questions(fixed, 100) == questions(fixed, 100)
 
 
-@pytest.mark.parametrize(
-    "arguments", [{"start_step": 3}, {"start_step": -1, "repeat": True}], ids=str
-)
-def test_start_step_needs_a_run_without_end(arguments):
-    with pytest.raises(ValueError, match="needs repeat=True.*Received: start_step="):
-        make_dataset(EXAMPLES, Plain(), 6, **arguments)
-
-
 @pytest.fixture(scope="module")
 def preprocessor():
     vocabulary = Vocabulary(["it", "is", "so", "goes", "what", "nothing", "here", "."])
     return MasquePreprocessor(vocabulary, styles=("qa", "nlg"), num_passages=3)
-
-
-def test_batches_for_a_model(preprocessor):
-    dataset = make_dataset(
-        [*EXAMPLES, UNANSWERABLE, EVALUATION], preprocessor, 8, drop_remainder=True
-    )
-    for x, y, weight in dataset:
-        assert x["question_ids"].shape[0] == x["passage_ids"].shape[0] == 8
-        assert x["passage_ids"].shape[1] == 3
-        assert y["decoder"].shape == x["target_ids"].shape
-        assert y["ranker"].shape == weight["ranker"].shape == (8, 3)
-        assert y["classifier"].shape == weight["classifier"].shape == (8,)
-    assert dataset.cardinality() == 5
 
 
 def test_what_is_unknown_or_unanswerable_has_no_weight(preprocessor):
@@ -249,34 +201,6 @@ def test_padding_share_by_hand():
     assert padding_share(dataset.repeat(), steps=2) == shares
     with pytest.raises(ValueError, match="Received: steps=None"):
         padding_share(dataset.repeat())
-    with pytest.raises(ValueError, match="has no batch"):
-        padding_share(dataset.take(0))
-
-
-@pytest.mark.parametrize(
-    ("ids", "share"), [([[0]], 1.0), ([[7]], 0.0), (np.zeros((1, 0), "int32"), 0.0)]
-)
-def test_padding_share_of_one_position_and_of_none(ids, share):
-    dataset = tf.data.Dataset.from_tensors(({"question_ids": ids}, {}, {}))
-    assert padding_share(dataset) == {"question_ids": share, "all": share}
-    targets = tf.data.Dataset.from_tensors(({"target_ids": ids}, {}, {}))
-    assert padding_share(targets) == {"target_ids": share, "all": 0.0}
-
-
-def test_padding_share_of_a_stream_without_ids():
-    stream = make_dataset(lambda: iter(EXAMPLES[:3]), Plain(), 2)
-    assert stream.cardinality() == tf.data.UNKNOWN_CARDINALITY
-    assert padding_share(stream) == {"all": 0.0}
-
-
-def test_buckets_save_padding(preprocessor):
-    examples = [example(n, words=25) for n in range(100)]
-
-    def share(bucket):
-        return padding_share(make_dataset(examples, preprocessor, 8, shuffle=True, bucket=bucket))
-
-    with_buckets, without = share(True), share(False)
-    assert with_buckets["passage_ids"] < without["passage_ids"] - 0.05
 
 
 REPLICAS = """
@@ -316,18 +240,6 @@ print("equal")
 
 def test_two_replicas_share_each_global_batch():
     assert fresh_python.forked("-c", REPLICAS) == "equal"
-
-
-def test_buckets_keep_styles_and_unanswerable_questions_mixed():
-    # Every question is written twice, once without an answer; styles differ in length.
-    mixed = []
-    for number in range(64):
-        answered = example(number, words=4)
-        mixed += [answered, replace(answered, id=f"u{number}", answers={}, answerable=False)]
-    for x, _, _ in make_dataset(mixed, Plain(), 16, shuffle=True, seed=3):
-        empty = np.mean(x["answer"].numpy() == b"")
-        first_style = np.mean(x["style"].numpy() == b"qa")
-        assert 0.1 < empty < 0.9 and 0.1 < first_style < 0.9
 
 
 def test_rotation_differs_from_time_to_time_and_is_resumed():

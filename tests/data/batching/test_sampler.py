@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tfmrc.data import Example, TrainingExample, num_steps, records
-from tfmrc.data.batching.sampler import STEP, WINDOW, BatchSampler
+from tfmrc.data.batching.sampler import STEP, BatchSampler
 
 
 def example(number, length=10):
@@ -106,12 +106,6 @@ def test_a_run_that_starts_later_does_not_build_the_windows_before():
     assert result == (ids(make(shuffle=False).of_pass(0)) * 3)[22:28]
 
 
-def test_a_later_start_within_a_pass(source):
-    whole = ids(make(source(EXAMPLES)).of_pass(2))
-    for start in range(len(whole) + 1):
-        assert ids(make(source(EXAMPLES)).of_pass(2, start)) == whole[start:]
-
-
 def test_buckets_hold_records_of_like_length():
     def spread(bucket):
         lengths = [[r.length for r in batch] for batch in make(bucket=bucket, window=20).of_pass(0)]
@@ -141,44 +135,11 @@ def test_without_shuffle_and_buckets_the_order_stays(source):
     assert [n for batch in result for n in batch] == [e.id for e in EXAMPLES]
 
 
-def test_defaults():
-    plain = BatchSampler(EXAMPLES, ["a"], 8)
-    same = BatchSampler(
-        EXAMPLES, ["a"], 8, shuffle=False, seed=0, bucket=True, drop_remainder=False, window=100
-    )
-    assert ids(plain.of_pass(0)) == ids(same.of_pass(0)) == ids(plain.of_pass(7))
-    lengths = [record.length // STEP for batch in plain.of_pass(0) for record in batch]
-    assert lengths[:96] == sorted(lengths[:96]) and len(lengths) == 103
-    shuffled = [
-        ids(BatchSampler(EXAMPLES, ["a"], 8, shuffle=True, **seed).of_pass(0))
-        for seed in ({}, {"seed": 0})
-    ]
-    assert shuffled[0] == shuffled[1]
-    assert (WINDOW, STEP) == (100, 64)
-    assert num_steps(EXAMPLES, 8, ["a"]) == 13
-    with pytest.raises(TypeError, match="positional"):
-        BatchSampler(EXAMPLES, ["a"], 8, True)
-    with pytest.raises(TypeError, match="positional"):
-        num_steps(EXAMPLES, 8, ["a"], True)
-
-
-def test_a_run_begins_with_the_first_pass(source):
-    first = ids(islice(make(source(EXAMPLES)).forever(), 15))
-    passes = [ids(make(source(EXAMPLES)).of_pass(number)) for number in range(2)]
-    assert first == passes[0] + passes[1][:2]
-
-
 def test_a_list_is_a_shuffled_stream():
     order = np.arange(len(EXAMPLES))
     np.random.default_rng([1, 3]).shuffle(order)
     stream = make(Stream([EXAMPLES[index] for index in order]))
     assert ids(make().of_pass(3)) == ids(stream.of_pass(3))
-
-
-def test_length_is_that_of_the_question_and_the_longest_passage():
-    several = Example("1", "Who?", ("An owl.", "A", ""))
-    assert TrainingExample(several, "a", "x" * 99).length == 11
-    assert TrainingExample(Example("2", "Who?", ()), "a", "").length == 4
 
 
 def test_records_of_equal_buckets_keep_their_order():
@@ -194,11 +155,6 @@ def test_steps_are_known_for_lists():
     for drop_remainder, steps in ((False, 13), (True, 12)):
         for kind in KINDS.values():
             assert num_steps(kind(EXAMPLES), 8, ["a"], drop_remainder=drop_remainder) == steps
-
-
-def test_an_iterator_is_read_once_and_kept():
-    batches = make(iter(EXAMPLES))
-    assert ids(batches.of_pass(0)) == ids(batches.of_pass(0)) == ids(make().of_pass(0))
 
 
 def test_a_stream_is_read_once_a_pass():
@@ -227,12 +183,6 @@ def test_records_by_style():
         ("3", "b", ""),
         ("1", "c", "w"),
     ]
-
-
-@pytest.mark.parametrize("arguments", [{"size": 0}, {"window": 0}])
-def test_sizes_are_positive(arguments):
-    with pytest.raises(ValueError, match="must be at least 1. Received"):
-        make(**arguments)
 
 
 @pytest.mark.parametrize("styles", ["a", []])

@@ -53,17 +53,6 @@ def test_the_report_says_which_summaries_are_cut(read):
     assert stream.report.notes == {"summaries too long for 1 passages of 6 words": 2}
 
 
-@pytest.mark.parametrize("change", [b"\xef\xbb\xbf", b"\r\n"])
-def test_bom_and_crlf(read, change):
-    qaps, summaries = QAPS.encode(), SUMMARIES.encode()
-    if change == b"\r\n":
-        examples = list(read(qaps.replace(b"\n", change), summaries.replace(b"\n", change)))
-    else:
-        examples = list(read(change + qaps, change + summaries))
-    assert [e.id for e in examples] == ["d1-1", "d2-1", "d1-2"]
-    assert examples[0].passages == ("Anna Brandt built a mill. It burned twice.",)
-
-
 CASES = {
     "question": ("What burned?", "  "),
     "answer1": ("The mill,the mill!", " ,"),
@@ -83,61 +72,6 @@ def test_a_broken_row_is_named_or_skipped(read, field):
     assert stream.skipped == 1
 
 
-def test_a_blank_summary(read):
-    summaries = SUMMARIES.replace("Anna Brandt built a mill. It burned twice.", " ")
-    with pytest.raises(
-        RecordError, match=r"summaries\.csv: document 'd1': summary: must not be blank"
-    ):
-        list(read(summaries=summaries))
-    stream = read(summaries=summaries, on_error="skip")
-    assert [example.group for example in stream] == ["d2"]
-    assert stream.skipped == 2
-
-
-def test_a_first_question_without_a_document(read):
-    qaps = QAPS.replace("d1,train", ",train", 1)
-    with pytest.raises(RecordError, match=r"document_id: has no summary in .*Received: ''"):
-        list(read(qaps))
-    stream = read(qaps, on_error="skip")
-    assert [example.id for example in stream] == ["d2-1", "d1-1"] and stream.skipped == 1
-
-
-def test_a_summary_twice(read):
-    summaries = SUMMARIES + 'd1,train,"Another one.","another one ."\n'
-    with pytest.raises(RecordError, match="line 5: document_id: occurs twice"):
-        list(read(summaries=summaries))
-    assert next(iter(read(summaries=summaries, on_error="skip"))).passages[0].startswith("Anna")
-
-
-@pytest.mark.parametrize("column", PLAIN)
-def test_a_missing_column(read, column):
-    with pytest.raises(RecordError, match=f"header: {column}: the column is missing"):
-        list(read(QAPS.replace(column + ",", "other,", 1), on_error="skip"))
-
-
-@pytest.mark.parametrize("policy", ["raise", "skip"])
-def test_a_file_that_ends_in_a_quotation(read, policy):
-    cut = SUMMARIES[: SUMMARIES.index("One night")]
-    with pytest.raises(RecordError, match=r"summaries\.csv: line 2: the file ends too early"):
-        list(read(summaries=cut, on_error=policy))
-
-
-def test_damaged_quotation_marks(read):
-    qaps = csv_text([("document_id", "set", *PLAIN)]) + 'd1,train,"Who"?,a,b\nd1,train,Who?,a,b\n'
-    with pytest.raises(RecordError, match="line 2: not CSV"):
-        list(read(qaps))
-    stream = read(qaps, on_error="skip")
-    assert [example.question for example in stream] == ["Who?"]
-    assert stream.skipped == 1
-
-
-def test_empty_and_wrongly_encoded_files(read):
-    with pytest.raises(RecordError, match="the file is empty"):
-        list(read(qaps=""))
-    with pytest.raises(RecordError, match="line 3: the text is not UTF-8"):
-        list(read(qaps=QAPS.encode().replace(b"What burned?", b"\xffhat burned?")))
-
-
 def test_a_summary_longer_than_the_csv_module_accepts_by_itself(tmp_path):
     sentence = "The owl flew over the mill again. "
     summary = sentence * 6_000
@@ -147,14 +81,6 @@ def test_a_summary_longer_than_the_csv_module_accepts_by_itself(tmp_path):
     rows = [("document_id", "set", *PLAIN), ("d1", "train", "Who flew?", "The owl", "An owl")]
     [example] = read_narrativeqa(write(tmp_path / "q.csv", csv_text(rows)), summaries)
     assert len(example.passages) == 10 and example.passages[0].startswith("The owl flew")
-
-
-@pytest.mark.parametrize("policy", ["raise", "skip"])
-def test_a_file_without_questions(tmp_path, policy):
-    summaries = write(tmp_path / "s.csv", SUMMARIES)
-    empty = write(tmp_path / "q.csv", csv_text([("document_id", "set", *PLAIN)]))
-    with pytest.raises(RecordError, match="contains no question"):
-        list(read_narrativeqa(empty, summaries, on_error=policy))
 
 
 def test_the_passages_that_are_nearest_to_the_question(read):
@@ -172,16 +98,48 @@ def test_the_passages_that_are_nearest_to_the_question(read):
     assert [" ".join(example.passages) for example in whole] == [summary] * 2
 
 
-def test_a_first_line_without_a_column(tmp_path):
-    qaps = write(tmp_path / "qaps.csv", "\n" + QAPS)
-    with pytest.raises(RecordError, match=r"qaps.csv.*header: document_id: the column is missing"):
-        list(read_narrativeqa(qaps, write(tmp_path / "summaries.csv", SUMMARIES)))
+MILL = "Anna Brandt built a mill. It burned twice."
 
 
-def test_a_column_without_a_name(tmp_path):
-    """As pandas writes the numbers of the rows."""
-    rows = [("", "document_id", "set", "summary"), ("0", "d1", "train", "An owl flew.")]
-    summaries = write(tmp_path / "s.csv", csv_text(rows))
-    rows = [("", "document_id", "set", *PLAIN), ("0", "d1", "train", "Who flew?", "An owl", "")]
-    [example] = read_narrativeqa(write(tmp_path / "q.csv", csv_text(rows)), summaries)
-    assert example.passages == ("An owl flew.",)
+@pytest.mark.parametrize(
+    ("changed", "old", "new", "message", "ids"),
+    [
+        ("summaries", MILL, " ", "document 'd1': summary: must not be blank", ["d2-1"]),
+        ("summaries", "d1,train", "d2,train", "line 4: document_id: occurs twice", ["d2-1"]),
+        ("qaps", "d1,train", ",train", "line 2: document_id: has no summary in", ["d2-1", "d1-1"]),
+        ("qaps", "What burned?", 'What "burned"?,"x" y', "line 3: ", ["d1-1", "d1-2"]),
+        ("summaries", "One night", "\0", "line 2: the file ends too early", None),
+        ("qaps", "answer1,", "other,", "header: answer1: the column is missing", None),
+        ("qaps", "document_id", "\ndocument_id", "header: document_id: the column", None),
+        ("qaps", "What", "\xff", "text: not UTF-8 .*save it as UTF-8", None),
+        ("qaps", QAPS, "", "header: document_id: the column is missing", None),
+        ("qaps", QAPS[QAPS.index("\n") + 1 :], "", "contains no question", None),
+    ],
+)
+def test_broken_files(read, changed, old, new, message, ids):
+    files = {"qaps": QAPS, "summaries": SUMMARIES}
+    files[changed] = files[changed].replace(old, new, 1)
+    if new == "\0":
+        files[changed] = files[changed][: files[changed].index(new)]
+    files[changed] = files[changed].encode("latin-1")
+    with pytest.raises(RecordError, match=rf"{changed}\.csv: .*{message}"):
+        list(read(**files))
+    stream = read(**files, on_error="skip")
+    if ids is None:
+        with pytest.raises(RecordError, match=message):
+            list(stream)
+    else:
+        assert [example.id for example in stream] == ids
+        assert stream.skipped >= 1
+
+
+def test_other_forms_of_csv(read):
+    """A byte order mark, Windows' lines, and a column without a name, as pandas writes it."""
+
+    def changed(*rows):
+        return b"\xef\xbb\xbf" + csv_text(list(rows)).replace("\n", "\r\n").encode()
+
+    summaries = changed(("", "document_id", "summary"), ("0", "d1", MILL))
+    qaps = changed(("", "document_id", "set", *PLAIN), ("0", "d1", "train", "Who?", "Anna", ""))
+    [example] = read(qaps, summaries)
+    assert (example.id, example.passages) == ("d1-1", (MILL,))

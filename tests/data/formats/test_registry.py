@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests import fresh_python
 from tests.data import builders
 from tests.data.builders import write
 from tfmrc.data import Example, find_format, register_format, write_examples
@@ -12,7 +13,7 @@ from tfmrc.data.formats.registry import formats
 def folder(tmp_path):
     write(tmp_path / "squad.json", builders.squad())
     write(tmp_path / "dream.json", builders.dream())
-    write(tmp_path / "marco.json", builders.marco_columns())
+    write(tmp_path / "marco.jsonl", builders.marco_lines())
     write(tmp_path / "qaps.csv", builders.QAPS)
     write(tmp_path / "summaries.csv", builders.SUMMARIES)
     write(tmp_path / "src-dev.txt", "an owl flew .\n")
@@ -30,7 +31,7 @@ def folder(tmp_path):
         ("pairs", "src-dev.txt", ["s"], {}),
         ("dream", "dream.json", ["s"], {"s": ("By the pond.",)}),
         ("narrativeqa", "qaps.csv", ["s"], {"s": ("Anna Brandt", "Brandt, a miller")}),
-        ("msmarco", "marco.json", ["nlg"], {"nlg": ("Herons eat small fish.",)}),
+        ("msmarco", "marco.jsonl", ["nlg"], {"nlg": ("Herons eat small fish.",)}),
         ("examples", "own.jsonl", ["span"], {"span": ("Owl",)}),
         ("table", "own.csv", ["short", "long"], {"short": ("Owl",)}),
     ],
@@ -83,3 +84,12 @@ def test_a_format_of_a_user(tmp_path):
     path = write(tmp_path / "a.txt", "Who flew?/An owl flew./An owl\n")
     [example] = find_format("test_lines").read(path, ["s"], mark="/")
     assert example.answers == {"s": ("An owl",)} and find_format("test_lines").one_style
+
+
+def test_reading_loads_no_tensorflow():
+    fresh_python.run(
+        "-c",
+        "import sys\nfrom tfmrc import data\n"
+        "assert list(data.find_format('small_squad').read('test', ['span']))\n"
+        "assert not {'tensorflow', 'keras', 'numpy'} & set(sys.modules)",
+    )

@@ -60,11 +60,6 @@ def test_draw_depends_on_seed_and_id_alone():
     assert second == {name: all_of_them[name] for name in second}
 
 
-def test_the_own_paragraph_stands_anywhere():
-    positions = [e.relevance.index(True) for e in squad_for_masque(EXAMPLES, 3) if e.answerable]
-    assert {positions.count(position) > 3 for position in range(3)} == {True}
-
-
 def test_long_paragraphs_are_cut_between_sentences():
     examples = article("Towers", paragraphs=3, sentences=8)
     longest = len(sentence(0, 0).split()) + 1  # and the full stop
@@ -153,17 +148,13 @@ def test_from_a_file_with_broken_questions(tmp_path):
 @pytest.mark.parametrize(
     ("examples", "message"),
     [
-        ([Example("1", "?", ("a",))], "needs its article"),
-        ([Example("1", "?", ("a", "b"), group="g")], "one passage"),
+        ([Example("1", "?", ("a",))], "a group, its article"),
+        ([Example("1", "?", ("a", "b"), group="g")], "must have one passage"),
         ([Example(n, "?", ("a",), group=g) for n, g in ("1a", "2b", "3a")], "consecutive"),
     ],
 )
 def test_examples_of_another_form(examples, message):
     with pytest.raises(ValueError, match=message):
         list(squad_for_masque(examples))
-
-
-@pytest.mark.parametrize("arguments", [{"num_passages": 0}, {"left_out_share": 1.5}])
-def test_arguments_out_of_range(arguments):
-    with pytest.raises(ValueError, match=f"Received: {next(iter(arguments))}="):
-        squad_for_masque([], **arguments)
+    with pytest.raises(ValueError, match="Received: left_out_share=1.5"):
+        squad_for_masque([], left_out_share=1.5)

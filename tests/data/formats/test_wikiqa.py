@@ -4,7 +4,6 @@ import pytest
 
 from tests.data.builders import write
 from tfmrc.data import RecordError, read_wikiqa
-from tfmrc.data.formats.detect import file_format, read_file
 from tfmrc.data.formats.wikiqa import COLUMNS
 
 ROWS = [
@@ -51,29 +50,14 @@ def test_broken_questions(tmp_path, rows, message):
     assert [example.id for example in stream] == ["Q2"] and stream.skipped == 1
 
 
-def test_other_columns(tmp_path):
-    with pytest.raises(RecordError, match="must have the columns"):
-        list(read_wikiqa(write(tmp_path / "a.tsv", tsv(ROWS, COLUMNS[::-1]))))
-
-
-def test_the_format_is_known_by_its_beginning(tmp_path):
-    path = write(tmp_path / "a.tsv", tsv(ROWS))
-    assert file_format(path) == "wikiqa"
-    assert list(read_file(path)) == list(read_wikiqa(path))
-
-
-def test_a_file_without_questions(tmp_path):
-    path = write(tmp_path / "a.tsv", "\t".join(COLUMNS) + "\n")
-    with pytest.raises(RecordError, match="contains no question"):
-        list(read_wikiqa(path))
-
-
-def test_an_id_that_occurs_twice_is_named_with_both_lines(tmp_path):
-    rows = [
-        ("Q1", "Who flew?", "D1", "Owls", "D1-0", "An owl flew.", "1"),
-        ("Q2", "Who slept?", "D1", "Owls", "D1-0", "An owl flew.", "0"),
-        ("Q1", "Who ate?", "D1", "Owls", "D1-1", "It ate.", "1"),
-    ]
-    path = write(tmp_path / "a.tsv", "".join("\t".join(row) + "\n" for row in (COLUMNS, *rows)))
-    with pytest.raises(RecordError, match="line 4: id: occurs twice; it is also that of line 2"):
-        list(read_wikiqa(path))
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (tsv(ROWS, COLUMNS[::-1]), "must have the columns"),
+        (tsv([]), "contains no question"),
+        (tsv([*ROWS, ROWS[0]]), "line 6: id: occurs twice; it is also that of line 2"),
+    ],
+)
+def test_other_files(tmp_path, content, message):
+    with pytest.raises(RecordError, match=message):
+        list(read_wikiqa(write(tmp_path / "a.tsv", content)))

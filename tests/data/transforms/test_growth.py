@@ -5,7 +5,7 @@ import pytest
 from tfmrc.data.transforms.sentences import sentences, words
 from tfmrc.data.transforms.windows import windows
 
-SIZE = 200_000
+SIZE = 100_000
 SHAPES = {
     "one word": "a",
     "contractions": "n't",
@@ -27,7 +27,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("before", ["", "A.", "A. "])
+@pytest.mark.parametrize("before", ["", "A. "])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_long_texts(shape, before):
     text = before + SHAPES[shape] * (SIZE // len(SHAPES[shape])) + "x"

@@ -139,9 +139,3 @@ def test_units_take_the_place_of_sentences():
 def test_nothing_to_cut(text):
     assert windows(text, 10) == [] and split_summary(text) == []
     assert covered(text, []) == 1
-
-
-@pytest.mark.parametrize("arguments", [(0, 1), (10, 0)])
-def test_sizes_are_positive(arguments):
-    with pytest.raises(ValueError, match="Received"):
-        windows("One two.", *arguments)

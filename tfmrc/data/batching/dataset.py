@@ -240,7 +240,7 @@ def padding_share(dataset: tf.data.Dataset, steps: int | None = None) -> dict[st
         without such names, as those of an extractive reader, have ``all`` alone, 0.
 
     Raises:
-        ValueError: The dataset is infinite and ``steps`` is None, or the dataset has no batch.
+        ValueError: The dataset is infinite and ``steps`` is None.
 
     Example:
 
@@ -254,14 +254,10 @@ def padding_share(dataset: tf.data.Dataset, steps: int | None = None) -> dict[st
         raise ValueError("An infinite dataset needs steps. Received: steps=None")
     padded: dict[str, int] = {}
     positions: dict[str, int] = {}
-    is_empty = True
     for x, *_ in dataset if steps is None else dataset.take(steps):
-        is_empty = False
         for name, ids in _sequences(x):
             padded[name] = padded.get(name, 0) + int(np.sum(ids == 0))
             positions[name] = positions.get(name, 0) + ids.size
-    if is_empty:
-        raise ValueError(f"The dataset has no batch. Received: dataset={dataset!r}")
     shares = {name: padded[name] / max(1, positions[name]) for name in positions}
     source = [name for name in ("question_ids", "passage_ids") if name in positions]
     total = sum(positions[name] for name in source)

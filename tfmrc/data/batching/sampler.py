@@ -35,7 +35,7 @@ class BatchSampler:
         window: int. Number of batches per window. Default: 100.
 
     Raises:
-        ValueError: A size is not positive or there are no styles.
+        ValueError: There are no styles.
 
     Example:
 
@@ -58,9 +58,6 @@ class BatchSampler:
         drop_remainder: bool = False,
         window: int = WINDOW,
     ) -> None:
-        for name, value in (("batch_size", batch_size), ("window", window)):
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1. Received: {name}={value}")
         if isinstance(styles, str) or not styles:
             raise ValueError(f"styles is a sequence of names. Received: styles={styles!r}")
         self._styles = tuple(styles)

@@ -10,6 +10,7 @@ from typing import Any, cast
 import ijson
 
 from tfmrc.data.example import Example
+from tfmrc.data.formats import msmarco
 from tfmrc.data.formats.registry import find_format
 from tfmrc.data.formats.tables import is_table
 from tfmrc.data.formats.wikiqa import COLUMNS
@@ -17,13 +18,13 @@ from tfmrc.data.stream import ExampleStream, RecordError, open_binary, open_text
 
 EXAMPLE_FIELDS = {field.name for field in fields(Example)}
 MARCO_FIELDS = {"answers", "passages", "query", "query_id", "query_type", "wellFormedAnswers"}
-MARCO_TEXTS = {"answers", "passages"}
 _START = 1 << 16
 
 
 def read_file(
     path: str | PathLike,
     *,
+    split: str | None = None,
     columns: Mapping[str, Any] | None = None,
     columns_optional: bool = False,
     **options: Any,
@@ -36,6 +37,7 @@ def read_file(
 
     Args:
         path: str or path. The file.
+        split: str or None. Split of NarrativeQA. Default: None, the whole file.
         columns, columns_optional: Columns of a table, see `read_table`. Default: None, False.
         **options: Options of the reader, such as `on_error`.
 
@@ -49,6 +51,8 @@ def read_file(
     name = file_format(path, None if columns_optional else columns)
     if name == "table":
         options |= {"columns": columns, "columns_optional": columns_optional}
+    if split is not None:
+        options["split"] = split
     known = find_format(name)
     return cast(ExampleStream, known.reader(path, **options | known.besides(path, options)))
 
@@ -90,8 +94,8 @@ def _format(path: str | PathLike) -> str:
             return "squad"
         if "Data" in names:
             return "triviaqa"
-        # A user's table may have these three columns, too.
-        if names <= MARCO_FIELDS and ("query" not in names or names - {"query", *MARCO_TEXTS}):
+        is_marco = b'"passage_text"' in start or msmarco.COLUMNS.match(start) is not None
+        if names <= MARCO_FIELDS and is_marco:
             return "msmarco"
         if names <= EXAMPLE_FIELDS and _is_example(path):
             return "examples"
@@ -127,11 +131,13 @@ def _is_example(path: str | PathLike) -> bool:
 
 def _names(start: bytes) -> Iterator[str]:
     """Yields the keys of the outermost object, as far as they are in `start`."""
+    depth = 0
     try:
-        for prefix, event, value in ijson.parse(io.BytesIO(start), multiple_values=True):
-            if event == "map_key" and not prefix:
+        for event, value in ijson.basic_parse(io.BytesIO(start), multiple_values=True):
+            if event == "map_key" and depth == 1:
                 yield value
-            if event == "end_map" and not prefix:
+            depth += event.startswith("start_") - event.startswith("end_")
+            if not depth:
                 return
     except (ijson.JSONError, UnicodeDecodeError):
         return  # `start` ends within the object, or the reader names the damage

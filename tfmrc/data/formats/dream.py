@@ -84,19 +84,13 @@ def read_dream(
 
 
 def _parts(record: Any, location: RecordLocation) -> tuple[list[str], list[Any], str]:
-    if not isinstance(record, list) or len(record) != 3:
-        raise location.error(f"must be [turns, questions, id]. Received: {short(record)}")
-    turns, questions, name = record
-    if not isinstance(name, str) or not name.strip():
-        raise location.error(f"must be a string. Received: id={short(name)}", "id")
-    location = RecordLocation(location.path, f"dialogue {name!r}")
-    if not isinstance(turns, list) or not all(isinstance(turn, str) for turn in turns):
-        raise location.error(f"must be a list of strings. Received: turns={short(turns)}", "turns")
-    if not any(turn.strip() for turn in turns):
-        raise location.error("the dialogue is blank", "turns")
-    if not isinstance(questions, list):
-        raise location.error(f"must be a list. Received: questions={short(questions)}", "questions")
-    return turns, questions, name
+    match record:
+        case [[*turns], [*questions], str(name)] if all(isinstance(t, str) for t in turns):
+            if any(turn.strip() for turn in turns):
+                return turns, questions, name
+    raise location.error(
+        f"must be [turns, questions, id], and a turn have a text. Received: {short(record)}"
+    )
 
 
 def _passages(turns: list[str], size: int, most: int, report: Report) -> tuple[str, ...]:

@@ -65,10 +65,3 @@ class RecordLocation:
         if not isinstance(value, list):
             raise self.error(f"must be a list. Received: {field}={short(value)}", field)
         return value
-
-    def flag(self, record: Any, field: str) -> bool | None:
-        """Returns a boolean field, or None if it is missing."""
-        value = record.get(field)
-        if value is not None and not isinstance(value, bool):
-            raise self.error(f"must be true or false. Received: {field}={short(value)}", field)
-        return value

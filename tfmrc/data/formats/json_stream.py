@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from typing import IO, Any
 
@@ -50,14 +50,34 @@ def json_items(
         RecordError: The file is truncated or not JSON, or the list is missing or empty.
     """
     number = 0
-    prefix = "item" if name is None else f"{name}.item"
+    events = ijson.basic_parse(_ValidText(file), use_float=True)
     try:
-        for number, item in enumerate(ijson.items(_ValidText(file), prefix, use_float=True), 1):
+        for number, item in enumerate(_items(events, name), 1):
             yield number, item
     except (ijson.JSONError, UnicodeDecodeError) as error:
         raise _json_error(error, path, f"after {record} {number}") from error
     if not number:
         raise RecordError(f"contains no {record}", path=path, record="file", field=name)
+
+
+def _items(events: Iterable[tuple[str, Any]], name: str | None) -> Iterator[Any]:
+    """Builds the items of the list; `ijson.items` would hold a path per level of nesting."""
+    outside = 0 if name is None else 1  # depth of the list itself
+    depth, key, inside, item = 0, None, False, ijson.ObjectBuilder()
+    for event, value in events:
+        depth -= event in ("end_map", "end_array")
+        if inside and depth == outside:
+            inside = False
+        elif inside:
+            item.event(event, value)
+            if depth == outside + 1 and event not in ("start_map", "start_array"):
+                yield item.value
+                item = ijson.ObjectBuilder()
+        elif event == "map_key" and depth == 1:
+            key = value
+        elif event == "start_array" and depth == outside:
+            inside = name is None or key == name
+        depth += event in ("start_map", "start_array")
 
 
 def json_lines(

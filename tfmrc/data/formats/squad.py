@@ -100,24 +100,23 @@ def _question(
     location = RecordLocation(where.path, f"id {name!r}")
     question = location.text(qa, "question")
     answers = location.list(qa, "answers")
-    impossible = location.flag(qa, "is_impossible")
-    if impossible and answers:
-        raise location.error("must be empty for an impossible question", "answers")
-    if impossible is False and not answers:
-        raise location.error("must not be empty unless the question is impossible", "answers")
+    impossible = qa.get("is_impossible")
+    if impossible is not None and impossible is not (not answers):
+        raise location.error(
+            "must be empty for impossible questions, and for no others. "
+            f"Received: is_impossible={impossible!r}, {len(answers)} answers",
+            "answers",
+        )
     texts, spans = [], []
     for answer in answers:
         text = location.text(answer, "text")
         start = location.get(answer, "answer_start")
-        if not isinstance(start, int) or isinstance(start, bool):
-            raise location.error(
-                f"must be an integer. Received: answer_start={start!r}", "answer_start"
-            )
-        if start != FREE and (start < 0 or context[start : start + len(text)] != text):
+        first = start if isinstance(start, int) and start >= 0 else 0
+        there = context[first : first + len(text)]
+        if start not in (FREE, first) or (start != FREE and there != text):
             raise location.error(
                 "the answer does not occur there. "
-                f"Received: answer_start={start}, text={text!r}, "
-                f"context has {context[max(0, start) : max(0, start) + len(text)]!r}",
+                f"Received: answer_start={start!r}, text={text!r}, context has {there!r}",
                 "answer_start",
             )
         texts.append(text)

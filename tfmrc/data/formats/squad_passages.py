@@ -70,8 +70,6 @@ def squad_for_masque(
     >>> first.passages, first.relevance
     (('A cat slept.', 'An owl flew.'), (False, True))
     """
-    if num_passages < 1:
-        raise ValueError(f"num_passages must be at least 1. Received: num_passages={num_passages}")
     if not 0 <= left_out_share <= 1:
         raise ValueError(
             f"left_out_share must be between 0 and 1. Received: left_out_share={left_out_share}"
@@ -85,7 +83,7 @@ def squad_for_masque(
     def read(report: Report) -> Iterator[Example]:
         seen = set()
         try:
-            for group, questions in groupby(examples, key=_group):
+            for group, questions in groupby(examples, key=lambda example: example.group):
                 if group in seen:
                     raise ValueError(
                         "The examples of an article must be consecutive. "
@@ -120,21 +118,15 @@ class _Article:
         self.examples = examples
         self.passages: dict[str, list[_Passage]] = {}
         for example in examples:
-            if len(example.passages) != 1:
+            if len(example.passages) != 1 or example.group is None:
                 raise ValueError(
-                    "Each example must have one passage, its own paragraph. Received: "
-                    f"id={example.id!r} with len(passages)={len(example.passages)}"
+                    "An example must have one passage, its paragraph, and a group, its article. "
+                    f"Received: {example!r}"
                 )
             paragraph = example.passages[0]
             if paragraph not in self.passages:
                 passages = windows(paragraph, passage_words) or [(0, len(paragraph))]
                 self.passages[paragraph] = [_Passage(paragraph, *bounds) for bounds in passages]
-
-
-def _group(example: Example) -> str:
-    if example.group is None:
-        raise ValueError(f"An example needs its article as group. Received: id={example.id!r}")
-    return example.group
 
 
 def _surround(

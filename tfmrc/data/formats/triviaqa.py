@@ -56,7 +56,6 @@ def read_triviaqa(
         ``group`` is the question's id.
 
     Raises:
-        ValueError: The domain does not exist.
         RecordError: The folder of the documents does not exist. While reading: a field is missing
             or has a wrong type, a text is blank, the file is truncated or not JSON.
 
@@ -79,10 +78,6 @@ def read_triviaqa(
     """
     if domain is None:
         domain = "web" if "web" in re.split(r"[\W_]", Path(path).name) else "wikipedia"
-    if domain not in DOCUMENTS:
-        raise ValueError(
-            f"`domain` must be one of {sorted(DOCUMENTS)}. Received: domain={domain!r}"
-        )
     documents = Path(evidence or Path(path).resolve().parents[1] / "evidence")
     if not documents.is_dir():
         raise RecordError(

@@ -2,7 +2,6 @@
 
 import json
 import os
-import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -136,9 +135,7 @@ class TagCache:
                 record = json.loads(line.decode("utf-8"))
             except ValueError:
                 continue  # a part of a line: of a run that was killed, or that is writing it now
-            is_whole = isinstance(record, dict) and {"text", *KINDS} <= record.keys()
-            checksum = record.pop("crc32", None) if is_whole else None  # older files have none
-            if not is_whole or (checksum is not None and checksum != _checksum(record)):
+            if not isinstance(record, dict) or not {"text", *KINDS} <= record.keys():
                 raise ValueError(f"{self.path}, line {number}: damaged. Remove the file.")
             self._known[record.pop("text")] = record
 
@@ -167,23 +164,16 @@ class TagCache:
             part = missing[start : start + batch_size]
             surfaces = [row.numpy() for row in tokenizer.tokenize(part).surface]
             words = [[word.decode("utf-8", "replace") for word in row] for row in surfaces]
-            given = list(self._tag(words))
-            if len(given) != len(part) or any(set(KINDS) - tags.keys() for tags in given):
-                raise ValueError(
-                    f"A tagger must give {', '.join(KINDS)} for each text. Received: "
-                    f"{[[*tags] for tags in given[:1]]}, {len(given)} results for {len(part)} texts"
-                )
             records = {
                 text: {kind: _joined(tags[kind], len(row), kind) for kind in KINDS}
-                for text, row, tags in zip(part, words, given, strict=True)
+                for text, row, tags in zip(part, words, self._tag(words), strict=True)
             }
             self._append({"text": text, **record} for text, record in records.items())
             self._known |= records
 
     def _append(self, lines: Iterable[dict[str, Any]]) -> None:
         """Appends lines by one write, so that those of several processes do not mix."""
-        whole = [line | {"crc32": _checksum(line)} for line in lines]
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in whole)
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         with open(self.path, "a+b", buffering=0) as file:
             file.seek(-1, os.SEEK_END)
             begin = b"" if file.read(1) == b"\n" else b"\n"  # ends a part of a line
@@ -252,11 +242,6 @@ class TagCache:
             }
 
         return tag
-
-
-def _checksum(record: Mapping[str, Any]) -> int:
-    text = json.dumps(record, ensure_ascii=False, sort_keys=True)
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def _joined(tags: Sequence[str], count: int, kind: str) -> str:

@@ -59,18 +59,11 @@ def windows(
     Returns:
         The start and end of each passage, in characters, in the order of the text.
 
-    Raises:
-        ValueError: ``size`` or ``num_passages`` is below 1.
-
     Example:
 
     >>> windows("One two. Three four. Five six.", size=6)
     [(0, 20), (9, 30)]
     """
-    if size < 1:
-        raise ValueError(f"size must be at least 1. Received: size={size!r}")
-    if num_passages is not None and num_passages < 1:
-        raise ValueError(f"num_passages must be at least 1. Received: num_passages={num_passages}")
     spans = words(text)
     if not spans:
         return []

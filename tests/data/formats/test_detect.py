@@ -1,0 +1,75 @@
+"""Formats by the beginnings of files."""
+
+import json
+
+import pytest
+
+from tests.data.builders import (
+    QAPS,
+    SUMMARIES,
+    dream,
+    marco_columns,
+    marco_lines,
+    marco_records,
+    squad,
+    write,
+)
+from tfmrc.data import Example, RecordError, read_file, write_examples
+from tfmrc.data.formats.detect import file_format
+from tfmrc.data.formats.wikiqa import COLUMNS
+
+ROW = {"question": "Who?", "context": "Owl", "answers": {"text": ["Owl"], "answer_start": [0]}}
+
+
+def lines(*records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "content"),
+    [
+        ("squad", "a.json", squad()),
+        ("squad", "a", json.dumps({"version": "1.1", "data": []}, indent=2)),
+        ("triviaqa", "a.json", {"Data": [], "Domain": "Web"}),
+        ("msmarco", "a.jsonl.gz", marco_lines()),
+        ("msmarco", "a.json", marco_columns()),
+        ("msmarco", "a.json", json.dumps({"passages": {"0": [{"passage_text": "x" * 90_000}]}})),
+        ("narrativeqa", "qaps.csv", QAPS),
+        ("dream", "a.json", b"\xef\xbb\xbf" + json.dumps(dream()).encode()),
+        ("wikiqa", "a.tsv", "\t".join(COLUMNS) + "\n"),
+        ("examples", "a.jsonl", Example("1", "Why?", ("So. " * 30_000,)).to_json()),
+        ("table", "a.jsonl", lines(ROW)),
+        ("table", "a.jsonl", lines({"answers": ROW["answers"], **ROW})),
+        ("table", "a.jsonl", lines({"query": "Who?", "passages": ["Owl"], "answers": ["Owl"]})),
+        ("table", "a.jsonl", lines({"id": 1, "question": "?", "passages": "Owl"})),
+        ("table", "a.json", [ROW]),
+        ("table", "a.csv", "question,context\nWho?,Owl\n"),
+        ("table", "a.parquet", "PAR1"),
+    ],
+)
+def test_formats(tmp_path, name, form, content):
+    assert file_format(write(tmp_path / form, content)) == name
+
+
+@pytest.mark.parametrize("content", ["", "hello", '{"a": 1}', "a,b\n1,2\n"])
+def test_unknown_formats(tmp_path, content):
+    with pytest.raises(RecordError, match="no known format"):
+        file_format(write(tmp_path / "a", content))
+
+
+def test_columns_are_those_of_a_table(tmp_path):
+    columns = {"question": "query", "passages": "passages"}
+    assert file_format(write(tmp_path / "a.jsonl", lines(marco_records()[0])), columns) == "table"
+    with pytest.raises(ValueError, match="Columns belong to a table"):
+        file_format(write(tmp_path / "a.json", squad()), columns)
+
+
+def test_files_are_read_with_their_options_and_further_files(tmp_path):
+    (tmp_path / "third_party/wikipedia").mkdir(parents=True)
+    write(tmp_path / "third_party/wikipedia/summaries.csv", SUMMARIES)
+    path = write(tmp_path / "qaps.csv", QAPS)
+    assert [example.group for example in read_file(path, split="train")] == ["d1", "d1"]
+    write_examples(tmp_path / "a.jsonl", [Example("1", "Why?", ("So.",))])
+    assert len(list(read_file(tmp_path / "a.jsonl", on_error="skip"))) == 1
+    table = write(tmp_path / "a.csv", "Frage,context\nWer?,Owl\n")
+    assert next(iter(read_file(table, columns={"question": "Frage"}))).question == "Wer?"

@@ -27,7 +27,7 @@ class NearestSpans:
 
     def __iter__(self) -> Iterator[Example]:
         for example, _ in data.with_best_spans(self.examples, self.style, self.max_length):
-            yield _alone(example, self.style)
+            yield _with_passage_of_span(example, self.style)
 
 
 def with_spans(examples: Iterable[Example], source: Source) -> Iterable[Example]:
@@ -77,7 +77,7 @@ def write_spans(
     def with_span() -> Iterator[Example]:
         for example, score in data.with_best_spans(counted(), style, max_length):
             scores.append(score)
-            yield _alone(example, style)
+            yield _with_passage_of_span(example, style)
 
     data.write_examples(path, with_span())
     mean = sum(scores) / max(1, len(scores))
@@ -94,7 +94,7 @@ def nearest_texts(examples: Iterable[Example], style: str, max_length: int) -> d
     return {example.id: texts.get(example.id, "") for example in known}
 
 
-def _alone(example: Example, style: str) -> Example:
+def _with_passage_of_span(example: Example, style: str) -> Example:
     """Returns the example with only the passage of its span."""
     (span,) = example.spans
     return replace(

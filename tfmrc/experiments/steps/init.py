@@ -141,24 +141,24 @@ def _next_steps(
         commands.append(f'  tfmrc answer {run} --question "..." --passage "..."')
     if model in ("maxout_pointer_qg", "daanet"):
         commands.append(f'  tfmrc ask {run} --passage "..." --answer "..."')
-    said = [statistics.describe(), f"Wrote {target}. Next:", *commands]
+    lines = [statistics.describe(), f"Wrote {target}. Next:", *commands]
     if model not in ("san", READER):
         longest, lengths = statistics.length("passage", *PASSAGE), statistics.lengths["passage"]
         longer = sum(length > longest for length in lengths)
         if longer > 0.02 * len(lengths):
-            said.insert(
+            lines.insert(
                 1,
                 f"{longer:,} of {len(lengths):,} passages are longer than {longest} words "
                 "(`preprocessor.passage_length`), and what follows is not read; `--model san` "
                 "reads long passages in windows.",
             )
     if encoder is None and statistics.answered < _SOME:
-        said.append(
+        lines.append(
             "With so few questions start from what was learned before: `--encoder minilm` reads "
             "with a pretrained encoder, and "
             f"`tfmrc train {recipe} --from FOLDER` trains a model further."
         )
-    return "\n".join(said)
+    return "\n".join(lines)
 
 
 def _split_of(source: str, path: str | Path, name: str) -> str | None:

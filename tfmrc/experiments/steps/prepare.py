@@ -166,11 +166,11 @@ def warnings_of(experiment: Experiment, content: dict[str, Any]) -> list[str]:
             f"split.validation_share ({experiment.split.validation_share:g})."
         )
     for source, facts in zip(experiment.sources, content["sources"], strict=True):
-        alone = facts.get("train", {}).get("without_group", 0)
-        if alone and experiment.split.by == "group":
+        without_group = facts.get("train", {}).get("without_group", 0)
+        if without_group and experiment.split.by == "group":
             warnings.append(
-                f"{alone:,} training examples of {source.train} have no group (article, document). "
-                "Questions about the same single passage are in one part, but a document of "
+                f"{without_group:,} training examples of {source.train} have no group (article, "
+                "document). Questions about the same single passage are in one part, but a document of "
                 "several passages may be both in training and in validation."
             )
         if both := facts.get("test", {}).get("in_training"):

@@ -7,7 +7,7 @@ from keras import ops
 
 from tests.layers.weights import randomise
 from tests.models.contextual import OneWay
-from tfmrc.encoders import CoVe, ELMo
+from tfmrc.encoders import CoVe
 from tfmrc.losses import SpanPositionNLL
 from tfmrc.models import SAN
 from tfmrc.testing import run_model_test
@@ -133,16 +133,6 @@ def test_cove_reads_the_word_vectors_and_stays_fixed(tmp_path):
     np.testing.assert_allclose(model(x)["end"], again(x)["end"], rtol=1e-5)
 
 
-def test_a_contextual_embedding_that_cannot_be_fed_is_refused():
-    elmo = ELMo(filters=[[1, 4]], projection_dim=3, lstm_dim=5, character_dim=4)
-    with pytest.raises(ValueError, match="ids or vectors, and ELMo reads characters"):
-        SAN(**SMALL, contextual_embedding=elmo)
-    with pytest.raises(ValueError, match="word vectors of width 5. Received: word_dim=6"):
-        SAN(**SMALL, contextual_embedding=CoVe(units=3, input_dim=5))
-    with pytest.raises(ValueError, match="exclude each other"):
-        SAN(**SMALL, contextual_embedding=CoVe(units=3, input_dim=6), encoder=elmo)
-
-
 @keras.saving.register_keras_serializable(package="tests")
 class Contextual(keras.layers.Layer):
     """SAN asks for `layer(ids, mask)`."""
@@ -178,10 +168,3 @@ def test_examples_by_heart_and_their_best_spans(answer):
     np.testing.assert_array_equal(end[:, 0], y["end"])
     assert (np.exp(log_probability[:, 0]) > 0.5).all()
     assert (log_probability[:, 0] > log_probability[:, 1]).all()
-
-
-def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="answer='best'"):
-        SAN(**SMALL, answer="best")
-    with pytest.raises(ValueError, match="num_exact_match=1"):
-        SAN(**{**SMALL, "num_exact_match": 1})

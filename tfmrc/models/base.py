@@ -222,24 +222,21 @@ Received: word_dimm=4
         Outputs that had no loss, or no label in any example, are not in `trained_outputs`.
 
         Raises:
-            ValueError: A callback monitors the validation loss, and there are no validation data,
-                or validates with averages, and the optimizer keeps none; or the optimizer keeps
-                averages of other weights than those that are trained.
+            ValueError: A callback monitors the validation loss, and there are no validation data;
+                or the optimizer keeps averages of other weights than those that are trained.
         """
         given = inspect.signature(super().fit).bind(*args, **kwargs).arguments
         if hasattr(given.get("x"), "element_spec"):
             given.setdefault("shuffle", False)
         callbacks = given.get("callbacks")
-        validates = given.get("validation_data") is not None or given.get("validation_split")
-        for callback in keras.tree.flatten(callbacks):  # before the first epoch, not at its end
-            if not validates and getattr(callback, "needs_validation", False):
-                raise ValueError(
-                    f"{type(callback).__name__} needs the validation loss: give `fit` "
-                    "`validation_data`, or another `monitor`. Received: "
-                    f"monitor={callback.monitor!r}, validation_data=None"
-                )
-            if validates and hasattr(callback, "check_validation"):
-                callback.check_validation(self)
+        if given.get("validation_data") is None and not given.get("validation_split"):
+            for callback in keras.tree.flatten(callbacks):  # now, not at the end of the epoch
+                if getattr(callback, "needs_validation", False):
+                    raise ValueError(
+                        f"{type(callback).__name__} needs the validation loss: give `fit` "
+                        "`validation_data`, or another `monitor`. Received: "
+                        f"monitor={callback.monitor!r}, validation_data=None"
+                    )
         self._check_averages()
         if not isinstance(callbacks, keras.callbacks.CallbackList):
             others = [

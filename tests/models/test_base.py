@@ -3,7 +3,6 @@
 import copy
 import json
 import pickle
-import re
 import zipfile
 
 import keras
@@ -264,16 +263,6 @@ def test_only_who_asks_gets_xla(given, monkeypatch):
     assert model.jit_compile == (given is True)
 
 
-def test_the_pointer_is_trained_although_xla_was_asked_for():
-    """XLA has no gradient of its decoder's loop on TensorFlow: Keras says so and goes on."""
-    model = questions.small()
-    x = questions.batch(questions.FOUR)
-    y = dict.fromkeys(model.output, x["target_ids"])
-    with pytest.warns(UserWarning, match="jit_compile"):
-        model.compile(**training.maxout_pointer_qg(model=model, steps=9), jit_compile=True)
-    assert np.isfinite(model.train_on_batch(x, y))
-
-
 def test_a_validation_loss_that_nothing_computes_is_missing_before_the_first_step(tmp_path):
     model = compiled(SAN(**SMALL))
     before = model.get_weights()
@@ -299,22 +288,6 @@ def test_a_policy_for_single_layers_is_configured(tmp_path):
         assert again.memory_generation.compute_dtype == "bfloat16"
         assert again.answer_module.compute_dtype == "float32"
     np.testing.assert_array_equal(array(again(X)["begin"]), array(model(X)["begin"]))
-
-
-@pytest.mark.parametrize(
-    "parts", ["answer_module/.*", "answer_module/gru", "contextual_encoding/.*"]
-)
-def test_layers_in_bfloat16_within_a_model_in_float32(parts):
-    """The recurrent weights are orthogonal, which no backend computes in bfloat16."""
-    policies = keras.dtype_policies.DTypePolicyMap("float32")
-    policies[parts] = keras.dtype_policies.get("bfloat16")
-    model = SAN(**SMALL, dtype=policies)
-    half = {w.path for w in model.weights if w.dtype == "bfloat16"}
-    assert half == {w.path for w in model.weights if re.match(f"san/{parts}|{parts}", w.path)}
-    assert half
-    begin = array(model(X)["begin"])
-    assert begin.dtype == "float32"
-    np.testing.assert_allclose(np.exp(begin).sum(axis=1), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize(

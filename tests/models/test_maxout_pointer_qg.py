@@ -26,7 +26,12 @@ VARIANTS = [name for name in MaxoutPointerQG.presets if "s2s" in name]
 
 @pytest.fixture(scope="module", params=VARIANTS)
 def variant(request):
-    return request.param, drawn(request.param)
+    return drawn(request.param)
+
+
+@pytest.fixture(scope="module", params=[VARIANTS[0], VARIANTS[-1]])
+def model(request):
+    return drawn(request.param)
 
 
 def drawn(name):
@@ -105,22 +110,18 @@ def expected(model, b, words=None):
 
 @pytest.mark.equation("qg-01", "qg-07", "qg-08", "qg-13", "qg-14")
 def test_log_probabilities_of_every_variant(variant):
-    _, model = variant
-    got = np.array(model(X)["decoder"])
+    got = np.array(variant(X)["decoder"])
     for b, a in enumerate(FOUR):
-        np.testing.assert_allclose(
-            got[b, : len(a.question) + 1], expected(model, b), rtol=2e-4, atol=2e-5
-        )
+        right = expected(variant, b)
+        np.testing.assert_allclose(got[b, : len(a.question) + 1], right, rtol=2e-4, atol=2e-5)
 
 
-def test_steps_equal_teacher_forcing(variant):
-    _, model = variant
+def test_steps_equal_teacher_forcing(model):
     source, forced = questions.source_only(X), model(X)["decoder"]
     assert_steps_equal_teacher_forcing(model, source, TARGETS, forced, bool(model.copy))
 
 
-def test_generated_questions_their_scores_and_the_batch(variant):
-    _, model = variant
+def test_generated_questions_their_scores_and_the_batch(model):
     assert_scores_are_those_of_the_words(
         model,
         questions.source_only(X),
@@ -128,8 +129,7 @@ def test_generated_questions_their_scores_and_the_batch(variant):
     )
 
 
-def test_round_trip_of_the_configuration_and_a_step_of_training(variant):
-    _, model = variant
+def test_round_trip_of_the_configuration_and_a_step_of_training(model):
     again = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(model))
     again.set_weights(model.get_weights())
     np.testing.assert_allclose(again(X)["decoder"], model(X)["decoder"], atol=1e-5)
@@ -158,8 +158,7 @@ def test_what_any_model_owes_its_user():
     )
 
 
-def test_more_padding_changes_nothing(variant):
-    _, model = variant
+def test_more_padding_changes_nothing(model):
     longer = questions.batch(FOUR, longer=3)
     # Places behind the passage move no extended id: they are places in the passage itself.
     got, right = np.array(model(longer)["decoder"]), np.array(model(X)["decoder"])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from keras import ops
 
 from tests.layers.weights import randomise
 from tests.models import duals, examples
@@ -10,7 +9,6 @@ from tests.models.generation import assert_steps_equal_teacher_forcing
 from tests.models.test_daanet import expected
 from tfmrc.models.daanet import GIVEN, TASKS
 from tfmrc.ops.ids import BOS, PAD
-from tfmrc.testing import gradients
 
 F = 3
 
@@ -57,22 +55,6 @@ def test_the_projection_reads_the_features_of_all_words(masque):
         assert np.abs(np.array(found[part] - right[part])).max() > 1e-3, part
 
 
-def test_masque_with_features_does_not_depend_on_batch_or_padding(masque):
-    model, _ = masque
-    together, longer = model(asked()), model(asked(longer=2))
-    for b, question in enumerate(examples.FOUR):
-        alone = model(asked([question]))
-        size = len(question.answer) + 1
-        for other, row in ((alone, 0), (longer, b)):
-            np.testing.assert_allclose(
-                np.array(other["decoder"])[row, :size],
-                np.array(together["decoder"])[b, :size], rtol=1e-4, atol=2e-5,
-            )  # fmt: skip
-            np.testing.assert_allclose(
-                other["ranker"][row], together["ranker"][b], rtol=1e-4, atol=2e-5
-            )
-
-
 # === DAANET ===
 
 
@@ -111,31 +93,6 @@ def test_each_task_reads_its_own_features_of_the_passage_and_the_passage_itself(
             np.testing.assert_allclose(found, coverage, rtol=1e-3, atol=1e-5)
             other, _ = expected(dual, task, b, features=1.0 - own)
             assert abs(log_p - other).max() > 1e-4
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_gradients_of_daanet_against_differences_of_the_float64_reference(dual, task):
-    """Of the features' weights, and of a weight that reads the kept passage; one example each."""
-    x = compared()
-    own = x[f"{GIVEN[task]}_passage_features"][0, : len(duals.FOUR[0].passage)].astype("float64")
-    second = dual.second_fold[task].key_projection.kernel
-    for kernel, cells in (
-        (dual.feature_projection.kernel, ((0, 1), (2, 4))),
-        (second, ((0, 1), (second.shape[0] // 2, 3), (second.shape[0] - 1, 5))),
-    ):
-        (gradient,) = gradients(lambda: ops.sum(dual(x)[task][0]), [kernel])
-        start = kernel.numpy()
-        for cell in cells:
-            ends, moved = [], []
-            for step in (1e-3, -1e-3):
-                changed = start.copy()
-                changed[cell] += step
-                moved.append(float(changed[cell]))
-                kernel.assign(changed)
-                ends.append(expected(dual, task, 0, features=own)[0].sum())
-            kernel.assign(start)
-            right = (ends[0] - ends[1]) / (moved[0] - moved[1])
-            assert gradient[cell] == pytest.approx(right, rel=2e-3, abs=2e-4), (kernel.path, cell)
 
 
 def test_cached_steps_of_daanet_equal_teacher_forcing(dual):

@@ -1,6 +1,5 @@
 """Extractive readers: spans against plain Python, saving, export, Hugging Face's form."""
 
-import asyncio
 import json
 import sys
 
@@ -17,7 +16,7 @@ from tfmrc.experiments.answering import folder_digest
 from tfmrc.experiments.predictor import load_saved
 from tfmrc.predictors import ExportedPredictor, ensemble_predictor, reader_windows
 from tfmrc.predictors.hugging_face import load_hugging_face
-from tfmrc.serving import AsyncClient, Client, Server
+from tfmrc.serving import Client, Server
 
 PIECES = "the . ? how high is hill who named it mill a ##s ##l mi ##n m t 1 , ' owl".split()
 LONG = "The hills. Who named a mill? It is 1,111 m high, the owl's mill. " * 3
@@ -242,13 +241,7 @@ def test_exported(predictor, tmp_path):
     assert answer.text == passages[answer.passage][answer.start : answer.end] != ""
     none = exported.run("serving_default", {"question": ["Who?"], "passages": [[]]})
     assert (none["answer"][0], none["start"][0]) == (b"", -1)
-
-    async def ask(url):
-        async with AsyncClient("reader", url, timeout=3600) as client:
-            return await client.answer(question=question, passages=passages)
-
     with Server({"reader": tmp_path / "reader"}, port=0) as server:
-        assert asyncio.run(ask(server.url)).text == answer.text  # readers have no styles
         client = Client("reader", server.url, timeout=3600)
         served = client.answer(question=question, passages=passages)
         assert served.probability == pytest.approx(answer.probability, abs=1e-6)

@@ -176,17 +176,6 @@ def test_attention_and_its_gradient_against_numpy() -> None:
         assert float(gradient) == pytest.approx(expected, rel=1e-4, abs=1e-4), (number, cell)
 
 
-def test_half_precision_keeps_masked_positions_out() -> None:
-    attention, x, weights = random_attention("float16")
-    bias = mask_bias(tf.constant(MASK))[:, None, None, :]
-    x = (0.3 * x).astype("float16")
-    given = tf.constant(x.reshape(15, 8))
-    result = flat.self_attention(attention, given, bias, AllSubwords(MASK, 2), False)
-    assert result.dtype == tf.float16
-    expected = self_attention(x.astype("float64"), weights, MASK)
-    np.testing.assert_allclose(result.numpy().reshape(x.shape)[:2], expected[:2], atol=0.03)
-
-
 @pytest.mark.parametrize("family", ["bert", "deberta_v3"])
 def test_padding_changes_nothing(family) -> None:
     layer = make(family, layers="mix")

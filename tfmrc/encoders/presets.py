@@ -211,9 +211,7 @@ def from_vocabulary(
     sizes = {"num_layers": 2, "num_heads": 2, "hidden_dim": 16, "intermediate_dim": 32}
     if family == "electra":
         sizes["embedding_dim"] = 8
-    of_layer = {"name", "dtype", *inspect.signature(BackboneEncoder.__init__).parameters} - {
-        "kwargs"
-    }
+    of_layer = {"name", "dtype", *inspect.signature(BackboneEncoder.__init__).parameters}
     layer_options = {name: options.pop(name) for name in of_layer & options.keys()}
     sizes = {**sizes, facts.vocabulary_argument: len(vocabulary), "max_sequence_length": length}
     pieces = WordPieces(vocabulary)

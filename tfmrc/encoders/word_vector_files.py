@@ -45,8 +45,8 @@ def load_word_vectors(
         `WordVectors`.
 
     Raises:
-        ValueError: A line of a text file is not a word and its numbers, or the file has fewer words
-            than its first line states.
+        ValueError: A text file is not UTF-8, a line is not a word and its numbers, or there are fewer
+            words than the first line states.
         ImportError: gensim is not installed.
 
     Example:
@@ -70,7 +70,10 @@ def load_word_vectors(
     if start == FASTTEXT or path.name.endswith((".bin", ".bin.gz")):
         vectors = _by_gensim(path, start == FASTTEXT, limit)
         return _selected(vectors.vectors, vectors.key_to_index.items(), wanted, limit, path.name)
-    return _text(path, start[:2] == GZIP, wanted, limit)
+    try:
+        return _text(path, start[:2] == GZIP, wanted, limit)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8: {error}") from error
 
 
 def _text(path: Path, packed: bool, wanted: set[str] | None, limit: int | None) -> WordVectors:

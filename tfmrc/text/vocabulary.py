@@ -199,8 +199,8 @@ class Vocabulary(Pickled, tf.Module):
                 "The words on the shared rows of a vocabulary are those of one file of vectors. "
                 f"Received: vectors without {len(lost):,} of its words, {lost[0]!r} first"
             )
-        own = set(self._words)
-        shared = {word: row for word, row in vectors.compared.items() if word not in own}
+        known = set(self._words)
+        shared = {word: row for word, row in vectors.compared.items() if word not in known}
         new = {row: index for index, row in enumerate(sorted(set(shared.values())))}
         return Vocabulary(
             self._words[NUM_SPECIAL:],

@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import os
+import zlib
 from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -45,7 +46,7 @@ def load_word_vectors(
         `WordVectors`.
 
     Raises:
-        ValueError: A text file is not UTF-8, a line is not a word and its numbers, or there are fewer
+        ValueError: A text file is damaged or not UTF-8, a line is not a word and its numbers, or there are fewer
             words than the first line states.
         ImportError: gensim is not installed.
 
@@ -72,8 +73,8 @@ def load_word_vectors(
         return _selected(vectors.vectors, vectors.key_to_index.items(), wanted, limit, path.name)
     try:
         return _text(path, start[:2] == GZIP, wanted, limit)
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8: {error}") from error
+    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path} is damaged or not UTF-8: {error}") from error
 
 
 def _text(path: Path, packed: bool, wanted: set[str] | None, limit: int | None) -> WordVectors:

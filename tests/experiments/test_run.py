@@ -360,7 +360,7 @@ def test_time_limit_stops_and_counts_what_was_before() -> None:
     model.compile("sgd", "mse")
     x = np.zeros((8, 1))
     limit = TimeLimit(minutes=1.0)
-    limit.set_state({"seconds": 59.9999, "reached": False})
+    limit.set_state({"seconds": 59.9999, "reached": False, "batches": 0})
     model.fit(x, x, batch_size=1, epochs=3, verbose=0, callbacks=[limit])
     assert limit.reached
     assert limit.seconds >= 60

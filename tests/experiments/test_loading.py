@@ -108,7 +108,6 @@ def test_a_file_extends_another_and_leaves_out_variants(file: Path) -> None:
         ("training.step=9", "did you mean `training.steps`? Received: training.step=9"),
         ("trainin.steps=9", "did you mean `training`?"),
         ("sources.0.formt=squad", "did you mean `sources.0.format`?"),
-        ("sources.0.format=squat", "did you mean squad?"),
         ("sources.7.format=squad", "There are 3 entries"),
         ("training.steps=many", "`training.steps` is an integer. Received: training.steps='many'"),
         ("training.steps=true", "is an integer"),

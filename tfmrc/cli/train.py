@@ -17,11 +17,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--fresh", action="store_true", help="delete the run in the folder and start again"
     )
     parser.add_argument(
-        "--first-look",
-        action="store_true",
-        help="train ten steps in runs/NAME_first_look and estimate the whole training",
-    )
-    parser.add_argument(
         "--from",
         dest="start_from",
         metavar="FOLDER",
@@ -41,9 +36,6 @@ def run(options: Namespace) -> None:
     places = {"data": options.data, "run": options.run}
     chosen = {"variants": options.variants, "seeds": options.seeds}
     try:
-        if options.first_look:
-            experiments.first_look(experiment, **places, **chosen)
-        else:
-            experiments.train(experiment, **places, **chosen, fresh=options.fresh)
+        experiments.train(experiment, **places, **chosen, fresh=options.fresh)
     except NonFiniteError as error:  # the settings are at fault, not the program
         raise ValueError(str(error)) from error

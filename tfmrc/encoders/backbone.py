@@ -92,13 +92,6 @@ class BackboneEncoder(keras.layers.Layer):
         kwargs.setdefault("name", "encoder")
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self, has_parts=True)  # such as those of `encoder/.*`
-        if layers not in ("last", "mix"):
-            raise ValueError(f"`layers` must be 'last' or 'mix'. Received: layers={layers!r}")
-        if activation is not None and activation not in hub.ACTIVATIONS:
-            raise ValueError(
-                f"`activation` must be one of {list(hub.ACTIVATIONS)}. "
-                f"Received: activation={activation!r}"
-            )
         self.family = family
         self.pad_id = pad_id
         self.output_layers = layers  # `layers` is Keras' name for sublayers
@@ -110,7 +103,6 @@ class BackboneEncoder(keras.layers.Layer):
         self._skips = skip_padding and keras.backend.backend() == "tensorflow"
         self.supports_jit = not self._skips
         self.preset = dict(preset or {})
-        self.state_cache = None  # set by `StateCache`
         # Variable names begin with the name of this layer, which selects their learning rates.
         with keras.name_scope(self.name):
             self.backbone = hub.build_backbone(family, backbone, self.dtype_policy)
@@ -140,12 +132,8 @@ class BackboneEncoder(keras.layers.Layer):
 
     @trainable_layers.setter
     def trainable_layers(self, value):
-        before, self._trainable_layers = self._trainable_layers, value
-        try:
-            self._freeze()
-        except ValueError:
-            self._trainable_layers = before
-            raise
+        self._trainable_layers = value
+        self._freeze()
 
     @property
     def trainable(self):
@@ -200,10 +188,7 @@ class BackboneEncoder(keras.layers.Layer):
             (present,) = ops.nonzero(ops.any(mask, axis=1))
             ids, mask = ops.take(ids, present, axis=0), ops.take(mask, present, axis=0)
             segments = None if segments is None else ops.take(segments, present, axis=0)
-        if self.state_cache is None:
-            outputs = self.compute(ids, segments, mask, bool(training))
-        else:
-            outputs = self.state_cache.read(ids, segments)
+        outputs = self.compute(ids, segments, mask, bool(training))
         if self.output_layers == "last":
             states = outputs[-1]
         else:
@@ -282,14 +267,6 @@ class BackboneEncoder(keras.layers.Layer):
     def compute_output_spec(self, encoder_ids, segment_ids=None, training=False):
         shape = self.compute_output_shape(encoder_ids.shape)
         return keras.KerasTensor(shape, dtype=self.compute_dtype)
-
-    @classmethod
-    def from_config(cls, config):
-        config = dict(config)
-        # The name of the option in older files.
-        if "skip_empty_windows" in config:
-            config["skip_padding"] = config.pop("skip_empty_windows")
-        return super().from_config(config)
 
     def get_config(self):
         return {

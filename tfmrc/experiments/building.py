@@ -82,7 +82,7 @@ def find_model_class(name: str) -> Any:
     registered = keras.saving.get_custom_objects()
     classes = {full: thing for full, thing in registered.items() if is_model(thing)}
     classes |= {full.rpartition(">")[2]: thing for full, thing in classes.items()}
-    classes |= {n: getattr(models, n) for n in models.__all__ if is_model(getattr(models, n))}
+    classes |= {n: thing for n, thing in vars(models).items() if is_model(thing)}
     if name in classes:
         return classes[name]
     # KerasHub registers models of its own, which have no preprocessor here.
@@ -109,6 +109,7 @@ def check_experiment(experiment: Experiment) -> Classes:
     """
     from tfmrc.training.base import COMMON, training_function
 
+    import_modules(experiment.imports)
     check_sources(experiment)
     classes = classes_of(experiment)
     of_model = {key: value for key, value in experiment.model.items() if key not in RESERVED}
@@ -129,11 +130,9 @@ def check_experiment(experiment: Experiment) -> Classes:
         _check_encoder(experiment, classes)
     if experiment.contextual:
         _check_contextual(experiment, classes)
-    makes_questions = any(source.spans == "cloze" for source in experiment.sources)
-    if experiment.tagger is not None and not makes_questions and not reads_tags(classes):
+    if experiment.tagger is not None and not reads_tags(classes):
         raise ValueError(
-            f"{classes.preprocessor.__name__} reads no tags, and no source has `spans: cloze`. "
-            f"Received: tagger={experiment.tagger!r}"
+            f"{classes.preprocessor.__name__} reads no tags. Received: tagger={experiment.tagger!r}"
         )
     chosen = experiment.vocabulary
     if chosen.rows_from_encoder and (chosen.vectors is not None or not experiment.encoder):

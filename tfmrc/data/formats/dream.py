@@ -7,10 +7,12 @@ from typing import Any
 from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.formats.json_stream import json_items
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 from tfmrc.data.transforms.windows import covered, windows
 
 
+@register_format("dream")
 def read_dream(
     path: str | PathLike,
     *,
@@ -57,9 +59,8 @@ def read_dream(
     """
 
     def read(report: Report) -> Iterator[Example]:
-        number = 0
         with open_binary(path) as file:
-            for number, record in json_items(file, path, None, "dialogue", report):
+            for number, record in json_items(file, path, None, "dialogue"):
                 location = RecordLocation(path, f"dialogue {number}")
                 try:
                     turns, questions, name = _parts(record, location)
@@ -78,8 +79,6 @@ def read_dream(
                         continue
                     report.location = RecordLocation(path, f"dialogue {number}, question {count}")
                     yield example
-        if not number and not report.skipped:
-            raise RecordError("contains no dialogue", path=path, record="file")
 
     return ExampleStream(read, on_error)
 
@@ -128,14 +127,11 @@ def _example(
             f"Received: answer={short(answer)}, choice={short(choices)}",
             "answer",
         )
-    try:
-        return Example(
-            id=name,
-            question=text,
-            passages=passages,
-            answers={style: (answer,)},
-            answerable=True,
-            group=group,
-        )
-    except ValueError as error:
-        raise location.error(str(error)) from error
+    return location.example(
+        id=name,
+        question=text,
+        passages=passages,
+        answers={style: (answer,)},
+        answerable=True,
+        group=group,
+    )

@@ -7,12 +7,14 @@ from typing import Any
 from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_items
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 
 FREE = -1
 """The ``answer_start`` of a free-form answer, which does not occur in its context."""
 
 
+@register_format("squad")
 def read_squad(
     path: str | PathLike, *, style: str = "span", on_error: OnError = "raise"
 ) -> ExampleStream:
@@ -54,14 +56,11 @@ def read_squad(
     """
 
     def read(report: Report) -> Iterator[Example]:
-        number = 0
         with open_binary(path) as file:
-            for number, article in json_items(file, path, "data", "article", report):
+            for number, article in json_items(file, path, "data", "article"):
                 yield from _article(
                     article, RecordLocation(path, f"article {number}"), style, report
                 )
-        if not number and not report.skipped:
-            raise RecordError("contains no article", path=path, record="file", field="data")
 
     return ExampleStream(read, on_error)
 
@@ -124,16 +123,13 @@ def _question(
         texts.append(text)
         if start != FREE:
             spans.append(Span(0, start, start + len(text)))
-    try:
-        return Example(
-            id=name,
-            question=question,
-            passages=(context,),
-            answers={style: tuple(texts)} if texts else {},
-            answerable=True if texts else (False if impossible else None),
-            relevance=None if impossible is None and not texts else (bool(texts),),
-            spans=tuple(spans),
-            group=title,
-        )
-    except ValueError as error:
-        raise location.error(str(error)) from error
+    return location.example(
+        id=name,
+        question=question,
+        passages=(context,),
+        answers={style: tuple(texts)} if texts else {},
+        answerable=True if texts else (False if impossible else None),
+        relevance=None if impossible is None and not texts else (bool(texts),),
+        spans=tuple(spans),
+        group=title,
+    )

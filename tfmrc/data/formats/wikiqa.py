@@ -6,6 +6,7 @@ from os import PathLike
 
 from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.fields import RecordLocation, short
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
 
 COLUMNS = (
@@ -13,6 +14,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
+@register_format("wikiqa")
 def read_wikiqa(
     path: str | PathLike, *, style: str = "sentence", on_error: OnError = "raise"
 ) -> ExampleStream:
@@ -94,16 +96,13 @@ def _example(
         if row["Label"] == "1":
             spans.append(Span(0, len(text), len(text) + len(sentence)))
         text += sentence
-    try:
-        return Example(
-            id=name,
-            question=question,
-            passages=(text,),
-            answers={style: tuple(text[s.start : s.end] for s in spans)} if spans else {},
-            answerable=bool(spans),
-            relevance=(bool(spans),),
-            spans=tuple(spans),
-            group=document,
-        )
-    except ValueError as error:
-        raise RecordError(str(error), path=path, record=f"line {rows[0][0]}") from error
+    return location.example(
+        id=name,
+        question=question,
+        passages=(text,),
+        answers={style: tuple(text[s.start : s.end] for s in spans)} if spans else {},
+        answerable=bool(spans),
+        relevance=(bool(spans),),
+        spans=tuple(spans),
+        group=document,
+    )

@@ -212,6 +212,7 @@ def test_a_copy_is_not_loaded_before_its_end(models, words, has_manifest):
 
 
 def test_models_are_added_and_removed_while_serving(models, versions):
+    shutil.copytree(versions[4], models / "broken" / "4")  # which takes no other down
     with serve(models) as server:
         shutil.copytree(versions[3], models / "other" / "3")
         server.manager.poll()

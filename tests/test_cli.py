@@ -13,7 +13,7 @@ import tensorflow as tf
 import tfmrc
 from tests import fresh_python
 from tfmrc import cli, training
-from tfmrc.predictors.answer import Answer, Word
+from tfmrc.predictors import GeneratedText, Word
 from tfmrc.predictors.span_answer import SpanAnswer
 
 
@@ -389,7 +389,7 @@ def test_a_closed_output_ends_a_command_quietly(
 def test_the_folder_of_an_answers_page_is_created(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answer = Answer(text="An owl", words=(Word("owl", "passage", 0, 3, 6, (0.0, 0.0, 1.0)),))
+    answer = GeneratedText(text="An owl", words=(Word("owl", "passage", 0, 3, 6, (0.0, 0.0, 1.0)),))
     predictor = SimpleNamespace(answer=lambda **query: answer)
     monkeypatch.setattr(cli, "_loaded", lambda model: (predictor, {}))
     page = tmp_path / "pages/of/page.html"
@@ -401,7 +401,7 @@ def test_the_folder_of_an_answers_page_is_created(
 def test_an_answer_is_printed_before_its_page_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answers = [Answer(text="An owl"), SpanAnswer(text="An owl", start=0, end=6)]
+    answers = [GeneratedText(text="An owl"), SpanAnswer(text="An owl", start=0, end=6)]
     predictor = SimpleNamespace(answer=lambda **query: answers.pop(0))
     monkeypatch.setattr(cli, "_loaded", lambda model: (predictor, {}))
     asked = ["answer", str(tmp_path), "--question", "Who flew?", "--passage", "An owl flew."]

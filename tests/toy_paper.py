@@ -6,8 +6,6 @@ question. Nothing in tfmrc knows these classes.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from operator import itemgetter
 from typing import Any
 
 import keras
@@ -94,7 +92,8 @@ class ToyPredictor(Predictor[Result]):
         return (Task("answer", "answer", self.preprocessor.styles[0]),)
 
     def build_signatures(self, options: ToyOptions) -> dict[str, Any]:
-        def answer(question, passage):
+        def answer(question, passages):
+            passage = tf.strings.reduce_join(passages, axis=1, separator=" ")
             source = self.preprocessor.source(question, passage)
             inputs = {name: source[name] for name in ("question_ids", "passage_ids")}
             chances = self.model(inputs)["position"]
@@ -105,24 +104,19 @@ class ToyPredictor(Predictor[Result]):
             enough = probability >= options.least_probability
             return {"answer": tf.where(enough, words, ""), "probability": probability}
 
-        texts = [tf.TensorSpec([None], tf.string, name=name) for name in ("question", "passage")]
-        return {"serving_default": tf.function(answer, input_signature=texts)}
+        question = tf.TensorSpec([None], tf.string, name="question")
+        passages = tf.TensorSpec([None, None], tf.string, name="passages")
+        return {"serving_default": tf.function(answer, input_signature=[question, passages])}
 
     def predict_batch(
         self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
     ) -> Iterable[Result]:
-        # Each passage is read alone, and the most probable answer is taken, as an export does.
-        passages = [query.passages or ("",) for query in queries]
         inputs = {
-            "question": [
-                q.question for q, texts in zip(queries, passages, strict=True) for _ in texts
-            ],
-            "passage": [text for texts in passages for text in texts],
+            "question": [query.question for query in queries],
+            "passages": [query.passages for query in queries],
         }
         outputs = self.run("serving_default", inputs, **options)
-        rows = zip(outputs["answer"], outputs["probability"], strict=True)
-        for texts in passages:
-            answer, chance = max(islice(rows, len(texts)), key=itemgetter(1))
+        for answer, chance in zip(outputs["answer"], outputs["probability"], strict=True):
             yield Result(answer.decode(), probability=float(chance))
 
     def max_length(self, options: ToyOptions) -> int:

@@ -774,8 +774,6 @@ def _graphs_as_they_are(model: str) -> Iterator[None]:
 def _answer(options: Any) -> None:
     import json
 
-    from tfmrc.predictors import Answer
-
     with _graphs_as_they_are(options.model):
         predictor, search = _loaded(options.model)
         answer = predictor.answer(
@@ -786,19 +784,20 @@ def _answer(options: Any) -> None:
     else:
         print(answer.describe())
     if options.html is not None:
-        if not isinstance(answer, Answer):
+        if answer.text and not getattr(answer, "words", ()):
             raise ValueError(
                 "A page shows the source of each word, which only Masque returns. "
                 f"Received: --html {options.html}"
             )
         from tfmrc import evaluation
 
+        relevance = getattr(answer, "relevance", None)
         words = evaluation.attribution_of(answer.to_json().get("words", ()))
         page = evaluation.attribution_html(
             **words,
             question=options.question,
-            passages=options.passage[: len(answer.relevance or options.passage)],
-            relevance=answer.relevance,
+            passages=options.passage[: len(relevance or options.passage)],
+            relevance=relevance,
             title=answer.text or "(no answer)",
             note=", style ".join(part for part in (options.model, options.style) if part),
         )

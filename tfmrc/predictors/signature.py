@@ -20,7 +20,7 @@ from tfmrc.predictors.errors import RequestError
 from tfmrc.predictors.inputs import check_names, cut_passages, status_message
 from tfmrc.predictors.model_config import ModelConfig, find_models
 from tfmrc.predictors.process import check_process, this_process
-from tfmrc.storage.manifest import manifest_of, verify_files
+from tfmrc.storage.manifest import EXPORT_FORMAT, manifest_of, verify_files
 from tfmrc.utils.files import check_links
 
 __all__ = ["SavedModel", "SavedSignature", "newest_version"]
@@ -28,19 +28,6 @@ __all__ = ["SavedModel", "SavedSignature", "newest_version"]
 
 #: One long row lengthens all others; without a limit a small request could take all memory.
 MAX_ELEMENTS = 2**22
-
-#: Exceptions that TensorFlow raises for damaged or unknown files.
-LOADING_ERRORS = (
-    tf.errors.OpError,
-    AssertionError,
-    AttributeError,
-    IndexError,
-    KeyError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
 
 
 def newest_version(path: str | PathLike[str]) -> Path:
@@ -81,7 +68,7 @@ class SavedModel:
     Raises:
         FileNotFoundError: If there is no SavedModel.
         tfmrc.storage.DamagedError: If a file differs from what was written.
-        ValueError: If TensorFlow cannot load it.
+        ValueError: If TensorFlow cannot load it, or an earlier tfmrc exported it.
         RuntimeError: In a process that was forked after a predictor was made or loaded.
     """
 
@@ -89,13 +76,18 @@ class SavedModel:
         this_process()  # an error before anything is loaded
         self.path = newest_version(path)
         self.card = _card(self.path)
+        if self.card and self.card.get("format") != EXPORT_FORMAT:
+            raise ValueError(
+                f"{self.path} was exported by another tfmrc, with other inputs and outputs: export "
+                "it again."
+            )
         check_links(self.path)
         if verify and (self.card or manifest_of(self.path) is not None):
             verify_files(self.path)
         try:
             with _without_warnings():
                 self._model = tf.saved_model.load(str(self.path))
-        except LOADING_ERRORS as error:
+        except Exception as error:  # of many kinds
             raise ValueError(
                 f"{self.path} cannot be loaded as a SavedModel; it is damaged, or uses operations "
                 f"that are not installed: {error}"

@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Any, Self
 from urllib.parse import unquote
 
-from tfmrc.predictors.answer import Answer
 from tfmrc.predictors.errors import RequestError
-from tfmrc.predictors.generated import GeneratedQuestion
+from tfmrc.predictors.generated import GeneratedText
 from tfmrc.predictors.queries import (
     SignatureQuery,
     answer_query,
     ask_query,
     check_finds_answers,
+    read_answer,
 )
 from tfmrc.predictors.result import Result
 from tfmrc.predictors.task import stream_of_passages
@@ -145,13 +145,13 @@ class _Base:
 
     def _needs_style(self, signatures: Mapping[str, Sequence[str]]) -> bool:
         name = "answer" if "answer" in signatures else "serving_default"
-        return {"passages", "style"} <= set(signatures.get(name, ()))
+        return "style" in signatures.get(name, ())
 
 
 def _columns(
-    questions: Sequence[str], passages: Sequence[Sequence[str]], styles: Sequence[str]
+    questions: Sequence[str], passages: Sequence[Sequence[str]], styles: Sequence[str] | None
 ) -> dict[str, list[Any]]:
-    """Returns the inputs of Masque's signature; rows of passages are padded.
+    """Returns the inputs of a signature; rows of passages are padded.
 
     Raises:
         TypeError: If a question has a single text in place of a list of passages.
@@ -161,12 +161,12 @@ def _columns(
             "`passages` holds a list of passages per question: put a single one in a list. "
             f"Received: {single!r:.80}"
         )
-    return {"question": list(questions), "passages": _padded(passages), "style": list(styles)}
-
-
-def _padded(passages: Sequence[Sequence[str]]) -> list[list[str]]:
     width = max(map(len, passages), default=0)
-    return [[*row, *[""] * (width - len(row))] for row in passages]
+    columns: dict[str, list[Any]] = {
+        "question": list(questions),
+        "passages": [[*row, *[""] * (width - len(row))] for row in passages],
+    }
+    return columns if styles is None else columns | {"style": list(styles)}
 
 
 def _check_order(inputs: Any, signature: Any) -> None:
@@ -178,11 +178,8 @@ def _check_order(inputs: Any, signature: Any) -> None:
         )
 
 
-def _answers(outputs: Mapping[str, Any], passages: Sequence[Sequence[str]]) -> list[Answer]:
-    return [
-        Answer.from_outputs(outputs, row, num_passages=len(texts))
-        for row, texts in enumerate(passages)
-    ]
+def _answers(outputs: Mapping[str, Any], passages: Sequence[Sequence[str]]) -> list[Result]:
+    return [read_answer(outputs, row, len(texts)) for row, texts in enumerate(passages)]
 
 
 class Client(_Base):
@@ -249,7 +246,7 @@ class Client(_Base):
                 tells. Default: None.
 
         Returns:
-            An `Answer`, `SpanAnswer`, `GeneratedText` or `Result`, as of the exported predictor.
+            A `SpanAnswer` or `GeneratedText`, as of the exported predictor.
 
         Raises:
             RequestError: If the server refuses the request; the message is the server's.
@@ -262,9 +259,7 @@ class Client(_Base):
             )
         )
 
-    def ask(
-        self, *, passage: str, answer: str, answer_start: int | None = None
-    ) -> GeneratedQuestion:
+    def ask(self, *, passage: str, answer: str, answer_start: int | None = None) -> GeneratedText:
         """Generates a question about an answer; see `tfmrc.Predictor.ask`.
 
         Args:
@@ -277,12 +272,12 @@ class Client(_Base):
             RequestError: If the server refuses the request; the message is the server's.
             ConnectionError: If there is no server.
         """
-        question: GeneratedQuestion = self._run(
+        question: GeneratedText = self._run(
             ask_query(self.signatures(), passage, answer, answer_start)
         )
         return question
 
-    def generate_from_passage(self, passages: Iterable[str]) -> Iterator[list[GeneratedQuestion]]:
+    def generate_from_passage(self, passages: Iterable[str]) -> Iterator[list[GeneratedText]]:
         """Generates questions about answer candidates of each passage.
 
         Args:
@@ -297,21 +292,22 @@ class Client(_Base):
         check_finds_answers(self.signatures())
         for passage in stream_of_passages(passages):
             outputs = self.run({"passage": [passage]}, "generate_from_passage")
-            yield GeneratedQuestion.of_candidates(outputs, 0)
+            yield GeneratedText.of_candidates(outputs, 0)
 
     def predict(
         self,
         *,
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
-        styles: Sequence[str],
-    ) -> list[Answer]:
-        """Answers several questions with a served Masque, in one request.
+        styles: Sequence[str] | None = None,
+    ) -> list[Result]:
+        """Answers several questions in one request.
 
         Args:
             questions: list of str. The questions.
             passages: list of lists of str. The passages of each question.
-            styles: list of str. The style of each answer.
+            styles: list of str or None. The style of each answer, of a model with styles.
+                Default: None.
 
         Raises:
             RequestError: If the server refuses the request; the message is the server's.
@@ -325,8 +321,7 @@ class Client(_Base):
     ) -> dict[str, Any]:
         """Runs any signature of any model; every output has a row per example.
 
-        `Answer.from_outputs`, `SpanAnswer.from_outputs`, `GeneratedText.from_outputs` and
-        `GeneratedQuestion.about` read a row.
+        `SpanAnswer.from_outputs` and `GeneratedText.from_outputs` read a row.
 
         Args:
             inputs: dict. For each input the values, one per example.
@@ -444,7 +439,7 @@ class AsyncClient(_Base):
 
     async def ask(
         self, *, passage: str, answer: str, answer_start: int | None = None
-    ) -> GeneratedQuestion:
+    ) -> GeneratedText:
         """Generates a question about an answer; see `Client.ask`.
 
         Args:
@@ -453,14 +448,14 @@ class AsyncClient(_Base):
             answer_start: int or None. Offset of its first character in the passage; None for its
                 first occurrence. Default: None.
         """
-        question: GeneratedQuestion = await self._run(
+        question: GeneratedText = await self._run(
             ask_query(await self.signatures(), passage, answer, answer_start)
         )
         return question
 
     async def generate_from_passage(
         self, passages: Iterable[str]
-    ) -> AsyncIterator[list[GeneratedQuestion]]:
+    ) -> AsyncIterator[list[GeneratedText]]:
         """Generates questions about answer candidates; see `Client.generate_from_passage`.
 
         Args:
@@ -472,21 +467,22 @@ class AsyncClient(_Base):
         check_finds_answers(await self.signatures())
         for passage in stream_of_passages(passages):
             outputs = await self.run({"passage": [passage]}, "generate_from_passage")
-            yield GeneratedQuestion.of_candidates(outputs, 0)
+            yield GeneratedText.of_candidates(outputs, 0)
 
     async def predict(
         self,
         *,
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
-        styles: Sequence[str],
-    ) -> list[Answer]:
-        """Answers several questions with a served Masque, in one request; see `Client.predict`.
+        styles: Sequence[str] | None = None,
+    ) -> list[Result]:
+        """Answers several questions in one request; see `Client.predict`.
 
         Args:
             questions: list of str. The questions.
             passages: list of lists of str. The passages of each question.
-            styles: list of str. The style of each answer.
+            styles: list of str or None. The style of each answer, of a model with styles.
+                Default: None.
         """
         return _answers(await self.run(_columns(questions, passages, styles)), passages)
 

@@ -324,13 +324,13 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         "validation_padding": padding_share(dev),
         "machine": hardware,
     }
-    model.trained_outputs = None  # the log has those of all epochs, before a resume too
-    predictor = classes_of(experiment).predictor(model, preprocessor)
     parts = _trained_parts(fitted, folder / folders.LOG)
     if start is not None and parts is not None:  # trained before, if not now
-        earlier = model.output if start.trained_parts is None else start.trained_parts
+        earlier = start.model.trained_outputs or model.output
         parts = [name for name in model.output if name in parts or name in earlier]
-    predictor.trained_parts = parts
+    model.trained_outputs = None  # the log has those of all epochs, before a resume too
+    predictor = classes_of(experiment).predictor(model, preprocessor)
+    model.trained_outputs = None if parts is None else tuple(parts)
     folders.check_room(folder, 3 * 4 * model.count_params(), "the trained predictor")
     predictor.save(folder / folders.PREDICTOR, metrics={"training": facts})
     evaluation.plot_learning_curves(folder / folders.LOG, folder / "learning_curves")

@@ -20,7 +20,7 @@ REQUESTS = {
     },
     "san": {
         "question": [QUESTION, *ODD],
-        "passage": [PASSAGES[0], "", "\u200b", "x" * 300],
+        "passages": [PASSAGES[:1], [""], ["\u200b"], ["x" * 300]],
     },
 }
 MADE = {"masque": masque_with_elmo, "san": san_with_cove}

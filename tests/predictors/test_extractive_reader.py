@@ -12,7 +12,7 @@ import pytest
 import tfmrc
 from tests.encoders import hugging_face_cases, unigram_tokenizers
 from tests.predictors.reader_reference import best_answers
-from tfmrc import Predictor, cli, data, encoders, models, preprocessing, training
+from tfmrc import Predictor, cli, encoders, models, preprocessing, training
 from tfmrc.experiments.answering import folder_digest
 from tfmrc.experiments.predictor import load_saved
 from tfmrc.predictors import ExportedPredictor, ensemble_predictor, reader_windows
@@ -82,6 +82,7 @@ def test_spans_of_all_windows_and_passages(predictor, align, without_graphs):
         expected, none = best_answers(windows, 6, 5, align)
         count = len(expected)
         names = ("probabilities", "answer_passages", "starts", "ends")
+        assert outputs["passage"][row] == (expected[0][1] if count else -1)
         result = list(zip(*(outputs[name][row, :count].tolist() for name in names), strict=True))
         assert [r[1:] for r in result] == [e[1:] for e in expected]
         np.testing.assert_allclose([r[0] for r in result], [e[0] for e in expected], rtol=1e-4)
@@ -141,19 +142,6 @@ def test_an_example_alone_and_in_a_batch(predictor, without_graphs):
         )
 
 
-def test_requests_of_other_types_name_what_is_expected(predictor):
-    rows = [{"question": "Who flew?", "passages": ["An owl flew."]}]
-    with pytest.raises(TypeError, match=r"`tfmrc.data.read_table\(rows\)`.*Received: dict"):
-        list(predictor.predict(rows))
-    [result] = predictor.predict(data.read_table(rows))
-    assert result == predictor.answer(question="Who flew?", passages="An owl flew.")
-    for passages in (None, {"a": "An owl flew."}):
-        with pytest.raises(TypeError, match="`passages` must be a text or a list of texts"):
-            predictor.answer(question="Who flew?", passages=passages)
-    with pytest.raises(TypeError, match="`question` must hold strings.*question=None"):
-        predictor.answer(question=None, passages="An owl flew.")
-
-
 def test_no_answer(predictor, without_graphs):
     question, passages = REQUEST["question"][0], REQUEST["passages"][0]
     plain = predictor.answer(question=question, passages=passages)
@@ -173,16 +161,6 @@ def test_no_answer(predictor, without_graphs):
         )
         assert answer.text == text
         assert answer.probability == pytest.approx(plain.probability if text else none, abs=1e-6)
-    with pytest.raises(ValueError, match=r"from 0 to 1. Received: no_answer_threshold=1.5"):
-        predictor.answer(question=question, passages=passages, no_answer_threshold=1.5)
-
-
-def test_saved(predictor, tmp_path, without_graphs):
-    predictor.save(tmp_path / "saved")
-    again = tfmrc.load(tmp_path / "saved")
-    outputs = predictor.run("serving_default", REQUEST)
-    for name, values in again.run("serving_default", REQUEST).items():
-        np.testing.assert_array_equal(values, outputs[name])
 
 
 def test_an_ensemble_reads_by_the_mean_of_its_members_scores(predictor, tmp_path, without_graphs):
@@ -404,7 +382,7 @@ def test_commands_take_the_folder(predictor, tmp_path, capsys, without_graphs):
 def test_folders_of_other_kinds_are_refused(predictor, tmp_path):
     folder = predictor.save_hugging_face(tmp_path / "reader")
     (folder / "manifest.json").unlink()
-    with pytest.raises(FileExistsError, match="holds something else"):
+    with pytest.raises(FileExistsError, match="which is no part"):
         predictor.save_hugging_face(folder)
 
     def changed(name, **changes):

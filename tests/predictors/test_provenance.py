@@ -45,9 +45,9 @@ def test_the_largest_term_names_the_source_and_the_largest_attention_the_place()
     kinds = [kind.decode() for kind in found["sources"].numpy()[0]]
     v, q, p = "vocabulary", "question", "passage"
     assert kinds == [p, q, p, q, v, v, v]
-    np.testing.assert_array_equal(found["passage_indices"], [[0, -1, 1, -1, -1, -1, -1]])
-    np.testing.assert_array_equal(found["starts"], [[21, 0, 31, 4, -1, -1, -1]])
-    np.testing.assert_array_equal(found["ends"], [[22, 3, 32, 6, -1, -1, -1]])
+    np.testing.assert_array_equal(found["word_passages"], [[0, -1, 1, -1, -1, -1, -1]])
+    np.testing.assert_array_equal(found["word_starts"], [[21, 0, 31, 4, -1, -1, -1]])
+    np.testing.assert_array_equal(found["word_ends"], [[22, 3, 32, 6, -1, -1, -1]])
     np.testing.assert_array_equal(
         found["source_texts"], [[b"FIVE", b"Five", b"x2", b"?", b"", b"", b""]]
     )

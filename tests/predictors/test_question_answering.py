@@ -82,12 +82,6 @@ def test_the_answers_before_a_blank_question_of_a_generator_are_not_lost(answere
     assert next(results)["answer"] == next(results)["answer"]
     with pytest.raises(ValueError, match="not blank"):
         next(results)
-    queries = answerer.predictor.predict(
-        iter([data.Example(id="1", question=QUESTION, passages=(CONTEXT,)), {"question": QUESTION}])
-    )
-    assert next(queries).text
-    with pytest.raises(TypeError, match="An example is a"):
-        next(queries)
 
 
 def test_a_blank_question_of_a_list_is_refused_before_the_others_are_read(answerer, monkeypatch):

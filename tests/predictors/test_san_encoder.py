@@ -18,12 +18,12 @@ PIECES = [*WORDS, "##s", "##l", "mi", "##n", "m", "t", "1", ",", "'"]
 LONG = " ".join(f"Word{n}, 川 and {n}." for n in range(12))
 REQUEST = {
     "question": ["How high is Mt. Brannoch?", "Who named the mill?", "", "?", "Who"],
-    "passage": [
-        "Mt. Brannoch is 1,310.5 metres high; the mill isn't.",
-        LONG,
-        "A hill.",
-        "",
-        "hill",
+    "passages": [
+        ["Mt. Brannoch is 1,310.5 metres high; the mill isn't."],
+        [LONG, ""],
+        ["A hill."],
+        [""],
+        ["hill"],
     ],
 }
 OPTIONS = {"num_return_sequences": 3, "max_length": 4}
@@ -71,7 +71,7 @@ DESIGNS = [
 @pytest.mark.parametrize("use, reading, answer", DESIGNS)
 def test_padding_and_batches_change_no_answer(use, reading, answer):
     predictor = make(use, reading, answer)
-    together = run(predictor, REQUEST["question"], REQUEST["passage"], **OPTIONS)
+    together = run(predictor, REQUEST["question"], REQUEST["passages"], **OPTIONS)
     for row, (question, passage) in enumerate(zip(*REQUEST.values(), strict=True)):
         alone = run(predictor, [question], [passage], **OPTIONS)
         for name, values in together.items():
@@ -92,7 +92,7 @@ def test_saved_and_loaded(use, reading, answer, tmp_path):
     assert again.model.get_config() == predictor.model.get_config()
     assert again.preprocessor.get_config() == predictor.preprocessor.get_config()
     assert len(again.model.trainable_variables) == len(predictor.model.trainable_variables)
-    arguments = REQUEST["question"], REQUEST["passage"]
+    arguments = REQUEST["question"], REQUEST["passages"]
     expected = run(predictor, *arguments, **OPTIONS)
     found = run(again, *arguments, **OPTIONS)
     np.testing.assert_allclose(found["probabilities"], expected["probabilities"], rtol=1e-5)
@@ -103,7 +103,7 @@ def test_saved_and_loaded(use, reading, answer, tmp_path):
 def exported(tmp_path_factory):
     predictor = make()
     folder = tmp_path_factory.mktemp("models") / "spans" / "1"
-    expected = run(predictor, REQUEST["question"], REQUEST["passage"], **OPTIONS)
+    expected = run(predictor, REQUEST["question"], REQUEST["passages"], **OPTIONS)
     return predictor.export(folder, **OPTIONS), expected
 
 
@@ -118,7 +118,7 @@ def test_the_model_card_names_the_encoder(exported):
 @pytest.mark.parametrize("loader", LOADERS)
 def test_a_process_without_tfmrc_finds_the_same(exported, loader):
     folder, expected = exported
-    uneven = {"question": ["Who?"], "passage": ["A hill.", "A mill."]}
+    uneven = {"question": ["Who?"], "passages": [["A hill."], ["A mill."]]}
     found, refused = run_loader(loader, folder, [REQUEST, uneven])
     assert_same_outputs(found["outputs"], expected, rtol=1e-3)
     assert refused["code"] == 3 and "questions and passages" in refused["error"]
@@ -131,22 +131,6 @@ def test_the_same_under_tensorflow_2_20(exported, older_python, loader):
     folder, expected = exported
     (reply,) = run_loader(loader, folder, [REQUEST], older_python)
     assert_same_outputs(reply["outputs"], expected, rtol=1e-3)
-
-
-def test_model_and_preprocessor_have_an_encoder_or_neither_has():
-    with_encoder, words = make(), text.Vocabulary(WORDS, num_oov_buckets=4)
-    plain = preprocessing.SANPreprocessor(words, passage_length=20, stride=10, answer_length=5)
-    with pytest.raises(ValueError, match="in the model: True, in the preprocessor: False"):
-        Predictor(with_encoder.model, plain)
-    model = models.SAN(**plain.model_kwargs(), word_dim=8, units=4, align_dim=4)
-    with pytest.raises(ValueError, match="in the model: False, in the preprocessor: True"):
-        Predictor(model, with_encoder.preprocessor)
-
-
-def test_bad_input_gives_an_answer():
-    odd = ["a" * 5000, "\x00", b"\xff\xfe hill".decode("utf-8", "replace"), "hill " * 300, "   "]
-    found = run(make(), ["How?"] * len(odd), odd)
-    assert np.isfinite(found["probability"]).all()
 
 
 def test_it_learns_by_heart():

@@ -12,7 +12,10 @@ from tfmrc.predictors import SANPredictor
 
 REQUEST = {
     "question": ["How high is Everest?", "Who named Lhotse?"],
-    "passage": ["Everest is 8,849 metres high, Lhotse is not.", "Ada named Lhotse, Eve did not."],
+    "passages": [
+        ["Everest is 8,849 metres high, Lhotse is not."],
+        ["Ada named Lhotse, Eve did not."],
+    ],
 }
 OPTIONS = {"num_return_sequences": 2, "max_length": 4}
 

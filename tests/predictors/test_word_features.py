@@ -20,8 +20,8 @@ REQUEST = {
         "passages": [PASSAGES, ["", ""], ["the É", " "]],
         "style": ["qa"] * 3,
     },
-    "san": {"question": [QUESTION, "", "É ١"], "passage": [PASSAGES[0], "", "the É"]},
-    "daanet": {"question": [QUESTION, "", "É ١"], "passage": [PASSAGES[0], "", "the É"]},
+    "san": {"question": [QUESTION, "", "É ١"], "passages": [PASSAGES[:1], [""], ["the É"]]},
+    "daanet": {"question": [QUESTION, "", "É ١"], "passages": [PASSAGES[:1], [""], ["the É"]]},
 }
 
 

@@ -69,7 +69,7 @@ def test_a_process_without_tfmrc_gives_the_same_answers(exported, answer_arrays,
     assert_same_outputs(together["outputs"], answer_arrays)
     assert single["outputs"]["answer"] == together["outputs"]["answer"][1:2]
     np.testing.assert_allclose(
-        single["outputs"]["score"], together["outputs"]["score"][1:2], rtol=1e-5
+        single["outputs"]["scores"], together["outputs"]["scores"][1:2], rtol=1e-5
     )
 
 
@@ -77,9 +77,9 @@ def test_a_process_without_tfmrc_gives_the_same_answers(exported, answer_arrays,
 def test_compiled_gives_the_same_answers(predictor, answer_arrays):
     compiled = predictor.run("serving_default", REQUEST, **EXPORT_OPTIONS, jit_compile=True)
     np.testing.assert_array_equal(answer_arrays["answer"], compiled["answer"])
-    np.testing.assert_array_equal(answer_arrays["starts"], compiled["starts"])
+    np.testing.assert_array_equal(answer_arrays["word_starts"], compiled["word_starts"])
     np.testing.assert_array_equal(answer_arrays["sources"], compiled["sources"])
-    np.testing.assert_allclose(answer_arrays["score"], compiled["score"], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(answer_arrays["scores"], compiled["scores"], rtol=1e-4, atol=1e-5)
 
 
 def test_the_export_holds_the_words_once_and_as_text(exported, predictor):
@@ -102,18 +102,17 @@ def test_the_signature_has_the_documented_names_and_types(exported):
         "words": ("string", [None, None]),
         "sources": ("string", [None, None]),
         "source_texts": ("string", [None, None]),
-        "passage_indices": ("int32", [None, None]),
-        "starts": ("int32", [None, None]),
-        "ends": ("int32", [None, None]),
+        "word_passages": ("int32", [None, None]),
+        "word_starts": ("int32", [None, None]),
+        "word_ends": ("int32", [None, None]),
         "mixture": ("float32", [None, None, 3]),
-        "score": ("float32", [None]),
+        "passage": ("int32", [None]),
         "probability": ("float32", [None]),
-        "log_probability": ("float32", [None]),
-        "finished": ("bool", [None]),
-        "alternatives": ("string", [None, 1]),
-        "alternative_scores": ("float32", [None, 1]),
-        "alternative_log_probabilities": ("float32", [None, 1]),
-        "alternative_finished": ("bool", [None, 1]),
+        "answers": ("string", [None, 2]),
+        "scores": ("float32", [None, 2]),
+        "probabilities": ("float32", [None, 2]),
+        "log_probabilities": ("float32", [None, 2]),
+        "finished": ("bool", [None, 2]),
         "relevance": ("float32", [None, 3]),
         "answerable_probability": ("float32", [None]),
         "truncated": ("bool", [None]),
@@ -171,7 +170,7 @@ def tabled_predictor(hidden):
 def test_a_layer_with_a_table_and_a_variable_is_exported(tmp_path):
     predictor = tabled_predictor(hidden=False)
     path = predictor.export(tmp_path / "toy" / "1")
-    inputs = {"question": ["a", "b"], "passage": ["a b c b", "c"]}
+    inputs = {"question": ["a", "b"], "passages": [["a b c b"], ["c"]]}
     expected = predictor.run("serving_default", inputs)
     signature = tf.saved_model.load(str(path)).signatures["serving_default"]
     for name, values in signature(**{n: tf.constant(v) for n, v in inputs.items()}).items():
@@ -197,24 +196,24 @@ def test_a_version_is_replaced_only_on_request(tmp_path, monkeypatch):
         predictor.export(path)
     before = (path / "fingerprint.pb").stat().st_mtime_ns
     calls = []
-    monkeypatch.setattr(predictor, "build_signatures", calls.append)
+    monkeypatch.setattr(predictor, "export_signatures", calls.append)
     link = tmp_path / "hills" / "2"
     link.symlink_to(path)
     (tmp_path / "hills" / "3").write_text("notes")
     (tmp_path / "hills" / "4").mkdir()
     (tmp_path / "hills" / "4" / "thesis.txt").write_text("mine")
-    for name, words in (("2", "is a link to"), ("3", "is a file"), ("4", "holds something else")):
+    for name, words in (("2", "is a link"), ("3", "is a file"), ("4", "holds thesis.txt")):
         with pytest.raises(FileExistsError, match=words):
             predictor.export(tmp_path / "hills" / name, overwrite=True)
     (path / "notes.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match="also holds notes.txt, which tfmrc did not write"):
+    with pytest.raises(FileExistsError, match="holds notes.txt, which is no part"):
         predictor.export(path, overwrite=True)
     assert calls == []
     monkeypatch.undo()
     (path / "notes.txt").unlink()
     assert predictor.export(path, overwrite=True) == path
     assert (path / "fingerprint.pb").stat().st_mtime_ns > before
-    assert sorted(p.name for p in path.parent.iterdir()) == ["1", "2", "3", "4"]
+    assert sorted(p.name for p in path.parent.glob("[0-9]")) == ["1", "2", "3", "4"]
     assert (tmp_path / "hills" / "4" / "thesis.txt").read_text() == "mine"
 
 

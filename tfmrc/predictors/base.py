@@ -157,9 +157,6 @@ class Predictor(Generic[R]):
         """Returns a request of `serving_default` that a server runs at start-up, or None."""
         return None
 
-    def check_exportable(self) -> None:
-        """Raises a ValueError if the model cannot be exported."""
-
     def complete(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
         """Returns the inputs of a signature, completed by those that the predictor computes."""
         return inputs
@@ -439,7 +436,6 @@ class Predictor(Generic[R]):
             ValueError: If the path does not end in a number, or the graph calls Python.
             FileExistsError: If the version exists and `overwrite` is False, or it is no export.
         """
-        self.check_exportable()
         return export_saved_model(
             self,
             path,

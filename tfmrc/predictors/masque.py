@@ -126,25 +126,19 @@ class MasquePredictor(Predictor[GeneratedText]):
             for row, query in enumerate(queries)
         ]
 
-    def check_agreement(self) -> None:
-        """Raises a ValueError if sizes differ, or only one of the two has words' characters."""
-        super().check_agreement()
-        reads, has = self.model.reads_characters, self.preprocessor.characters
-        if reads != has:
-            raise ValueError(
-                "A model with a contextual embedding that reads characters needs a preprocessor "
-                "with `characters=True`, and no other model does. "
-                f"Received: characters in the model: {reads}, in the preprocessor: {has}"
-            )
+    def export_signatures(self, options: DecodingOptions) -> dict[str, Any]:
+        """Returns `serving_default`.
 
-    def check_exportable(self) -> None:
-        """Raises a ValueError if the model needs the true relevance of the passages."""
+        Raises:
+            ValueError: If the model needs the true relevance of the passages.
+        """
         if self.model.gold_ranker:
             raise ValueError(
                 "A model with ranker='gold' needs the true relevance of every passage, which "
                 "nobody has when a question is asked. Build it with ranker=True. "
                 f"Received: model={self.model.name!r}"
             )
+        return self.build_signatures(options)
 
     def warmup_request(self) -> dict[str, Any]:
         """Returns a small question for each style."""

@@ -23,7 +23,7 @@ ELSEWHERE = {
 }
 
 
-def pipeline(task: str, model: Any = None, dtype: Any = None, **options: Any) -> Any:
+def pipeline(task: str, model: Any, dtype: Any = None, **options: Any) -> Any:
     """Returns a function that answers questions, as the removed pipeline of transformers.
 
     Args:
@@ -41,14 +41,14 @@ def pipeline(task: str, model: Any = None, dtype: Any = None, **options: Any) ->
 
     Raises:
         TypeError: An option is unknown.
-        ValueError: The task is unknown, there is no model, `dtype` is given for another model than
+        ValueError: The task is unknown, `dtype` is given for another model than
             a reader of Hugging Face, or an argument of transformers asks for something else.
         FileNotFoundError: The folder does not exist.
 
     Example:
 
     >>> import tfmrc
-    >>> tfmrc.pipeline("question-answring")
+    >>> tfmrc.pipeline("question-answring", "runs/hills")
     Traceback (most recent call last):
     ...
     ValueError: The task must be 'question-answering'; did you mean 'question-answering'? \
@@ -63,8 +63,6 @@ Received: task='question-answring'
         raise ValueError(
             f"The task must be {', '.join(map(repr, TASKS))}{hint} Received: task={task!r}"
         )
-    if model is None:
-        raise ValueError("A pipeline needs a model; there is no default one. Received: model=None")
     options = _without_usual(options, model)
     if isinstance(model, str | PathLike):
         model = load(model, dtype=dtype)

@@ -163,14 +163,9 @@ class SANPreprocessor(Preprocessor):
             points of the passage, and `truncated` bool `[B]`.
 
         Raises:
-            ValueError: Annotations are missing or unknown.
             tf.errors.InvalidArgumentError: The batch sizes differ, or the numbers of tags and words
                 of a text differ.
         """
-        if set(annotations) != set(self.annotations):
-            raise ValueError(
-                f"The annotations must be {list(self.annotations)}. Received: {sorted(annotations)}"
-            )
         with tf.device(DEVICE):
             question = strings("question", question)
             passage = strings("passage", passage)

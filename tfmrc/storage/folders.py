@@ -33,20 +33,17 @@ def check_target(path: str | PathLike[str], is_ours: Callable[[Path], bool]) -> 
         FileExistsError: If there is a link, a file, or a folder with other content.
     """
     path = Path(path).absolute()
-    if path.is_symlink():
-        raise FileExistsError(f"{path} is a link. Give the folder itself, or remove the link.")
     restore(path)
-    if not path.exists():
-        return path
-    if not path.is_dir():
-        raise FileExistsError(f"{path} is a file. Give a folder, or remove the file.")
+    if path.is_symlink() or path.is_file():
+        raise FileExistsError(f"{path} is a link or a file. Give a folder.")
     files = {each.relative_to(path).as_posix() for each in path.rglob("*") if not each.is_dir()}
-    listed = set(listed_files(path))
-    others = {name for name in files - listed if Path(name).name != FILE_NAME} if listed else files
-    if others and (listed or not is_ours(path)):
+    if is_ours(path):
+        listed = listed_files(path)
+        files = {f for f in files if listed and f not in listed and Path(f).name != FILE_NAME}
+    if files:
         raise FileExistsError(
-            f"{path} holds {min(others)}, which tfmrc did not write, and is not replaced. Move "
-            "that file, or give another folder."
+            f"{path} holds {min(files)}, which is no part of what is to be written, and is not "
+            "replaced. Move it, or give another folder."
         )
     return path
 

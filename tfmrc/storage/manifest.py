@@ -92,11 +92,11 @@ def verify_files(folder: str | PathLike[str]) -> Verification:
     entries = _entries(folder)
     for name, entry in entries.items():
         path = folder / name
-        if not path.is_file():
-            raise DamagedError(f"{folder} is damaged: {name} is missing.")
+        is_there = path.is_file()
         # The size first: a cut file is found without reading it.
-        if path.stat().st_size != entry["size"] or _digest(path) != entry["sha256"]:
-            raise DamagedError(f"{folder} is damaged: {name} differs from what was written.")
+        if not is_there or path.stat().st_size != entry["size"] or _digest(path) != entry["sha256"]:
+            problem = "differs from what was written" if is_there else "is missing"
+            raise DamagedError(f"{folder} is damaged: {name} {problem}.")
     return Verification(folder, len(entries), sum(entry["size"] for entry in entries.values()))
 
 

@@ -7,8 +7,6 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tfmrc.storage.manifest import EXPORT_FORMAT
 from tfmrc.storage.parts import tool_versions
 
@@ -122,15 +120,9 @@ def _pretrained(model: Any) -> dict[str, Any]:
 
 
 def _write(path: Path, value: Any) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=_number)
+    # An option may be a number of NumPy.
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=lambda number: number.item())
     path.write_text(text + "\n", encoding="utf-8")
-
-
-def _number(value: Any) -> Any:
-    """Returns a number of NumPy, which an option may be, as one of Python."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"A {type(value).__name__} is no JSON value. Received: {value!r:.80}")
 
 
 def _signature(name: str, concrete: Any, meanings: Mapping[str, str]) -> dict[str, Any]:

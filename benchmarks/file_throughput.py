@@ -15,9 +15,9 @@ import tensorflow as tf
 from tfmrc.data.batching.dataset import padding_share
 from tfmrc.data.example import Example
 from tfmrc.data.formats.detect import file_format, read_file
+from tfmrc.data.formats.squad_passages import squad_for_masque
 from tfmrc.data.stream import ExampleStream
 from tfmrc.data.transforms.sentences import words
-from tfmrc.data.transforms.squad_masque import squad_for_masque
 from tfmrc.preprocessing import MasquePreprocessor
 
 

@@ -10,6 +10,7 @@ is imported.
 
 import argparse
 import ast
+import io
 import re
 import sys
 import tokenize
@@ -142,27 +143,44 @@ def tested(root: Path = ROOT) -> dict[str, list[str]]:
 
 
 def computed(root: Path = ROOT) -> dict[str, list[str]]:
-    """Ids to the lines of the library whose comment carries them, as `path:line`."""
+    """Ids to the functions of the library with a comment that carries them, as `path::symbol`."""
     found: dict[str, list[str]] = {}
     identifier = re.compile(rf"\b(?:{'|'.join(EQUATIONS)})-\d\d\b")
     for path in sorted((root / "tfmrc").rglob("*.py")):
-        with open(path, encoding="utf-8") as file:
-            for token in tokenize.generate_tokens(file.readline):
-                if token.type == tokenize.COMMENT:
-                    for equation in identifier.findall(token.string):
-                        line = f"{path.relative_to(root).as_posix()}:{token.start[0]}"
-                        found.setdefault(equation, []).append(line)
+        text = path.read_text(encoding="utf-8")
+        if not identifier.search(text):
+            continue
+        symbols = [(path.stem, 1, len(text)), *_symbols(ast.parse(text))]
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                line = token.start[0]
+                symbol = [name for name, first, last in symbols if first <= line <= last][-1]
+                place = f"{path.relative_to(root).as_posix()}::{symbol}"
+                for equation in identifier.findall(token.string):
+                    if place not in found.setdefault(equation, []):
+                        found[equation].append(place)
     return found
+
+
+def _symbols(node: ast.AST, where: str = "") -> Iterator[tuple[str, int, int]]:
+    """Dotted name, first and last line of classes and functions, the outer before the inner."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.ClassDef):
+            name = f"{where}{child.name}"
+            yield name, child.lineno, child.end_lineno or child.lineno
+            yield from _symbols(child, f"{name}.")
+        else:
+            yield from _symbols(child, where)
 
 
 def page(root: Path = ROOT) -> str:
     """Returns the text of docs/equations.md."""
-    tests, lines = tested(root), computed(root)
+    tests, places = tested(root), computed(root)
     parts = [
         "# Equations\n\n"
-        "Every printed equation of the four papers, the lines that compute it and the tests that "
-        "check it against an independent float64 reference. In the code each line carries its id "
-        "as a comment, so `grep -rn masque-05 tfmrc` finds it too. Written by `make equations`; "
+        "Every printed equation of the four papers, the functions that compute it and the tests "
+        "that check it against an independent float64 reference. Each line carries its id "
+        "as a comment: `grep -rn masque-05 tfmrc` finds it too. Written by `make equations`; "
         "a test checks that the page is complete and up to date.\n"
     ]
     for paper, title in TITLES.items():
@@ -171,8 +189,8 @@ def page(root: Path = ROOT) -> str:
         )
         for equation, name in names((paper,)).items():
             code = "<br>".join(
-                f"[{line.removeprefix('tfmrc/')}](../{line.replace(':', '#L')})"
-                for line in lines.get(equation, [])
+                f"[{place.split('::')[1]}](../{place.split('::')[0]})"
+                for place in places.get(equation, [])
             )
             checks = "<br>".join(
                 f"[{test.split('::', 1)[1]}](../{test.split('::')[0]})"

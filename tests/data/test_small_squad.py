@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tfmrc.data import load_small_squad, small_squad
+from tfmrc.data import load_small_squad
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = Path(small_squad.__file__).parent / "squad_files"
+FOLDER = ROOT / "tfmrc" / "data" / "squad_files"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
 SIZES = {"train": (44, 633, 2539), "test": (36, 107, 527)}
 """Articles, paragraphs and questions."""

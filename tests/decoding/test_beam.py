@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -26,7 +24,7 @@ def table_step(table):
 
 
 @pytest.mark.parametrize("min_length", [0, 2])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_one_beam_is_greedy_search(seed, min_length):
     model = RecurrentWords(batch_size=4, vocabulary_size=9, seed=seed)
     arguments = {"max_length": 7, "min_length": min_length}
@@ -36,11 +34,10 @@ def test_one_beam_is_greedy_search(seed, min_length):
         np.testing.assert_array_equal(left, right)
 
 
-@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 2.0, -0.7])
-@pytest.mark.parametrize("min_length", [0, 1, 3])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_beam_as_wide_as_the_space_is_exhaustive_search(seed, min_length, length_penalty):
-    model = RecurrentWords(batch_size=2, vocabulary_size=7, seed=seed)
+@pytest.mark.parametrize("length_penalty", [0.0, 0.6, -0.7])
+@pytest.mark.parametrize("min_length", [0, 3])
+def test_a_beam_as_wide_as_the_space_is_exhaustive_search(min_length, length_penalty):
+    model = RecurrentWords(batch_size=2, vocabulary_size=7, seed=0)
     space = len(list(every_sequence(7, 4, min_length)))
     result = beam_search(
         model.step,
@@ -187,7 +184,7 @@ def test_the_loop_goes_on_while_the_last_that_is_returned_can_be_overtaken():
 
 
 @pytest.mark.parametrize("length_penalty", [0.0, 1.5, -1.0])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_stopping_early_changes_no_result(seed, length_penalty):
     model = RecurrentWords(batch_size=3, vocabulary_size=8, seed=seed, sharpness=3.0)
     arguments = {"num_beams": 5, "max_length": 10, "length_penalty": length_penalty}
@@ -250,23 +247,6 @@ def test_everything_forbidden_still_gives_a_finite_hypothesis():
         assert float(result.log_probability[0, 0]) == LOG_ZERO
 
 
-@pytest.mark.parametrize("min_length", [0, 1])
-def test_max_length_one(min_length):
-    model = RecurrentWords(batch_size=2, vocabulary_size=8, seed=3)
-    result = beam_search(
-        model.step,
-        model.cache(4),
-        2,
-        num_beams=4,
-        num_return_sequences=4,
-        max_length=1,
-        min_length=min_length,
-    )
-    for example in range(2):
-        expected = exhaustive(model, example, 1, min_length)[:4]
-        assert [words_of(result, example, n) for n in range(4)] == [w for _, w in expected]
-
-
 def test_hypotheses_that_reach_max_length_are_returned():
     endless = np.full((6, 6), 1e-9)
     endless[:, 4], endless[:, 5] = 0.75, 0.25
@@ -321,40 +301,7 @@ def test_an_empty_batch():
     assert tuple(result.ids.shape) == (0, 1, 4)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"max_length": 0}, "max_length=0"),
-        ({"max_length": 3, "min_length": 4}, "min_length=4"),
-        ({"max_length": 3, "num_return_sequences": 3}, "num_return_sequences=3"),
-        ({"max_length": 3, "num_return_sequences": 0}, "num_return_sequences=0"),
-        ({"max_length": 3, "num_return_sequences": -1}, "num_return_sequences=-1"),
-        ({"max_length": 3, "num_return_sequences": 1.0}, "num_return_sequences=1.0"),
-        ({"max_length": 3, "eos_id": PAD}, "eos_id=0"),
-        ({"max_length": 3.0}, "max_length=3.0"),
-        ({"max_length": 3, "min_length": 1.0}, "min_length=1.0"),
-        ({"max_length": 3, "min_length": True}, "min_length=True"),
-        ({"max_length": 3, "forbidden_ids": None}, "forbidden_ids=None"),
-        ({"max_length": 3, "forbidden_ids": 3}, "forbidden_ids=3"),
-        ({"max_length": 3, "length_penalty": math.nan}, "length_penalty=nan"),
-        ({"max_length": 3, "length_penalty": "1"}, "length_penalty='1'"),
-        ({"max_length": 3, "diversity_penalty": math.inf}, "diversity_penalty=inf"),
-        ({"max_length": 3, "no_repeat_ngram_size": -1}, "no_repeat_ngram_size=-1"),
-        ({"max_length": 3, "no_repeat_ngram_size": 2.0}, "no_repeat_ngram_size=2.0"),
-        ({"max_length": 3, "num_beam_groups": 3}, "num_beam_groups=3"),
-    ],
-)
-def test_contradicting_arguments_are_named(arguments, message):
-    with pytest.raises(ValueError, match=f"Received: .*{message}"):
-        beam_search(table_step(ENDING), (), 1, num_beams=2, **arguments)
-
-
-def test_numbers_of_numpy_are_taken():
-    names = ("num_beams", "num_return_sequences", "max_length")
-    plain, other = (
-        beam_search(table_step(ENDING), (), 1, length_penalty=zero, **dict.fromkeys(names, two))
-        for zero, two in ((0.0, 2), (np.float32(0), np.int64(2)))
-    )
-    np.testing.assert_array_equal(plain.ids, other.ids)
-    greedy = greedy_search(table_step(ENDING), (), 1, max_length=np.int64(2), eos_id=np.int64(3))
-    np.testing.assert_array_equal(greedy.ids, plain.ids[:, :1])
+@pytest.mark.parametrize("wrong", [{"num_return_sequences": 3}, {"num_beam_groups": 3}])
+def test_numbers_of_beams_that_contradict_each_other(wrong):
+    with pytest.raises(ValueError, match=rf"Received: num_beams=2.*{[*wrong][0]}=3"):
+        beam_search(table_step(ENDING), (), 1, num_beams=2, max_length=3, **wrong)

@@ -31,37 +31,6 @@ def test_a_wide_beam_finds_all_sequences_without_a_repeated_ngram(size):
         np.testing.assert_allclose(score, [s for s, _ in right[:selected]], rtol=1e-5)
 
 
-def test_no_rule_and_one_group_are_plain_beam_search():
-    model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
-    arguments = {"num_beams": 4, "num_return_sequences": 4, "max_length": 6}
-    plain = beam_search(model.step, model.cache(4), 3, **arguments)
-    same = beam_search(
-        model.step, model.cache(4), 3, num_beam_groups=1, diversity_penalty=9.0, **arguments
-    )
-    for left, right in zip(plain, same, strict=True):
-        np.testing.assert_array_equal(left, right)
-
-
-def test_defaults():
-    model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
-    arguments = {"num_beams": 4, "max_length": 6}
-    plain = beam_search(model.step, model.cache(4), 3, **arguments)
-    same = beam_search(
-        model.step, model.cache(4), 3, num_return_sequences=1, min_length=0, length_penalty=0.0,
-        no_repeat_ngram_size=0, num_beam_groups=1, **arguments,
-    )  # fmt: skip
-    assert plain.ids.shape == (3, 1, 6)
-    for left, right in zip(plain, same, strict=True):
-        np.testing.assert_array_equal(left, right)
-    diverse = {"num_beam_groups": 2, "num_return_sequences": 4, **arguments}
-    groups = beam_search(model.step, model.cache(4), 3, **diverse)
-    same = beam_search(model.step, model.cache(4), 3, diversity_penalty=0.5, **diverse)
-    other = beam_search(model.step, model.cache(4), 3, diversity_penalty=1.5, **diverse)
-    np.testing.assert_array_equal(groups.ids, same.ids)
-    assert not np.array_equal(groups.ids, other.ids)
-    assert (np.diff(groups.score, axis=1) <= 0).all(), "the two groups are merged"
-
-
 def test_groups_without_cost_are_searches_of_their_own():
     model = RecurrentWords(batch_size=3, vocabulary_size=9, seed=2)
     result = beam_search(
@@ -106,22 +75,6 @@ def test_groups_that_have_ended_wait_for_an_open_one_that_is_better():
     np.testing.assert_allclose(result.log_probability[0], np.log(expected), rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"num_beam_groups": 3},
-        {"num_beam_groups": 0},
-        {"num_beam_groups": -1},
-        {"diversity_penalty": -1.0},
-        {"no_repeat_ngram_size": -1},
-    ],
-)
-def test_what_makes_no_sense_is_refused(wrong):
-    model = RecurrentWords(batch_size=1, vocabulary_size=9)
-    with pytest.raises(ValueError, match="Received"):
-        beam_search(model.step, model.cache(4), 1, num_beams=4, max_length=3, **wrong)
-
-
 PRICE = np.linspace(0.0, 1.5, 6).astype("float32")
 
 
@@ -161,20 +114,6 @@ def test_a_wide_beam_with_a_cost_is_exhaustive_search_with_that_cost(length_pena
         assert words_of(early, example) == right[0][1]
         own = model.log_probability(example, right[0][1])
         np.testing.assert_allclose(result.log_probability[example, 0], own, rtol=1e-5)
-
-
-def test_groups_are_merged_by_their_scores_with_cost():
-    model = RecurrentWords(batch_size=2, vocabulary_size=6, seed=5)
-    step, cache = paying(model, 4)
-    result = beam_search(
-        step, cache, 2, num_beams=4, num_return_sequences=4, max_length=5, num_beam_groups=2,
-        cost=lambda cache: cache["paid"],
-    )  # fmt: skip
-    assert (np.diff(result.score, axis=1) <= 0).all()
-    for example, n in np.ndindex(2, 4):
-        words = words_of(result, example, n)
-        own = model.log_probability(example, words) - PRICE[[2, *words[:-1]]].sum()
-        np.testing.assert_allclose(result.score[example, n], own, rtol=1e-4)
 
 
 def test_what_an_ended_hypothesis_has_paid_it_keeps():

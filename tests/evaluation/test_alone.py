@@ -30,9 +30,3 @@ def test_scoring_on_the_command_line_needs_no_tensorflow(tmp_path: Path) -> None
     run = "import runpy; sys.argv = ['x', 'answers', *{!r}]; "
     run += "runpy.run_module('tfmrc.evaluation', run_name='__main__')"
     assert "100.00" in fresh_python.run("-c", block + run.format(names))
-
-
-def test_every_public_name_is_there() -> None:
-    from tfmrc import evaluation
-
-    assert [name for name in evaluation.__all__ if not hasattr(evaluation, name)] == []

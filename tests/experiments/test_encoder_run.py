@@ -1,8 +1,6 @@
 """An experiment with a pretrained encoder: trained, evaluated and exported from its YAML file."""
 
 import json
-import sqlite3
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,9 +10,7 @@ import tfmrc
 from tests.experiments.test_run import CONFIG, example
 from tests.running import eagerly
 from tfmrc import Predictor, cli, data, encoders, experiments, models, training
-from tfmrc.experiments import run_folder
 from tfmrc.experiments.building import build_encoder, check_experiment, compile_arguments
-from tfmrc.experiments.steps.train import encoder_cache
 
 WORDS = "who ran home ? . slept all day it rained ann bob ##eo cl dan eve finn gus hal".split()
 ENCODER = {
@@ -46,22 +42,6 @@ def folder(tmp_path_factory):
     return made
 
 
-def test_the_runs_of_a_grid_share_the_states_of_their_encoder(folder, tmp_path):
-    encoder = encoders.from_vocabulary(WORDS, trainable_layers="none")
-    model, plain = SimpleNamespace(encoder=encoder.layer), SimpleNamespace(encoder=None)
-    settings = [f"encoder={{preset: {folder / 'encoder'}}}", "training.cache_encoder=true"]
-    cached = experiments.load(folder / "config.yaml", *settings)
-    with run_folder.open_run(cached, tmp_path / "grid"):
-        for name in ("a-1", "b-1"):
-            states = encoder_cache(cached, model, tmp_path / "grid" / name)
-            assert states.folder == tmp_path / "grid" / "encoder_states"
-    assert encoder_cache(cached, model, tmp_path / "alone").folder.parent.name == "alone"
-    with encoder_cache(experiments.load(folder / "config.yaml"), model, tmp_path) as nothing:
-        assert nothing is None and model.encoder.state_cache is None
-    with pytest.raises(ValueError, match="reads no encoder"):
-        encoder_cache(cached, plain, tmp_path)
-
-
 @pytest.mark.slow  # test_squad_demo and test_generation_encoder_run are the quick ones
 def test_train_evaluate_export(folder, tmp_path):
     run, export = folder / "run", tmp_path / "small" / "1"
@@ -73,14 +53,11 @@ def test_train_evaluate_export(folder, tmp_path):
         "training.optimizer={warmup_steps: 1, ema: 0.5, encoder_learning_rate: 0.0}",
         "training.steps=2",
         "training.eval_every_steps=2",
-        "training.cache_encoder=true",
     ]
     command = ["train", str(folder / "config.yaml"), "--data", str(folder), "--run", str(run)]
     with eagerly():
         assert cli.main([*command, "--set", *settings]) == 0
         assert cli.main(["evaluate", str(run)]) == 0
-    (states,) = (run / "encoder_states").glob("*.sqlite")
-    assert sqlite3.connect(states).execute("SELECT COUNT(*) FROM states").fetchone()[0] > 2
     predictor = Predictor.load(run / "predictor")
     encoder, vocabulary = predictor.model.encoder, predictor.preprocessor.vocabulary
     assert encoder.preset["name"] == str(folder / "encoder")

@@ -18,12 +18,12 @@ from tests.running import eagerly
 from tfmrc import Predictor, cli, data, experiments
 from tfmrc.encoders import load_cove
 from tfmrc.evaluation import read_predictions
-from tfmrc.experiments import find_recipe, run_folder as folders
+from tfmrc.experiments import find_recipe
 from tfmrc.experiments.answering import digest_of, model_digest, run_digest
 from tfmrc.experiments.predictor import load_run as load_once
 from tfmrc.experiments.reporting import details_of
 from tfmrc.experiments.reproduction import find_runs, read_rows, states
-from tfmrc.experiments.steps import evaluate as evaluation_step, first_look as look
+from tfmrc.experiments.steps import evaluate as evaluation_step
 from tfmrc.ops.ids import NUM_SPECIAL
 from tfmrc.predictors import SANPredictor
 
@@ -115,23 +115,6 @@ def test_runs_share_words_and_say_what_they_took(
     assert "weights" not in capsys.readouterr().out
     assert train(place, "--set", "model.units=3") == 1
     assert "model.units: 2 there, 3 here" in capsys.readouterr().err
-
-
-def test_a_first_look_tells_time_and_memory_and_leaves_the_runs_alone(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = {path: path.stat().st_mtime_ns for path in (place / "run").rglob("*")}
-    with eagerly():
-        assert train(place, "--first-look", "--set", "training.epochs=50") == 0
-    said = capsys.readouterr().out
-    assert {path: path.stat().st_mtime_ns for path in (place / "run").rglob("*")} == before
-    facts = json.loads((place / "run_first_look" / "training.json").read_text())
-    assert facts["steps"] == 10 and facts["seconds_per_step"] > 0 and facts["peak_memory_gib"] > 0.1
-    steps = 50 * (facts["records"] // 8)
-    assert f"All {4 * steps:,} steps of 4 runs would take about" in said
-    assert f"tfmrc evaluate {place / 'run_first_look'}" in said
-    config = experiments.load(place / "run_first_look" / "config.yaml")
-    assert (config.seed, config.model["answer"], config.training.epochs) == (1, "one_step", 50)
 
 
 def test_one_table_with_means_ensemble_and_pictures(
@@ -371,41 +354,6 @@ def test_tags_and_vectors(place: Path) -> None:
     assert other.preprocessor.get_config() == predictor.preprocessor.get_config()
 
 
-def test_questions_made_from_passages_then_real_ones(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The second stage has the tags and words of the first, whose questions are in no file."""
-    people = [f"{first}{last}" for first in NAMES for last in ("a", "ra", "na", "la")]
-    (place / "squad" / "people.json").write_text(json.dumps(squad(people)))
-    pipeline = spacy.blank("en")
-    ruler = pipeline.add_pipe("entity_ruler")
-    ruler.add_patterns([{"label": "PERSON", "pattern": name} for name in people])  # type: ignore[attr-defined]
-    pipeline.to_disk(place / "names")
-    [source] = SETTINGS["sources"]
-    own = {**SETTINGS, "grid": {}, "tagger": str(place / "names")}
-    (place / "after.yaml").write_text(yaml.safe_dump(own))
-    own["sources"] = [{**source, "train": "squad/people.json", "spans": "cloze"}]
-    (place / "cloze.yaml").write_text(yaml.safe_dump(own))
-    (place / "untagged.yaml").write_text(yaml.safe_dump({**own, "tagger": None}))
-    assert train(place, name="untagged.yaml", run="untagged") == 1
-    assert "need a `tagger`" in capsys.readouterr().err
-    with eagerly():
-        assert train(place, name="cloze.yaml", run="cloze") == 0
-    made = list(data.read_examples(place / "cloze" / "spans.jsonl.gz"))
-    assert {e.answers["span"][0] for e in made} <= set(people) and len(made) > len(people) / 2
-    assert all("who" in e.question.split() for e in made)
-    facts = json.loads((place / "cloze" / "data.json").read_text())["sources"][0]
-    assert facts["spans"] == {"made": len(made)}
-    assert facts["train"]["examples"] + facts["validation"]["examples"] == len(made)
-    assert facts["test"]["examples"] == 6  # of the file, as they are
-    with eagerly():
-        assert train(place, "--from", str(place / "cloze"), name="after.yaml", run="after") == 0
-    second = Predictor.load(place / "after" / "predictor")
-    first = Predictor.load(place / "cloze" / "predictor")
-    assert second.preprocessor.get_config() == first.preprocessor.get_config()
-    assert second.preprocessor.get_config()["ner_tags"] == ["PERSON"]
-
-
 def test_an_answer_without_a_span_is_counted_and_left_out(place: Path) -> None:
     examples = list(data.read_squad(place / "squad" / "train.json"))
     free = [
@@ -421,28 +369,6 @@ def test_an_answer_without_a_span_is_counted_and_left_out(place: Path) -> None:
     facts = json.loads((place / "own" / "training.json").read_text())
     left_out = facts["alignment"]["without_a_span"]
     assert 0 < left_out <= 3 and sum(facts["alignment"].values()) == facts["examples"]
-
-
-def test_a_first_look_of_one_step_says_that_it_needs_two(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(look, "train", lambda *_, **__: None)
-    monkeypatch.setattr(folders, "read_json", lambda *_: {"seconds_per_step": None, "records": 8})
-    with pytest.raises(ValueError, match="A first look needs a second step"):
-        look.first_look(experiments.load(place / "grid.yaml"), run=place / "run")
-
-
-def test_a_first_look_counts_the_steps_of_every_variant(
-    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(look, "train", lambda *_, **__: None)
-    facts = {"seconds_per_step": 36.0, "records": 80, "peak_memory_gib": 1.0}
-    monkeypatch.setattr(folders, "read_json", lambda *_: facts)
-    variants = "grid.variants={short: {training.epochs: 1}, long: {training.epochs: 9}}"
-    experiment = experiments.load(place / "grid.yaml", variants, "training.batch_size=8")
-    found = look.first_look(experiment, run=place / "run", seeds=[1])
-    assert (found["runs"], found["steps"], found["hours"]) == (2, 100, 1.0)
-    assert "All 100 steps of 2 runs would take about 60 minutes" in capsys.readouterr().out
 
 
 def test_variants_that_are_tested_on_other_questions_have_tables_of_their_own(

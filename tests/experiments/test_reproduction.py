@@ -14,7 +14,6 @@ from tfmrc.experiments.recipes import find_recipe
 from tfmrc.experiments.reproduction import Part, Row, find_runs, read_rows, states
 from tfmrc.experiments.reproduction.table import (
     commands,
-    first_looks,
     listing,
     markdown,
     needs,
@@ -141,9 +140,6 @@ def test_commands_and_missing_recipes_are_said(tmp_path: Path, recipes: Path) ->
         "tfmrc evaluate runs/b",
     ]
     assert commands(found, tmp_path / "nowhere") == []
-    assert [line.replace(str(recipes), "recipes") for line in first_looks(found, recipes)] == [
-        f"{command} --first-look" for command in made[::2]
-    ]
     assert "no recipe yet: ensemble" in listing([_state(tmp_path, recipes, lacking)])
 
 

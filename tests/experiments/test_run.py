@@ -18,7 +18,7 @@ from tfmrc.evaluation import read_predictions
 from tfmrc.evaluation.metrics import meteor
 from tfmrc.experiments.building import build_model
 from tfmrc.experiments.run_folder import locked
-from tfmrc.experiments.steps.train import _length, _trained_parts
+from tfmrc.experiments.steps.train import _epochs, _trained_parts
 from tfmrc.training import TimeLimit
 
 pytestmark = pytest.mark.usefixtures("exports_once", "predictors_once")
@@ -397,22 +397,12 @@ def test_a_stream_of_fewer_records_than_a_batch_is_trained_on(folder: Path, tmp_
 
 
 @pytest.mark.parametrize(
-    ("step", "step_in_epoch", "epoch", "last_step", "expected"),
-    [
-        (0, 0, 0, None, (10, 100, 10)),
-        (34, 4, 3, None, (10, 100, 10)),
-        (33, 0, 4, None, (11, 100, 10)),  # the fourth epoch had three steps
-        (100, 0, 10, None, (10, 100, 10)),
-        (0, 0, 0, 25, (1, 25, 25)),
-        (20, 20, 0, 25, (1, 25, 25)),
-        (20, 0, 2, 25, (3, 25, 5)),
-        (30, 0, 3, 25, (3, 25, 1)),  # nothing is left
-        (0, 0, 0, 400, (1, 100, 100)),
-    ],
+    ("step", "step_in_epoch", "epoch", "expected"),
+    [(0, 0, 0, 10), (34, 4, 3, 10), (33, 0, 4, 11), (100, 0, 10, 10)],  # the fourth had three steps
 )
-def test_epochs_that_a_run_has(step, step_in_epoch, epoch, last_step, expected) -> None:
+def test_epochs_that_a_run_has(step, step_in_epoch, epoch, expected) -> None:
     checkpoint = SimpleNamespace(step=step, step_in_epoch=step_in_epoch, epoch=epoch)
-    assert _length(checkpoint, 100, 10, last_step) == expected
+    assert _epochs(checkpoint, 100, 10) == expected
 
 
 @pytest.mark.slow  # a small model does so in tests/training/callbacks

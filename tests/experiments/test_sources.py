@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tfmrc.data import Example, Span, write_examples
-from tfmrc.experiments.formats import NO_QUESTION, Corpus, read
 from tfmrc.experiments.settings import Evaluation, Experiment, Source, Split
 from tfmrc.experiments.sources import (
     Mixed,
@@ -88,6 +87,7 @@ def test_shares_cut_by_group_and_unanswerable_ones_are_left_out(tmp_path: Path) 
     ("source", "said"),
     [
         (Source("examples", ("span",), train="none.jsonl"), "none.jsonl"),
+        (Source("squat", train="a.jsonl"), "did you mean squad?"),
         (Source("squad", ("a", "b"), train="a.jsonl"), "styles=['a', 'b']"),
         (Source("examples", ("span",), train="a.jsonl", options={"on_eror": 9}), "`on_error`"),
         (Source("examples", ("span",)), "At least one source"),
@@ -103,44 +103,6 @@ def test_wrong_sources_are_named(tmp_path: Path, source: Source, said: str) -> N
         check_sources(recipe(source))
         input_files(recipe(source), tmp_path)
     assert said in str(raised.value)
-
-
-def test_all_formats_are_read(tmp_path: Path) -> None:
-    answer = {"text": "An owl", "answer_start": 0}
-    question = {"id": "q1", "question": "Who flew?", "answers": [answer]}
-    article = {"title": "Owls", "paragraphs": [{"context": "An owl flew.", "qas": [question]}]}
-    (tmp_path / "squad.json").write_text(json.dumps({"version": "1.1", "data": [article]}))
-    dialogue = [["M: Who?"], [{"question": "Q?", "choice": ["An owl."], "answer": "An owl."}], "1"]
-    (tmp_path / "dream.json").write_text(json.dumps([dialogue]))
-    (tmp_path / "qaps.csv").write_text(
-        "document_id,set,question,answer1,answer2\nd,train,Who flew?,An owl,the owl\n"
-    )
-    (tmp_path / "summaries.csv").write_text('document_id,set,summary\nd,train,"An owl flew."\n')
-    passage = {"is_selected": 1, "passage_text": "An owl flew.", "url": ""}
-    row = {
-        "query_id": 7,
-        "query": "who flew",
-        "query_type": "PERSON",
-        "passages": [passage],
-        "answers": ["An owl"],
-        "wellFormedAnswers": ["An owl flew."],
-    }
-    (tmp_path / "marco.json").write_text(json.dumps(row) + "\n")
-    write_examples(tmp_path / "own.jsonl", examples(1))
-    (tmp_path / "src-dev.txt").write_text("an owl flew .\n")
-    (tmp_path / "tgt-dev.txt").write_text("what flew ?\n")
-    expected = {
-        ("squad", "squad.json", ("s",)): {"s": ("An owl",)},
-        ("squad_passages", "squad.json", ("s",)): {"s": ("An owl",)},
-        ("pairs", "src-dev.txt", ("s",)): {},
-        ("dream", "dream.json", ("s",)): {"s": ("An owl.",)},
-        ("narrativeqa", "qaps.csv", ("s",)): {"s": ("An owl", "the owl")},
-        ("msmarco", "marco.json", ("qa", "nlg")): {"qa": ("An owl",), "nlg": ("An owl flew.",)},
-        ("examples", "own.jsonl", ("span",)): {"span": ("So.",)},
-    }
-    for (kind, path, styles), answers in expected.items():
-        found = list(read(Source(kind, styles), path, tmp_path, {}))
-        assert [example.answers for example in found] == [answers], kind
 
 
 def test_limited_draws_by_id_alone() -> None:
@@ -282,29 +244,6 @@ def test_free_answers_become_spans(tmp_path: Path) -> None:
     assert [e.answers["qa"] for e in part.train] == [("An owl",), ("owl flew",)]
     assert [e.passages for e in part.train] == [("An owl flew.",), ("An owl flew off.",)]
     assert [e.answers for e in test_examples(best, part)] == [e.answers for e in free]
-
-
-def test_made_questions_are_never_replaced_by_those_of_the_file(tmp_path: Path) -> None:
-    write_examples(tmp_path / "a.jsonl", examples(3))
-    made = recipe(Source("examples", ("span",), train="a.jsonl", spans="cloze"), share=0.0)
-    for file in (None, tmp_path / "spans.jsonl.gz"):
-        with pytest.raises(ValueError, match="written by `tfmrc prepare`"):
-            splits(made, tmp_path, file)
-    write_examples(tmp_path / "spans.jsonl.gz", list(examples(5))[3:])
-    [part] = splits(made, tmp_path, tmp_path / "spans.jsonl.gz")
-    assert [e.id for e in part.train] == [e.id for e in list(examples(5))[3:]]
-
-
-def test_the_shipped_corpus_and_a_blind_one() -> None:
-    shown = list(Corpus("test"))
-    no_question, no_passages = list(Corpus("test", "question")), list(Corpus("test", "passages"))
-    assert {e.question for e in no_question} == {NO_QUESTION}
-    assert [e.passages for e in no_question] == [e.passages for e in shown]
-    assert {passage for e in no_passages for passage in e.passages} == {""}
-    assert [e.answers for e in no_passages] == [e.answers for e in shown]
-    assert [e.relevance for e in no_passages] == [e.relevance for e in shown]
-    with pytest.raises(ValueError, match="hide='style'"):
-        Corpus("test", "style")
 
 
 def test_two_examples_with_one_id_are_refused(tmp_path: Path) -> None:

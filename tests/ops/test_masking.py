@@ -3,6 +3,7 @@ import pytest
 import tensorflow as tf
 from keras import Variable, ops
 
+from tests import fresh_python
 from tests.reference import basic
 from tfmrc.ops.masking import (
     LOG_ZERO,
@@ -224,3 +225,15 @@ def test_a_batch_without_examples():
         assert masked_logsumexp(np.zeros((0, 3), "float32"), mask).shape == (0,)
     assert np.array(masked_logsumexp(np.zeros((2, 0), "float32"))).tolist() == [LOG_ZERO] * 2
     assert maxout(np.zeros((0, 4), "float32")).shape == (0, 2)
+
+
+@pytest.mark.parametrize("one_dnn", ["0", "1"])
+def test_agreement_with_and_without_one_dnn(one_dnn):
+    """TensorFlow uses oneDNN by default on some CPUs only; its softmax takes five axes at most."""
+    files = [
+        "tests/ops/test_masking.py",
+        "tests/layers/attention/test_multi_head_attention.py",
+        "tests/layers/attention/test_dual_attention.py",
+    ]
+    options = ["-q", "-p", "no:cacheprovider", "-k", "not one_dnn"]
+    fresh_python.run("-m", "pytest", *options, *files, TF_ENABLE_ONEDNN_OPTS=one_dnn)

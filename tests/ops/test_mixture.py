@@ -68,11 +68,6 @@ def test_distribution_and_targets(generate_sources):
         np.testing.assert_array_equal(impossible, np.float32(LOG_ZERO))
 
 
-def test_every_attention_needs_its_source():
-    with pytest.raises(ValueError, match="shorter"):
-        target_parts(made(False), np.full((BATCH, STEPS), 4), SOURCES[:1])
-
-
 def test_what_cannot_be_generated_has_the_score_of_nothing():
     parts = made(True)
     common, source = np.array(parts["common_logits"]), np.array(parts["source_logits"])

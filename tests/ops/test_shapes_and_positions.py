@@ -98,11 +98,6 @@ def test_positions_are_sines_and_cosines():
             np.testing.assert_allclose(got[index][3 + i], np.cos(angle), atol=2e-5)
 
 
-def test_odd_width_is_refused():
-    with pytest.raises(ValueError, match="Received: dim=3"):
-        sinusoid(np.array([0]), 3)
-
-
 def test_special_ids_come_first():
     assert (ids.PAD, ids.UNK, ids.BOS, ids.EOS, ids.NUM_SPECIAL) == (0, 1, 2, 3, 4)
 
@@ -111,7 +106,3 @@ def test_maxout_takes_the_largest_of_neighbours():
     x = np.random.default_rng(0).normal(size=(2, 3, 6)).astype("float32")
     np.testing.assert_array_equal(maxout(x), x.reshape(2, 3, 3, 2).max(-1))
     np.testing.assert_array_equal(maxout(x, 3), x.reshape(2, 3, 2, 3).max(-1))
-    with pytest.raises(ValueError, match=r"Received: x\.shape=\(2, 3, 6\), pool_size=4"):
-        maxout(x, 4)
-    with pytest.raises(ValueError, match="pool_size=2"):
-        maxout(np.ones((2, 3)))

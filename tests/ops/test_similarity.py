@@ -36,13 +36,3 @@ def test_leading_axes_broadcast():
     got = np.array(trilinear_similarity(passages, question, weight))
     assert got.shape == (2, 3, 5, 6)
     close(got[1, 2], reference.similarity(passages[1, 2], question[1, 0], weight))
-
-
-@pytest.mark.parametrize(
-    ("right", "weight"),
-    [((4, 5), (9,)), ((4, 2), (9,)), ((4, 3), (18,)), ((4, 3), (8,))],
-    ids=["wider", "narrower", "weight of 6d", "weight below 3d"],
-)
-def test_sizes_that_do_not_fit_are_named(right, weight):
-    with pytest.raises(ValueError, match=r"Received: left\.shape="):
-        trilinear_similarity(np.ones((2, 3)), np.ones(right), np.ones(weight))

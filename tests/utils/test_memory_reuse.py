@@ -44,13 +44,13 @@ print(json.dumps(found | {"on": mapped()}))
 """
 COMMAND = """
 import json, os, sys
-from tfmrc import cli
+from tfmrc.cli import program
 from tfmrc.utils import memory
 
 found = {"before": "tensorflow" in sys.modules}
 keep = memory.keep_freed_memory
-cli.keep_freed_memory = lambda: found.update(kept=keep(), still="tensorflow" in sys.modules)
-cli._import_tensorflow()
+program.keep_freed_memory = lambda: found.update(kept=keep(), still="tensorflow" in sys.modules)
+program.import_tensorflow()
 found |= {"after": "tensorflow" in sys.modules, "reused": memory._kept}
 print(json.dumps(found | {"oneDNN": os.environ["TF_ENABLE_ONEDNN_OPTS"]}))
 """

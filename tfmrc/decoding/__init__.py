@@ -5,5 +5,3 @@ from tfmrc.decoding.constraints import Step
 from tfmrc.decoding.greedy import greedy_search
 from tfmrc.decoding.hypotheses import Hypotheses, length_penalised
 from tfmrc.decoding.sampling import sample
-
-__all__ = ["Hypotheses", "Step", "beam_search", "greedy_search", "length_penalised", "sample"]

@@ -1,22 +1,15 @@
 """Beam search with frozen finished beams and a length penalty."""
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, NamedTuple
 
-import keras
 from keras import ops, tree
 
-from tfmrc.decoding.constraints import (
-    Step,
-    allowed_words,
-    check_arguments,
-    without_repeated_ngrams,
-)
+from tfmrc.decoding.constraints import Step, allowed_words, without_repeated_ngrams
 from tfmrc.decoding.groups import best_of_groups
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses, length_penalised
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 from tfmrc.ops.sizes import sizes
-from tfmrc.utils.arguments import check_numbers, check_whole_numbers
 
 __all__ = ["beam_search"]
 
@@ -88,7 +81,7 @@ def beam_search(
         `Hypotheses`, best first.
 
     Raises:
-        ValueError: The lengths, ids or numbers of beams contradict each other.
+        ValueError: The numbers of beams, groups and returned hypotheses contradict each other.
 
     Example: the first word of the best hypothesis is not the most probable first word.
 
@@ -106,100 +99,93 @@ def beam_search(
     >>> ops.convert_to_numpy(best.ids).tolist()
     [[[5, 3, 0]]]
     """
-    check_arguments(max_length, min_length, eos_id, forbidden_ids)
-    check_whole_numbers(
-        1,
-        num_beams=num_beams,
-        num_return_sequences=num_return_sequences,
-        num_beam_groups=num_beam_groups,
-    )
-    check_whole_numbers(0, no_repeat_ngram_size=no_repeat_ngram_size)
-    check_numbers(length_penalty=length_penalty, diversity_penalty=diversity_penalty)
-    if num_return_sequences > num_beams:
+    if num_return_sequences > num_beams or num_beams % num_beam_groups:
         raise ValueError(
-            "`num_return_sequences` must be from 1 to `num_beams`. "
-            f"Received: num_return_sequences={num_return_sequences}, num_beams={num_beams}"
-        )
-    if num_beams % num_beam_groups or diversity_penalty < 0:
-        raise ValueError(
-            "`num_beam_groups` must divide `num_beams`; `diversity_penalty` must be 0 or more. "
-            f"Received: num_beam_groups={num_beam_groups}, num_beams={num_beams}, "
-            f"diversity_penalty={diversity_penalty}"
+            "`num_beams` must be a multiple of `num_beam_groups` and at least "
+            f"`num_return_sequences`. Received: num_beams={num_beams}, "
+            f"num_beam_groups={num_beam_groups}, num_return_sequences={num_return_sequences}"
         )
     group_size = num_beams // num_beam_groups
     position = ops.arange(max_length, dtype="int32")
     first_row = ops.arange(batch_size, dtype="int32")[:, None] * num_beams
 
-    def proceed(t, last, ids, lengths, total, paid, finished, cache):
-        if num_beam_groups > 1:
-            return (t < max_length) & ops.logical_not(ops.all(finished))
-        settled = _settled(
-            total, paid, lengths, finished, num_return_sequences, max_length, length_penalty
-        )
-        return (t < max_length) & ops.logical_not(ops.all(settled))
+    def proceed(t, last, beams, cache):
+        done = beams.finished
+        if num_beam_groups == 1:
+            done = _settled(beams, num_return_sequences, max_length, length_penalty)
+        return (t < max_length) & ops.logical_not(ops.all(done))
 
-    def advance(t, last, ids, lengths, total, paid, finished, cache):
+    def advance(t, last, beams, cache):
+        ids, lengths, total, paid, finished = beams
         log_p, cache = step(last, cache, t)
         if cost is not None:
             paid = ops.where(finished, paid, ops.cast(cost(cache), "float32"))
         log_p = without_repeated_ngrams(log_p, ids, t, no_repeat_ngram_size)
         log_p = allowed_words(log_p, t, min_length, eos_id, forbidden_ids)
         vocabulary_size = sizes(log_p)[-1]
-        word = ops.arange(vocabulary_size, dtype="int32")
-        gain = ops.where(finished[..., None], ops.where(word == PAD, 0.0, _NEVER), log_p)
-        candidates = total[..., None] + gain
-        new_lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
-        scores = length_penalised(candidates, new_lengths[..., None], length_penalty)
+        frozen = ops.where(ops.arange(vocabulary_size, dtype="int32") == PAD, 0.0, _NEVER)
+        gain = ops.where(finished[..., None], frozen, log_p)
+        candidates = total[..., None] + gain  # [B, W, V]
+        lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
+        scores = length_penalised(candidates, lengths[..., None], length_penalty)
         scores = scores - paid[..., None]
 
+        # Indices of the W best candidates among the W V of an example: beam and word.
         best = best_of_groups(scores, finished, num_beam_groups, group_size, diversity_penalty)
-        flat = (-1, num_beams * vocabulary_size)
-        total = ops.take_along_axis(ops.reshape(candidates, flat), best, axis=1)
+        flat = ops.reshape(candidates, (-1, num_beams * vocabulary_size))
+        total = ops.take_along_axis(flat, best, axis=1)
         word = best % vocabulary_size
         row = first_row + best // vocabulary_size
-
         ids, lengths, paid, finished, cache = tree.map_structure(
-            lambda x: _reordered(x, row), (ids, new_lengths, paid, finished, cache)
+            lambda x: _reordered(x, row), (ids, lengths, paid, finished, cache)
         )
         ids = ops.where(position == t, word[..., None], ids)
         finished = finished | (word == eos_id) | (total == _NEVER)
-        return t + 1, word, ids, lengths, total, paid, finished, cache
+        return t + 1, word, _Beams(ids, lengths, total, paid, finished), cache
 
     shape = (batch_size, num_beams)
     is_first = ops.arange(num_beams, dtype="int32") % group_size == 0
-    empty = ops.zeros(shape, dtype="float32")
-    state = (
-        ops.convert_to_tensor(0, dtype="int32"),
-        ops.full(shape, BOS, dtype="int32"),
-        ops.full((*shape, max_length), PAD, dtype="int32"),
-        ops.zeros(shape, dtype="int32"),
-        ops.where(is_first, empty, _NEVER),
-        empty,
-        ops.zeros(shape, dtype="bool"),
-        cache,
+    zeros = ops.zeros(shape, dtype="float32")
+    beams = _Beams(
+        ids=ops.full((*shape, max_length), PAD, dtype="int32"),
+        lengths=ops.zeros(shape, dtype="int32"),
+        total=ops.where(is_first, zeros, _NEVER),  # the others would be the same hypothesis
+        paid=zeros,
+        finished=ops.zeros(shape, dtype="bool"),
     )
-    _, _, ids, lengths, total, paid, _, _ = ops.while_loop(proceed, advance, state)
-    result = ids, lengths, total, paid
+    begin = ops.convert_to_tensor(0, dtype="int32"), ops.full(shape, BOS, dtype="int32")
+    _, _, beams, _ = ops.while_loop(proceed, advance, (*begin, beams, cache))
     if num_beam_groups > 1:  # merges the groups, each of which is sorted
-        _, order = ops.top_k(length_penalised(total, lengths, length_penalty) - paid, num_beams)
+        scores = length_penalised(beams.total, beams.lengths, length_penalty) - beams.paid
+        _, order = ops.top_k(scores, num_beams)
         row = first_row + ops.cast(order, "int32")
-        result = tuple(_reordered(x, row) for x in result)
-    ids, lengths, total, paid = (x[:, :num_return_sequences] for x in result)
+        beams = _Beams(*(_reordered(x, row) for x in beams))
+    ids, lengths, total, paid, _ = (x[:, :num_return_sequences] for x in beams)
     return finished_hypotheses(ids, lengths, total, length_penalty, paid)
 
 
-def _settled(total, paid, lengths, finished, num_return_sequences, max_length, length_penalty):
+class _Beams(NamedTuple):
+    """The hypotheses of a search."""
+
+    ids: Any  # int [B, W, T]
+    lengths: Any  # int [B, W]
+    total: Any  # [B, W], log-probability
+    paid: Any  # [B, W], cost
+    finished: Any  # boolean [B, W]
+
+
+def _settled(beams, num_return_sequences, max_length, length_penalty):
     """Returns True where the first `num_return_sequences` beams are final, boolean `[B]`."""
-    score = length_penalised(total, lengths, length_penalty) - paid
-    favoured = max_length if length_penalty > 0 else lengths
-    reachable = length_penalised(total, favoured, length_penalty) - paid
-    reachable = ops.where(finished, _NEVER, reachable)
+    score = length_penalised(beams.total, beams.lengths, length_penalty) - beams.paid
+    favoured = max_length if length_penalty > 0 else beams.lengths
+    reachable = length_penalised(beams.total, favoured, length_penalty) - beams.paid
+    reachable = ops.where(beams.finished, _NEVER, reachable)
     overtaken = ops.max(reachable, axis=1, initial=_NEVER) >= score[:, num_return_sequences - 1]
-    ended = ops.all(finished[:, :num_return_sequences], axis=1)
-    return ops.all(finished, axis=1) | (ended & ops.logical_not(overtaken))
+    ended = ops.all(beams.finished[:, :num_return_sequences], axis=1)
+    return ops.all(beams.finished, axis=1) | (ended & ops.logical_not(overtaken))
 
 
-def _reordered(x: keras.KerasTensor, row: keras.KerasTensor) -> keras.KerasTensor:
+def _reordered(x, row):
     """Reorders the beams of `x` `[B, W, ...]` by the flat indices `row` `[B, W]`."""
     batch_size, num_beams, *rest = sizes(x)
     rows = ops.take(ops.reshape(x, (batch_size * num_beams, *rest)), row, axis=0)

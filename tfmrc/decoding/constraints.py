@@ -1,4 +1,4 @@
-"""Constraints on the next word of a search, and argument checks."""
+"""Constraints on the next word of a search."""
 
 from collections.abc import Callable, Collection
 from typing import Any
@@ -8,14 +8,8 @@ from keras import ops
 
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.ops.sizes import sizes
-from tfmrc.utils.arguments import check_whole_numbers
 
-__all__ = [
-    "Step",
-    "allowed_words",
-    "check_arguments",
-    "without_repeated_ngrams",
-]
+__all__ = ["Step", "allowed_words", "without_repeated_ngrams"]
 
 #: `step(ids [B, W], cache, t) -> (log_p [B, W, V], cache)`.
 Step = Callable[[Any, Any, Any], tuple[Any, Any]]
@@ -102,26 +96,3 @@ def without_repeated_ngrams(
         num_segments=batch * beams * vocabulary_size,
     )
     return ops.where(ops.reshape(marks, sizes(log_p)) > 0, -float("inf"), log_p)
-
-
-def check_arguments(
-    max_length: int, min_length: int, eos_id: int, forbidden_ids: Collection[int]
-) -> None:
-    """Raises `ValueError` for invalid lengths and ids."""
-    check_whole_numbers(1, max_length=max_length)
-    check_whole_numbers(0, min_length=min_length, eos_id=eos_id)
-    if min_length > max_length:
-        raise ValueError(
-            "`min_length` must be from 0 to `max_length`. "
-            f"Received: min_length={min_length}, max_length={max_length}"
-        )
-    if not isinstance(forbidden_ids, Collection) or isinstance(forbidden_ids, str):
-        raise ValueError(
-            "`forbidden_ids` must be a collection of ids, () for none. "
-            f"Received: forbidden_ids={forbidden_ids!r}"
-        )
-    if eos_id in forbidden_ids:
-        raise ValueError(
-            "`forbidden_ids` must not contain the end word, or no hypothesis could end. "
-            f"Received: eos_id={eos_id!r}, forbidden_ids={tuple(forbidden_ids)!r}"
-        )

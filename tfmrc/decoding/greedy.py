@@ -5,7 +5,7 @@ from typing import Any
 
 from keras import ops
 
-from tfmrc.decoding.constraints import Step, allowed_words, check_arguments
+from tfmrc.decoding.constraints import Step, allowed_words
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 
@@ -42,9 +42,6 @@ def greedy_search(
     Returns:
         `Hypotheses` with `N = 1` and the log-probability as score.
 
-    Raises:
-        ValueError: The lengths or ids contradict each other.
-
     Example:
 
     >>> import numpy as np
@@ -56,7 +53,27 @@ def greedy_search(
     >>> ops.convert_to_numpy(greedy_search(step, (), 1, max_length=4).ids).tolist()
     [[[4, 3, 0, 0]]]
     """
-    check_arguments(max_length, min_length, eos_id, forbidden_ids)
+
+    def choose(log_p, ids, t):
+        log_p = allowed_words(log_p, t, min_length, eos_id, forbidden_ids)
+        return ops.argmax(log_p, axis=-1), ops.max(log_p, axis=-1, initial=-float("inf"))
+
+    shape = (batch_size, 1)
+    return finished_hypotheses(*word_by_word(step, cache, shape, choose, max_length, eos_id), 0.0)
+
+
+def word_by_word(step, cache, shape, choose, max_length, eos_id):
+    """Extends sequences by the words that a function chooses until all have ended.
+
+    Args:
+        step, cache, max_length, eos_id: As for `greedy_search`.
+        shape: `(B, W)`.
+        choose: callable. `choose(log_p [B, W, V], ids [B, W, T], t)` returns the words `[B, W]` and
+            their log-probabilities `[B, W]`.
+
+    Returns:
+        Ids `[B, W, T]`, lengths and log-probabilities `[B, W]` of the sequences.
+    """
     position = ops.arange(max_length, dtype="int32")
 
     def proceed(t, last, ids, lengths, total, finished, cache):
@@ -64,17 +81,14 @@ def greedy_search(
 
     def advance(t, last, ids, lengths, total, finished, cache):
         log_p, cache = step(last, cache, t)
-        log_p = allowed_words(log_p, t, min_length, eos_id, forbidden_ids)
-        word = ops.cast(ops.argmax(log_p, axis=-1), "int32")
-        gain = ops.max(log_p, axis=-1, initial=-float("inf"))
-        word = ops.where(finished, PAD, word)
+        word, gain = choose(log_p, ids, t)
+        word = ops.where(finished, PAD, ops.cast(word, "int32"))
         total = total + ops.where(finished, 0.0, gain)
         lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
         ids = ops.where(position == t, word[..., None], ids)
         finished = finished | (word == eos_id)
         return t + 1, word, ids, lengths, total, finished, cache
 
-    shape = (batch_size, 1)
     state = (
         ops.convert_to_tensor(0, dtype="int32"),
         ops.full(shape, BOS, dtype="int32"),
@@ -85,4 +99,4 @@ def greedy_search(
         cache,
     )
     _, _, ids, lengths, total, _, _ = ops.while_loop(proceed, advance, state)
-    return finished_hypotheses(ids, lengths, total, 0.0)
+    return ids, lengths, total

@@ -6,16 +6,11 @@ from typing import Any
 import numpy as np
 from keras import ops
 
-from tfmrc.decoding.constraints import (
-    Step,
-    allowed_words,
-    check_arguments,
-    without_repeated_ngrams,
-)
+from tfmrc.decoding.constraints import Step, allowed_words, without_repeated_ngrams
+from tfmrc.decoding.greedy import word_by_word
 from tfmrc.decoding.hypotheses import Hypotheses, finished_hypotheses
 from tfmrc.ops.ids import BOS, EOS, PAD, UNK
 from tfmrc.ops.sizes import sizes
-from tfmrc.utils.arguments import check_numbers, check_whole_numbers
 
 __all__ = ["sample"]
 
@@ -70,7 +65,7 @@ def sample(
         before temperature, `top_k` and `top_p`.
 
     Raises:
-        ValueError: An argument is out of range.
+        ValueError: `temperature` or `top_p` is out of range.
 
     Example:
 
@@ -86,50 +81,23 @@ def sample(
 
     Reference: Holtzman et al. 2020 (nucleus sampling).
     """
-    check_arguments(max_length, min_length, eos_id, forbidden_ids)
-    num_return_sequences = num_samples if num_return_sequences is None else num_return_sequences
-    check_whole_numbers(1, num_samples=num_samples, num_return_sequences=num_return_sequences)
-    check_whole_numbers(0, top_k=top_k, no_repeat_ngram_size=no_repeat_ngram_size, seed=seed)
-    check_numbers(temperature=temperature, top_p=top_p)
-    if num_return_sequences > num_samples or temperature <= 0 or not 0 < top_p <= 1:
+    if temperature <= 0 or not 0 < top_p <= 1:
         raise ValueError(
-            "`num_return_sequences` must be from 1 to `num_samples`, `temperature` above 0, "
-            "`top_p` above 0 and at most 1. Received: "
-            f"num_return_sequences={num_return_sequences}, num_samples={num_samples}, "
-            f"temperature={temperature}, top_p={top_p}"
+            "`temperature` must be above 0, `top_p` above 0 and at most 1. "
+            f"Received: temperature={temperature}, top_p={top_p}"
         )
-    position = ops.arange(max_length, dtype="int32")
     # Keras' own numbers are others in a graph that XLA compiles.
     drawn = np.random.default_rng(seed).random((max_length, num_samples), dtype="float32")
     numbers = ops.convert_to_tensor(drawn)
 
-    def proceed(t, last, ids, lengths, total, finished, cache):
-        return (t < max_length) & ops.logical_not(ops.all(finished))
-
-    def advance(t, last, ids, lengths, total, finished, cache):
-        log_p, cache = step(last, cache, t)
+    def choose(log_p, ids, t):
         log_p = without_repeated_ngrams(log_p, ids, t, no_repeat_ngram_size)
         log_p = allowed_words(log_p, t, min_length, eos_id, forbidden_ids)
-        word, gain = _drawn(log_p, ops.take(numbers, t, axis=0), temperature, top_k, top_p)
-        word = ops.where(finished, PAD, word)
-        total = total + ops.where(finished, 0.0, gain)
-        lengths = lengths + ops.cast(ops.logical_not(finished), "int32")
-        ids = ops.where(position == t, word[..., None], ids)
-        finished = finished | (word == eos_id)
-        return t + 1, word, ids, lengths, total, finished, cache
+        return _drawn(log_p, ops.take(numbers, t, axis=0), temperature, top_k, top_p)
 
     shape = (batch_size, num_samples)
-    state = (
-        ops.convert_to_tensor(0, dtype="int32"),
-        ops.full(shape, BOS, dtype="int32"),
-        ops.full((*shape, max_length), PAD, dtype="int32"),
-        ops.zeros(shape, dtype="int32"),
-        ops.zeros(shape, dtype="float32"),
-        ops.zeros(shape, dtype="bool"),
-        cache,
-    )
-    _, _, ids, lengths, total, _, _ = ops.while_loop(proceed, advance, state)
-    total, order = ops.top_k(total, num_return_sequences)
+    ids, lengths, total = word_by_word(step, cache, shape, choose, max_length, eos_id)
+    total, order = ops.top_k(total, num_return_sequences or num_samples)
     lengths = ops.take_along_axis(lengths, order, axis=1)
     ids = ops.take_along_axis(ids, order[..., None], axis=1)
     return finished_hypotheses(ids, lengths, total, 0.0)
@@ -151,4 +119,4 @@ def _drawn(log_p, numbers, temperature, top_k, top_p):
     remaining = ops.sum(ops.cast(p > 0, "int32"), axis=-1)
     selected = ops.minimum(selected, remaining - 1)[..., None]  # guards against rounding
     word = ops.take_along_axis(words, selected, axis=-1)[..., 0]
-    return ops.cast(word, "int32"), ops.take_along_axis(sorted_log_p, selected, axis=-1)[..., 0]
+    return word, ops.take_along_axis(sorted_log_p, selected, axis=-1)[..., 0]

@@ -13,7 +13,6 @@ from .presets import (
     from_preset as from_preset,
     from_vocabulary as from_vocabulary,
 )
-from .state_cache import StateCache as StateCache
 from .torch_state_dict import read_state_dict as read_state_dict
 from .word_pooling import WordPooling as WordPooling
 from .word_vector_files import load_word_vectors as load_word_vectors

@@ -110,7 +110,6 @@ class BackboneEncoder(keras.layers.Layer):
         self._skips = skip_padding and keras.backend.backend() == "tensorflow"
         self.supports_jit = not self._skips
         self.preset = dict(preset or {})
-        self.state_cache = None  # set by `StateCache`
         # Variable names begin with the name of this layer, which selects their learning rates.
         with keras.name_scope(self.name):
             self.backbone = hub.build_backbone(family, backbone, self.dtype_policy)
@@ -200,10 +199,7 @@ class BackboneEncoder(keras.layers.Layer):
             (present,) = ops.nonzero(ops.any(mask, axis=1))
             ids, mask = ops.take(ids, present, axis=0), ops.take(mask, present, axis=0)
             segments = None if segments is None else ops.take(segments, present, axis=0)
-        if self.state_cache is None:
-            outputs = self.compute(ids, segments, mask, bool(training))
-        else:
-            outputs = self.state_cache.read(ids, segments)
+        outputs = self.compute(ids, segments, mask, bool(training))
         if self.output_layers == "last":
             states = outputs[-1]
         else:

@@ -11,124 +11,45 @@ Example:
 1.0
 """
 
-from tfmrc.evaluation.files import (
-    OverSeeds,
-    Prediction,
-    PredictionSource,
-    PredictionWriter,
-    Reference,
-    over_seeds,
-    read_answers,
-    read_metrics,
-    read_predictions,
-    read_references,
-    write_official,
-    write_predictions,
-)
-from tfmrc.evaluation.metrics import (
-    NO_ANSWER,
-    RULES,
-    AnswerLength,
-    Interval,
-    PairedTest,
+from tfmrc.evaluation.files.metrics_files import OverSeeds, over_seeds, read_metrics
+from tfmrc.evaluation.files.official import read_answers, write_official
+from tfmrc.evaluation.files.predicting import PredictionSource, write_predictions
+from tfmrc.evaluation.files.predictions import Prediction, PredictionWriter, read_predictions
+from tfmrc.evaluation.files.references import Reference, read_references
+from tfmrc.evaluation.metrics.adversarial import score_adversarial_squad
+from tfmrc.evaluation.metrics.answerability import (
     PrecisionRecallCurve,
-    Rules,
-    Score,
-    Scores,
-    Statistics,
-    Tokenizer,
-    answer_lengths,
-    bootstrap,
-    first_sentence,
-    get_rules,
-    get_tokenizer,
-    most_similar_sentence,
-    normalize_squad,
-    paired_bootstrap,
     precision_recall_curve,
-    question_word,
-    score_adversarial_squad,
     score_answerability,
-    score_answers,
-    score_by_group,
-    score_oracle,
-    score_ranking,
-    score_repetition,
-    score_squad,
-    sentences,
 )
-from tfmrc.evaluation.plots import (
-    attribution_html,
-    attribution_of,
+from tfmrc.evaluation.metrics.answers import score_answers
+from tfmrc.evaluation.metrics.baselines import first_sentence, most_similar_sentence, sentences
+from tfmrc.evaluation.metrics.groups import (
+    AnswerLength,
+    answer_lengths,
+    question_word,
+    score_by_group,
+)
+from tfmrc.evaluation.metrics.oracle import score_oracle
+from tfmrc.evaluation.metrics.ranking import score_ranking
+from tfmrc.evaluation.metrics.repetition import score_repetition
+from tfmrc.evaluation.metrics.resampling import Interval, PairedTest, bootstrap, paired_bootstrap
+from tfmrc.evaluation.metrics.rules import NO_ANSWER, RULES, Rules, get_rules
+from tfmrc.evaluation.metrics.score import Score, Scores, Statistics
+from tfmrc.evaluation.metrics.squad import normalize_squad, score_squad
+from tfmrc.evaluation.metrics.tokenizers import Tokenizer, get_tokenizer
+from tfmrc.evaluation.plots.attribution import attribution_of
+from tfmrc.evaluation.plots.attribution_figure import plot_attribution
+from tfmrc.evaluation.plots.attribution_page import attribution_html
+from tfmrc.evaluation.plots.figures import (
     plot_answer_lengths,
-    plot_attribution,
-    plot_heat_map,
     plot_learning_curves,
     plot_precision_recall,
     plot_runs,
     plot_scores,
-    save_figure,
 )
-from tfmrc.evaluation.reports import (
-    Report,
-    mean_of_runs,
-    sample_table,
-)
-
-__all__ = [
-    "AnswerLength",
-    "Interval",
-    "NO_ANSWER",
-    "OverSeeds",
-    "PairedTest",
-    "PrecisionRecallCurve",
-    "Prediction",
-    "PredictionWriter",
-    "PredictionSource",
-    "RULES",
-    "Reference",
-    "Report",
-    "Rules",
-    "Score",
-    "Scores",
-    "Statistics",
-    "Tokenizer",
-    "answer_lengths",
-    "attribution_html",
-    "attribution_of",
-    "bootstrap",
-    "first_sentence",
-    "get_rules",
-    "get_tokenizer",
-    "mean_of_runs",
-    "most_similar_sentence",
-    "normalize_squad",
-    "over_seeds",
-    "paired_bootstrap",
-    "plot_answer_lengths",
-    "plot_attribution",
-    "plot_heat_map",
-    "plot_learning_curves",
-    "plot_precision_recall",
-    "plot_runs",
-    "plot_scores",
-    "precision_recall_curve",
-    "question_word",
-    "read_answers",
-    "read_metrics",
-    "read_predictions",
-    "read_references",
-    "sample_table",
-    "save_figure",
-    "score_adversarial_squad",
-    "score_answerability",
-    "score_answers",
-    "score_by_group",
-    "score_repetition",
-    "score_oracle",
-    "score_ranking",
-    "score_squad",
-    "sentences",
-    "write_official",
-    "write_predictions",
-]
+from tfmrc.evaluation.plots.heat_map import plot_heat_map
+from tfmrc.evaluation.plots.style import save_figure
+from tfmrc.evaluation.reports.mean_of_runs import mean_of_runs
+from tfmrc.evaluation.reports.report import Report
+from tfmrc.evaluation.reports.samples import sample_table

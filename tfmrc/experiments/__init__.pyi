@@ -12,7 +12,6 @@ from .settings import (
 from .steps.evaluate import evaluate as evaluate
 from .steps.evaluate_saved import evaluate_with as evaluate_with
 from .steps.export import export as export, export_predictor as export_predictor
-from .steps.first_look import first_look as first_look
 from .steps.init import init as init
 from .steps.predict import predict as predict, predict_with as predict_with
 from .steps.prepare import prepare as prepare

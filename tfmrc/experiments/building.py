@@ -1,14 +1,11 @@
 """Builds the model, the preprocessor and the arguments of `compile` from settings."""
 
-import importlib
 import inspect
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfmrc.experiments.loading import load
 from tfmrc.experiments.run_folder import read_json, trained_folder
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.sources import check_sources, contextual_files
@@ -19,6 +16,7 @@ from tfmrc.utils.arguments import (
     suggestion,
     unknown_argument,
 )
+from tfmrc.utils.run_imports import import_modules
 
 RESERVED = ("name", "preset")  # settings of `model` that are no arguments
 TAGS = ("lemmas", "pos_tags", "ner_tags")  # arguments of a preprocessor
@@ -44,19 +42,10 @@ def classes_of(experiment: Experiment) -> Classes:
     """
     from tfmrc.predictors.registry import find_predictor_class
 
-    import_modules(experiment)
+    import_modules(experiment.imports)
     model_class = find_model_class(str(experiment.model.get("name", "")))
     predictor = find_predictor_class(model_class)
     return Classes(model_class, predictor.preprocessor_class, predictor)
-
-
-def options_of_decoding(file: Path) -> set[str]:
-    """Returns the names in `evaluation.options` of a file's model; none if it cannot be read."""
-    try:
-        classes = classes_of(load(file))
-    except ValueError:
-        return set()
-    return set(inspect.signature(classes.predictor.options_class).parameters)
 
 
 def reads_tags(classes: Classes) -> bool:
@@ -69,25 +58,6 @@ def tag_arguments(classes: Classes, tags: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the arguments of tags that the preprocessor takes."""
     parameters = parameters_of(classes.preprocessor)
     return {name: value for name, value in tags.items() if name in parameters}
-
-
-def import_modules(experiment: Experiment) -> None:
-    """Imports a user's modules, which register their classes.
-
-    Raises:
-        ValueError: If a module cannot be imported.
-    """
-    here = str(Path.cwd())
-    for name in experiment.imports:
-        if here not in sys.path:
-            sys.path.append(here)
-        try:
-            importlib.import_module(name)
-        except ImportError as error:
-            raise ValueError(
-                f"imports: {error} (looked for in {here}, on PYTHONPATH and among the installed "
-                f"packages). Received: {name!r}"
-            ) from error
 
 
 def find_model_class(name: str) -> Any:
@@ -112,7 +82,7 @@ def find_model_class(name: str) -> Any:
     registered = keras.saving.get_custom_objects()
     classes = {full: thing for full, thing in registered.items() if is_model(thing)}
     classes |= {full.rpartition(">")[2]: thing for full, thing in classes.items()}
-    classes |= {n: getattr(models, n) for n in models.__all__ if is_model(getattr(models, n))}
+    classes |= {n: thing for n, thing in vars(models).items() if is_model(thing)}
     if name in classes:
         return classes[name]
     # KerasHub registers models of its own, which have no preprocessor here.
@@ -139,6 +109,7 @@ def check_experiment(experiment: Experiment) -> Classes:
     """
     from tfmrc.training.base import COMMON, training_function
 
+    import_modules(experiment.imports)
     check_sources(experiment)
     classes = classes_of(experiment)
     of_model = {key: value for key, value in experiment.model.items() if key not in RESERVED}
@@ -159,11 +130,9 @@ def check_experiment(experiment: Experiment) -> Classes:
         _check_encoder(experiment, classes)
     if experiment.contextual:
         _check_contextual(experiment, classes)
-    makes_questions = any(source.spans == "cloze" for source in experiment.sources)
-    if experiment.tagger is not None and not makes_questions and not reads_tags(classes):
+    if experiment.tagger is not None and not reads_tags(classes):
         raise ValueError(
-            f"{classes.preprocessor.__name__} reads no tags, and no source has `spans: cloze`. "
-            f"Received: tagger={experiment.tagger!r}"
+            f"{classes.preprocessor.__name__} reads no tags. Received: tagger={experiment.tagger!r}"
         )
     chosen = experiment.vocabulary
     if chosen.rows_from_encoder and (chosen.vectors is not None or not experiment.encoder):

@@ -6,13 +6,13 @@ from typing import Any
 
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.answering import TFIDF
-from tfmrc.experiments.building import import_modules
 from tfmrc.experiments.grid import Member, single_run
 from tfmrc.experiments.loading import load as load_settings
 from tfmrc.experiments.settings import Experiment
 from tfmrc.experiments.tags import Tags
 from tfmrc.predictors.load import not_a_model
 from tfmrc.utils.arguments import check_arguments
+from tfmrc.utils.run_imports import import_modules
 
 __all__ = ["check_exists", "load_any", "load_run", "load_saved"]
 
@@ -28,7 +28,7 @@ def load_run(member: Member) -> Any:
     """
     import tfmrc
 
-    import_modules(member.experiment)
+    import_modules(member.experiment.imports)
     folders.read_json(member.folder / folders.TRAINING, "train")
     if not (member.folder / folders.PREDICTOR).is_dir():
         raise ValueError(

@@ -27,16 +27,15 @@ LOG = "log.csv"
 TRAINING = "training.json"
 PREDICTOR = "predictor"
 EVALUATION = "evaluation"
-ENCODER_STATES = "encoder_states"
 
 _OURS = frozenset(
     (MARKER, LOCK, CONFIG, INPUTS, DATA, VOCABULARY, TAGS, SPANS, IDS, LOG, TRAINING, PREDICTOR)
-    + (EVALUATION, ENCODER_STATES, "best.weights.h5", "checkpoints", "tensorboard", VOCABULARY_IDS)
+    + (EVALUATION, "best.weights.h5", "checkpoints", "tensorboard", VOCABULARY_IDS)
     + ("learning_curves.png", "learning_curves.svg")
 )
 _PREPARED = (INPUTS, DATA, VOCABULARY, VOCABULARY_IDS, SPANS)
 _PARTS = ("train", "validation", "test")
-_NOT_TRAINED = frozenset((MARKER, LOCK, CONFIG, TAGS, IDS, ENCODER_STATES, *_PREPARED))
+_NOT_TRAINED = frozenset((MARKER, LOCK, CONFIG, TAGS, IDS, *_PREPARED))
 _UNFINISHED = (".tmp", ".part", ".old", ".lock", ".tmp.weights.h5")  # of a process that was killed
 _KIND = "tfmrc run"
 _BEGUN = {LOCK, f".{MARKER}.part"}  # of a process that was killed before it wrote the marker

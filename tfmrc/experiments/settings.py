@@ -3,21 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Format = Literal[
-    "corpus",
-    "dream",
-    "examples",
-    "msmarco",
-    "narrativeqa",
-    "pairs",
-    "small_squad",
-    "squad",
-    "squad_passages",
-    "table",
-    "triviaqa",
-    "wikiqa",
-]
-
 DRAW_SEED = 1_000_003  # differs from the split's seed, so that samples are independent of the split
 
 
@@ -39,8 +24,7 @@ class Source:
         answerable_only: leaves out questions without an answer.
         spans: finds free answers in the passages: `exact` trains on the examples whose answer a
             passage contains, and on that passage (questions about answers are also tested so);
-            `best` trains on the nearest span of each answer. `cloze` trains on questions made from
-            the passages, whose answers are entities and noun phrases (needs a `tagger`).
+            `best` trains on the nearest span of each answer.
         sequence: rewrites every example for a sequence-to-sequence model that writes the `answer`
             or the `question`: the input and the passages become one text.
         title: name of the data in reports.
@@ -54,14 +38,14 @@ class Source:
         test_options: reader arguments for the test file alone.
     """
 
-    format: Format
+    format: str
     styles: tuple[str, ...] = ("span",)
     train: str | None = None
     test: str | None = None
     train_share: float = 1.0
     test_share: float = 1.0
     answerable_only: bool = False
-    spans: Literal["exact", "best", "cloze"] | None = None
+    spans: Literal["exact", "best"] | None = None
     sequence: Literal["answer", "question"] | None = None
     title: str = ""
     rules: str = "plain"
@@ -147,8 +131,6 @@ class Training:
             the labels (ExtractiveReader, SAN); null: none.
         teacher_weight: weight of the teacher's loss beside that of the labels.
         temperature: temperature of the teacher's and the model's distributions.
-        cache_encoder: keeps what a frozen encoder gives for each text in `encoder_states/` of the
-            run's folder, so that later passes need not compute it.
     """
 
     steps: int | None = None
@@ -167,7 +149,6 @@ class Training:
     teacher: str | None = None
     teacher_weight: float = 1.0
     temperature: float = 1.0
-    cache_encoder: bool = False
 
 
 @dataclass(frozen=True)
@@ -230,8 +211,7 @@ class Experiment:
             in the current folder or on `PYTHONPATH`.
         split: choice of the validation examples.
         vocabulary: words with a row of their own.
-        tagger: spaCy pipeline whose tags the model reads, or which finds the answers of made
-            questions; null: no tags.
+        tagger: spaCy pipeline whose tags the model reads; null: no tags.
         encoder: `preset` of a pretrained encoder, or the folder of a run whose trained encoder is
             copied, and options of `tfmrc.encoders.from_preset`, such as `trainable_layers`; for
             models that take an encoder.

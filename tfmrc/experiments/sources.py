@@ -10,13 +10,14 @@ from typing import Any
 from tfmrc import data
 from tfmrc.data import Example
 from tfmrc.data.formats.detect import file_format
+from tfmrc.data.formats.registry import find_format
 from tfmrc.data.stream import Filtered
 from tfmrc.data.transforms.sentences import sentences
 from tfmrc.data.transforms.splits import draw_by_id
-from tfmrc.experiments.formats import check_source, files_of, formats, read
+from tfmrc.experiments.formats import check_source, files_of, read
 from tfmrc.experiments.run_folder import start_folder, trained_folder
 from tfmrc.experiments.settings import DRAW_SEED, Experiment, Source
-from tfmrc.experiments.spans import WRITTEN, with_spans
+from tfmrc.experiments.spans import with_spans
 
 PARTS = ("train", "validation", "test")
 
@@ -46,7 +47,9 @@ def data_folder(given: str | Path | None, experiment: Experiment | None = None) 
 
 def _needs_folder(source: Source) -> bool:
     named = [name for name in (source.train, source.test) if name is not None]
-    return formats()[source.format].is_file and not all(Path(name).is_absolute() for name in named)
+    return find_format(source.format).is_file and not all(
+        Path(name).is_absolute() for name in named
+    )
 
 
 @dataclass(frozen=True)
@@ -77,11 +80,6 @@ def check_sources(experiment: Experiment) -> None:
             raise ValueError(
                 "A source is rewritten as sequences or has its answers found as spans, not both. "
                 f"Received: sources.{number}.sequence={source.sequence}, spans={source.spans}"
-            )
-        if source.spans == "cloze" and experiment.tagger is None:
-            raise ValueError(
-                "Questions are made from entities and parts of speech, so they need a `tagger`. "
-                f"Received: sources.{number}.spans=cloze, tagger=null"
             )
     if all(source.train is None for source in experiment.sources):
         raise ValueError("At least one source has a training file. Received: none with `train`")
@@ -158,8 +156,7 @@ def splits(experiment: Experiment, folder: Path, spans: Path | None = None) -> l
         An entry for every source, in their order.
 
     Raises:
-        ValueError: If a file does not exist, that of made questions included, or a list of ids
-            names an unknown example.
+        ValueError: If a file does not exist, or a list of ids names an unknown example.
     """
     return [_splits_of(source, experiment, folder, spans) for source in experiment.sources]
 
@@ -169,16 +166,11 @@ def _splits_of(source: Source, experiment: Experiment, folder: Path, spans: Path
     built = Splits(source)
     train: Iterable[Example] = ()
     if source.train is not None:
-        if source.spans in WRITTEN and spans is not None and spans.is_file():
+        if source.spans == "best" and spans is not None and spans.is_file():
             train = data.read_examples(spans)
-        elif source.spans == "cloze":
-            raise ValueError(
-                "The questions made from the passages are written by `tfmrc prepare`. "
-                f"Received: spans=cloze, and no file {spans or ''}"
-            )
         else:
             train = drawn(source, source.train, folder, source.train_options, source.train_share)
-            if source.spans in ("exact", "best"):
+            if source.spans is not None:
                 train = with_spans(train, source)
     if source.test is not None:
         test = drawn(source, source.test, folder, source.test_options, source.test_share)
@@ -360,7 +352,7 @@ def read_questions(
 
 
 def source_format(path: Path, columns: Mapping[str, Any] | None = None) -> str:
-    """Returns the format of a file: a name of `tfmrc.experiments.formats`.
+    """Returns the format of a file: a name of `tfmrc.data.find_format`.
 
     Args:
         path: Path. The file.

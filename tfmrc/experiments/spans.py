@@ -8,15 +8,13 @@ from typing import Any
 from tfmrc import data
 from tfmrc.data import Example, Span
 from tfmrc.experiments.settings import Source
-from tfmrc.experiments.tags import Tags
 
 MAX_LENGTH = 60
-WRITTEN = ("best", "cloze")  # settings of `spans` whose training examples `prepare` writes
 
 LEFT_OUT = "questions whose answer does not occur in a passage"
 WITHOUT_ANSWER = "questions without an answer"
 
-__all__ = ["MAX_LENGTH", "WRITTEN", "nearest_texts", "with_spans", "write_cloze", "write_spans"]
+__all__ = ["MAX_LENGTH", "nearest_texts", "with_spans", "write_spans"]
 
 
 @dataclass(frozen=True)
@@ -84,30 +82,6 @@ def write_spans(
     data.write_examples(path, with_span())
     mean = sum(scores) / max(1, len(scores))
     return {"answers": answers, "with_a_span": len(scores), "rouge_l_of_spans": mean}
-
-
-def write_cloze(path: Path, examples: Iterable[Example], style: str, tags: Tags) -> dict[str, Any]:
-    """Makes questions from the passages of the examples and writes them.
-
-    Args:
-        path: Path. File of examples; compressed if it ends in `.gz`.
-        examples: iterable of `Example`. Examples whose passages are used.
-        style: str. Style of the answers.
-        tags: `Tags`. The experiment's tags.
-
-    Returns:
-        A dict with the number of questions.
-    """
-    made = 0
-
-    def counted() -> Iterator[Example]:
-        nonlocal made
-        for example in data.cloze_questions(examples, tags.cache, style=style):
-            made += 1
-            yield example
-
-    data.write_examples(path, counted())
-    return {"made": made}
 
 
 def nearest_texts(examples: Iterable[Example], style: str, max_length: int) -> dict[str, str]:

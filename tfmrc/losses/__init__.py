@@ -4,10 +4,3 @@ from tfmrc.losses.sequence_mean import SequenceMean
 from tfmrc.losses.sequence_nll import SequenceNLL
 from tfmrc.losses.smoothed_binary_crossentropy import SmoothedBinaryCrossentropy
 from tfmrc.losses.span_position_nll import SpanPositionNLL
-
-__all__ = [
-    "SpanPositionNLL",
-    "SequenceNLL",
-    "SequenceMean",
-    "SmoothedBinaryCrossentropy",
-]

@@ -19,9 +19,6 @@ class SmoothedBinaryCrossentropy(keras.losses.Loss):
     Returns:
         The shape of `y_pred`, before the reduction.
 
-    Raises:
-        ValueError: `positive_label` is not in (0, 1].
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.losses import SmoothedBinaryCrossentropy
@@ -34,11 +31,6 @@ class SmoothedBinaryCrossentropy(keras.losses.Loss):
 
     def __init__(self, positive_label=0.9, name="smoothed_binary_crossentropy", **kwargs):
         super().__init__(name=name, **kwargs)
-        if not 0.0 < positive_label <= 1.0:
-            raise ValueError(
-                "`positive_label` must be above 0 and at most 1. "
-                f"Received: positive_label={positive_label}"
-            )
         self.positive_label = positive_label
 
     def call(self, y_true, y_pred):

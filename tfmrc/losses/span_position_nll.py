@@ -1,15 +1,12 @@
 import keras
 from keras import ops
 
-from tfmrc.ops.checks import check_indices
-
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class SpanPositionNLL(keras.losses.Loss):
     """Computes the negative log-likelihood `-log P(y)` of one position in a passage.
 
-    A position below 0 is unknown and gives zero. Outside a graph, a position beyond the passage is
-    an error.
+    A position below 0 is unknown and gives zero.
 
     Args:
         name: str. Default: "position_log_likelihood".
@@ -40,9 +37,6 @@ class SpanPositionNLL(keras.losses.Loss):
             )
 
     def call(self, y_true, y_pred):
-        check_indices(
-            "y_true", y_true, y_pred.shape[1], low=-1, of="positions of a passage, or -1,"
-        )
         position = ops.cast(ops.reshape(y_true, (-1,)), "int32")
         selected = ops.take_along_axis(y_pred, ops.maximum(position, 0)[:, None], axis=1)[:, 0]
         return -ops.where(position >= 0, ops.cast(selected, "float32"), 0.0)

@@ -11,17 +11,3 @@ from tfmrc.models.maxout_pointer_qg import MaxoutPointerQG
 from tfmrc.models.reader_ensemble import ReaderEnsemble
 from tfmrc.models.san import SAN
 from tfmrc.models.span_ensemble import SpanEnsemble
-
-__all__ = [
-    "SAN",
-    "DAANet",
-    "ExtractiveReader",
-    "GenerationMixin",
-    "Masque",
-    "MasqueDecoder",
-    "MasqueReader",
-    "MaxoutPointerQG",
-    "Model",
-    "ReaderEnsemble",
-    "SpanEnsemble",
-]

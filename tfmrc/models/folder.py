@@ -110,9 +110,8 @@ def class_and_config(
     cls = None
     if isinstance(name, str):
         package, _, class_name = name.partition(">")
-        module = importlib.import_module(room)
-        if package == PACKAGE and class_name in module.__all__:
-            getattr(module, class_name)
+        if package == PACKAGE:
+            getattr(importlib.import_module(room), class_name, None)
         cls = keras.saving.get_registered_object(name)
     if not isinstance(entry, dict) or not isinstance(cls, type) or not issubclass(cls, base):
         modules = ", ".join(run_imports(folder))

@@ -16,30 +16,3 @@ from tfmrc.ops.positions import sinusoid
 from tfmrc.ops.similarity import trilinear_similarity
 from tfmrc.ops.spans import best_spans
 from tfmrc.ops.words import first_positions, is_first, scores_of_targets, scores_of_words
-
-__all__ = [
-    "BOS",
-    "EOS",
-    "LOG_ZERO",
-    "NUM_SPECIAL",
-    "PAD",
-    "UNK",
-    "best_spans",
-    "copy_log_probability",
-    "coverage_overlap",
-    "first_positions",
-    "generation_parts",
-    "is_first",
-    "joined_distribution",
-    "masked_log_softmax",
-    "masked_logsumexp",
-    "masked_max",
-    "masked_softmax",
-    "maxout",
-    "scatter_copies",
-    "scores_of_targets",
-    "scores_of_words",
-    "sinusoid",
-    "target_parts",
-    "trilinear_similarity",
-]

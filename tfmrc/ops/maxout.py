@@ -15,9 +15,6 @@ def maxout(x, pool_size=2):
     Returns:
         `[..., d / pool_size]`.
 
-    Raises:
-        ValueError: d is not a multiple of `pool_size`.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.ops.maxout import maxout
@@ -27,11 +24,6 @@ def maxout(x, pool_size=2):
     Reference: Goodfellow et al. 2013; Liu et al. 2018 (SAN), section 2.
     """
     width = x.shape[-1]
-    if width % pool_size:
-        raise ValueError(
-            "The number of features must be a multiple of `pool_size`. "
-            f"Received: x.shape={x.shape}, pool_size={pool_size}"
-        )
     shape = (*reshape_size(x)[:-1], width // pool_size, pool_size)
     # Keras takes the maximum of no numbers, of a batch without examples, only from an initial one.
     return ops.max(ops.reshape(x, shape), axis=-1, initial=-float("inf"))

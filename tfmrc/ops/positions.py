@@ -13,9 +13,6 @@ def sinusoid(positions, dim):
     Returns:
         float32 `[..., dim]`: the sines, then the cosines.
 
-    Raises:
-        ValueError: `dim` is odd.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.ops.positions import sinusoid
@@ -25,8 +22,6 @@ def sinusoid(positions, dim):
 
     Reference: Vaswani et al. 2017, section 3.5.
     """
-    if dim % 2:
-        raise ValueError(f"`dim` must be even. Received: dim={dim}")
     half = dim // 2
     frequencies = ops.exp(ops.arange(half, dtype="float32") * (-9.210340371976184 / half))
     angles = ops.cast(positions, "float32")[..., None] * frequencies

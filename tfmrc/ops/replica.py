@@ -44,12 +44,7 @@ def register_replica_id(source: ReplicaId) -> ReplicaId:
 
     Returns:
         The previous function, so that it can be restored.
-
-    Raises:
-        TypeError: `source` is not callable.
     """
     global _source
-    if not callable(source):
-        raise TypeError(f"`source` must be a function without arguments. Received: source={source}")
     previous, _source = _source, source
     return previous

@@ -17,9 +17,6 @@ def trilinear_similarity(left, right, weight):
     Returns:
         `[..., m, n]`.
 
-    Raises:
-        ValueError: The widths of the inputs and the weight do not match.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.ops.similarity import trilinear_similarity
@@ -30,11 +27,6 @@ def trilinear_similarity(left, right, weight):
     Reference: Nishida et al. 2019 (Masque), masque-02; Seo et al. 2017.
     """
     dim = left.shape[-1]
-    if right.shape[-1] != dim or weight.shape[-1] != 3 * dim:
-        raise ValueError(
-            "Expected `left` [..., m, d], `right` [..., n, d] and `weight` [3d]. Received: "
-            f"left.shape={left.shape}, right.shape={right.shape}, weight.shape={weight.shape}"
-        )
     w_left, w_right, w_both = weight[:dim], weight[dim : 2 * dim], weight[2 * dim :]
     left_score = ops.sum(left * w_left, axis=-1)  # [..., m]
     right_score = ops.sum(right * w_right, axis=-1)  # [..., n]

@@ -20,9 +20,6 @@ def best_spans(log_begin, log_end, max_length, num_spans=1):
         first; ties are in the order of the passage. If a passage has fewer than K possible spans,
         the log-probability of the others is about `LOG_ZERO`.
 
-    Raises:
-        ValueError: A size is below 1.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.ops.spans import best_spans
@@ -35,9 +32,6 @@ def best_spans(log_begin, log_end, max_length, num_spans=1):
 
     Reference: Liu et al. 2018 (SAN), section 4 (K-best spans by `P_begin * P_end`).
     """
-    for name, size in (("max_length", max_length), ("num_spans", num_spans)):
-        if size < 1:
-            raise ValueError(f"`{name}` must be at least 1. Received: {name}={size}")
     log_begin = ops.cast(log_begin, "float32")
     log_end = ops.cast(log_end, "float32")
     length = sizes(log_end)[1]

@@ -9,5 +9,3 @@ they are finite in every precision and at fully masked rows; and that every weig
 from tfmrc.testing.gradients import gradients
 from tfmrc.testing.layer_test import run_layer_test
 from tfmrc.testing.model_test import run_model_test
-
-__all__ = ["gradients", "run_layer_test", "run_model_test"]

@@ -4,5 +4,3 @@ from tfmrc.text.detokenize import join_words
 from tfmrc.text.subwords import Subwords, SubwordTokenizer
 from tfmrc.text.tokenizer import Tokenizer, Tokens
 from tfmrc.text.vocabulary import Vocabulary
-
-__all__ = ["SubwordTokenizer", "Subwords", "Tokenizer", "Tokens", "Vocabulary", "join_words"]

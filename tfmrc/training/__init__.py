@@ -24,38 +24,4 @@ from tfmrc.training.optimizers.sgd import SGD
 from tfmrc.training.san import san
 from tfmrc.training.schedules.log_warmup import LogWarmup
 
-__all__ = [
-    "AdamW",
-    "BestCheckpoint",
-    "Checkpoint",
-    "CsvLog",
-    "Distillation",
-    "EMAWeights",
-    "LogWarmup",
-    "LossScale",
-    "NonFiniteError",
-    "Progress",
-    "SGD",
-    "SaveOnInterrupt",
-    "StopOnNonFinite",
-    "TimeLimit",
-    "TrainingInterrupted",
-    "callbacks",
-    "check_batch_size",
-    "compile_arguments",
-    "daanet",
-    "ema_weights",
-    "extractive_reader",
-    "load_weights",
-    "masque",
-    "maxout_pointer_qg",
-    "mirrored",
-    "only_outputs",
-    "register_training",
-    "san",
-    "save_weights",
-    "vote",
-    "vote_all",
-]
-
 replicas.register()

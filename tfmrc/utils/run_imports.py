@@ -1,11 +1,14 @@
-"""The modules that define a run's own classes."""
+"""The modules that define a user's own classes."""
 
+import importlib
+import sys
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
 import yaml
 
-__all__ = ["CONFIG", "run_imports"]
+__all__ = ["CONFIG", "import_modules", "run_imports"]
 
 CONFIG = "config.yaml"  # the settings in the folder of a run
 
@@ -36,3 +39,22 @@ def run_imports(folder: str | PathLike[str]) -> tuple[str, ...]:
         if isinstance(names, list) and all(isinstance(name, str) for name in names):
             return tuple(names)
     return ()
+
+
+def import_modules(names: Iterable[str]) -> None:
+    """Imports a user's modules, which register their classes, also from the current folder.
+
+    Raises:
+        ValueError: If a module cannot be imported.
+    """
+    here = str(Path.cwd())
+    for name in names:
+        if here not in sys.path:
+            sys.path.append(here)
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise ValueError(
+                f"imports: {error} (looked for in {here}, on PYTHONPATH and among the installed "
+                f"packages). Received: {name!r}"
+            ) from error

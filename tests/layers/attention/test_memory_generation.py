@@ -8,7 +8,6 @@ from tests.layers import weights
 from tests.layers.agreement import arrays, close, same_gradients
 from tests.reference import san as reference
 from tfmrc.layers import MemoryGeneration, StackedBiLSTM
-from tfmrc.ops import maxout
 from tfmrc.testing import run_layer_test
 
 # Example 1: no words at all. Example 2: a passage of one word.
@@ -114,16 +113,3 @@ def test_stack_layer():
         expected_output_shape=(3, 4, 4),
         expected_num_trainable_weights=12,
     )
-
-
-def test_maxout_takes_neighbours_and_refuses_an_odd_rest():
-    x = np.array([[5.0, 1.0, 0.0, 2.0, -3.0, -4.0]])
-    np.testing.assert_array_equal(np.array(maxout(x)), [[5.0, 2.0, -3.0]])
-    np.testing.assert_array_equal(np.array(maxout(x, 3)), [[5.0, 2.0]])
-    with pytest.raises(ValueError, match="pool_size=4"):
-        maxout(x, 4)
-
-
-def test_a_stack_has_a_layer():
-    with pytest.raises(ValueError, match="num_layers=0"):
-        StackedBiLSTM(2, num_layers=0)

@@ -108,11 +108,6 @@ def test_a_projected_memory_gives_the_same(queries):
     close(rows, expected.reshape(-1, 4))
 
 
-def test_heads_must_divide_the_width():
-    with pytest.raises(ValueError, match="Received: num_heads=3"):
-        MultiHeadAttention(3)(np.ones((1, 2, 4)), np.ones((1, 2, 4)))
-
-
 def test_dropout_of_the_weights_keeps_their_mean():
     layer = MultiHeadAttention(1, dropout=0.5)
     x = np.ones((1, 1, 2), "float32")

@@ -77,8 +77,3 @@ def test_steps_equal_the_whole():
     for t in range(5):
         y, cache = layer.decode_step(X[:, None, t], cache, t)
         close(y[:, 0], whole[:, t])
-
-
-def test_heads_must_divide_the_width():
-    with pytest.raises(ValueError, match="num_heads=4"):
-        TiedSelfAttention(4)(X)

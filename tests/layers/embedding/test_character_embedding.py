@@ -68,11 +68,6 @@ def test_the_row_of_padding_is_never_read(built):
     np.testing.assert_array_equal(other(CHARACTERS), built(CHARACTERS))
 
 
-def test_an_even_convolution_is_refused():
-    with pytest.raises(ValueError, match="kernel_width=2"):
-        CharacterEmbedding(5, kernel_width=2)
-
-
 def test_equal_to_a_convolution_of_keras(built):
     x = Variable(ops.take(built.table, CHARACTERS[:1, 0], axis=0))
     result = ops.conv(x, built.kernel, padding="same") + built.bias

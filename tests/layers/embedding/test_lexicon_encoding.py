@@ -114,11 +114,3 @@ def test_layer(tags):
         expected_output_shape=((2, 4, 4), (2, 3, 4)),
         expected_num_trainable_weights=9 + 2 * tags,
     )
-
-
-def test_tags_come_if_and_only_if_the_layer_has_a_table():
-    inputs = arrays(SHAPES)
-    with pytest.raises(ValueError, match="num_pos=0"):
-        LexiconEncoding(units=2)(**inputs, pos_ids=POS)
-    with pytest.raises(ValueError, match="num_ner=3"):
-        LexiconEncoding(units=2, num_ner=3)(**inputs)

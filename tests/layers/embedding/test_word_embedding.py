@@ -61,8 +61,3 @@ def test_what_is_trained(trainable):
             expected[word] += mix[position]
     close(result[0], expected[:4])
     close(result[1], expected[4:])
-
-
-def test_a_table_of_special_rows_alone_is_refused():
-    with pytest.raises(ValueError, match="Received: vocabulary_size=4"):
-        WordEmbedding(4, 3)

@@ -174,20 +174,6 @@ def test_dropout_is_the_same_at_every_word_and_another_in_every_row():
     assert len({tuple(mask[0]) for mask in masks}) == 5
 
 
-@pytest.mark.parametrize(
-    "options, message", [({"units": 0}, "units=0"), ({"units": 2, "use_cudnn": True}, "use_cudnn")]
-)
-def test_bad_options_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        BidirectionalLSTM(**options)
-
-
-def test_an_initial_state_of_two_directions_is_refused():
-    state = np.zeros((1, 2), "float32")
-    with pytest.raises(ValueError, match="causal=False"):
-        BidirectionalLSTM(2)(np.ones((1, 3, 2), "float32"), initial_state=(state, state))
-
-
 def test_graphs_of_any_size_give_the_same_gradients():
     """As `fit` and exports trace them: batch and length are not known."""
     layer, variables = built()

@@ -104,15 +104,3 @@ def test_steps_equal_the_whole(in_series):
         y, cache = layer.decode_step(np.repeat(X[:, None, t], 2, axis=1), cache, t)
         for beam in range(2):
             close(y[:, beam], whole[:, t])
-
-
-def test_what_does_not_fit_is_refused():
-    for wrong, message in (
-        ({"blocks": ("gru",)}, "blocks="),
-        ({"blocks": ()}, "blocks="),
-        ({"hidden_dim": 5}, "hidden_dim=5"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            ConcatenatedEncoder(**wrong)
-    with pytest.raises(ValueError, match="hidden_dim=8"):
-        ConcatenatedEncoder(8)(X)

@@ -101,8 +101,3 @@ def test_weights_of_the_recurrent_block_are_drawn_as_wide_as_asked():
     kernels = [np.array(d.cell.kernel) for d in layer.second.directions]
     assert [kernel.std() for kernel in kernels] == pytest.approx([0.3] * 2, rel=0.1)
     assert np.abs(kernels[0] - kernels[1]).mean() > 0.1
-
-
-def test_odd_width_of_the_recurrent_block_is_refused():
-    with pytest.raises(ValueError, match="even width"):
-        RecurrentEncoderBlock(num_heads=1, intermediate_dim=2)(np.ones((1, 2, 3)))

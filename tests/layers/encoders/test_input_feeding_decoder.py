@@ -156,8 +156,3 @@ def test_dropout_works_between_layers_and_anew_at_every_step():
     dropped = np.array(layer(words, start, training=True)["states"])[0] > 0.1
     assert 0.45 < dropped.mean() < 0.55
     assert (dropped[0] != dropped[1]).any() and (dropped[1] != dropped[2]).any()
-
-
-def test_there_is_a_layer():
-    with pytest.raises(ValueError, match="num_layers=0"):
-        InputFeedingDecoder(units=3, num_layers=0)

@@ -94,11 +94,3 @@ def test_like_keras_own_in_configuration_and_precision():
     own = built(dtype="mixed_float16")(X)
     assert own.dtype == "float16"
     close(own, np.array(theirs(X), "float32"), 2e-3)
-
-
-@pytest.mark.parametrize(
-    "other", [{"axis": 1}, {"center": False}, {"scale": False}, {"rms_scaling": True}]
-)
-def test_what_is_not_computed_is_refused(other):
-    with pytest.raises(ValueError, match="Received: axis=.*, center=.*, scale="):
-        LayerNormalization(**other)

@@ -40,9 +40,3 @@ def test_four_axes_are_rows_side_by_side():
     layer = LocalConvolution(width=3)
     flat = layer(x.reshape(6, 4, 2), mask.reshape(6, 4))
     np.testing.assert_allclose(np.array(layer(x, mask)).reshape(6, 4, 2), flat, atol=1e-6)
-
-
-@pytest.mark.parametrize("width", [0, -1, 4])
-def test_a_window_is_odd(width):
-    with pytest.raises(ValueError, match=f"width={width}"):
-        LocalConvolution(width=width)

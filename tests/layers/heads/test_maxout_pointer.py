@@ -153,8 +153,3 @@ def test_pad_and_bos_are_impossible():
         targets = np.full((3, T), word, "int32")
         parts = MaxoutPointer("max")(**INPUTS, source_ids=SOURCE, target_ids=targets)
         np.testing.assert_array_equal(parts["log_probability"], np.float32(LOG_ZERO))
-
-
-def test_unknown_combination_is_refused():
-    with pytest.raises(ValueError, match="combine=mean"):
-        MaxoutPointer("mean")

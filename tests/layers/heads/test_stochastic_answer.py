@@ -165,25 +165,6 @@ def test_a_passage_without_words_has_no_place_and_no_nan():
         assert (np.array(got["begin"][1]) <= 0.99 * LOG_ZERO).all()
 
 
-@pytest.mark.parametrize(
-    "kind, options, message",
-    [
-        (StochasticAnswer, {"num_steps": 0}, "num_steps=0"),
-        (StochasticAnswer, {"prediction_dropout": 1.0}, "prediction_dropout=1.0"),
-        (OneStepAnswer, {"num_steps": 2}, "num_steps=2"),
-    ],
-)
-def test_bad_options_are_refused(kind, options, message):
-    with pytest.raises(ValueError, match=message):
-        kind(**options)
-
-
-def test_one_step_has_no_weights_for_more():
-    _, run, _, _ = built(OneStepAnswer)
-    with pytest.raises(ValueError, match="num_steps=2"):
-        run(num_steps=2)
-
-
 def test_weights_in_bfloat16():
     question, memory = np.ones((3, 4, 3), "float32"), np.ones((3, 5, 2), "float32")
     layer = AveragedAnswer(dtype="bfloat16")

@@ -87,9 +87,3 @@ def test_config_round_trip_and_symbolic_call():
 def test_keeps_the_dtype(dtype):
     layer = Dropout(0.5, seed=1, dtype=dtype)
     assert keras.backend.standardize_dtype(layer(ONES, training=True).dtype) == dtype
-
-
-@pytest.mark.parametrize("rate", [-0.1, 1, 2.0])
-def test_rate_out_of_range(rate):
-    with pytest.raises(ValueError, match=f"Received: rate={rate}"):
-        Dropout(rate)

@@ -1,26 +1,19 @@
 """Detection of a file's format."""
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from os import PathLike
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import ijson
 
 from tfmrc.data.example import Example
-from tfmrc.data.formats.dream import read_dream
-from tfmrc.data.formats.examples import read_examples
-from tfmrc.data.formats.msmarco import read_msmarco
-from tfmrc.data.formats.narrativeqa import read_narrativeqa
-from tfmrc.data.formats.squad import read_squad
+from tfmrc.data.formats.registry import find_format
 from tfmrc.data.formats.tables import is_table, read_table
-from tfmrc.data.formats.triviaqa import read_triviaqa
-from tfmrc.data.formats.wikiqa import COLUMNS, read_wikiqa
+from tfmrc.data.formats.wikiqa import COLUMNS
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, open_binary, open_text
 
-SUMMARIES = ("summaries.csv", "third_party/wikipedia/summaries.csv", "summaries.csv.gz")
 EXAMPLE_FIELDS = {each.name for each in fields(Example)}
 MARCO_FIELDS = {"answers", "passages", "query", "query_id", "query_type", "wellFormedAnswers"}
 _START = 1 << 16
@@ -60,34 +53,15 @@ def read_file(
             f"A split (--split) is one of NarrativeQA's qaps.csv; {path}, whose form is {name}, is "
             f"read as a whole. Received: split={split!r}"
         )
-    if name == "triviaqa":
-        evidence = Path(path).resolve().parent.parent / "evidence"
-        return read_triviaqa(path, evidence, on_error=on_error)
-    if name == "narrativeqa":
-        summaries = summaries_of(path)
-        if not summaries.is_file():
-            raise RecordError(
-                f"needs one of {SUMMARIES} in its folder", path=path, record="summaries"
-            )
-        return read_narrativeqa(path, summaries, split=split, on_error=on_error)
     if name == "table":
         return read_table(
             path, columns=columns, on_error=on_error, columns_optional=columns_optional
         )
-    readers: dict[str, Callable[..., ExampleStream]] = {
-        "dream": read_dream,
-        "examples": read_examples,
-        "msmarco": read_msmarco,
-        "squad": read_squad,
-        "wikiqa": read_wikiqa,
-    }
-    return readers[name](path, on_error=on_error)
-
-
-def summaries_of(path: str | PathLike) -> Path:
-    """Returns the file with the summaries of NarrativeQA's questions: the first that exists."""
-    files = [Path(path).parent / name for name in SUMMARIES]
-    return next((file for file in files if file.is_file()), files[0])
+    options: dict[str, Any] = {"on_error": on_error}
+    if split is not None:
+        options["split"] = split
+    known = find_format(name)
+    return cast(ExampleStream, known.reader(path, **options, **known.besides(path, {})))
 
 
 def file_format(path: str | PathLike, columns: Mapping[str, Any] | None = None) -> str:

@@ -7,10 +7,12 @@ from typing import Any
 from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.formats.json_stream import json_items
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 from tfmrc.data.transforms.windows import covered, windows
 
 
+@register_format("dream")
 def read_dream(
     path: str | PathLike,
     *,

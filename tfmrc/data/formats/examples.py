@@ -5,9 +5,11 @@ from os import PathLike
 
 from tfmrc.data.example import Example
 from tfmrc.data.formats.json_stream import json_lines
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import ExampleStream, OnError, Report, open_binary, open_to_write
 
 
+@register_format("examples")
 def read_examples(path: str | PathLike, *, on_error: OnError = "raise") -> ExampleStream:
     """Reads examples from JSON lines, one at a time.
 

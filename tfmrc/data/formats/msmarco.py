@@ -11,6 +11,7 @@ from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation, short
 from tfmrc.data.formats.json_columns import json_rows
 from tfmrc.data.formats.json_stream import json_lines
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 
 Subset = Literal["ALL", "ANS", "NLG"]
@@ -22,6 +23,7 @@ _LEADER = "passages"
 _COLUMNS = ("query", "query_id", "query_type", "answers", "wellFormedAnswers")
 
 
+@register_format("msmarco")
 def read_msmarco(
     path: str | PathLike,
     *,

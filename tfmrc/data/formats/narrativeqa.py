@@ -3,18 +3,28 @@
 from collections import Counter
 from collections.abc import Iterator
 from os import PathLike
+from pathlib import Path
 from typing import IO
 
 from tfmrc.data.example import Example
 from tfmrc.data.formats.csv_rows import csv_row, csv_rows, seekable
 from tfmrc.data.formats.fields import RecordLocation
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 from tfmrc.data.transforms.nearest import nearest_passages
 from tfmrc.data.transforms.windows import covered, windows
 
 SPLITS = ("train", "valid", "test")
+SUMMARIES = ("summaries.csv", "third_party/wikipedia/summaries.csv", "summaries.csv.gz")
 
 
+def summaries_of(path: Path) -> Path:
+    """Returns the file of the summaries of `qaps.csv`: the first that exists."""
+    files = [path.parent / name for name in SUMMARIES]
+    return next((file for file in files if file.is_file()), files[0])
+
+
+@register_format("narrativeqa", files={"summaries": summaries_of})
 def read_narrativeqa(
     qaps: str | PathLike,
     summaries: str | PathLike,

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 from itertools import zip_longest
 from os import PathLike
-from pathlib import PurePath
+from pathlib import Path
 
 from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
 
 # Escapes of the Penn Treebank's tokenizer.
@@ -18,6 +19,12 @@ _MARKS = {
 _ESCAPED = re.compile("|".join(rf"(?<!\S){re.escape(mark)}(?!\S)" for mark in _MARKS), re.I)
 
 
+def questions_of(path: Path) -> Path:
+    """Returns the file of the questions, `tgt-train.txt`, for `src-train.txt`."""
+    return path.with_name(path.name.replace("src", "tgt", 1))
+
+
+@register_format("pairs", one_style=True, files={"questions": questions_of})
 def read_pairs(
     passages: str | PathLike, questions: str | PathLike, *, on_error: OnError = "raise"
 ) -> ExampleStream:
@@ -54,7 +61,7 @@ def read_pairs(
 
     Reference: Du et al. 2017.
     """
-    name = PurePath(passages).name.split(".")[0]
+    name = Path(passages).name.split(".")[0]
 
     def read(report: Report) -> Iterator[Example]:
         number = 0

@@ -7,12 +7,14 @@ from typing import Any
 from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_items
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 
 FREE = -1
 """The ``answer_start`` of a free-form answer, which does not occur in its context."""
 
 
+@register_format("squad")
 def read_squad(
     path: str | PathLike, *, style: str = "span", on_error: OnError = "raise"
 ) -> ExampleStream:

@@ -14,6 +14,7 @@ from tfmrc.data.example import Example, Span, short
 from tfmrc.data.formats.csv_rows import csv_rows
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_items, json_lines
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.formats.written_values import written_value
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 from tfmrc.utils.arguments import suggestion
@@ -70,6 +71,7 @@ Rows = Iterator[tuple[RecordLocation, Mapping[str, Any]]]
 Columns = Mapping[str, str | list[str] | tuple[str, ...] | Mapping[str, str]]
 
 
+@register_format("table", one_style=False)
 def read_table(
     source: Any,
     *,

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_items
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
 from tfmrc.data.transforms.windows import windows
 
@@ -19,9 +20,10 @@ DOCUMENTS = {"wikipedia": ("EntityPages",), "web": ("SearchResults", "EntityPage
 FOLDERS = {"EntityPages": "wikipedia", "SearchResults": "web"}
 
 
+@register_format("triviaqa")
 def read_triviaqa(
     path: str | PathLike,
-    evidence: str | PathLike,
+    evidence: str | PathLike | None = None,
     *,
     domain: Domain | None = None,
     style: str = "span",
@@ -39,6 +41,7 @@ def read_triviaqa(
     Args:
         path: str or path. A file of ``qa/`` such as ``wikipedia-train.json``, which may be gzipped.
         evidence: str or path. The folder ``evidence/``, which contains ``wikipedia/`` and ``web/``.
+            Default: None, beside the folder of the file, as in the official archive.
         domain: str. ``"wikipedia"`` reads a question's Wikipedia pages; ``"web"`` reads its search
             results too. Default: None, the one that the file's name has (``web-train.json``),
             else ``"wikipedia"``.
@@ -80,9 +83,10 @@ def read_triviaqa(
         raise ValueError(
             f"`domain` must be one of {sorted(DOCUMENTS)}. Received: domain={domain!r}"
         )
-    if not Path(evidence).is_dir():
+    documents = Path(evidence or Path(path).resolve().parents[1] / "evidence")
+    if not documents.is_dir():
         raise RecordError(
-            f"needs the documents. Received: no folder {evidence}", path=path, record="evidence"
+            f"needs the documents. Received: no folder {documents}", path=path, record="evidence"
         )
 
     def read(report: Report) -> Iterator[Example]:
@@ -101,7 +105,7 @@ def read_triviaqa(
                     if name in [other for _, other in files[:index]]:
                         report.note("documents that a question names twice")
                         continue
-                    document = _document(Path(evidence, folder), name)
+                    document = _document(documents / folder, name)
                     if document is None:
                         report.note("documents that are not in the folder")
                         continue

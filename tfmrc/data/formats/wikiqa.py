@@ -6,6 +6,7 @@ from os import PathLike
 
 from tfmrc.data.example import Example, Span
 from tfmrc.data.formats.fields import RecordLocation, short
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
 
 COLUMNS = (
@@ -13,6 +14,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
+@register_format("wikiqa")
 def read_wikiqa(
     path: str | PathLike, *, style: str = "sentence", on_error: OnError = "raise"
 ) -> ExampleStream:

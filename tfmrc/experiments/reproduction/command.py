@@ -70,10 +70,6 @@ def reproduction(
         costs = table.measured(state, path.parent)
         if costs:
             print("", "What a training took where it was measured:", *costs, sep="\n  ")
-        tries = table.first_looks(state, path.parent)
-        if tries:
-            print("", "Time and memory of the trainings here, from ten steps of each:", *tries,
-                  sep="\n  ")  # fmt: skip
 
 
 def _rows_file() -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tfmrc.experiments.formats import formats
+from tfmrc.data.formats.registry import find_format
 from tfmrc.experiments.loading import load
 from tfmrc.experiments.reproduction.states import Result, RowState
 from tfmrc.experiments.sources import contextual_files
@@ -80,12 +80,6 @@ def commands(state: RowState, recipes: str | Path = "recipes") -> list[str]:
     return list(dict.fromkeys(every))
 
 
-def first_looks(state: RowState, recipes: str | Path = "recipes") -> list[str]:
-    """Returns the commands that try ten steps of each training of a row, for time and memory."""
-    trainings = [line for line in commands(state, recipes) if line.startswith("tfmrc train ")]
-    return [f"{line.partition('  #')[0]} --first-look" for line in trainings]
-
-
 def needs(state: RowState, recipes: str | Path = "recipes") -> list[str]:
     """Returns what the commands of a row need: a data folder with its files, a checkout."""
     listed = commands(state, recipes)
@@ -110,11 +104,11 @@ def _data_files(recipe: Path) -> set[str]:
     if experiment.vocabulary.vectors is not None:
         files.add(Path(experiment.vocabulary.vectors))
     for source in experiment.sources:
-        known = formats()[source.format]
+        known = find_format(source.format)
         parts = (source.train, source.train_options), (source.test, source.test_options)
         for name, options in parts if known.is_file else ():
             if name is not None:
-                files |= {Path(name), *known.besides(Path(name), {**source.options, **options})}
+                files |= {Path(name), *known.besides(name, source.options | options).values()}
     return {file.as_posix() for file in files}
 
 
@@ -142,7 +136,6 @@ def to_json(state: RowState, recipes: str | Path = "recipes") -> dict[str, Any]:
         "state": state.state,
         "without_recipe": list(state.without_recipe),
         "commands": commands(state, recipes),
-        "first_looks": first_looks(state, recipes),
         "measured": measured(state, recipes),
         "results": [
             {

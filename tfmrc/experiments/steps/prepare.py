@@ -9,11 +9,11 @@ from typing import Any
 
 from tfmrc import text
 from tfmrc.data.example import Example
+from tfmrc.data.formats.registry import find_format
 from tfmrc.data.stream import ExampleStream
 from tfmrc.experiments import inputs, run_folder as folders
 from tfmrc.experiments.building import check_experiment, classes_of, reads_tags
 from tfmrc.experiments.counts import PARTS, Count, check_enough, lines_of, max_passages
-from tfmrc.experiments.formats import formats
 from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.experiments.sources import (
     Splits,
@@ -25,7 +25,7 @@ from tfmrc.experiments.sources import (
     unique,
     validation_examples,
 )
-from tfmrc.experiments.spans import MAX_LENGTH, WRITTEN, write_cloze, write_spans
+from tfmrc.experiments.spans import MAX_LENGTH, write_spans
 from tfmrc.experiments.tags import Tags
 from tfmrc.utils.files import write_text
 
@@ -203,7 +203,7 @@ def warnings_of(experiment: Experiment, content: dict[str, Any], data: Path) -> 
 
 def _is_same_file(source: Source, data: Path) -> bool:
     """Returns True if a source is trained and tested on the same file with the same options."""
-    if source.train is None or source.test is None or not formats()[source.format].is_file:
+    if source.train is None or source.test is None or not find_format(source.format).is_file:
         return False
     if source.train_options != source.test_options:
         return False
@@ -216,20 +216,16 @@ def _find_spans(experiment: Experiment, data: Path, folder: Path) -> dict[int, d
     """Writes the spans of the sources that need them; returns facts by index of the source."""
     facts: dict[int, dict[str, Any]] = {}
     for number, source in enumerate(experiment.sources):
-        if source.spans in WRITTEN and source.train is not None:
+        if source.spans == "best" and source.train is not None:
             if facts:
                 raise ValueError(
-                    "One source can have `spans: best` or `spans: cloze`. "
+                    "One source can have `spans: best`. "
                     f"Received: sources.{number}.spans={source.spans}"
                 )
             examples = drawn(source, source.train, data, source.train_options, source.train_share)
             path, style = folder / folders.SPANS, source.styles[0]
-            tags = _tags(experiment, folder)
-            if source.spans == "cloze" and tags is not None:
-                facts[number] = write_cloze(path, examples, style, tags)
-            else:
-                longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
-                facts[number] = write_spans(path, examples, style, longest)
+            longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
+            facts[number] = write_spans(path, examples, style, longest)
     return facts
 
 
@@ -361,9 +357,6 @@ def _show(content: dict[str, Any]) -> None:
             console.print(line)
         if "spans" in facts:
             spans = facts["spans"]
-            if "made" in spans:
-                console.print(f"{spans['made']:,} questions made from the training passages")
-                continue
             console.print(
                 f"{spans['with_a_span']:,} of {spans['answers']:,} training answers share a word "
                 f"with a passage; their nearest spans have ROUGE-L "

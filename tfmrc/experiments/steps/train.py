@@ -54,7 +54,6 @@ def train(
     fresh: bool = False,
     variants: Sequence[str] | None = None,
     seeds: Sequence[int] | None = None,
-    last_step: int | None = None,
 ) -> Path:
     """Trains an experiment, or resumes an interrupted training.
 
@@ -70,8 +69,6 @@ def train(
         fresh: bool. Whether to delete the runs in the folder first. Default: False.
         variants: list of str or None. Variants of the grid to train; None for all. Default: None.
         seeds: list of int or None. Seeds to train; None for those of the grid. Default: None.
-        last_step: int or None. Step after which a run ends, with the learning rates of all its
-            steps; None for all. Default: None.
 
     Returns:
         The run's folder.
@@ -99,7 +96,7 @@ def train(
     if not is_grid(experiment) and not seeds:
         with folders.open_run(experiment, folder, fresh):
             prepared = prepare_in(folder, experiment, source_folder)
-            train_run(runs[0], prepared, last_step)
+            train_run(runs[0], prepared)
         return folder
     chosen = bool(variants or seeds)  # `fresh` deletes these runs, and no others
     with folders.open_run(experiment, folder, fresh and not chosen):
@@ -111,7 +108,7 @@ def train(
             continue
         try:
             with folders.open_run(member.experiment, member.folder, again):
-                train_run(member, _prepared_for(member, prepared), last_step)
+                train_run(member, _prepared_for(member, prepared))
         except folders.RunLockedError as error:
             print(f"Skipping {member.folder.name}: {error}", flush=True)
         keras.utils.clear_session()  # graphs of the run that ended
@@ -152,13 +149,12 @@ def check_steps(experiment: Experiment) -> None:
         )
 
 
-def train_run(member: Member, prepared: Prepared, last_step: int | None = None) -> dict[str, Any]:
+def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
     """Trains one run in its open folder, unless it is trained.
 
     Args:
         member: `Member`. The run.
         prepared: `Prepared`. The shared files.
-        last_step: int or None. Step after which the run ends; None for all. Default: None.
 
     Returns:
         The content of `training.json`.
@@ -243,7 +239,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
         among=settings.best_of,
         every_steps=settings.checkpoint_every_steps,
     )
-    epochs, steps, per_epoch = _length(callbacks.checkpoint, steps, per_epoch, last_step)
+    epochs = _epochs(callbacks.checkpoint, steps, per_epoch)
     limit = training.TimeLimit(settings.max_minutes)
     callbacks.checkpoint.callbacks.append(limit)
     select = _selection(model)
@@ -286,10 +282,7 @@ def train_run(member: Member, prepared: Prepared, last_step: int | None = None) 
     terminal = sys.stdout.isatty()
     # `fit` counts the steps of a pass that was cut short once more.
     progress = training.Progress(first_step=began - callbacks.checkpoint.step_in_epoch, steps=steps)
-    with (
-        encoder_cache(experiment, model, folder),
-        training.SaveOnInterrupt(callbacks.checkpoint) as interrupt,
-    ):
+    with training.SaveOnInterrupt(callbacks.checkpoint) as interrupt:
         fitted.fit(
             batches,
             epochs=epochs,
@@ -382,25 +375,6 @@ def _scope(strategy: Any) -> Any:
     return nullcontext() if strategy is None else strategy.scope()
 
 
-def encoder_cache(experiment: Experiment, model: Any, folder: Path) -> Any:
-    """Returns the cache of the encoder's states that the runs of a grid share, if it is wanted.
-
-    Args:
-        experiment: `Experiment`. The experiment.
-        model: `keras.Model`. The run's model.
-        folder: Path. The run's folder.
-
-    Raises:
-        ValueError: If it is wanted and the model reads no encoder.
-    """
-    if not experiment.training.cache_encoder:
-        return nullcontext()
-    if getattr(model, "encoder", None) is None:
-        raise ValueError("This model reads no encoder. Received: training.cache_encoder=true")
-    root = folder.parent if folders.is_run(folder.parent) else folder
-    return encoders.StateCache(model.encoder, root / folders.ENCODER_STATES)
-
-
 def _selection(model: keras.Model) -> Any:
     """Returns a function that selects the labels of the model's outputs in a dataset."""
     if not isinstance(model.output, dict):
@@ -443,20 +417,13 @@ def _has_more_time(member: Member) -> bool:
     return ended and (minutes is None or facts["seconds"] < 60 * minutes)
 
 
-def _length(
-    checkpoint: training.Checkpoint, steps: int, per_epoch: int, last_step: int | None
-) -> tuple[int, int, int]:
-    """Returns the epochs of a run, those before it was stopped included, its steps, and an epoch's.
+def _epochs(checkpoint: training.Checkpoint, steps: int, per_epoch: int) -> int:
+    """Returns the epochs of a run, those before it was stopped included.
 
-    After an epoch that was cut short there are more epochs than usual. With `last_step` all that
-    is left is one epoch.
+    After an epoch that was cut short there are more epochs than usual.
     """
-    done = checkpoint.step - checkpoint.step_in_epoch
-    if last_step is not None:
-        steps = min(last_step, steps)
-        per_epoch = max(1, steps - done)
-    left = max(0, steps - done)
-    return checkpoint.epoch + -(-left // per_epoch), steps, per_epoch
+    left = max(0, steps - (checkpoint.step - checkpoint.step_in_epoch))
+    return checkpoint.epoch + -(-left // per_epoch)
 
 
 class _LastStep(keras.callbacks.Callback):

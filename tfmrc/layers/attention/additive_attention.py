@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear, normal
 from tfmrc.ops.chunks import map_chunks, map_groups
 from tfmrc.ops.masking import masked_log_softmax
@@ -14,7 +15,7 @@ VALUES = 1 << 20
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class AdditiveAttention(keras.layers.Layer):
+class AdditiveAttention(Layer):
     """Computes additive attention and its log-weights, which a pointer copies with.
 
     `e_l = w . tanh(W_m M_l + W_s s + b)`, `alpha = softmax_l(e)`, `c = sum_l alpha_l M_l`. With a
@@ -103,6 +104,3 @@ class AdditiveAttention(keras.layers.Layer):
             keras.KerasTensor((batch, length, memory.shape[1]), dtype="float32"),
             keras.KerasTensor((batch, length, memory.shape[-1]), dtype=self.compute_dtype),
         )
-
-    def get_config(self):
-        return {**super().get_config(), "stddev": self.stddev}

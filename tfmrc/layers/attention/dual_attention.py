@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.checks import check_shape
 from tfmrc.ops.masking import masked_max, masked_softmax
@@ -8,7 +9,7 @@ from tfmrc.ops.similarity import trilinear_similarity
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class DualAttention(keras.layers.Layer):
+class DualAttention(Layer):
     """Computes dual attention between a question and all its passages.
 
     With `U = similarity(E_p, E_q)` `[L, J]` per passage, `A = softmax_j U`, `B = softmax_l U`:
@@ -56,11 +57,6 @@ class DualAttention(keras.layers.Layer):
 
     def build(self, passages_shape, question_shape):
         dim = question_shape[-1]
-        if len(passages_shape) != 4 or len(question_shape) != 3 or passages_shape[-1] != dim:
-            raise ValueError(
-                "Expected passages `[B, K, L, d]` and a question `[B, J, d]` of the same width d. "
-                f"Received: passages.shape={passages_shape}, question.shape={question_shape}"
-            )
 
         def initial(shape, dtype=None):
             product = ops.arange(3 * dim) >= 2 * dim
@@ -91,13 +87,6 @@ class DualAttention(keras.layers.Layer):
     def compute_output_shape(self, passages_shape, question_shape):
         width = 5 * question_shape[-1]
         return (*passages_shape[:-1], width), (*question_shape[:-1], width)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "stddev": self.stddev,
-            "similarity_init": self.similarity_init,
-        }
 
 
 def _enriched(words, first, second):

@@ -1,13 +1,14 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.masking import masked_softmax
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class GatedSelfAttention(keras.layers.Layer):
+class GatedSelfAttention(Layer):
     """Computes self-attention over the passage and adds it through a gate.
 
     With `U` the words as columns, `a_t = softmax(U^T W_s u_t)` and `s_t = U a_t`; then
@@ -70,6 +71,3 @@ class GatedSelfAttention(keras.layers.Layer):
 
     def compute_output_shape(self, x_shape):
         return x_shape
-
-    def get_config(self):
-        return {**super().get_config(), "stddev": self.stddev}

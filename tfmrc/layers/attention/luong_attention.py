@@ -1,12 +1,13 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.ops.masking import masked_softmax
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class LuongAttention(keras.layers.Layer):
+class LuongAttention(Layer):
     """Computes multiplicative attention and the attentional state.
 
     `r = U^T W_a d`, `a = softmax(r)`, `c = U a`, `d' = tanh(W_b [d; c])`. The keys `U^T W_a` are
@@ -65,6 +66,3 @@ class LuongAttention(keras.layers.Layer):
 
     def compute_output_shape(self, states_shape, memory_shape=None):
         return (*states_shape[:-1], self.units)
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}

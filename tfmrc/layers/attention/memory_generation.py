@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.regularization.dropout import Dropout
@@ -11,7 +12,7 @@ from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class MemoryGeneration(keras.layers.Layer):
+class MemoryGeneration(Layer):
     """Applies question attention, self-attention without diagonal, and a bidirectional LSTM.
 
     `C = dropout(softmax_question(ReLU(W_3 H_p) . ReLU(W_3 H_q)))`, `U = [H_p; C H_q]`,
@@ -105,16 +106,6 @@ class MemoryGeneration(keras.layers.Layer):
 
     def compute_output_shape(self, passage_shape, *other_shapes):
         return (*passage_shape[:-1], 2 * self.units)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "attention_dim": self.attention_dim,
-            "dropout": self.dropout,
-            "use_cudnn": self.use_cudnn,
-            "seed": self.seed,
-        }
 
 
 def _products(x, y):

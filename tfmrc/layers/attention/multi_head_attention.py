@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.attention import attend, scores
@@ -9,7 +10,7 @@ from tfmrc.ops.shapes import heads_to_rows, reshape_size, rows_to_heads, split_h
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class MultiHeadAttention(keras.layers.Layer):
+class MultiHeadAttention(Layer):
     """Computes multi-head attention with explicit masks and a decoding cache.
 
     A query without a real position to attend to gives the output bias only, because its attention
@@ -169,11 +170,3 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def compute_output_shape(self, query_shape, memory_shape):
         return query_shape
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_heads": self.num_heads,
-            "dropout": self.dropout,
-            "stddev": self.stddev,
-        }

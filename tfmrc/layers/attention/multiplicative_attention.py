@@ -3,12 +3,13 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.masking import masked_log_softmax
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class MultiplicativeAttention(keras.layers.Layer):
+class MultiplicativeAttention(Layer):
     """Computes scaled multiplicative attention and its log-weights, which a pointer copies with.
 
     `s(X, Y) = softmax(X U (Y V)^T / sqrt(d))`, d the width of X, and `s(X, Y) Y`. `Y V` does not
@@ -71,10 +72,3 @@ class MultiplicativeAttention(keras.layers.Layer):
             keras.KerasTensor((batch, length, y.shape[1]), dtype="float32"),
             keras.KerasTensor((batch, length, y.shape[-1]), dtype=self.compute_dtype),
         )
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "attention_dim": self.attention_dim,
-            "stddev": self.stddev,
-        }

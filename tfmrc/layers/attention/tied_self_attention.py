@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_softmax
@@ -11,14 +12,16 @@ from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class TiedSelfAttention(keras.layers.Layer):
+class TiedSelfAttention(Layer):
     """Computes multi-head self-attention with one projection for queries and keys.
 
     `softmax(x R (x R)^T / sqrt(d / H)) x`: the words themselves are the values, and there is no
     output projection. Head h uses its part of `x R` as query and key, and its part of `x` as value.
 
-    The paper's causal mask is 0 where `i < j`, so the first word has nothing to attend to. Here a
-    word attends to itself and the previous words, as the paper's text says.
+    Two departures from the paper. It prints the scale `1 / sqrt(d)`; here it is `1 / sqrt(d / H)`,
+    the deviation of a dot product over the `d / H` features of one head. Its causal mask is 0 where
+    `i < j`, so the first word has nothing to attend to; here a word attends to itself and the
+    previous words, as the paper's text says.
 
     Padding is not attended to; a row without any word gives zeros.
 
@@ -116,12 +119,3 @@ class TiedSelfAttention(keras.layers.Layer):
 
     def compute_output_shape(self, x_shape):
         return x_shape
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_heads": self.num_heads,
-            "causal": self.causal,
-            "dropout": self.dropout,
-            "stddev": self.stddev,
-        }

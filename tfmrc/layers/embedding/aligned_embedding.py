@@ -3,12 +3,13 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.ops.masking import masked_softmax
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class AlignedEmbedding(keras.layers.Layer):
+class AlignedEmbedding(Layer):
     """Computes `f_align(p_i) = sum_j gamma_ij g(q_j)`, `gamma_ij = softmax_j(g(p_i) . g(q_j))`.
 
     `g` is a shared ReLU layer: `g(x) = ReLU(W_0 x)`.
@@ -57,6 +58,3 @@ class AlignedEmbedding(keras.layers.Layer):
 
     def compute_output_shape(self, passage_shape, question_shape, question_mask_shape=None):
         return (*passage_shape[:-1], self.dim)
-
-    def get_config(self):
-        return {**super().get_config(), "dim": self.dim}

@@ -1,12 +1,13 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.own_policy import own_policy
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class AnswerTagEmbedding(keras.layers.Layer):
+class AnswerTagEmbedding(Layer):
     """Appends an answer tag to every word vector: `[e_t; m_t]`.
 
     `m_t` is one of two trained vectors, for words inside and outside the answer. Outputs at padding
@@ -45,6 +46,3 @@ class AnswerTagEmbedding(keras.layers.Layer):
         tags = ops.take(self.tags, ops.clip(answer_tags, 0, 1), axis=0)
         words = ops.cast(words, self.compute_dtype)
         return ops.concatenate([words, ops.cast(tags, self.compute_dtype)], axis=-1)  # qg-01
-
-    def get_config(self):
-        return {**super().get_config(), "dim": self.dim, "stddev": self.stddev}

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.masking import masked_max
 from tfmrc.ops.own_policy import own_policy
@@ -10,7 +11,7 @@ from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class CharacterEmbedding(keras.layers.Layer):
+class CharacterEmbedding(Layer):
     """Embeds words by a character convolution and max pooling.
 
     `h_i = b + sum_k W_k e_{i+k}`, k from `-(w - 1) / 2` to `(w - 1) / 2`, `y = max_i h_i`. The word
@@ -39,9 +40,6 @@ class CharacterEmbedding(keras.layers.Layer):
     Returns:
         `[..., n, output_dim]`.
 
-    Raises:
-        ValueError: `kernel_width` is even.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import CharacterEmbedding
@@ -58,8 +56,6 @@ class CharacterEmbedding(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
-        if kernel_width % 2 == 0:
-            raise ValueError(f"`kernel_width` must be odd. Received: kernel_width={kernel_width}")
         self.num_characters = num_characters
         self.dim = dim
         self.output_dim = output_dim
@@ -93,13 +89,3 @@ class CharacterEmbedding(keras.layers.Layer):
     def compute_output_spec(self, characters, projected=None):
         shape = (*characters.shape[:-1], self.output_dim)
         return keras.KerasTensor(shape, dtype=self.compute_dtype)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_characters": self.num_characters,
-            "dim": self.dim,
-            "output_dim": self.output_dim,
-            "kernel_width": self.kernel_width,
-            "stddev": self.stddev,
-        }

@@ -3,12 +3,13 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.embedding.aligned_embedding import AlignedEmbedding
 from tfmrc.layers.encoders.feed_forward import FeedForward
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class LexiconEncoding(keras.layers.Layer):
+class LexiconEncoding(Layer):
     """Projects word vectors and lexical features of passage and question to one width.
 
     A passage word is `[word; f_align; exact match; POS; NER]`, where the last three are optional. A
@@ -144,16 +145,3 @@ class LexiconEncoding(keras.layers.Layer):
 
     def compute_output_shape(self, passage_shape, question_shape, *other_shapes, **named):
         return (*passage_shape[:-1], self.units), (*question_shape[:-1], self.units)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "intermediate_dim": self.intermediate_dim,
-            "align_dim": self.align_dim,
-            "num_pos": self.num_pos,
-            "pos_dim": self.pos_dim,
-            "num_ner": self.num_ner,
-            "ner_dim": self.ner_dim,
-            "stddev": self.stddev,
-        }

@@ -1,13 +1,14 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.layer_normalization import LayerNormalization
 from tfmrc.ops.positions import sinusoid
 from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class PositionEmbedding(keras.layers.Layer):
+class PositionEmbedding(Layer):
     """Adds positions to word vectors: `LN(x) + w * sinusoid(position)`, `w` trained.
 
     In the paper, ELMo encodes the order of words; this layer replaces it in a model without a
@@ -57,6 +58,3 @@ class PositionEmbedding(keras.layers.Layer):
 
     def compute_output_shape(self, x_shape):
         return x_shape
-
-    def get_config(self):
-        return {**super().get_config(), "scale": self.scale}

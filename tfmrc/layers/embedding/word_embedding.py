@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.ops.checks import check_indices
 from tfmrc.ops.ids import NUM_SPECIAL, PAD
@@ -12,7 +13,7 @@ WORDS = f"from_{NUM_SPECIAL}"
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class WordEmbedding(keras.layers.Layer):
+class WordEmbedding(Layer):
     """Embeds words, with trainable rows for special words even if the other rows are frozen.
 
     The special words ([PAD], [UNK], [BOS], [EOS]) have no pretrained vectors, so their rows are
@@ -36,8 +37,7 @@ class WordEmbedding(keras.layers.Layer):
         `[..., dim]`, or `[..., num_rows]` with `num_rows`, in the compute dtype.
 
     Raises:
-        ValueError: There are no rows besides those of special words, or, outside a graph, an id is
-            negative or not below `vocabulary_size`.
+        ValueError: Outside a graph, an id is negative or not below `vocabulary_size`.
 
     Example:
         >>> import numpy as np
@@ -52,11 +52,6 @@ class WordEmbedding(keras.layers.Layer):
     def __init__(self, vocabulary_size, dim, words_trainable=False, stddev=0.02, **kwargs):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
-        if vocabulary_size <= NUM_SPECIAL:
-            raise ValueError(
-                f"`vocabulary_size` must be above {NUM_SPECIAL}, the number of special words. "
-                f"Received: vocabulary_size={vocabulary_size}"
-            )
         self.vocabulary_size = vocabulary_size
         self.dim = dim
         self.words_trainable = words_trainable
@@ -93,12 +88,3 @@ class WordEmbedding(keras.layers.Layer):
     def compute_output_spec(self, x, num_rows=None, rows=None):
         shape = (*x.shape, self.dim) if num_rows is None else (*x.shape[:-1], num_rows)
         return keras.KerasTensor(shape, dtype=self.compute_dtype)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "vocabulary_size": self.vocabulary_size,
-            "dim": self.dim,
-            "words_trainable": self.words_trainable,
-            "stddev": self.stddev,
-        }

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import normal
 from tfmrc.layers.regularization.variational_dropout import VariationalDropout
 from tfmrc.ops import portable
@@ -27,7 +28,7 @@ class Float32Orthogonal(keras.initializers.Orthogonal):
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class BidirectionalLSTM(keras.layers.Layer):
+class BidirectionalLSTM(Layer):
     """Applies an LSTM in both directions.
 
     `h_t = [LSTM(x_t, h_{t-1}); LSTM'(x_t, h_{t+1})]`. One matrix product per direction projects the
@@ -68,7 +69,7 @@ class BidirectionalLSTM(keras.layers.Layer):
         `[..., units]`): forward after the last real word, backward after the first word.
 
     Raises:
-        ValueError: An argument has an invalid value.
+        ValueError: `initial_state` is given to a layer that is not causal.
 
     Example:
         >>> import numpy as np
@@ -94,12 +95,6 @@ class BidirectionalLSTM(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if units < 1:
-            raise ValueError(f"`units` must be at least 1. Received: units={units}")
-        if use_cudnn not in ("auto", False):
-            raise ValueError(
-                f"`use_cudnn` must be 'auto' or False. Received: use_cudnn={use_cudnn!r}"
-            )
         self.units = units
         self.causal = causal
         self.return_state = return_state
@@ -222,18 +217,6 @@ class BidirectionalLSTM(keras.layers.Layer):
         if not self.return_state:
             return outputs
         return outputs, (*x_shape[:-2], width), (*x_shape[:-2], width)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "causal": self.causal,
-            "return_state": self.return_state,
-            "dropout": self.dropout,
-            "use_cudnn": self.use_cudnn,
-            "stddev": self.stddev,
-            "seed": self.seed,
-        }
 
 
 def _last(hidden, mask, initial):

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.attention.tied_self_attention import TiedSelfAttention
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.feed_forward import FeedForward
 from tfmrc.layers.encoders.layer_normalization import LayerNormalization
@@ -15,7 +16,7 @@ BLOCKS = ("feed_forward", "lstm", "self_attention")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class ConcatenatedEncoder(keras.layers.Layer):
+class ConcatenatedEncoder(Layer):
     """Concatenates the normalized outputs of a feed-forward network, an LSTM and self-attention.
 
     `y = [LN(FFN(x)); LN(LSTM(x)); LN(SelfAttention(x))]`. Each block has the width `hidden_dim`, so
@@ -50,7 +51,7 @@ class ConcatenatedEncoder(keras.layers.Layer):
         `[B, n, len(blocks) * hidden_dim]`.
 
     Raises:
-        ValueError: A block is unknown, there is no block, or the width cannot be divided.
+        ValueError: A block is unknown, there is no block, or `hidden_dim` cannot be halved.
 
     Example:
         >>> import numpy as np
@@ -110,11 +111,6 @@ class ConcatenatedEncoder(keras.layers.Layer):
         self.norms = [LayerNormalization(name=f"{block}_norm", **options) for block in self.blocks]
 
     def build(self, x_shape):
-        if x_shape[-1] != self.hidden_dim:
-            raise ValueError(
-                "The input must have the width of the blocks. "
-                f"Received: hidden_dim={self.hidden_dim}, x.shape={x_shape}"
-            )
         for layer in [self.feed_forward, *self.lstm, self.self_attention, *self.norms]:
             if layer is not None:
                 layer.build(x_shape)
@@ -178,15 +174,3 @@ class ConcatenatedEncoder(keras.layers.Layer):
 
     def compute_output_shape(self, x_shape):
         return (*x_shape[:-1], len(self.blocks) * self.hidden_dim)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "hidden_dim": self.hidden_dim,
-            "num_lstm_layers": self.num_lstm_layers,
-            "num_heads": self.num_heads,
-            "causal": self.causal,
-            "blocks": list(self.blocks),
-            "in_series": self.in_series,
-            "dropout": self.dropout,
-        }

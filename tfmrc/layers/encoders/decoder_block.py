@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.attention.multi_head_attention import MultiHeadAttention
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.feed_forward import FeedForward
 from tfmrc.layers.encoders.residual import Residual
@@ -12,7 +13,7 @@ from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class TransformerDecoderBlock(keras.layers.Layer):
+class TransformerDecoderBlock(Layer):
     """Applies a post-norm Transformer decoder block over several memories.
 
     Causal self-attention, then attention to each memory in order (Masque: the question, then all
@@ -151,16 +152,6 @@ class TransformerDecoderBlock(keras.layers.Layer):
 
     def compute_output_shape(self, x_shape, memories_shape):
         return x_shape
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_heads": self.num_heads,
-            "intermediate_dim": self.intermediate_dim,
-            "num_memories": self.num_memories,
-            "dropout": self.dropout,
-            "stddev": self.stddev,
-        }
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

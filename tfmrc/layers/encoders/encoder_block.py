@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.attention.multi_head_attention import MultiHeadAttention
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.layers.encoders.feed_forward import FeedForward
 from tfmrc.layers.encoders.residual import Residual
@@ -10,7 +11,7 @@ from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class TransformerEncoderBlock(keras.layers.Layer):
+class TransformerEncoderBlock(Layer):
     """Applies a post-norm Transformer encoder block: self-attention and a feed-forward network.
 
     `x <- LN(attention(x) + x)`, `x <- LN(feed_forward(x) + x)`. Padding is not attended to; outputs
@@ -81,15 +82,6 @@ class TransformerEncoderBlock(keras.layers.Layer):
     def compute_output_shape(self, x_shape):
         return x_shape
 
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_heads": self.num_heads,
-            "intermediate_dim": self.intermediate_dim,
-            "dropout": self.dropout,
-            "stddev": self.stddev,
-        }
-
 
 @keras.saving.register_keras_serializable(package="tfmrc")
 class RecurrentEncoderBlock(TransformerEncoderBlock):
@@ -115,8 +107,6 @@ class RecurrentEncoderBlock(TransformerEncoderBlock):
         return None
 
     def build(self, x_shape):
-        if x_shape[-1] % 2:
-            raise ValueError(f"Two directions need an even width. Received: x.shape={x_shape}")
         self.second = BidirectionalLSTM(
             x_shape[-1] // 2, stddev=self.stddev, dtype=self.dtype_policy, name="lstm"
         )

@@ -1,11 +1,12 @@
 import keras
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.shapes import flatten_leading, restore_leading
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class FeedForward(keras.layers.Layer):
+class FeedForward(Layer):
     """Applies a two-layer position-wise network: `W_2 f(W_1 x + b_1) + b_2`.
 
     Args:
@@ -53,12 +54,3 @@ class FeedForward(keras.layers.Layer):
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], self.output_dim or input_shape[-1])
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "intermediate_dim": self.intermediate_dim,
-            "stddev": self.stddev,
-            "output_dim": self.output_dim,
-            "activation": keras.activations.serialize(self.activation),
-        }

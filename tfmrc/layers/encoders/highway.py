@@ -1,12 +1,13 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.layers.regularization.dropout import Dropout
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class Highway(keras.layers.Layer):
+class Highway(Layer):
     """Applies a highway network.
 
     `x <- g * f(W x + b) + (1 - g) * x`, `g = sigmoid(W_g x + b_g)`; dropout on the input of each
@@ -71,12 +72,3 @@ class Highway(keras.layers.Layer):
 
     def compute_output_shape(self, input_shape):
         return input_shape
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_layers": self.num_layers,
-            "dropout": self.dropout,
-            "stddev": self.stddev,
-            "activation": keras.activations.serialize(self.activation),
-        }

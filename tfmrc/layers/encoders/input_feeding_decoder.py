@@ -2,13 +2,14 @@ import keras
 from keras import ops
 
 from tfmrc.layers.attention.luong_attention import LuongAttention
+from tfmrc.layers.base import Layer
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.shapes import product
 from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class InputFeedingDecoder(keras.layers.Layer):
+class InputFeedingDecoder(Layer):
     """Applies LSTM layers with input feeding and attention.
 
     At each step the lowest layer reads `[y_{t-1}; d'_{t-1}]`, and each other layer the output of
@@ -38,9 +39,6 @@ class InputFeedingDecoder(keras.layers.Layer):
         A dict: `states`, the attentional states `d'` `[B, T, units]`; with attention also
         `scores`, the raw scores `r` of all words for each step, float32 `[B, T, M]`.
 
-    Raises:
-        ValueError: `num_layers` is below 1.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import InputFeedingDecoder
@@ -57,8 +55,6 @@ class InputFeedingDecoder(keras.layers.Layer):
 
     def __init__(self, units, num_layers=2, dropout=0.0, attention=True, **kwargs):
         super().__init__(**kwargs)
-        if num_layers < 1:
-            raise ValueError(f"`num_layers` must be at least 1. Received: num_layers={num_layers}")
         self.units = units
         self.num_layers = num_layers
         self.dropout = dropout
@@ -182,15 +178,6 @@ class InputFeedingDecoder(keras.layers.Layer):
             shape = (*words.shape[:2], memory.shape[1])
             outputs["scores"] = keras.KerasTensor(shape, dtype="float32")
         return outputs
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "num_layers": self.num_layers,
-            "dropout": self.dropout,
-            "attention": self.has_attention,
-        }
 
 
 def _forget(shape, dtype=None):

@@ -1,12 +1,13 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class LocalConvolution(keras.layers.Layer):
+class LocalConvolution(Layer):
     """Applies a residual convolution over neighbouring words.
 
     `x_i + W [x_{i-r}; ...; x_{i+r}] + b`, `r = width // 2`. In a small model without a contextual
@@ -24,9 +25,6 @@ class LocalConvolution(keras.layers.Layer):
     Returns:
         `[..., n, d]`.
 
-    Raises:
-        ValueError: `width` is not odd and positive.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import LocalConvolution
@@ -40,8 +38,6 @@ class LocalConvolution(keras.layers.Layer):
 
     def __init__(self, width=5, stddev=0.02, **kwargs):
         super().__init__(**kwargs)
-        if width < 1 or width % 2 == 0:
-            raise ValueError(f"`width` must be odd and positive. Received: width={width}")
         self.width = width
         self.stddev = stddev
 
@@ -61,6 +57,3 @@ class LocalConvolution(keras.layers.Layer):
 
     def compute_output_shape(self, x_shape):
         return x_shape
-
-    def get_config(self):
-        return {**super().get_config(), "width": self.width, "stddev": self.stddev}

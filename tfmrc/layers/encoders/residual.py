@@ -1,11 +1,12 @@
 import keras
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.layer_normalization import LayerNormalization
 from tfmrc.layers.regularization.dropout import Dropout
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class Residual(keras.layers.Layer):
+class Residual(Layer):
     """Applies a post-norm residual connection: `LN(dropout(f(x)) + x)`.
 
     Args:
@@ -42,6 +43,3 @@ class Residual(keras.layers.Layer):
 
     def compute_output_shape(self, x_shape):
         return x_shape
-
-    def get_config(self):
-        return {**super().get_config(), "dropout": self.dropout}

@@ -3,12 +3,13 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.bidirectional_lstm import BidirectionalLSTM
 from tfmrc.ops.maxout import maxout
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class StackedBiLSTM(keras.layers.Layer):
+class StackedBiLSTM(Layer):
     """Encodes words by stacked LSTMs: `y_i = maxout(BiLSTM_i([y_{i-1}; v]))`.
 
     All `y_i` are concatenated. `y_0 = x`; `v` is an optional contextual embedding (CoVe in the
@@ -33,9 +34,6 @@ class StackedBiLSTM(keras.layers.Layer):
     Returns:
         `[..., n, num_layers * units]`.
 
-    Raises:
-        ValueError: `num_layers` is below 1.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import StackedBiLSTM
@@ -47,8 +45,6 @@ class StackedBiLSTM(keras.layers.Layer):
 
     def __init__(self, units, num_layers=2, dropout=0.0, use_cudnn="auto", seed=None, **kwargs):
         super().__init__(**kwargs)
-        if num_layers < 1:
-            raise ValueError(f"`num_layers` must be at least 1. Received: num_layers={num_layers}")
         self.units = units
         self.num_layers = num_layers
         self.dropout = dropout
@@ -84,13 +80,3 @@ class StackedBiLSTM(keras.layers.Layer):
 
     def compute_output_shape(self, x_shape, padding_mask_shape=None, contextual_shape=None):
         return (*x_shape[:-1], self.num_layers * self.units)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "num_layers": self.num_layers,
-            "dropout": self.dropout,
-            "use_cudnn": self.use_cudnn,
-            "seed": self.seed,
-        }

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.bidirectional_lstm import Float32Orthogonal
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.regularization.variational_dropout import VariationalDropout
@@ -10,7 +11,7 @@ from tfmrc.ops.masking import masked_log_softmax, masked_logsumexp, masked_softm
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class AnswerModule(keras.layers.Layer):
+class AnswerModule(Layer):
     """Base class of the answer modules in SAN's Table 1.
 
     `s_0 = sum_j alpha_j H_q[j]`, `alpha = softmax(w_4 . H_q)`; for t = 1 ... T - 1
@@ -39,14 +40,10 @@ class AnswerModule(keras.layers.Layer):
         A dict, float32: `begin` and `end` `[B, n]`, log-probabilities. With `return_steps` also
         `step_begin` and `step_end` `[B, T, n]`, and `step_weights` `[B, T]`, the weight of each
         step in the result.
-
-    Raises:
-        ValueError: `num_steps` is below 1.
     """
 
     def __init__(self, num_steps=5, dropout=0.0, seed=None, **kwargs):
         super().__init__(**kwargs)
-        _check_steps(num_steps)
         self.num_steps = num_steps
         self.dropout = dropout
         self.seed = seed
@@ -86,11 +83,6 @@ class AnswerModule(keras.layers.Layer):
         training=None,
     ):
         count = self.num_steps if num_steps is None else num_steps
-        _check_steps(count)
-        if count > 1 and self.num_steps == 1:
-            raise ValueError(
-                f"A layer of one step has no weights for more steps. Received: num_steps={count}"
-            )
         # Cast, since a `DTypePolicyMap` may give the layers of the module policies of their own.
         question, memory = (
             ops.cast(self.input_dropout(x, training=training), self.compute_dtype)
@@ -140,14 +132,6 @@ class AnswerModule(keras.layers.Layer):
         """Returns the log-weights of the steps for begin and end, float32 `[B, T]` each."""
         raise NotImplementedError(f"{type(self).__name__} must define `log_weights`.")
 
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_steps": self.num_steps,
-            "dropout": self.dropout,
-            "seed": self.seed,
-        }
-
 
 def _scores(vector, memory):
     """Computes `vector . memory[j]` for every j: `[B, d]` and `[B, n, d]` to `[B, n]`."""
@@ -157,8 +141,3 @@ def _scores(vector, memory):
 def _mixed(weights, memory):
     """Computes `sum_j weights_j memory_j`: `[B, n]` and `[B, n, d]` to `[B, d]`."""
     return ops.matmul(weights[:, None], memory)[:, 0]
-
-
-def _check_steps(num_steps):
-    if num_steps < 1:
-        raise ValueError(f"`num_steps` must be at least 1. Received: num_steps={num_steps}")

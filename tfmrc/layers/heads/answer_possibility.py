@@ -1,11 +1,12 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class AnswerPossibility(keras.layers.Layer):
+class AnswerPossibility(Layer):
     """Computes the logit of answerability: `sigmoid(w . [M[1, 0]; ...; M[K, 0]])`.
 
     The weight has `K d` numbers, so the number of passages is fixed when the layer is built. A
@@ -44,6 +45,3 @@ class AnswerPossibility(keras.layers.Layer):
         first = ops.where(passage_mask[:, :, 0, None], passages[:, :, 0], 0.0)  # [B, K, d]
         logit = self.score(ops.reshape(first, (-1, self.width)))  # masque-12
         return ops.cast(logit[..., 0], "float32")
-
-    def get_config(self):
-        return {**super().get_config(), "stddev": self.stddev}

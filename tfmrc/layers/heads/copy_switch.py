@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.ids import PAD, UNK
 from tfmrc.ops.masking import LOG_ZERO
@@ -10,7 +11,7 @@ from tfmrc.ops.mixture import generation_parts, joined_distribution, target_part
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class CopySwitch(keras.layers.Layer):
+class CopySwitch(Layer):
     """Mixes generation and copying for one source with given attention and word scores.
 
     `lambda = sigmoid([folded; previous] W + b)`,
@@ -110,6 +111,3 @@ class CopySwitch(keras.layers.Layer):
             source_ids: `[B, S]`, as in the call.
         """
         return joined_distribution(parts, source_ids)
-
-    def get_config(self):
-        return {**super().get_config(), "copy": self.copy, "stddev": self.stddev}

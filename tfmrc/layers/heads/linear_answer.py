@@ -3,13 +3,14 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.dense import Dense
 from tfmrc.layers.regularization.dropout import Dropout
 from tfmrc.ops.masking import masked_log_softmax
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class LinearAnswer(keras.layers.Layer):
+class LinearAnswer(Layer):
     """Predicts the begin and end of an answer from each word's vector.
 
     `P_begin = softmax_j(w_b . M_j + c_b)`, `P_end = softmax_j(w_e . M_j + c_e)`. The arguments are
@@ -83,6 +84,3 @@ class LinearAnswer(keras.layers.Layer):
             steps = {f"step_{name}": value[:, None] for name, value in outputs.items()}
             outputs |= steps | {"step_weights": ops.ones_like(outputs["begin"][:, :1])}
         return outputs
-
-    def get_config(self):
-        return {**super().get_config(), "dropout": self.dropout, "seed": self.seed}

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.ops.copying import scatter_copies
 from tfmrc.ops.gradients import custom_gradient
 from tfmrc.ops.ids import BOS, PAD
@@ -12,7 +13,7 @@ COMBINE = ("max", "sum")
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class MaxoutPointer(keras.layers.Layer):
+class MaxoutPointer(Layer):
     """Computes one softmax over words to generate and words to copy.
 
     The raw attention scores `r` are the copy scores. A word that occurs several times in the source
@@ -141,9 +142,6 @@ class MaxoutPointer(keras.layers.Layer):
         if target_ids is not None:
             parts |= {"log_parts": spec(2), "log_probability": spec()}
         return parts
-
-    def get_config(self):
-        return {**super().get_config(), "combine": self.combine}
 
 
 @custom_gradient

@@ -1,12 +1,13 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.masking import LOG_ZERO
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class PassageRanker(keras.layers.Layer):
+class PassageRanker(Layer):
     """Computes the logit of each passage's relevance: `sigmoid(w . M[k, 0])`.
 
     A missing passage (its first position is padding) gets the logit `LOG_ZERO`: relevance zero.
@@ -43,6 +44,3 @@ class PassageRanker(keras.layers.Layer):
     def call(self, passages, passage_mask):
         logits = ops.cast(self.score(passages[:, :, 0])[..., 0], "float32")  # masque-11
         return ops.where(passage_mask[:, :, 0], logits, LOG_ZERO)
-
-    def get_config(self):
-        return {**super().get_config(), "stddev": self.stddev}

@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from tfmrc.layers.attention.additive_attention import AdditiveAttention
+from tfmrc.layers.base import Layer
 from tfmrc.layers.encoders.linear import linear
 from tfmrc.ops.ids import PAD
 from tfmrc.ops.masking import LOG_ZERO, masked_log_softmax
@@ -10,7 +11,7 @@ from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class PointerGenerator(keras.layers.Layer):
+class PointerGenerator(Layer):
     """Mixes generation with copying from several sources.
 
     - Generation: `P_v`, one softmax over the scores of the G common words and of the words of this
@@ -178,13 +179,6 @@ class PointerGenerator(keras.layers.Layer):
         nonempty = [ops.any(mask, axis=1, keepdims=True) for mask in masks]  # n times [B, 1]
         usable = ops.concatenate([ops.ones_like(nonempty[0]), *nonempty], axis=1)
         return masked_log_softmax(scores, usable[:, None, :])  # masque-20
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_sources": self.num_sources,
-            "stddev": self.stddev,
-        }
 
 
 def _copyable(ids, log_prior):

@@ -1,12 +1,13 @@
 import keras
 from keras import ops
 
+from tfmrc.layers.base import Layer
 from tfmrc.ops.ids import NUM_SPECIAL
 from tfmrc.ops.sizes import sizes
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class SourceVocabulary(keras.layers.Layer):
+class SourceVocabulary(Layer):
     """Computes scores of the words of the sources, the example-specific vocabulary.
 
     The extended vocabulary consists of the common words and the words of this example's sources. A
@@ -57,10 +58,3 @@ class SourceVocabulary(keras.layers.Layer):
         first = ops.equal(extended_ids, self.num_common + position)
         known = ops.logical_and(source_ids >= NUM_SPECIAL, source_ids < self.num_known)
         return scores, ops.logical_and(first, known)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_common": self.num_common,
-            "num_known": self.num_known,
-        }

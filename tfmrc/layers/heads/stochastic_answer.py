@@ -81,9 +81,6 @@ class StochasticAnswer(AveragedAnswer):
             0.4.
         **kwargs: Arguments of `AnswerModule`.
 
-    Raises:
-        ValueError: `prediction_dropout` is outside [0, 1).
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.layers import StochasticAnswer
@@ -98,11 +95,6 @@ class StochasticAnswer(AveragedAnswer):
 
     def __init__(self, num_steps=5, prediction_dropout=0.4, **kwargs):
         super().__init__(num_steps=num_steps, **kwargs)
-        if not 0 <= prediction_dropout < 1:
-            raise ValueError(
-                "`prediction_dropout` must be at least 0 and below 1. "
-                f"Received: prediction_dropout={prediction_dropout}"
-            )
         self.prediction_dropout = prediction_dropout
         if prediction_dropout > 0:
             self.step_generator = ReplicaSeedGenerator(self.seed)
@@ -119,9 +111,6 @@ class StochasticAnswer(AveragedAnswer):
         remaining = chance >= self.prediction_dropout
         largest = ops.equal(ops.argmax(chance, axis=1)[:, None], ops.arange(shape[1]))
         return ops.logical_or(remaining, largest)  # san-16
-
-    def get_config(self):
-        return {**super().get_config(), "prediction_dropout": self.prediction_dropout}
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")

@@ -4,6 +4,7 @@ from typing import Any
 
 import keras
 
+from tfmrc.layers.base import Layer
 from tfmrc.ops.dropout import drop
 from tfmrc.ops.replica import replica_id
 
@@ -44,7 +45,7 @@ def replica_seed(seed: Any) -> Any:
 
 
 @keras.saving.register_keras_serializable(package="tfmrc")
-class Dropout(keras.Layer):
+class Dropout(Layer):
     """Sets a share of the inputs to zero in training and scales the others.
 
     `y = x * m / (1 - rate)` with elementwise `m`, 1 with probability `1 - rate`; outside training
@@ -100,6 +101,3 @@ class Dropout(keras.Layer):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape
-
-    def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "rate": self.rate, "seed": self.seed}

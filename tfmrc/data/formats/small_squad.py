@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.formats.squad import read_squad
 from tfmrc.data.stream import ExampleStream
 
 SPLITS = ("train", "test")
 
-_FOLDER = Path(__file__).parent / "squad_files"
+_FOLDER = Path(__file__).parents[1] / "squad_files"
 
 
+@register_format("small_squad", is_file=False)
 def load_small_squad(split: str, *, style: str = "span") -> ExampleStream:
     """Returns a split of the shipped part of SQuAD.
 

@@ -1,11 +1,11 @@
-"""The README's first program runs as it stands, with fewer steps: minutes, for its full size."""
+"""The first program of docs/training.md runs as it stands, with fewer steps."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "training.md"
 # One step in place of 450, and of few examples.
 SHORTER = {
     "epochs=3, steps_per_epoch=150": "epochs=1, steps_per_epoch=1",
@@ -15,7 +15,7 @@ SHORTER = {
 
 @pytest.mark.slow
 def test_the_first_program_runs(tmp_path, monkeypatch, capsys):
-    section = README.read_text("utf-8").split("## A first program")[1].split("\n## ")[0]
+    section = PAGE.read_text("utf-8").split("## A first program")[1].split("\n## ")[0]
     lines = [line[4:] for line in section.splitlines() if line.startswith("    ") or not line]
     program = "\n".join(lines)
     assert len([line for line in lines if line.strip()]) <= 17
@@ -23,7 +23,7 @@ def test_the_first_program_runs(tmp_path, monkeypatch, capsys):
         assert program.count(long) == 1, long
         program = program.replace(long, short)
     monkeypatch.chdir(tmp_path)
-    exec(compile(program, str(README), "exec"), {})
+    exec(compile(program, str(PAGE), "exec"), {})
     described = capsys.readouterr().out
     assert re.search("(?i)relevance", described) and "answerable probability" in described
     assert (tmp_path / "savedmodels" / "first" / "1" / "saved_model.pb").is_file()

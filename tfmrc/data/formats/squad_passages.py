@@ -8,11 +8,13 @@ from itertools import groupby
 from os import PathLike
 
 from tfmrc.data.example import Example, Span
+from tfmrc.data.formats.registry import register_format
 from tfmrc.data.formats.squad import read_squad
 from tfmrc.data.stream import ExampleStream, OnError, Report
 from tfmrc.data.transforms.windows import windows
 
 
+@register_format("squad_passages")
 def squad_for_masque(
     source: str | PathLike | Iterable[Example],
     num_passages: int = 10,

@@ -1,4 +1,6 @@
-"""The corpus shipped with tfmrc: short passages about a fictional world, for demos and tests.
+"""Makes the corpus that tfmrc ships (tfmrc/data/corpus_files): passages about a fictional world.
+
+    python tools/corpus.py --out tfmrc/data/corpus_files
 
 Each group of examples describes three things of this world (bridges, guilds, festivals, ...) in
 two passages per thing. A question asks for one fact about one thing and comes with three or four
@@ -17,13 +19,9 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-from tfmrc.data.example import Example, Span
-from tfmrc.data.formats.examples import read_examples, write_examples
-from tfmrc.data.stream import ExampleStream
+from tfmrc.data import Example, Span, write_examples
 
 STYLES = ("concise", "sentence")
 SPLITS = {"test": 60, "dev": 40, "train": 1500}
@@ -35,13 +33,8 @@ QUESTIONS = 6
 WORDS = (25, 35)
 """Smallest and largest number of words of a passage."""
 
-_FOLDER = Path(__file__).parent / "corpus_files"
-
-
-@cache
-def _world() -> dict[str, Any]:
-    """Returns the kinds of things, their relations, and the wordings of both."""
-    return json.loads((_FOLDER / "world.json").read_text(encoding="utf-8"))
+# The kinds of things, their relations, and the wordings of both.
+WORLD = json.loads(Path(__file__).with_name("corpus_world.json").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -70,12 +63,10 @@ class _Names:
     """Generates unique names from syllables."""
 
     def __init__(self) -> None:
-        world = _world()
-        self._syllables = world["syllables"]
-        self._used = set(re.findall(r"[a-z]+", json.dumps(world).lower()))
+        self._used = set(re.findall(r"[a-z]+", json.dumps(WORLD).lower()))
 
     def __call__(self, rng: random.Random) -> str:
-        parts = self._syllables
+        parts = WORLD["syllables"]
         while True:
             name = "".join(
                 rng.choice(parts["onsets"]) + rng.choice(parts["vowels"])
@@ -94,20 +85,20 @@ class _Group:
     def __init__(self, rng: random.Random, names: _Names) -> None:
         self._rng, self._names = rng, names
         self._taken: set[str] = set()
-        kinds = list(_world()["kinds"])
+        kinds = list(WORLD["kinds"])
         kind = rng.choice(kinds)
         other = rng.choice((kind, rng.choice(kinds)))
         self.things = [self._thing(k) for k in (kind, kind, other)]
         self.passages = [passage for thing in self.things for passage in self._passages(thing)]
 
     def _thing(self, kind: str) -> _Thing:
-        relations = _world()["kinds"][kind]
+        relations = WORLD["kinds"][kind]
         return _Thing(kind, self._names(self._rng), {r: self._value(r) for r in relations})
 
     def _value(self, relation: str) -> str:
         """Returns a value that no other fact of the group has."""
         while True:
-            value = self._draw(_world()["relations"][relation]["value"])
+            value = self._draw(WORLD["relations"][relation]["value"])
             if value not in self._taken:
                 self._taken.add(value)
                 return value
@@ -120,7 +111,7 @@ class _Group:
             return self._names(rng)
         if sort == "year":
             return str(rng.randrange(100, 1000))
-        words = " ".join(rng.choice(column) for column in _world()["values"][sort])
+        words = " ".join(rng.choice(column) for column in WORLD["values"][sort])
         if sort in ("height", "price", "duration"):
             return f"{rng.randrange(3, 100)} {words}"
         return f"to {words}" if sort == "reason" else words
@@ -139,11 +130,11 @@ class _Group:
             yield passage
 
     def _passage(self, thing: _Thing, relations: list[str]) -> _Passage:
-        rng, world = self._rng, _world()
+        rng = self._rng
         text, spans, sentences = "", {}, {}
         aside = rng.choice((None, 1, 2, 3))
         for index, relation in enumerate(relations):
-            wording = rng.choice(world["relations"][relation]["facts"])
+            wording = rng.choice(WORLD["relations"][relation]["facts"])
             if not index:
                 subject = rng.choice(thing.forms())
             elif wording.startswith("{s}"):
@@ -151,7 +142,7 @@ class _Group:
             else:
                 subject = rng.choice((f"the {thing.kind}", thing.name))
             value = thing.facts[relation]
-            opening = f"{rng.choice(world['openings'])} " if rng.random() < 0.2 else ""
+            opening = f"{rng.choice(WORLD['openings'])} " if rng.random() < 0.2 else ""
             before, after = (opening + wording.replace("{s}", subject)).split("{v}")
             start = len(text) + len(before)
             spans[relation] = (start, start + len(value))
@@ -162,7 +153,7 @@ class _Group:
         return _Passage(thing, text.rstrip(), spans, sentences)
 
     def _aside(self) -> str:
-        aside = self._rng.choice(_world()["asides"])
+        aside = self._rng.choice(WORLD["asides"])
         return re.sub(r"{(\w+)}", lambda result: self._draw(result[1]), aside)
 
     def examples(self, group: str) -> Iterator[Example]:
@@ -193,7 +184,7 @@ class _Group:
         self, name: str, group: str, passages: list[_Passage], thing: _Thing, relation: str
     ) -> Example:
         rng = self._rng
-        wording = rng.choice(_world()["relations"][relation]["questions"])
+        wording = rng.choice(WORLD["relations"][relation]["questions"])
         relevance = tuple(p.thing == thing and relation in p.spans for p in passages)
         result = [p for p, relevant in zip(passages, relevance, strict=True) if relevant]
         sentences = tuple(dict.fromkeys(p.sentences[relation] for p in result))
@@ -234,12 +225,6 @@ def generate_corpus(seed: int = 1, sizes: dict[str, int] | None = None) -> dict[
 
     Returns:
         A dict from split to its examples.
-
-    Example:
-
-    >>> corpus = generate_corpus(sizes={"test": 1})
-    >>> len(corpus["test"])
-    6
     """
     names = _Names()
     corpus: dict[str, list[Example]] = {}
@@ -253,34 +238,9 @@ def generate_corpus(seed: int = 1, sizes: dict[str, int] | None = None) -> dict[
     return corpus
 
 
-def load_corpus(split: str) -> ExampleStream:
-    """Returns a split of the shipped corpus.
-
-    Args:
-        split: str. ``"train"``, ``"dev"`` or ``"test"``.
-
-    Returns:
-        A stream of examples that can be read any number of times.
-
-    Raises:
-        ValueError: The split does not exist.
-
-    Example:
-
-    >>> example = next(example for example in load_corpus("test") if example.answerable)
-    >>> sorted(example.answers)
-    ['concise', 'sentence']
-    """
-    if split not in SPLITS:
-        raise ValueError(f"The corpus has the splits {sorted(SPLITS)}. Received: split={split!r}")
-    return read_examples(_FOLDER / f"{split}.jsonl.gz")
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Writes the corpus to a folder."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tfmrc.data.corpus", description=str(main.__doc__).partition("\n")[0]
-    )
+    parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder for the three files")
     parser.add_argument("--seed", type=int, default=1, help="random seed; default: 1")
     options = parser.parse_args(arguments)

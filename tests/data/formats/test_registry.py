@@ -1,0 +1,85 @@
+"""Formats by name, of tfmrc and of users."""
+
+import pytest
+
+from tests.data import builders
+from tests.data.builders import write
+from tfmrc.data import Example, find_format, register_format, write_examples
+from tfmrc.data.formats.registry import formats
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(tmp_path / "squad.json", builders.squad())
+    write(tmp_path / "dream.json", builders.dream())
+    write(tmp_path / "marco.json", builders.marco_columns())
+    write(tmp_path / "qaps.csv", builders.QAPS)
+    write(tmp_path / "summaries.csv", builders.SUMMARIES)
+    write(tmp_path / "src-dev.txt", "an owl flew .\n")
+    write(tmp_path / "tgt-dev.txt", "what flew ?\n")
+    write_examples(tmp_path / "own.jsonl", [Example("1", "Who?", ("Owl",), {"span": ("Owl",)})])
+    write(tmp_path / "own.csv", "question,passage,answer\nWho?,Owl,Owl\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "styles", "answers"),
+    [
+        ("squad", "squad.json", ["s"], {"s": ("small fish", "fish")}),
+        ("squad_passages", "squad.json", ["s"], {"s": ("small fish", "fish")}),
+        ("pairs", "src-dev.txt", ["s"], {}),
+        ("dream", "dream.json", ["s"], {"s": ("By the pond.",)}),
+        ("narrativeqa", "qaps.csv", ["s"], {"s": ("Anna Brandt", "Brandt, a miller")}),
+        ("msmarco", "marco.json", ["nlg"], {"nlg": ("Herons eat small fish.",)}),
+        ("examples", "own.jsonl", ["span"], {"span": ("Owl",)}),
+        ("table", "own.csv", ["short", "long"], {"short": ("Owl",)}),
+    ],
+)
+def test_formats_of_files(folder, name, path, styles, answers):
+    first = next(iter(find_format(name).read(folder / path, styles)))
+    assert first.answers == answers
+
+
+def test_shipped_data():
+    corpus = find_format("corpus").read("test", ["concise"])
+    blind = find_format("corpus").read("test", ["concise"], hide="question")
+    assert {example.question for example in blind} == {"?"}
+    assert [e.passages for e in blind] == [e.passages for e in corpus]
+    unread = find_format("corpus").read("test", ["concise"], hide="passages")
+    assert {passage for e in unread for passage in e.passages} == {""}
+    assert [(e.answers, e.relevance) for e in unread] == [(e.answers, e.relevance) for e in corpus]
+    [*answers] = next(iter(find_format("small_squad").read("test", ["mine"]))).answers
+    assert answers == ["mine"]
+
+
+def test_further_files(folder):
+    named = find_format("narrativeqa")
+    assert named.besides(folder / "qaps.csv", {}) == {"summaries": folder / "summaries.csv"}
+    (folder / "summaries.csv").rename(folder / "other.csv")
+    assert len(list(named.read(folder / "qaps.csv", ["s"], summaries="other.csv"))) == 3
+    pairs = find_format("pairs").besides("data/src-dev.txt", {})
+    assert {name: str(path) for name, path in pairs.items()} == {"questions": "data/tgt-dev.txt"}
+
+
+def test_names_and_styles():
+    several = {name for name, known in formats().items() if not known.one_style}
+    assert several >= {"corpus", "examples", "msmarco", "table"}
+    assert {name for name, known in formats().items() if not known.is_file} == {
+        "corpus",
+        "small_squad",
+    }
+    with pytest.raises(ValueError, match="no format 'tabel'; did you mean table?"):
+        find_format("tabel")
+    with pytest.raises(ValueError, match="Another reader has this name. Received: name='squad'"):
+        register_format("squad")(lambda path: [])
+
+
+def test_a_format_of_a_user(tmp_path):
+    @register_format("test_lines")
+    def read_lines(path, *, style="line", mark="|"):
+        rows = [line.split(mark) for line in path.read_text().splitlines()]
+        return [Example(q, q, (passage,), {style: (answer,)}) for q, passage, answer in rows]
+
+    path = write(tmp_path / "a.txt", "Who flew?/An owl flew./An owl\n")
+    [example] = find_format("test_lines").read(path, ["s"], mark="/")
+    assert example.answers == {"s": ("An owl",)} and find_format("test_lines").one_style

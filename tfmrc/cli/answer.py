@@ -1,0 +1,58 @@
+"""Answer one question.
+
+An export needs TensorFlow and no model code. The key of a server is read from the variable
+TFMRC_API_KEY.
+"""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+from tfmrc.cli import asking
+from tfmrc.cli.parsing import print_json, utf8
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    asking.add_model(parser, "masque")
+    parser.add_argument("--question", type=utf8, required=True, help="the question")
+    parser.add_argument(
+        "--passage", type=utf8, action="append", required=True, help="a passage; may be repeated"
+    )
+    parser.add_argument("--style", help="a style of the model; default: the first one")
+    parser.add_argument(
+        "--html", metavar="FILE", help="write a page that shows the source of each word"
+    )
+
+
+def run(options: Namespace) -> None:
+    with asking.loaded(options.model) as (predictor, search):
+        answer = predictor.answer(
+            question=options.question, passages=options.passage, style=options.style, **search
+        )
+    if options.json:
+        print_json(answer.to_json())
+    else:
+        print(answer.describe())
+    if options.html is not None:
+        _write_page(answer, options)
+
+
+def _write_page(answer: Any, options: Namespace) -> None:
+    from tfmrc import evaluation
+
+    if answer.text and not getattr(answer, "words", ()):
+        raise ValueError(
+            "A page shows the source of each word, which only Masque returns. "
+            f"Received: --html {options.html}"
+        )
+    relevance = getattr(answer, "relevance", None)
+    page = evaluation.attribution_html(
+        **evaluation.attribution_of(answer.to_json().get("words", ())),
+        question=options.question,
+        passages=options.passage[: len(relevance or options.passage)],
+        relevance=relevance,
+        title=answer.text or "(no answer)",
+        note=", style ".join(part for part in (options.model, options.style) if part),
+    )
+    Path(options.html).parent.mkdir(parents=True, exist_ok=True)
+    Path(options.html).write_text(page, encoding="utf-8")

@@ -1,0 +1,42 @@
+"""Ask questions about a passage.
+
+An export needs TensorFlow and no model code. The key of a server is read from the variable
+TFMRC_API_KEY.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from tfmrc.cli import asking
+from tfmrc.cli.parsing import print_json, utf8
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    asking.add_model(parser, "questions")
+    parser.add_argument("--passage", type=utf8, required=True, help="the passage")
+    parser.add_argument(
+        "--answer", type=utf8, help="what to ask about; default: answers that the model finds"
+    )
+
+
+def run(options: Namespace) -> None:
+    with asking.loaded(options.model) as (predictor, search):
+        if options.answer is not None:
+            best = predictor.ask(passage=options.passage, answer=options.answer, **search)
+            questions = [best, *best.alternatives]
+        elif hasattr(predictor, "generate_from_passage"):
+            (questions,) = predictor.generate_from_passage([options.passage], **search)
+        elif any(task.target == "question" for task in predictor.tasks):
+            raise ValueError(
+                f"{type(predictor).__name__} finds no answers to ask about; pass --answer. "
+                "Received: no --answer"
+            )
+        else:
+            raise ValueError(
+                f"{type(predictor).__name__} answers questions and asks none: use `tfmrc answer`. "
+                f"Received: {options.model}"
+            )
+    if options.json:
+        print_json([question.to_json() for question in questions])
+    else:
+        texts = [question.describe() for question in questions]
+        print("\n".join(texts) or "(found nothing to ask about)")

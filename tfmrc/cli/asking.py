@@ -1,0 +1,47 @@
+"""What `answer` and `ask` share: the model that is asked."""
+
+import os
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tfmrc.cli.parsing import add_imports
+
+
+def add_model(parser: ArgumentParser, name: str) -> None:
+    """Adds the argument `model`, `--json` and `--import`; `name` is that of an example."""
+    parser.add_argument(
+        "model",
+        help=f"an export, such as savedmodels/{name}/1, a run, a saved predictor, or the address "
+        f"of a served model, such as http://127.0.0.1:8501/v1/models/{name}",
+    )
+    parser.add_argument("--json", action="store_true", help="print all outputs as JSON")
+    add_imports(parser)
+
+
+@contextmanager
+def loaded(model: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yields a predictor, export or client, and the options of decoding of a run's settings.
+
+    TensorFlow optimises no graph meanwhile, which takes longer than one answer without it.
+    """
+    if "://" in model and not model.startswith("hf://"):
+        from tfmrc.serving import Client
+        from tfmrc.serving.api_key import check_api_key
+
+        key = os.environ.get("TFMRC_API_KEY")
+        key = check_api_key(key, "TFMRC_API_KEY") if key else None
+        yield Client.from_url(model, api_key=key), {}
+        return
+    import tensorflow as tf
+
+    from tfmrc.experiments.predictor import load_any
+
+    off = "disable_meta_optimizer"
+    before = tf.config.optimizer.get_experimental_options().get(off, False)
+    tf.config.optimizer.set_experimental_options({off: True})
+    try:
+        yield load_any(model)
+    finally:
+        tf.config.optimizer.set_experimental_options({off: before})

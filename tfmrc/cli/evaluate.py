@@ -1,0 +1,70 @@
+"""Answer the test questions and score the answers.
+
+Writes metrics.json, report.md and figures for a run or a grid. The data is that of the training
+unless --data names another. With --input, any model is scored on the questions of a file; --set
+then changes options of decoding, and `dtype` for a Hugging Face reader.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from tfmrc.cli.parsing import (
+    MODEL,
+    add_columns,
+    add_data,
+    add_grid,
+    add_imports,
+    add_settings,
+    columns_of,
+    settings_of_run,
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("run", help=f"a run or a grid; with --input, {MODEL}")
+    parser.add_argument("--input", metavar="FILE", help="score on the questions of this file")
+    add_columns(parser)
+    parser.add_argument(
+        "--output", metavar="FOLDER", help="with --input: write the report here; default: nowhere"
+    )
+    parser.add_argument(
+        "--rules",
+        help="with --input: rules of scoring, such as plain (the default), squad (only exact match "
+        "and F1) or narrativeqa",
+    )
+    add_data(parser)
+    add_grid(parser)
+    add_settings(parser)
+    add_imports(parser)
+
+
+def run(options: Namespace) -> int:
+    from tfmrc import experiments
+    from tfmrc.experiments.loading import override
+    from tfmrc.experiments.steps.evaluate import verdict
+
+    on_file = options.input is not None
+    for name in ("data", "variants", "seeds") if on_file else ("output", "rules", "columns"):
+        if getattr(options, name) is not None:
+            goes = "does not go with" if on_file else "goes with"
+            raise ValueError(f"--{name} {goes} --input FILE. Received: {getattr(options, name)}")
+    if on_file:
+        experiments.evaluate_with(
+            options.run,
+            options.input,
+            options.output,
+            rules=options.rules or "plain",
+            options=override({}, options.set),
+            columns=columns_of(options.columns),
+        )
+        return 0
+    experiment = settings_of_run(options)
+    folders = experiments.evaluate(
+        experiment,
+        data=options.data,
+        run=options.run,
+        variants=options.variants,
+        seeds=options.seeds,
+    )
+    lines, reached = verdict(experiment, folders)
+    print("\n".join(lines), end="\n" if lines else "")
+    return 0 if reached else 1

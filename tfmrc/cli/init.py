@@ -1,0 +1,41 @@
+"""Write a recipe for your own file of questions.
+
+The recipe trains a model on the file: CSV, TSV, JSON, JSON lines, Parquet, SQuAD or another
+official form.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from tfmrc.cli.parsing import add_columns, columns_of
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("name", help="the recipe's name; writes NAME.yaml")
+    parser.add_argument(
+        "--model",
+        required=True,
+        help="san: finds the answer in a passage; masque: writes the answer from several passages; "
+        "maxout_pointer_qg: asks questions; daanet: answers and asks; extractive_reader or "
+        "reader: finds the answer with a pretrained encoder",
+    )
+    parser.add_argument("--data", required=True, metavar="FILE", help="the questions to train on")
+    parser.add_argument("--test", metavar="FILE", help="the questions to report on")
+    add_columns(parser)
+    parser.add_argument(
+        "--encoder",
+        help="a pretrained encoder, such as minilm; default: minilm for a reader, else none",
+    )
+
+
+def run(options: Namespace) -> None:
+    from tfmrc import experiments
+
+    path = experiments.init(
+        options.name,
+        model=options.model,
+        data=options.data,
+        test=options.test,
+        columns=columns_of(options.columns),
+        encoder=options.encoder,
+    )
+    print(path)

@@ -1,0 +1,181 @@
+"""The parser of a command, which names the nearest flag, and the options of several commands."""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tfmrc.utils.arguments import nearest
+
+MODEL = "a run, a saved predictor, or a Hugging Face reader (hf://owner/name)"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that suggests the nearest flag for one that does not exist.
+
+    The help of a command with `--set` lists all settings.
+    """
+
+    _words: Sequence[str] = ()
+
+    def format_help(self) -> str:
+        text = super().format_help()
+        if "--set" in self._option_string_actions:
+            from tfmrc.experiments.loading import describe
+
+            text += f"\n{describe()}\n"
+        return text
+
+    def error(self, message: str) -> NoReturn:
+        unknown = message.removeprefix("unrecognized arguments: ")
+        if unknown != message:
+            message = self._unknown(unknown.split())
+        elif message.startswith("the following arguments are required"):
+            # A misspelled flag is often the reason why another one is missing.
+            words = self._unknown_flags()
+            if words:
+                message = f"{self._unknown(words)} Also, {message}"
+        super().error(message)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        # Unknown words of a command are reported by its own parser, which knows its flags.
+        self._words = [str(word) for word in (sys.argv[1:] if args is None else args)]
+        before_command = self._unknown_flags() if self._subparsers is not None else ()
+        if before_command:
+            self.error(f"unrecognized arguments: {' '.join(before_command)}")
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown and self._subparsers is None:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return options, unknown
+
+    def _unknown_flags(self) -> Sequence[str]:
+        """Returns the words from the first flag on that does not exist."""
+        for number, word in enumerate(self._words):
+            if word == "--" or (self._subparsers is not None and not word.startswith("-")):
+                break
+            flag = word.partition("=")[0]
+            if flag.startswith("--") and " " not in flag:
+                if flag not in self._option_string_actions:
+                    return self._words[number:]
+        return ()
+
+    def _unknown(self, words: Sequence[str]) -> str:
+        flag, _, value = words[0].partition("=")
+        if "." in flag and flag.startswith("--"):
+            value = value or (words[1] if len(words) > 1 else "VALUE")
+            return f"a setting is given as `--set {flag[2:]}={value}`. Received: {words[0]}"
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        similar = nearest(flag, known)
+        hint = f"did you mean {similar}?" if similar else f"the flags are {', '.join(known)}."
+        return f"there is no argument {words[0]}; {hint}"
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Adds `--set`."""
+    parser.add_argument(
+        "--set",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help="change settings, such as training.epochs=3",
+    )
+
+
+def add_imports(parser: argparse.ArgumentParser) -> None:
+    """Adds `--import`, whose modules `main` imports before the command runs."""
+    parser.add_argument(
+        "--import",
+        action="append",
+        default=[],
+        dest="imports",
+        metavar="MODULE",
+        help="import a Python module that registers your own classes; may be repeated",
+    )
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Adds `--data`."""
+    parser.add_argument(
+        "--data", metavar="FOLDER", help="the data folder; default: the variable TFMRC_DATA"
+    )
+
+
+def add_grid(parser: argparse.ArgumentParser) -> None:
+    """Adds `--variants` and `--seeds`."""
+    parser.add_argument(
+        "--variants", nargs="+", metavar="NAME", help="variants of a grid; default: all"
+    )
+    parser.add_argument(
+        "--seeds", nargs="+", type=int, metavar="N", help="seeds of a grid; default: all"
+    )
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Adds `--columns`."""
+    parser.add_argument(
+        "--columns",
+        nargs="+",
+        metavar="FIELD=COLUMN",
+        help="the columns of a table, such as question=Frage passages=Text1,Text2; one column per "
+        "style: answers.short=COLUMN answers.long=COLUMN",
+    )
+
+
+def columns_of(words: Sequence[str] | None) -> dict[str, Any]:
+    """Returns the columns that `--columns` names.
+
+    Example:
+
+    >>> columns_of(["question=Frage", "passages=A,B", "answers.short=kurz"])
+    {'question': 'Frage', 'passages': ['A', 'B'], 'answers': {'short': 'kurz'}}
+    """
+    columns: dict[str, Any] = {}
+    for word in words or ():
+        name, _, column = word.partition("=")
+        if not column:
+            raise ValueError(f"Columns are given as question=COLUMN. Received: --columns {word}")
+        field, _, style = name.partition(".")
+        if style:
+            columns.setdefault(field, {})[style] = column
+        else:
+            columns[field] = column.split(",") if "," in column else column
+    return columns
+
+
+def settings_of_run(options: argparse.Namespace) -> Any:
+    """Returns the settings of the run that a command names, changed by `--set`.
+
+    Raises:
+        ValueError: If the folder is not a run.
+    """
+    from tfmrc import experiments
+    from tfmrc.experiments import run_folder
+
+    folder = Path(options.run)
+    config = folder / run_folder.CONFIG
+    if not run_folder.is_run(folder) or not config.is_file():
+        from tfmrc.predictors.load import not_a_model
+
+        _, found, models = not_a_model(folder).partition(" Models in ")
+        raise ValueError(
+            f"{folder} is not a run: `tfmrc train RECIPE` makes one. To score a saved predictor or "
+            f"a Hugging Face reader, add --input FILE.{found}{models} Received: {options.run}"
+        )
+    return experiments.load(config, *options.set)
+
+
+def utf8(word: str) -> str:
+    """Returns an argument of the command line; bytes that are not UTF-8 become U+FFFD.
+
+    Python gives them as lone surrogates, which cannot be encoded.
+    """
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", word)
+
+
+def print_json(value: Any) -> None:
+    """Prints a value as JSON."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))

@@ -1,0 +1,20 @@
+"""Read and split the data of a recipe, and count its words."""
+
+from argparse import ArgumentParser, Namespace
+
+from tfmrc.cli.parsing import add_data, add_imports, add_settings
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("recipe", help="a YAML file, or the name of a recipe of tfmrc")
+    parser.add_argument("--run", metavar="FOLDER", help="the run's folder; default: runs/NAME")
+    add_data(parser)
+    add_settings(parser)
+    add_imports(parser)
+
+
+def run(options: Namespace) -> None:
+    from tfmrc import experiments
+
+    experiment = experiments.load(experiments.find_recipe(options.recipe), *options.set)
+    experiments.prepare(experiment, data=options.data, run=options.run)

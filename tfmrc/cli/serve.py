@@ -1,0 +1,63 @@
+"""Serve all exports of a folder: REST, gRPC, a page.
+
+The protocols are those of TensorFlow Serving; the page to try the models is at the address of
+REST. New versions are picked up. The server listens on this machine only, unless --host names
+another address. Needs `pip install tfmrc[serve]`.
+"""
+
+from argparse import ArgumentParser, Namespace
+
+from tfmrc.cli.parsing import add_imports
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("folder", help="the folder of the exports NAME/VERSION, such as savedmodels")
+    add("--host", default="127.0.0.1", help="address to listen on (127.0.0.1); 0.0.0.0 for all")
+    add("--port", type=int, default=8501, help="port of REST (8501); 0 for a free one")
+    add("--grpc-port", type=int, default=8500, help="port of gRPC (8500); 0 for a free one")
+    add("--no-grpc", action="store_true", help="serve REST only")
+    add(
+        "--models-config",
+        metavar="FILE",
+        help="TensorFlow Serving's models.config: names, versions to serve, labels",
+    )
+    add("--batching-config", metavar="FILE", help="TensorFlow Serving's batching file")
+    add(
+        "--poll-seconds",
+        type=float,
+        default=2.0,
+        metavar="S",
+        help="seconds between two looks for new versions (2)",
+    )
+    add("--no-warm-up", action="store_true", help="do not run warm-up requests")
+    add(
+        "--api-key-file",
+        metavar="FILE",
+        help="file of the key that requests must have; default: the variable TFMRC_API_KEY, if set",
+    )
+    add("--certificate", metavar="FILE", help="PEM file, for TLS")
+    add("--private-key", metavar="FILE", help="PEM file of the certificate's key")
+    add(
+        "--cors-origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="a site whose pages may send requests, such as https://example.org; may be repeated",
+    )
+    add("--no-access-log", action="store_true", help="write no line per request")
+    add(
+        "--limit",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help="limits of requests, such as seconds=10 body_bytes=1000000 (see docs/serving.md)",
+    )
+    add_imports(parser)
+
+
+def run(options: Namespace) -> None:
+    from tfmrc.serving.command import serve
+
+    serve(options)

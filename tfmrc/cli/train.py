@@ -1,0 +1,41 @@
+"""Train a model or a grid; the same command resumes.
+
+A run that was interrupted resumes from its last checkpoint.
+"""
+
+import json
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from tfmrc.cli import prepare
+from tfmrc.cli.parsing import add_grid
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    prepare.add_arguments(parser)
+    parser.add_argument(
+        "--fresh", action="store_true", help="delete the run in the folder and start again"
+    )
+    parser.add_argument(
+        "--from",
+        dest="start_from",
+        metavar="FOLDER",
+        help="start from the model of a run or a saved predictor",
+    )
+    add_grid(parser)
+
+
+def run(options: Namespace) -> None:
+    from tfmrc import experiments
+    from tfmrc.training import NonFiniteError
+
+    changes = list(options.set)
+    if options.start_from is not None:
+        changes.append(f"start_from={json.dumps(str(Path(options.start_from).resolve()))}")
+    experiment = experiments.load(experiments.find_recipe(options.recipe), *changes)
+    places = {"data": options.data, "run": options.run}
+    chosen = {"variants": options.variants, "seeds": options.seeds}
+    try:
+        experiments.train(experiment, **places, **chosen, fresh=options.fresh)
+    except NonFiniteError as error:  # the settings are at fault, not the program
+        raise ValueError(str(error)) from error

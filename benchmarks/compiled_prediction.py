@@ -103,9 +103,11 @@ def _measure(options: argparse.Namespace) -> dict[str, Any]:
         }
     else:
         passages = [some(ONE_PASSAGE) for _ in rows]
-        given = {"MaxoutPointerQG": "answer", "DAANet": "question"}[options.measure]
-        answers = [" ".join(passage.split()[5:7]) for passage in passages]
-        inputs = {"passage": passages, given: answers}
+        given = [" ".join(passage.split()[5:7]) for passage in passages]
+        inputs = {
+            "MaxoutPointerQG": {"passage": passages, "answer": given},
+            "DAANet": {"passages": [[passage] for passage in passages], "question": given},
+        }[options.measure]
 
     def seconds(**more: Any) -> float:
         start = time.process_time()

@@ -11,7 +11,8 @@ pytestmark = pytest.mark.usefixtures("without_graphs")
 
 
 def test_odd_texts_get_right_answers():
-    signature = models.san().signature()
+    predictor = models.san()
+    signature = predictor.export_signatures(predictor.options())["serving_default"]
     run = exports.runner(lambda **inputs: signature(**inputs))
     counts, wrong = exports.attack_signature(run, "SAN", 50, seed=7)
     assert wrong == []
@@ -19,7 +20,8 @@ def test_odd_texts_get_right_answers():
 
 
 def test_a_wrong_outcome_is_seen():
-    signature = models.san().signature()
+    predictor = models.san()
+    signature = predictor.export_signatures(predictor.options())["serving_default"]
 
     def shifted(**inputs):
         outputs = signature(**inputs)
@@ -75,7 +77,7 @@ def test_texts_that_part_at_words_of_equal_probability_are_both_right():
 
 def test_searches_of_every_length():
     first, *_, last = cut = exports.searches(models.daanet(), "answer")
-    inputs = {"passage": [b"the owl flew over the mill"], "question": [b"who flew ?"]}
+    inputs = {"passages": [[b"the owl flew over the mill"]], "question": [b"who flew ?"]}
     assert len(cut) == 13  # the longest question has twelve words and an end
     assert len(first(inputs)["answer"][0].split()) <= 1
     assert len(last(inputs)["answer"][0].split()) > 1

@@ -60,21 +60,6 @@ def generate(predictor, task, given, passage, **options):
     return [best, *best.alternatives]
 
 
-@pytest.mark.parametrize("task", ["answer", "ask"])
-def test_best_first_and_alone_as_in_a_batch(predictor, task):
-    found = arrays(predictor, task)
-    made = "answer" if task == "answer" else "question"
-    assert found[f"{made}s"].shape == (2, 2)
-    assert (np.diff(found["log_probabilities"]) <= 0).all()
-    given = list(REQUESTS[task].values())[0]
-    for row in range(2):
-        alone = generate(predictor, task, given[row], PASSAGES[row], **OPTIONS)
-        assert [w.text for w in alone] == [t.decode() for t in found[f"{made}s"][row]]
-        np.testing.assert_allclose(
-            [w.probability for w in alone], found["probabilities"][row], rtol=1e-4
-        )
-
-
 def test_an_export_answers_and_asks_by_one_call(predictor, exported):
     export = tfmrc.load(exported)
     assert set(export.saved_model.signatures) == {"answer", "ask", "serving_default"}
@@ -118,15 +103,6 @@ def test_a_process_without_tfmrc_answers_and_asks_the_same(predictor, exported, 
     assert_same_outputs(found[0]["outputs"], arrays(predictor, task))
     assert "error" not in found[1]
     assert found[2]["code"] == 3 and "as many rows" in found[2]["error"]
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
-@pytest.mark.parametrize("task", ["answer", "ask"])
-def test_the_same_under_tensorflow_2_20(predictor, exported, older_python, loader, task):
-    (reply,) = run_loader(loader, exported, [REQUESTS[task]], older_python, task)
-    assert_same_outputs(reply["outputs"], arrays(predictor, task), rtol=1e-4)
 
 
 def test_saved_and_loaded_and_a_task_that_is_missing(tmp_path, predictor):

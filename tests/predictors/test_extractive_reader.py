@@ -13,8 +13,6 @@ import tfmrc
 from tests.encoders import hugging_face_cases, unigram_tokenizers
 from tests.predictors.reader_reference import best_answers
 from tfmrc import Predictor, cli, encoders, models, preprocessing, training
-from tfmrc.experiments.answering import folder_digest
-from tfmrc.experiments.predictor import load_saved
 from tfmrc.predictors import ExportedPredictor, ensemble_predictor, reader_windows
 from tfmrc.predictors.hugging_face import load_hugging_face
 from tfmrc.serving import AsyncClient, Client, Server
@@ -235,16 +233,6 @@ def test_exported(predictor, tmp_path):
         )  # fmt: skip
 
 
-@pytest.mark.slow
-def test_an_exported_ensemble(predictor, tmp_path, without_graphs):
-    together = ensemble_predictor([predictor, make(seed=2)])
-    outputs = together.run("serving_default", REQUEST)
-    exported = ExportedPredictor(together.export(tmp_path / "reader" / "1"))
-    found = exported.run("serving_default", REQUEST)
-    assert found["answer"].tolist() == outputs["answer"].tolist()
-    np.testing.assert_allclose(found["probability"], outputs["probability"], atol=1e-6)
-
-
 def test_form_of_hugging_face(predictor, tmp_path):
     folder = predictor.save_hugging_face(tmp_path / "reader")
     sizes = {"window_length": 24, "overlap": 6, "question_length": 8, "answer_length": 5}
@@ -272,21 +260,6 @@ def test_bfloat16_rounds_the_scores(predictor, tmp_path, without_graphs):
     assert 0 < np.sqrt((difference**2).mean()) < 0.03 * np.sqrt((expected**2).mean())
     answer = reader.answer(question="Who?", passages=LONG)
     assert LONG[answer.start : answer.end] == answer.text
-
-
-def test_precision_is_an_option_of_the_commands(predictor, tmp_path, without_graphs):
-    """And part of what a prediction depends on: those in another precision are not taken over."""
-    folder = predictor.save_hugging_face(tmp_path / "reader")
-    loaded, options = load_saved(folder, {"dtype": "bfloat16", "no_answer_threshold": 0.3})
-    assert loaded.model.encoder.compute_dtype == "bfloat16" and options == {
-        "no_answer_threshold": 0.3
-    }
-    digests = [folder_digest(folder, dtype) for dtype in (None, "bfloat16", "bfloat16")]
-    assert digests[0] != digests[1] == digests[2]
-    saved = tmp_path / "saved"
-    predictor.save(saved)
-    with pytest.raises(ValueError, match="for readers of Hugging Face.*Received: dtype='bfloat16'"):
-        load_saved(saved, {"dtype": "bfloat16"})
 
 
 def test_a_reader_with_a_unigram_tokenizer(tmp_path, without_graphs):

@@ -140,14 +140,6 @@ def test_a_gold_ranker_reads_the_relevance_of_the_examples(tmp_path):
         predictor.export(tmp_path / "gold" / "1")
 
 
-def test_a_model_without_ranker_and_classifier_answers():
-    predictor = make_predictor(ranker=False, classifier=False, combined_attention=False)
-    passages = ["It is 7 metres high."]
-    answer = predictor.answer(question="How high?", passages=passages, max_length=3, min_length=1)
-    assert answer.words
-    assert answer.relevance is None and answer.answerable_probability is None
-
-
 REQUESTS = {"question": ["How high?"], "passages": [["It is."]], "style": ["qa"]}
 ASKED = {"question": "How high?", "passages": ["It is."]}
 WRONG = [
@@ -171,6 +163,9 @@ WRONG = [
      lambda p: p.options(max_length=2.5)),
     (ValueError, "from 0 to 1. Received: no_answer_threshold='x'",
      lambda p: ReaderOptions(no_answer_threshold="x")),
+    (ValueError, "different num_passages: build .*Received: model=3, preprocessor=2",
+     lambda p: Predictor(p.model, preprocessing.MasquePreprocessor(
+         p.preprocessor.vocabulary, styles=STYLES, num_passages=2))),
 ]  # fmt: skip
 
 
@@ -178,16 +173,3 @@ WRONG = [
 def test_wrong_calls_are_explained(predictor, error, message, call):
     with pytest.raises(error, match=message):
         call(predictor)
-
-
-def test_model_and_features_must_agree(predictor):
-    fewer = preprocessing.MasquePreprocessor(
-        predictor.preprocessor.vocabulary,
-        styles=STYLES,
-        num_passages=2,
-        generation_vocabulary_size=12,
-    )
-    with pytest.raises(
-        ValueError, match="different num_passages: build .*Received: model=3, preprocessor=2"
-    ):
-        Predictor(predictor.model, fewer)

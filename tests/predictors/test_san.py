@@ -195,20 +195,6 @@ def test_an_ensemble_of_models_on_an_encoder(tmp_path, without_graphs):
     assert (again.text, again.probability) == (answer.text, answer.probability)
 
 
-def test_the_rest_of_the_batch_does_not_matter(predictor, arrays):
-    for row in (0, 3):
-        alone = run(
-            predictor,
-            REQUEST["question"][row : row + 1],
-            REQUEST["passages"][row : row + 1],
-            **OPTIONS,
-        )
-        np.testing.assert_array_equal(alone["answers"][0], arrays["answers"][row])
-        np.testing.assert_allclose(
-            alone["probabilities"][0], arrays["probabilities"][row], rtol=1e-3, atol=1e-7
-        )
-
-
 def test_a_ranker_weighs_the_passages(predictor):
     passages = ["A hill.", PASSAGE, "The mill is high."]
     with eagerly():
@@ -249,14 +235,6 @@ def test_a_process_without_tfmrc_finds_the_same(exported, arrays, loader):
     found, refused = run_loader(loader, exported, [REQUEST, uneven])
     assert_same_outputs(found["outputs"], arrays, rtol=1e-3)
     assert refused["code"] == 3 and "questions and passages" in refused["error"]
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("loader", ["tf_loader.py", "c_api_loader.py"])
-def test_the_same_under_tensorflow_2_20(exported, arrays, older_python, loader):
-    (reply,) = run_loader(loader, exported, [REQUEST], older_python)
-    assert_same_outputs(reply["outputs"], arrays, rtol=1e-3)
 
 
 def test_command_line_answers_from_the_likeliest_passage(exported, predictor, capsys):

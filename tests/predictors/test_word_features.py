@@ -78,13 +78,3 @@ def test_folder_keras_file_and_export_give_the_same(name, tmp_path):
     predictor.export(tmp_path / "export" / "1", **options)
     served = tfmrc.load(tmp_path / "export" / "1")
     assert_same_arrays(served.run("serving_default", REQUEST[name]), outputs)
-
-
-def test_model_and_preprocessor_must_agree():
-    featured = build("san")
-    plain = preprocessing.SANPreprocessor(featured.preprocessor.vocabulary)
-    with pytest.raises(ValueError, match="different num_word_features"):
-        tfmrc.Predictor(featured.model, plain)
-    model = models.SAN(**plain.model_kwargs(), word_dim=6, units=4, align_dim=4)
-    with pytest.raises(ValueError, match="different num_word_features"):
-        tfmrc.Predictor(model, featured.preprocessor)

@@ -142,29 +142,3 @@ def test_a_batch_holds_what_the_model_reads(encoder):
         "question_pieces": (2, 3, 2),
         "passage_pieces": (2, 3, 5, 2),
     }
-
-
-def test_without_an_encoder_nothing_is_added():
-    plain = make(None)
-    assert plain.model_inputs == ("question_ids", "passage_ids", "extended_ids", "style_ids")
-    assert not {"encoder", "reading"} & plain.get_config().keys()
-    assert "reading" not in plain.model_kwargs()
-
-
-def test_saved_and_loaded(encoder, tmp_path):
-    preprocessor = make(encoder, reading="separate")
-    preprocessor.save_assets(tmp_path)
-    config = preprocessor.get_config()
-    again = preprocessing.MasquePreprocessor.from_config(config, tmp_path)
-    assert again.get_config() == config and again.model_kwargs()["reading"] == "separate"
-    strings = ["Who flew?"], [["The owls flew.", "a"]], ["qa"]
-    expected, found = preprocessor.source(*strings), again.source(*strings)
-    for name in preprocessor.model_inputs:
-        assert expected[name].numpy().tolist() == found[name].numpy().tolist()
-
-
-def test_wrong_arguments(encoder):
-    with pytest.raises(ValueError, match="reading='both'"):
-        make(encoder, reading="both")
-    with pytest.raises(TypeError, match="encoder='minilm'"):
-        make("minilm")

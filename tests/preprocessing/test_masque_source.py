@@ -80,13 +80,6 @@ def test_nothing_at_all_has_length_one(passages):
     assert result["truncated"] == [False]
 
 
-def test_an_empty_batch():
-    nothing = tf.zeros([0], tf.string)
-    source = preprocessor().source(nothing, tf.zeros([0, 2], tf.string), nothing)
-    assert source["question_ids"].shape == (0, 1)
-    assert source["passage_ids"].shape == (0, 2, 1)
-
-
 def test_truncation_is_said():
     result = preprocessor(passage_length=2, question_length=1).source(
         ["who", "who ?", "who", "who", "who "],
@@ -121,60 +114,6 @@ def test_any_bytes_and_emoji():
     assert source["extended_ids"].numpy().tolist() == [[7, 8, 0, 7, 8, 7, 0, 0, 0, 0]]
     assert text_of(source["words"])[0][3:6] == ["\ufffd", "👍🏽", "\ufffd"]
     assert source["starts"].numpy()[0, 3:6].tolist() == [0, 2, 5]
-
-
-def flat_ids(source, row):
-    parts = (source["question_ids"], source["passage_ids"])
-    return np.concatenate([part[row].numpy().ravel() for part in parts])
-
-
-def test_a_batch_equals_its_examples():
-    records = [
-        ("Who met Ada?", ["The king met Ada Lee.", "Lee"], "qa"),
-        ("", ["", " ", "the"], "nlg"),
-        ("the king's 1,000 men and the queen's don't, well-known U.S. K2", ["K2 " * 7], "qa"),
-        ("Ada", ["", "Ada, and Ada."], "nlg"),
-    ]
-    width = max(len(passages) for _, passages, _ in records)
-    question, passages, style = zip(*records, strict=True)
-    padded = [given + [""] * (width - len(given)) for given in passages]
-    built = preprocessor(num_passages=3, passage_length=6)
-    together = built.source(list(question), padded, list(style))
-    for row, (one_question, one_passages, one_style) in enumerate(records):
-        alone = built.source([one_question], [one_passages], [one_style])
-        size = alone["question_ids"].shape[1], alone["passage_ids"].shape[2]
-        wide = together["question_ids"].shape[1], together["passage_ids"].shape[2]
-        # The position in the long source of each position of the short one.
-        moved = np.concatenate(
-            [np.arange(size[0])]
-            + [wide[0] + k * wide[1] + np.arange(size[1]) for k in range(built.num_passages)]
-        )
-        rest = np.setdiff1d(np.arange(wide[0] + built.num_passages * wide[1]), moved)
-        for name in ("words", "compared", "starts", "ends"):
-            assert together[name].numpy()[row, moved].tolist() == alone[name][0].numpy().tolist()
-        extended, many = alone["extended_ids"][0].numpy(), together["extended_ids"].numpy()[row]
-        copied = extended >= 7
-        assert many[moved][~copied].tolist() == extended[~copied].tolist()
-        assert (many[moved][copied] - 7).tolist() == moved[extended[copied] - 7].tolist()
-        assert not many[rest].any()
-        ids, many = flat_ids(alone, 0), flat_ids(together, row)
-        assert many[moved].tolist() == ids.tolist()
-        assert not many[rest].any()
-        assert bool(together["truncated"][row]) == bool(alone["truncated"][0])
-
-
-def test_errors():
-    built = preprocessor()
-    with pytest.raises(tf.errors.InvalidArgumentError, match="model are qa, nlg"):
-        built.source(["who"], [["a"]], ["ode"])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="equally many questions, rows"):
-        built.source(["who", "who"], [["a"]], ["qa", "qa"])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="equally many questions, rows"):
-        built.source(["who"], [["a"]], ["qa", "qa"])
-    with pytest.raises(ValueError, match="Received: num_passages=0"):
-        preprocessor(num_passages=0)
-    with pytest.raises(ValueError, match="Received: styles="):
-        preprocessor(styles=())
 
 
 def test_static_shapes_in_a_graph():

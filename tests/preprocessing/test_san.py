@@ -124,7 +124,7 @@ def test_windows_hold_every_word_and_nothing_else(length, stride):
     source = preprocessor.source(["Who w2?"] * 5, passages, limit=100, passage_pos=tags)
     windows = preprocessor.windows(source)
     rows, firsts = windows["row"].numpy(), windows["first"].numpy()
-    assert sorted(set(rows.tolist())) == [0, 1, 2, 3, 4]
+    assert sorted(set(rows.tolist())) == [0, 1, 3, 4]  # of passages with words
     for row, passage in enumerate(passages):
         count = len(passage.split())
         seen = set()
@@ -144,7 +144,7 @@ def test_windows_hold_every_word_and_nothing_else(length, stride):
                     assert word == 0 and not windows["exact_match"][window, position].numpy().any()
         assert seen == set(range(count))
         fits = count <= min(length, 7)
-        assert (rows == row).sum() == 1 or not fits
+        assert (rows == row).sum() == bool(count) or not fits
     np.testing.assert_array_equal(
         windows["question_ids"], tf.gather(source["question_ids"], windows["row"])
     )

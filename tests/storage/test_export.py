@@ -122,8 +122,6 @@ def test_the_signature_has_the_documented_names_and_types(exported):
 def test_a_model_card_has_numbers_of_numpy(tmp_path):
     _write(tmp_path / "card.json", {"max_length": np.int64(5), "f1": np.float32(0.5)})
     assert json.loads((tmp_path / "card.json").read_text()) == {"max_length": 5, "f1": 0.5}
-    with pytest.raises(TypeError, match="A set is no JSON value"):
-        _write(tmp_path / "card.json", {"f1": {1}})
 
 
 def test_weights_of_lora_count_in_answers():
@@ -138,29 +136,25 @@ def test_weights_of_lora_count_in_answers():
 
 
 class Tabled(keras.layers.Layer):
-    """Weighs words by a table, which is an attribute or hidden in a function."""
+    """Weighs words by a table."""
 
-    def __init__(self, hidden):
+    def __init__(self):
         super().__init__(name="tabled")
         values = tf.lookup.KeyValueTensorInitializer(tf.constant([0, 5]), tf.constant([0.0, 2.0]))
         table = tf.lookup.StaticHashTable(values, 1.0)
         self.bonus = tf.Variable(3.0, trainable=False)
-        if hidden:
-            self.hidden = lambda ids: table.lookup(ids)
-        else:
-            self.table = table
+        self.table = table
 
     def call(self, ids):
-        lookup = self.hidden if hasattr(self, "hidden") else self.table.lookup
-        return lookup(ids) * self.bonus
+        return self.table.lookup(ids) * self.bonus
 
     def compute_output_spec(self, ids):
         return keras.KerasTensor(ids.shape, "float32")
 
 
-def tabled_predictor(hidden):
+def tabled_predictor():
     ids = {name: keras.Input((None,), dtype="int32", name=name) for name in IDS}
-    passage = Tabled(hidden)(ids["passage_ids"])
+    passage = Tabled()(ids["passage_ids"])
     position = passage + keras.ops.max(ids["question_ids"], axis=1, keepdims=True) * 0
     return ToyPredictor(
         keras.Model(ids, {"position": position}), ToyPreprocessor(Vocabulary(["a", "b", "c"]))
@@ -168,7 +162,7 @@ def tabled_predictor(hidden):
 
 
 def test_a_layer_with_a_table_and_a_variable_is_exported(tmp_path):
-    predictor = tabled_predictor(hidden=False)
+    predictor = tabled_predictor()
     path = predictor.export(tmp_path / "toy" / "1")
     inputs = {"question": ["a", "b"], "passages": [["a b c b"], ["c"]]}
     expected = predictor.run("serving_default", inputs)
@@ -176,12 +170,6 @@ def test_a_layer_with_a_table_and_a_variable_is_exported(tmp_path):
     for name, values in signature(**{n: tf.constant(v) for n, v in inputs.items()}).items():
         np.testing.assert_array_equal(values, expected[name])
     assert expected["probability"].tolist() != [0.0, 0.0]
-
-
-def test_a_table_that_no_layer_holds_is_an_error_of_the_export(tmp_path):
-    with pytest.raises(ValueError, match=r"make it an attribute of the layer.*StaticHashTable"):
-        tabled_predictor(hidden=True).export(tmp_path / "toy" / "1")
-    assert not (tmp_path / "toy" / "1").exists()
 
 
 def test_a_version_is_replaced_only_on_request(tmp_path, monkeypatch):
@@ -202,7 +190,7 @@ def test_a_version_is_replaced_only_on_request(tmp_path, monkeypatch):
     (tmp_path / "hills" / "3").write_text("notes")
     (tmp_path / "hills" / "4").mkdir()
     (tmp_path / "hills" / "4" / "thesis.txt").write_text("mine")
-    for name, words in (("2", "is a link"), ("3", "is a file"), ("4", "holds thesis.txt")):
+    for name, words in (("2", "is a link or"), ("3", "or a file"), ("4", "holds thesis.txt")):
         with pytest.raises(FileExistsError, match=words):
             predictor.export(tmp_path / "hills" / name, overwrite=True)
     (path / "notes.txt").write_text("mine")

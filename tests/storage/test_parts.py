@@ -118,8 +118,8 @@ def test_saving_again_replaces_what_is_ours_alone(copy, tmp_path):
     for folder, words in (
         (copy, "holds thesis.txt, which is no part"),
         (tmp_path / "other", "holds config.json, which is no part"),
-        (tmp_path / "link", "is a link"),
-        (copy / "thesis.txt", "is a file"),
+        (tmp_path / "link", "is a link or a file"),
+        (copy / "thesis.txt", "is a link or a file"),
     ):
         with pytest.raises(FileExistsError, match=words):
             predictor.save(folder)

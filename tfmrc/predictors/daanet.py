@@ -74,7 +74,7 @@ class DAANetPredictor(Predictor[GeneratedText]):
     ) -> Iterable[GeneratedText]:
         """Returns one answer or question per request, with its alternatives."""
         if task.target == "answer":
-            inputs = {
+            inputs: dict[str, Any] = {
                 "question": [query.question for query in queries],
                 "passages": [query.passages for query in queries],
             }

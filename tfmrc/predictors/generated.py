@@ -203,7 +203,7 @@ class GeneratedText(Result):
             row: int. Index of the passage in the batch.
         """
         columns = [outputs[name][row] for name in PER_CANDIDATE]
-        kinds = (string_of, string_of, int, float, float, bool, bool)
+        kinds: Sequence[Any] = (string_of, string_of, int, float, float, bool, bool)
         found = [
             [kind(value) for kind, value in zip(kinds, values, strict=True)]
             for values in zip(*columns, strict=True)
@@ -213,7 +213,7 @@ class GeneratedText(Result):
         ]
 
 
-def _words(column: Mapping[str, Sequence[Any]]) -> tuple[Word, ...]:
+def _words(column: Mapping[str, Any]) -> tuple[Word, ...]:
     def known(value: Any) -> int | None:
         return int(value) if value >= 0 else None
 

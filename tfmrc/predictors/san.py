@@ -109,7 +109,7 @@ class SANPredictor(Predictor[SpanAnswer]):
         self, queries: Sequence[Query], task: Task, options: Mapping[str, Any]
     ) -> Iterator[SpanAnswer]:
         """Yields one answer per request: the best of all its passages."""
-        inputs = {
+        inputs: dict[str, Any] = {
             "question": [query.question for query in queries],
             "passages": [query.passages for query in queries],
         }
@@ -226,11 +226,10 @@ def san_signature(
         rows, columns = tf.unstack(tf.shape(passages))
         relevance = tf.ones([rows, columns])
         if with_relevance:
-            *others, relevance = others
-            relevance = at_least_one(relevance)
+            relevance = at_least_one(others[-1])
         annotations = {
             name: values if name.startswith("question") else tf.reshape(at_least_one(values), [-1])
-            for name, values in zip(preprocessor.annotations, others, strict=True)
+            for name, values in zip(preprocessor.annotations, others, strict=False)
         }
         for name, values in annotations.items():
             if name.startswith("question"):

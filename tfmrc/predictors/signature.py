@@ -18,10 +18,9 @@ from tensorflow.core.protobuf import saved_model_pb2
 
 from tfmrc.predictors.errors import RequestError
 from tfmrc.predictors.inputs import check_names, cut_passages, status_message
-from tfmrc.predictors.model_config import ModelConfig, find_models
 from tfmrc.predictors.process import check_process, this_process
 from tfmrc.storage.manifest import EXPORT_FORMAT, manifest_of, verify_files
-from tfmrc.utils.files import check_links
+from tfmrc.utils.files import check_links, version_of
 
 __all__ = ["SavedModel", "SavedSignature", "newest_version"]
 
@@ -34,21 +33,19 @@ def newest_version(path: str | PathLike[str]) -> Path:
     """Returns the version's folder: the path itself, or the greatest number below it.
 
     Raises:
-        FileNotFoundError: If there is no SavedModel; names those of a folder of models.
+        FileNotFoundError: If there is no SavedModel.
     """
     path = Path(path)
-    versions = list(ModelConfig("model", path).found().values())
+    if (path / "saved_model.pb").is_file():
+        return path
+    folders = (file.parent for file in path.glob("*/saved_model.pb"))
+    versions = {number: f for f in folders if (number := version_of(f.name)) is not None}
     if not versions:
-        models = [str(model.path) for model in find_models(path)] if path.is_dir() else []
         raise FileNotFoundError(
-            f"There is no SavedModel in {path}, nor in a numbered folder below it. "
-            + (
-                f"SavedModels below it: {', '.join(models)}."
-                if models
-                else "Make one with `tfmrc.Predictor.export`."
-            )
+            f"There is no SavedModel in {path}, nor in a numbered folder below it. Make one with "
+            "`tfmrc.Predictor.export`."
         )
-    return versions[0]
+    return versions[max(versions)]
 
 
 class SavedModel:
@@ -268,26 +265,23 @@ def _strings(value: Any, rank: int, expected: str, most: int | None) -> Any:
     """Returns nested lists of bytes; rows of the last axis are padded with empty strings."""
     if rank == 0:
         if isinstance(value, dict) and set(value) == {"b64"}:
-            try:
-                return base64.b64decode(value["b64"], validate=True)
-            except (TypeError, ValueError) as error:
-                raise RequestError(f"Invalid base64: {error}. Received: {value!r:.80}") from error
-        if isinstance(value, bytes):
-            return value
-        if not isinstance(value, str):
-            raise RequestError(f"{expected}. Received: {value!r:.80}")
-        return value.encode("utf-8", "replace")
-    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-        raise RequestError(f"{expected}. Received: {value!r:.80}")
-    rows = [_strings(item, rank - 1, expected, most) for item in value]
-    if rank == 2:
-        rows = [list(cut_passages(row, most)) for row in rows]
-        width = max((len(row) for row in rows), default=0)
-        if width * len(rows) > MAX_ELEMENTS:
-            raise RequestError(
-                f"{expected.split(' must')[0]} must have at most {MAX_ELEMENTS:,} elements, padded "
-                f"to its longest row. Received: {len(rows):,} rows of {width:,}",
-                413,
-            )
-        rows = [row + [b""] * (width - len(row)) for row in rows]
-    return rows
+            return base64.b64decode(value["b64"], validate=True)
+        if isinstance(value, str | bytes):
+            return value.encode("utf-8", "replace") if isinstance(value, str) else value
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        rows = [_strings(item, rank - 1, expected, most) for item in value]
+        return _padded(rows, expected, most) if rank == 2 else rows
+    raise RequestError(f"{expected}. Received: {value!r:.80}")
+
+
+def _padded(rows: list[Any], expected: str, most: int | None) -> list[Any]:
+    """Returns rows of bytes, cut to the passages that the model reads and filled up with b""."""
+    rows = [list(cut_passages(row, most)) for row in rows]
+    width = max((len(row) for row in rows), default=0)
+    if width * len(rows) > MAX_ELEMENTS:
+        raise RequestError(
+            f"{expected.split(' must')[0]} must have at most {MAX_ELEMENTS:,} elements, padded "
+            f"to its longest row. Received: {len(rows):,} rows of {width:,}",
+            413,
+        )
+    return [row + [b""] * (width - len(row)) for row in rows]

@@ -100,7 +100,8 @@ Received: pasage_length=9
         if generation_vocabulary_size is not None:
             sizes = sizes | {"generation_vocabulary_size": generation_vocabulary_size}
         check_whole_numbers(1, **sizes)
-        vars(self).update(sizes)
+        for name, size in sizes.items():
+            setattr(self, name, size)
         self.vocabulary = vocabulary
         self.tokenizer = Tokenizer()
         self._style_ids = Styles(styles)

@@ -77,16 +77,13 @@ def test_a_card_describes_every_input_and_output(case):
         assert all(entry["meaning"] for entry in signature["outputs"].values())
 
 
-def test_a_written_answer_of_several_passages_has_no_passage(predictor):
-    passages = [["12 metres high", "hill"], ["12 metres high", ""]]
-    request = {"question": ["how high ?"] * 2, "passages": passages, "style": ["qa"] * 2}
-    with eagerly():
-        outputs = predictor.run("serving_default", request)
+def test_a_written_answer_has_the_passage_that_all_words_are_from(answer_arrays):
+    outputs = answer_arrays
     for row, count in enumerate(outputs["num_words"]):
         kinds = outputs["word_passages"][row, :count].tolist()
         expected = kinds[0] if count and len(set(kinds)) == 1 else -1
         assert outputs["passage"][row] == expected
-    assert max(outputs["passage"]) == 0  # of one passage, at least once
+    assert min(outputs["passage"]) == -1 < max(outputs["passage"])
 
 
 def test_an_export_of_an_earlier_form_is_refused(tmp_path):

@@ -29,7 +29,7 @@ PASSAGE = "Mt. Brannoch is 1,310.5 metres (4,300 ft) high; Éala's mill isn't."
 LONG = " ".join(f"Word{n}, 川 and {n}." for n in range(12))
 REQUEST = {
     "question": ["How high is Mt. Brannoch?", "Who named the mill?", "", "?", "Who"],
-    "passages": [[PASSAGE], [LONG, ""], ["", "A hill."], [""], ["hill"]],
+    "passages": [[PASSAGE, ""], [LONG, ""], ["", "A hill."], ["", ""], ["hill", ""]],
 }
 OPTIONS = {"num_return_sequences": 3, "max_length": 4}
 
@@ -275,7 +275,7 @@ def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp
     said = capsys.readouterr().err
     assert f"There is no saved predictor, run or export in {tmp_path}. Models in" in said
     assert cli.main(["ask", "stochastic-1", "--passage", "An owl flew."]) == 1
-    assert "does not ask questions. It answers them: `tfmrc answer`" in capsys.readouterr().err
+    assert "answers questions and asks none: use `tfmrc answer`" in capsys.readouterr().err
 
     def export_empty(self, path, *, overwrite):
         path.mkdir(parents=True)

@@ -277,7 +277,7 @@ class Predictor(Generic[R]):
         tensors = tensors_of(inputs, specs, most)
         is_empty = bool(tensors) and tensors[0].shape[0] == 0
         if is_empty:  # layers do not agree on zero rows outside a graph
-            tensors = one_row(specs, self.warmup_request() or {})
+            tensors = one_row(specs, self.complete(self.warmup_request() or {}))
         try:
             outputs = function(*tensors)
         except tf.errors.InvalidArgumentError as error:

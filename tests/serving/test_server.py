@@ -278,5 +278,7 @@ def test_the_newest_version_is_served(tmp_path):
         (hills / version / "saved_model.pb").touch()
     assert newest_version(hills).name == "10"
     assert newest_version(hills / "2").name == "2"
+    with pytest.raises(FileNotFoundError, match=f"SavedModels below it: {hills}.$"):
+        newest_version(tmp_path)
     with pytest.raises(FileNotFoundError, match="There is no SavedModel in"):
         SavedModel(tmp_path / "none")

@@ -18,9 +18,10 @@ from tensorflow.core.protobuf import saved_model_pb2
 
 from tfmrc.predictors.errors import RequestError
 from tfmrc.predictors.inputs import check_names, cut_passages, status_message
+from tfmrc.predictors.model_config import ModelConfig, find_models
 from tfmrc.predictors.process import check_process, this_process
 from tfmrc.storage.manifest import EXPORT_FORMAT, manifest_of, verify_files
-from tfmrc.utils.files import check_links, version_of
+from tfmrc.utils.files import check_links
 
 __all__ = ["SavedModel", "SavedSignature", "newest_version"]
 
@@ -28,24 +29,39 @@ __all__ = ["SavedModel", "SavedSignature", "newest_version"]
 #: One long row lengthens all others; without a limit a small request could take all memory.
 MAX_ELEMENTS = 2**22
 
+#: Exceptions that TensorFlow raises for damaged or unknown files.
+LOADING_ERRORS = (
+    tf.errors.OpError,
+    AssertionError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
 
 def newest_version(path: str | PathLike[str]) -> Path:
     """Returns the version's folder: the path itself, or the greatest number below it.
 
     Raises:
-        FileNotFoundError: If there is no SavedModel.
+        FileNotFoundError: If there is no SavedModel; names those of a folder of models.
     """
     path = Path(path)
-    if (path / "saved_model.pb").is_file():
-        return path
-    folders = (file.parent for file in path.glob("*/saved_model.pb"))
-    versions = {number: f for f in folders if (number := version_of(f.name)) is not None}
+    versions = list(ModelConfig("model", path).found().values())
     if not versions:
+        models = [str(model.path) for model in find_models(path)] if path.is_dir() else []
         raise FileNotFoundError(
-            f"There is no SavedModel in {path}, nor in a numbered folder below it. Make one with "
-            "`tfmrc.Predictor.export`."
+            f"There is no SavedModel in {path}, nor in a numbered folder below it. "
+            + (
+                f"SavedModels below it: {', '.join(models)}."
+                if models
+                else "Make one with `tfmrc.Predictor.export`."
+            )
         )
-    return versions[max(versions)]
+    return versions[0]
 
 
 class SavedModel:
@@ -84,7 +100,7 @@ class SavedModel:
         try:
             with _without_warnings():
                 self._model = tf.saved_model.load(str(self.path))
-        except Exception as error:  # of many kinds
+        except LOADING_ERRORS as error:
             raise ValueError(
                 f"{self.path} cannot be loaded as a SavedModel; it is damaged, or uses operations "
                 f"that are not installed: {error}"
@@ -265,23 +281,26 @@ def _strings(value: Any, rank: int, expected: str, most: int | None) -> Any:
     """Returns nested lists of bytes; rows of the last axis are padded with empty strings."""
     if rank == 0:
         if isinstance(value, dict) and set(value) == {"b64"}:
-            return base64.b64decode(value["b64"], validate=True)
-        if isinstance(value, str | bytes):
-            return value.encode("utf-8", "replace") if isinstance(value, str) else value
-    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        rows = [_strings(item, rank - 1, expected, most) for item in value]
-        return _padded(rows, expected, most) if rank == 2 else rows
-    raise RequestError(f"{expected}. Received: {value!r:.80}")
-
-
-def _padded(rows: list[Any], expected: str, most: int | None) -> list[Any]:
-    """Returns rows of bytes, cut to the passages that the model reads and filled up with b""."""
-    rows = [list(cut_passages(row, most)) for row in rows]
-    width = max((len(row) for row in rows), default=0)
-    if width * len(rows) > MAX_ELEMENTS:
-        raise RequestError(
-            f"{expected.split(' must')[0]} must have at most {MAX_ELEMENTS:,} elements, padded "
-            f"to its longest row. Received: {len(rows):,} rows of {width:,}",
-            413,
-        )
-    return [row + [b""] * (width - len(row)) for row in rows]
+            try:
+                return base64.b64decode(value["b64"], validate=True)
+            except (TypeError, ValueError) as error:
+                raise RequestError(f"Invalid base64: {error}. Received: {value!r:.80}") from error
+        if isinstance(value, bytes):
+            return value
+        if not isinstance(value, str):
+            raise RequestError(f"{expected}. Received: {value!r:.80}")
+        return value.encode("utf-8", "replace")
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+        raise RequestError(f"{expected}. Received: {value!r:.80}")
+    rows = [_strings(item, rank - 1, expected, most) for item in value]
+    if rank == 2:
+        rows = [list(cut_passages(row, most)) for row in rows]
+        width = max((len(row) for row in rows), default=0)
+        if width * len(rows) > MAX_ELEMENTS:
+            raise RequestError(
+                f"{expected.split(' must')[0]} must have at most {MAX_ELEMENTS:,} elements, padded "
+                f"to its longest row. Received: {len(rows):,} rows of {width:,}",
+                413,
+            )
+        rows = [row + [b""] * (width - len(row)) for row in rows]
+    return rows

@@ -1,6 +1,5 @@
 """Extractive readers: spans against plain Python, saving, export, Hugging Face's form."""
 
-import asyncio
 import json
 import sys
 
@@ -15,7 +14,7 @@ from tests.predictors.reader_reference import best_answers
 from tfmrc import Predictor, cli, encoders, models, preprocessing, training
 from tfmrc.predictors import ExportedPredictor, ensemble_predictor, reader_windows
 from tfmrc.predictors.hugging_face import load_hugging_face
-from tfmrc.serving import AsyncClient, Client, Server
+from tfmrc.serving import Client, Server
 
 PIECES = "the . ? how high is hill who named it mill a ##s ##l mi ##n m t 1 , ' owl".split()
 LONG = "The hills. Who named a mill? It is 1,111 m high, the owl's mill. " * 3
@@ -188,19 +187,6 @@ def test_an_ensemble_reads_by_the_mean_of_its_members_scores(predictor, tmp_path
         np.testing.assert_array_equal(values, outputs[name])
     with pytest.raises(ValueError, match="same preprocessor"):
         ensemble_predictor([predictor, make(unanswerable=True)])
-    encoder = encoders.from_vocabulary(PIECES[1:], length=64)
-    fewer = models.ExtractiveReader(encoder=encoder)
-    with pytest.raises(ValueError, match="encoders with 26, 25 subwords"):
-        models.ReaderEnsemble([predictor.model, fewer])
-    with pytest.raises(ValueError, match="must be ExtractiveReader models. Received: <"):
-        models.ReaderEnsemble([predictor.model, predictor])
-    config = predictor.preprocessor.get_config()
-    settings = {name: config[name] for name in ("window_length", "overlap", "question_length")}
-    preprocessor = preprocessing.ExtractiveReaderPreprocessor(
-        encoder=encoder, answer_length=5, **settings
-    )
-    with pytest.raises(ValueError, match="same words, with the same ids"):
-        ensemble_predictor([predictor, Predictor(fewer, preprocessor)])
 
 
 @pytest.mark.slow
@@ -219,12 +205,7 @@ def test_exported(predictor, tmp_path):
     none = exported.run("serving_default", {"question": ["Who?"], "passages": [[]]})
     assert (none["answer"][0], none["start"][0]) == (b"", -1)
 
-    async def ask(url):
-        async with AsyncClient("reader", url, timeout=3600) as client:
-            return await client.answer(question=question, passages=passages)
-
     with Server({"reader": tmp_path / "reader"}, port=0) as server:
-        assert asyncio.run(ask(server.url)).text == answer.text  # readers have no styles
         client = Client("reader", server.url, timeout=3600)
         served = client.answer(question=question, passages=passages)
         assert served.probability == pytest.approx(answer.probability, abs=1e-6)
@@ -324,15 +305,9 @@ def test_a_name_of_the_hub(predictor, tmp_path, monkeypatch, capsys, without_gra
     assert cli.main(["answer", "hf://a/b", *question]) == 0
     assert capsys.readouterr().out.split("\n")[0] in "The owl named it."
     assert asked[1:] == [("a/b", None, True)]
-    (version / "vocab.txt").unlink()
-    (version / "vocab.txt").symlink_to(written / "manifest.json")
-    with pytest.raises(ValueError, match="leads out of the folder"):
-        tfmrc.load("hf://a/b")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(ImportError, match=r"pip install huggingface_hub. Received: 'hf://a/b'"):
         tfmrc.load("hf://a/b")
-    assert cli.main(["answer", "hf://a/b", *question]) == 1
-    assert capsys.readouterr().err.startswith("tfmrc answer: A name of the hub needs")
 
 
 def test_commands_take_the_folder(predictor, tmp_path, capsys, without_graphs):
@@ -358,30 +333,18 @@ def test_folders_of_other_kinds_are_refused(predictor, tmp_path):
     with pytest.raises(FileExistsError, match="which is no part"):
         predictor.save_hugging_face(folder)
 
-    def changed(name, **changes):
+    changes = [
+        ("config.json", {"architectures": ["BertForMaskedLM"]}, "must hold a BertForQuestionAns"),
+        ("tokenizer.json", {"normalizer": {"type": "NFC"}}, "normalizer.type='BertNormalizer'"),
+        ("tokenizer.json", {"post_processor": {"type": "ByteLevel"}}, "a pair must be"),
+    ]
+    for name, changed, message in changes:
         path = folder / name
         before = path.read_text(encoding="utf-8")
-        path.write_text(json.dumps(json.loads(before) | changes), encoding="utf-8")
-        try:
+        path.write_text(json.dumps(json.loads(before) | changed), encoding="utf-8")
+        with pytest.raises(ValueError, match=message):
             load_hugging_face(folder)
-        finally:
-            path.write_text(before, encoding="utf-8")
-
-    with pytest.raises(ValueError, match="must hold a BertForQuestionAnswering"):
-        changed("config.json", architectures=["BertForMaskedLM"])
-    with pytest.raises(ValueError, match="model.type='Unigram'"):
-        changed("config.json", model_type="albert", architectures=["AlbertForQuestionAnswering"])
-    with pytest.raises(ValueError, match="normalizer.type='BertNormalizer'"):
-        changed("tokenizer.json", normalizer={"type": "NFC"})
-    with pytest.raises(ValueError, match="pre_tokenizer.type='BertPreTokenizer'"):
-        changed("tokenizer.json", pre_tokenizer={"type": "Whitespace"})
-    with pytest.raises(ValueError, match="a pair must be"):
-        changed("tokenizer.json", post_processor={"type": "ByteLevel"})
-    with pytest.raises(ValueError, match="added_tokens.normalized=False"):
-        changed(
-            "tokenizer.json", added_tokens=[{"id": 9, "content": "x", "special": True,
-                                             "normalized": True}]
-        )  # fmt: skip
+        path.write_text(before, encoding="utf-8")
     (folder / "model.safetensors").unlink()
     with pytest.raises(FileNotFoundError, match="no model.safetensors"):
         load_hugging_face(folder)

@@ -136,22 +136,23 @@ def test_arguments_of_transformers_that_say_what_holds_anyway(predictor, tmp_pat
     monkeypatch.chdir(tmp_path)
     with eagerly():
         predictor.save_hugging_face("reader")
-    for tokenizer in ("reader", tmp_path / "reader", "./reader/"):
-        answerer = tfmrc.pipeline(
-            "question-answering", "reader", tokenizer=tokenizer, device=-1, framework="tf", top_k=2
-        )
-        assert len(answerer(question=QUESTION, context=CONTEXT)) == 2
+    answerer = tfmrc.pipeline(
+        "question-answering", "reader", tokenizer="reader", device=-1, framework="tf", top_k=2
+    )
+    assert len(answerer(question=QUESTION, context=CONTEXT)) == 2
+    precise = tfmrc.pipeline("question-answering", "reader", dtype="bfloat16")
+    assert precise.predictor.model.dtype_policy.compute_dtype == "bfloat16"
     tfmrc.pipeline("question-answering", predictor, device="cpu", framework=None)
-
-    def refused(match, **given):
-        with pytest.raises(ValueError, match=match):
+    for error, message, given in (
+        (ValueError, "the model's. Received: tokenizer='other'", {"tokenizer": "other"}),
+        (ValueError, "selects the device.*Received: device=0", {"device": 0}),
+        (ValueError, "framework='pt'", {"framework": "pt"}),
+        (TypeError, "torch_dtype", {"torch_dtype": "float16"}),
+    ):
+        with pytest.raises(error, match=message):
             tfmrc.pipeline("question-answering", "reader", **given)
-
-    refused("that of the model. Expected: tokenizer=model.*tokenizer='other'", tokenizer="other")
-    refused("TensorFlow selects the device itself.*Received: device=0", device=0)
-    refused("compute with TensorFlow.*framework='pt'", framework="pt")
-    refused("The precision is `dtype`.*torch_dtype='float16'", torch_dtype="float16")
-    refused("hf://owner/name@revision. Received: revision='main'", revision="main")
+    with pytest.raises(ValueError, match="a predictor has its own. Received: dtype='bfloat16'"):
+        tfmrc.pipeline("question-answering", predictor, dtype="bfloat16")
 
 
 def test_old_and_mended_numbers(predictor, answerer):

@@ -1,4 +1,8 @@
-"""Predictors of all papers with a pretrained encoder: from strings to strings, saved, exported."""
+"""Predictors of all papers, with what is pretrained: from strings to strings, saved, exported.
+
+With a pretrained encoder, the papers' contextual embeddings (ELMo, CoVe), features of words, and a
+vocabulary of all words of pretrained vectors.
+"""
 
 import json
 
@@ -7,7 +11,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.layers.weights import randomise
 from tests.models import encoded
+from tests.models.papers import masque_with_elmo, san_with_cove
 from tests.running import eagerly
 from tests.serving.predictors import assert_same_arrays, assert_same_outputs, run_loader
 from tfmrc import Predictor, encoders, models, preprocessing, text, training
@@ -32,6 +38,14 @@ CASES = {  # signature, request, options of the search
     "DAANet": ("answer", QUESTIONS | OF_PASSAGES, TEXTS),
     "MaxoutPointerQG": ("at", ABOUT | {"answer_start": [-1] * 4}, TEXTS),
 }
+STYLED = QUESTIONS | OF_PASSAGES | {"style": ["qa"] * 4}
+CASES |= {
+    "Masque with ELMo": ("serving_default", STYLED, {"max_length": 4, "num_beams": 2}),
+    "SAN with CoVe": CASES["SAN"],
+    "Masque with features": ("serving_default", STYLED, {"max_length": 3}),
+    "DAANet with features": ("answer", QUESTIONS | OF_PASSAGES, {"max_length": 3}),
+    "SAN with all words of vectors": CASES["SAN"],
+}
 KINDS = {
     "SAN": (
         {"passage_length": 20, "stride": 10, "answer_length": 5},
@@ -47,6 +61,13 @@ KINDS = {
         {"word_dim": 12, "hidden_dim": 16, "num_layers": 1, "initializer_stddev": 1.0,
          "embeddings_trainable": True},
     ),
+}  # fmt: skip
+SMALL = {
+    "Masque": {"word_dim": 6, "hidden_dim": 8, "num_heads": 2, "intermediate_dim": 8,
+               "num_shared_blocks": 1, "num_question_blocks": 1, "num_passage_blocks": 1,
+               "num_decoder_blocks": 1},
+    "DAANet": {"word_dim": 6, "character_dim": 4, "hidden_dim": 8, "num_lstm_layers": 1,
+               "num_heads": 2, "inner_dim": 8, "keep_passage": True},
 }  # fmt: skip
 KEPT = {"num_layers": 2, "trainable_layers": 1, "layers": "mix", "pooling": "mean"}
 
@@ -71,6 +92,27 @@ def make(name, clear=True, reading="joint", **options):
     return Predictor(model, preprocessor)
 
 
+def without_encoder(name):
+    paper, _, what = name.partition(" with ")
+    if what in ("ELMo", "CoVe"):
+        return Predictor(*{"ELMo": masque_with_elmo, "CoVe": san_with_cove}[what]())
+    if what == "features":
+        preprocessor = getattr(preprocessing, f"{paper}Preprocessor")(
+            text.Vocabulary(WORDS, num_oov_buckets=2), generation_vocabulary_size=8,
+            word_features=True, **({"num_passages": 2} if paper == "Masque" else {}),
+        )  # fmt: skip
+        model = getattr(models, paper)(**preprocessor.model_kwargs(), **SMALL[paper])
+    else:
+        keys = {"Éala": 0, "Brannoch": 0, "Tamsin": 1, "Hill7": 2, "the": 3}  # two of one row
+        vectors = encoders.WordVectors(np.random.default_rng(1).normal(size=(4, 8)), keys)
+        vocabulary = text.Vocabulary(WORDS, num_oov_buckets=2).with_vectors(vectors)
+        preprocessor = preprocessing.SANPreprocessor(vocabulary)
+        model = models.SAN(**preprocessor.model_kwargs(), word_dim=8, units=4, align_dim=4)
+        encoders.set_vectors(model.word_embedding, vocabulary, vectors, verbose=False)
+    randomise(model, seed=5, scale=0.3)
+    return Predictor(model, preprocessor)
+
+
 def run(name, predictor, rows=slice(None)):
     signature, request, options = CASES[name]
     with eagerly():
@@ -79,7 +121,8 @@ def run(name, predictor, rows=slice(None)):
 
 @pytest.fixture(scope="module", params=CASES)
 def case(request):
-    predictor = make(request.param, **KEPT)
+    name = request.param
+    predictor = without_encoder(name) if " with " in name else make(name, **KEPT)
     return request.param, predictor, run(request.param, predictor)
 
 
@@ -97,7 +140,8 @@ def test_padding_and_batches_change_nothing(case):
 def test_saved_and_loaded(case, tmp_path):
     name, predictor, expected = case
     predictor.save(tmp_path / "saved")
-    assert (tmp_path / "saved" / "assets" / "encoder" / "vocab.txt").is_file()
+    is_encoded = " with " not in name
+    assert (tmp_path / "saved" / "assets" / "encoder" / "vocab.txt").is_file() == is_encoded
     again = Predictor.load(tmp_path / "saved")
     assert again.model.get_config() == predictor.model.get_config()
     assert again.preprocessor.get_config() == predictor.preprocessor.get_config()
@@ -109,6 +153,17 @@ def test_saved_and_loaded(case, tmp_path):
 def exported(case, tmp_path_factory):
     name, predictor, _ = case
     return predictor.export(tmp_path_factory.mktemp("exports") / name / "1", **CASES[name][2])
+
+
+@pytest.mark.parametrize("case", ["Masque with features", "DAANet with features"], indirect=True)
+def test_the_case_of_words_is_a_feature(case):
+    _, predictor, _ = case
+    with eagerly():
+        first, second = (
+            predictor.answer(question=asked, passages=PASSAGES[:1], max_length=3)
+            for asked in ("How high is Brannoch?", "how high is brannoch?")
+        )
+    assert abs(first.log_probability - second.log_probability) > 1e-4
 
 
 @pytest.mark.slow

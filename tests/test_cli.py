@@ -139,7 +139,7 @@ def test_a_name_of_the_hub_without_its_scheme_is_recognised(
 def test_the_models_below_a_folder_are_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of an export the newest version; the folder of a run, not that of its predictor."""
+    """Of an export the folder of its versions; the folder of a run, not that of its predictor."""
     monkeypatch.chdir(tmp_path)
     exports = [f"owls/{version}/saved_model.pb" for version in (2, 9, 10)]
     exports += ["owls/.11.part/saved_model.pb", "crows/saved_model.pb"]
@@ -147,7 +147,7 @@ def test_the_models_below_a_folder_are_named(
     for name in (*(f"models/{e}" for e in exports), *(f"runs/{r}/model.weights.h5" for r in runs)):
         Path(name).parent.mkdir(parents=True)
         Path(name).touch()
-    below = "Models in models: models/crows, models/owls/10."
+    below = "Models in models: models/crows, models/owls."
     assert below in output_of(capsys, "answer", "models", "--question=q", "--passage=p")[2]
     assert below in output_of(capsys, "ask", "models/owl", "--passage=p")[2]
     of_runs = "Models in runs: runs/grid/a-1, runs/one, runs/saved."

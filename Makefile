@@ -56,7 +56,7 @@ demo-masque: environment
 	$(PY) recipes/masque_demo/ask.py savedmodels/masque/1 recipes/masque_demo/questions.jsonl concise sentence
 
 # The linters run beside the tests.
-TESTING := pytest -p tests.forked --forks $(WORKERS) -p tests.own_stack -p tests.plain_values
+TESTING := pytest -p tests.forked --forks $(WORKERS) -p tests.own_stack
 PYTEST := $(PY) -m $(TESTING)
 
 test: environment-dev

@@ -3,7 +3,7 @@
     python benchmarks/serving_load.py savedmodels/hills --requests 400
 
 Each client sends one request after another over one connection. "alone" is the same server with
-`max_batch_size: 1`: one request is computed at a time. `--beside NAME=URL` measures another server
+`batch_rows=1`: one request is computed at a time. `--beside NAME=URL` measures another server
 of the same model in the same run. The settings are measured in turns, so a
 change of the machine's load meets both. The clients are threads of this process, which shares the
 machine with the server's process.
@@ -13,7 +13,6 @@ import argparse
 import json
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -32,7 +31,6 @@ def main() -> None:
     parser.add_argument("export", help="folder of a model's versions, or of one version")
     parser.add_argument("--requests", type=int, default=400, help="per measurement")
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 4, 16])
-    parser.add_argument("--protocols", nargs="+", default=["REST", "gRPC"])
     parser.add_argument("--rounds", type=int, default=3, help="the median is printed")
     parser.add_argument(
         "--beside",
@@ -45,22 +43,16 @@ def main() -> None:
     options = parser.parse_args()
 
     servers = {name: start(options.export, size) for name, size in SETTINGS.items()}
-    settings = {name: urls for name, (_, urls) in servers.items()}
-    for word in options.beside:
-        name, _, url = word.partition("=")
-        settings[name] = {"gRPC" if url.startswith("grpc") else "REST": url}
+    urls = {name: url for name, (_, url) in servers.items()}
+    urls |= dict(word.split("=", 1) for word in options.beside)
     results: list[dict[str, Any]] = []
     try:
         for number in range(options.rounds + 1):  # the first round prepares the graphs
-            for protocol in options.protocols:
-                for clients in options.clients:
-                    for setting, urls in settings.items():
-                        if protocol not in urls:
-                            continue
-                        measured = measure(urls[protocol], clients, options.requests)
-                        if number:
-                            key = {"protocol": protocol, "clients": clients, "setting": setting}
-                            results.append({**key, **measured})
+            for clients in options.clients:
+                for setting, url in urls.items():
+                    measured = measure(url, clients, options.requests)
+                    if number:
+                        results.append({"clients": clients, "setting": setting, **measured})
     finally:
         for process, _ in servers.values():
             process.terminate()
@@ -70,18 +62,14 @@ def main() -> None:
         Path(options.json).write_text(json.dumps(results, indent=2), encoding="utf-8")
 
 
-def start(export: str, size: int) -> tuple[Any, dict[str, str]]:
-    """Starts a server process with a batch size and returns it with its addresses."""
-    config = Path(tempfile.mkdtemp()) / "batching.config"
-    config.write_text(f"max_batch_size {{ value: {size} }}", encoding="utf-8")
-    command = [sys.executable, "-m", "tfmrc", "serve", export, "--port", "0", "--grpc-port", "0"]
-    command += ["--batching-config", str(config), "--no-access-log"]
+def start(export: str, size: int) -> tuple[Any, str]:
+    """Starts a server process with a batch size and returns it with its address."""
+    command = [sys.executable, "-m", "tfmrc", "serve", export, "--port", "0", "--no-grpc"]
+    command += ["--limit", f"batch_rows={size}", "--no-access-log"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    lines = [process.stdout.readline() for _ in range(4)]
-    name = lines[0].removeprefix("Models: ").split(",")[0].strip()
-    rest, grpc = (line.split()[-1] for line in lines[1:3])
-    return process, {"REST": f"{rest}/v1/models/{name}", "gRPC": f"{grpc}/{name}"}
+    lines = [process.stdout.readline() for _ in range(3)]
+    return process, lines[1].split()[-1]
 
 
 def measure(url: str, clients: int, requests: int) -> dict[str, float]:
@@ -131,13 +119,12 @@ def request(names: list[str], number: int) -> dict[str, list[Any]]:
 
 def table(results: list[dict[str, Any]]) -> None:
     """Prints the medians of the rounds."""
-    print("| protocol | clients | setting | requests/s | p50, ms | p99, ms |")
-    print("| --- | --- | --- | --- | --- | --- |")
-    keys = dict.fromkeys((r["protocol"], r["clients"], r["setting"]) for r in results)
-    for key in keys:
-        rows = [r for r in results if (r["protocol"], r["clients"], r["setting"]) == key]
+    print("| clients | setting | requests/s | p50, ms | p99, ms |")
+    print("| --- | --- | --- | --- | --- |")
+    for key in dict.fromkeys((r["clients"], r["setting"]) for r in results):
+        rows = [r for r in results if (r["clients"], r["setting"]) == key]
         medians = [np.median([row[name] for row in rows]) for name in ("per_second", "p50", "p99")]
-        print("| {} | {} | {} | {:.0f} | {:.1f} | {:.1f} |".format(*key, *medians))
+        print("| {} | {} | {:.0f} | {:.1f} | {:.1f} |".format(*key, *medians))
 
 
 if __name__ == "__main__":

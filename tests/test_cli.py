@@ -88,8 +88,8 @@ def test_wrong_flags_are_named(
         ("evaluate . --output there", "--output goes with --input FILE. Received: there"),
         ("predict . --input x.yaml --columns question", "Columns are given as question=COLUMN."),
         ("answer . --question=q --passage=p", "There is no saved predictor, run or export in ."),
-        ("answer htp://x/a --question=a --passage=b", "did you mean http://?"),
-        ("serve nowhere --port=0", "There is no folder"),
+        ("answer htp://x/a --question=a --passage=b", "The address of a model is"),
+        ("serve nowhere --port=0", "No such file or directory"),
         ("serve . --limit row=3", "did you mean rows?"),
     ],
 )

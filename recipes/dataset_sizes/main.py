@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import tfmrc
+from recipes.reproduction.main import read_tables
 from tfmrc.data import Example, RecordError
 from tfmrc.data.formats.detect import file_format, read_file
 from tfmrc.data.transforms.sentences import words
-from tfmrc.experiments.reproduction import read_rows
-
-ROWS = Path(__file__).parents[1] / "reproduction.yaml"
 
 TITLES = {
     "msmarco": "MS MARCO",
@@ -84,7 +82,7 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def _read(path: Path, split: str) -> Iterable[Example]:
-    return read_file(path, split=split if file_format(path) == "narrativeqa" else None)
+    return read_file(path, **({"split": split} if file_format(path) == "narrativeqa" else {}))
 
 
 def _counts(examples: Iterable[Example]) -> dict[str, float]:
@@ -122,7 +120,7 @@ def _metrics(
         for split, counts in counts_of.items()
         for kind, value in counts.items()
     }
-    parts = [p for row in read_rows(ROWS) for p in row.parts if p.run == f"sizes_of_{name}"]
+    parts = [p for t in read_tables() for p in t.parts if p.run == f"sizes_of_{name}"]
     paper = {key: value for part in parts for key, value in part.paper.items()}
     return {
         "title": f"Sizes of {TITLES[name]}",

@@ -9,9 +9,8 @@ from tfmrc import evaluation
 from tfmrc.evaluation import Prediction, PredictionWriter, read_predictions
 from tfmrc.experiments import load, run_folder as folders
 from tfmrc.experiments.reporting import paper_figures, split_of
-from tfmrc.experiments.scoring import prefix_of
+from tfmrc.experiments.scoring import evaluation_sets, prefix_of
 from tfmrc.experiments.sources import answer_references, data_folder
-from tfmrc.experiments.steps.evaluate import test_sets
 from tfmrc.training import vote_all
 
 
@@ -70,10 +69,10 @@ def ensemble(
     name = f"{experiment.name}_ensemble"
     source_folder = data_folder(data or folders.remembered_data(runs[0]), experiment)
     written = []
-    for tested in test_sets(experiment, source_folder, runs[0]):
-        source, subfolder = tested.part.source, Path(folders.EVALUATION, tested.folder)
+    for test in evaluation_sets(experiment, source_folder, runs[0]):
+        source, subfolder = test.source, Path(folders.EVALUATION, test.folder)
         dataset = source.title or source.format
-        split = split_of(experiment, source, len(tested.examples))
+        split = split_of(experiment, source, len(test.examples))
         report = evaluation.Report(
             f"{experiment.title or experiment.name}: ensemble of {len(runs)}",
             dataset=dataset,
@@ -84,7 +83,7 @@ def ensemble(
         target = (run or Path("runs", name)) / subfolder
         for style in source.styles:
             prefix = prefix_of(experiment, source, "answer", style)
-            references = answer_references(tested.examples, style)
+            references = answer_references(test.examples, style)
             answers = [_answers(folder / subfolder, style, references) for folder in runs]
             weights = [_rouge_l(folder / subfolder, prefix) for folder in runs]
             votes = vote_all([[texts[key] for key in references] for texts in answers], weights)

@@ -15,7 +15,6 @@ COUNTS = {
     "exports": 2_500,
     "kills": 20,
     "disks": 6,
-    "flips": 100,
     "threads": 10_000,
     "memory": 50_000,
     "numbers": 30,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.attacks import commands
-from tests.attacks.kills import RESULTS, action, differences, half_written, start
+from tests.attacks.kills import action, contents, differences, half_written, start
 from tfmrc.storage.manifest import verify_files
 
 NAMES = ("prepare", "train", "export", "predict")
@@ -65,7 +65,7 @@ def attack(count: int, seed: int, folder: Path, names: tuple[str, ...] = NAMES) 
             if status:
                 problems.append(f"the command given again ends with {status}: {said[-500:]}")
             else:
-                problems += differences(RESULTS[name](whole), RESULTS[name](target))
+                problems += differences(contents(whole), contents(target))
             wrong += [f"{name}, {condition}: {problem}" for problem in problems]
             shutil.rmtree(target)
         print(f"{name}: {len(conditions)} conditions, {len(wrong)} wrong", flush=True)

@@ -17,7 +17,7 @@ from tfmrc import cli
 from tfmrc.storage.folders import check_target, new_folder
 from tfmrc.storage.manifest import verify_files
 
-LEFT_BY_A_KILL = (".part", ".old", ".tmp", ".tmp.weights.h5")
+LEFT_BY_A_KILL = (".part", ".old", ".tmp.weights.h5")
 NAMES = ("replace", "prepare", "train", "export", "predict")
 
 
@@ -53,7 +53,7 @@ def _attack_one(name: str, count: int, rng: random.Random, folder: Path, recipe:
     duration = time.monotonic() - began
     if status:
         return [f"{name} ends with {status}: {said[-500:]}"]
-    expected = RESULTS[name](whole)
+    expected = contents(whole)
     kills: list[dict[str, Any]] = [{"seconds": rng.uniform(0, duration)} for _ in range(count)]
     numbers = list(range(1, changes + 1))
     kills += [{"change": change} for change in sorted(rng.sample(numbers, min(count, changes)))]
@@ -69,7 +69,8 @@ def _attack_one(name: str, count: int, rng: random.Random, folder: Path, recipe:
         if again:
             problems.append(f"the command given again ends with {again}: {said[-500:]}")
         else:
-            problems += differences(expected, RESULTS[name](target))
+            problems += differences(expected, contents(target))
+            problems += half_written(target)
             problems += [f"left: {path}" for path in _left_over(target)]
         wrong += [f"{name}, killed at {kill}: {problem}" for problem in problems]
         shutil.rmtree(target)
@@ -148,62 +149,28 @@ def differences(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
     ]
 
 
-def _weights(path: Path) -> dict[str, Any]:
-    arrays: dict[str, Any] = {}
-    with h5py.File(path) as file:
-        file.visititems(
-            lambda name, node: arrays.update({name: node[...]} if hasattr(node, "dtype") else {})
-        )
-    return arrays
+def contents(folder: Path) -> dict[str, Any]:
+    """Returns tables, texts and arrays of a folder by name.
 
-
-def _trained(folder: Path) -> dict[str, Any]:
-    run = folder / "run"
-    files = ("vocabulary.txt", "data.json", "predictor/assets/vocabulary.txt")
-    found: dict[str, Any] = {name: (run / name).read_bytes() for name in files}
-    rows = [line.split(",") for line in (run / "log.csv").read_text().split()]
-    found["log.csv"] = rows
-    for name in ("best.weights.h5", "predictor/model.weights.h5"):
-        found |= {f"{name}/{key}": array for key, array in _weights(run / name).items()}
-    newest = max((run / "checkpoints").glob("step-*.npz"))
-    with np.load(newest) as archive:
-        found |= {name: archive[name] for name in archive.files if name.startswith("arrays/")}
+    Other files have times, or the order of operations in a graph, which is TensorFlow's.
+    """
+    found: dict[str, Any] = {}
+    for path in folder.rglob("*"):
+        name = str(path.relative_to(folder))
+        if path.suffix in (".txt", ".csv", ".jsonl") or path.name == "data.json":
+            found[name] = path.read_bytes()
+        elif path.suffix == ".npz":
+            with np.load(path) as archive:
+                arrays = [key for key in archive.files if key != "facts.json"]
+                found |= {f"{name}/{key}": archive[key] for key in arrays}
+        elif path.suffix == ".h5":
+            with h5py.File(path) as file:
+                keys: list[str] = []
+                file.visit(keys.append)
+                arrays = [key for key in keys if hasattr(file[key], "dtype")]
+                found |= {f"{name}/{key}": file[key][...] for key in arrays}
+        elif path.suffix == ".index":
+            reader = tf.train.load_checkpoint(str(path.with_suffix("")))
+            arrays = [key for key in reader.get_variable_to_shape_map() if not key.startswith("_")]
+            found |= {f"{name}/{key}": reader.get_tensor(key) for key in arrays}
     return found
-
-
-def _prepared(folder: Path) -> dict[str, Any]:
-    run = folder / "run"
-    return {
-        str(path.relative_to(run)): path.read_bytes()
-        for path in run.rglob("*")
-        if path.is_file() and path.name != ".lock"
-    }
-
-
-def _exported(folder: Path) -> dict[str, Any]:
-    """The weights and assets; the order of the operations in the graph is TensorFlow's."""
-    export = folder / "models" / "toy" / "1"
-    verify_files(export)
-    reader = tf.train.load_checkpoint(str(export / "variables" / "variables"))
-    names = [name for name in reader.get_variable_to_shape_map() if not name.startswith("_")]
-    found = {name: reader.get_tensor(name) for name in names}
-    return found | {path.name: path.read_bytes() for path in (export / "assets").iterdir()}
-
-
-def _predicted(folder: Path) -> dict[str, Any]:
-    return {"out.jsonl": (folder / "out.jsonl").read_bytes()}
-
-
-def _replaced(folder: Path) -> dict[str, Any]:
-    export = folder / "models" / "toy" / "1"
-    verify_files(export)
-    return {path.name: path.read_bytes() for path in export.rglob("*.*")}
-
-
-RESULTS = {
-    "replace": _replaced,
-    "prepare": _prepared,
-    "train": _trained,
-    "export": _exported,
-    "predict": _predicted,
-}

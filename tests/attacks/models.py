@@ -5,10 +5,18 @@ import random
 import keras
 
 from tests.fuzz.texts import WORDS
+from tests.toy_paper import ToyModel, ToyPredictor, ToyPreprocessor
 from tfmrc import Predictor, models, preprocessing, text
 
 SIZES = {"passage_length": 40, "question_length": 12}
 VOCABULARY = [word.lower() for word in WORDS]
+
+
+def toy() -> ToyPredictor:
+    """Finds the name in a sentence."""
+    words = "was it ann bob who ran slept home .".split()
+    preprocessor = ToyPreprocessor(text.Vocabulary(words, num_oov_buckets=3))
+    return ToyPredictor(ToyModel(vocabulary_size=len(preprocessor.vocabulary)), preprocessor)
 
 
 def san() -> Predictor:

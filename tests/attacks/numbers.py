@@ -1,7 +1,5 @@
 """Losses and gradients of all four models at one word, no word, many words, and large weights."""
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -78,14 +76,6 @@ def _not_finite(model: Any, batch: Any) -> list[str]:
     return found
 
 
-def digests() -> dict[str, str]:
-    """Returns digests of the weights of all models, which are built with a seed."""
-    return {
-        name: hashlib.sha256(b"".join(w.tobytes() for w in make().model.get_weights())).hexdigest()
-        for name, make in models.PREDICTORS.items()
-    }
-
-
 def _example(name: str, question: str, passage: str, answer: str) -> data.Example:
     start = passage.find(answer) if answer else -1
     spans = () if start < 0 else (data.Span(0, start, start + len(answer)),)
@@ -98,6 +88,3 @@ EXAMPLES = [
     _example("several", "Anna the U.S. 1802 ?", "the mill of 1802 and Anna", "1802"),
     _example("many", "the " * 9_000, "the mill " * 4_500, "mill"),
 ]
-
-if __name__ == "__main__":
-    print(json.dumps(digests()))

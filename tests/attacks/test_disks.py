@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from tests import fresh_python
-from tests.attacks.flips import _predictor
+from tests.attacks import models
 from tfmrc.storage.folders import new_folder
 
 PROGRAM = """
@@ -29,7 +29,7 @@ def test_a_full_disk_in_tensorflow_is_an_error_of_the_system(tmp_path, monkeypat
 
     monkeypatch.setattr(tf.saved_model, "save", full)
     with pytest.raises(OSError, match="toy/1 cannot be written: No space left on device"):
-        _predictor().export(tmp_path / "toy" / "1")
+        models.toy().export(tmp_path / "toy" / "1")
     assert list((tmp_path / "toy").iterdir()) == []
 
 

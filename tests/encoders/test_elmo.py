@@ -305,56 +305,6 @@ def test_the_authors_numbers(shared_data):
                 np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)
 
 
-def test_damaged_files(files, tmp_path):
-    options, weights = files
-    with pytest.raises(FileNotFoundError, match="two files, options and weights.*nowhere"):
-        load_elmo(options, tmp_path / "nowhere")
-    content = weights.read_bytes()
-    weights.write_bytes(content[: len(content) // 2])
-    with pytest.raises(ValueError, match=r"weights.hdf5 is not an HDF5 file, or is truncated"):
-        load_elmo(options, weights)
-    for change, message in (
-        (lambda f: f.pop("CNN_proj/b_proj"), r"lacks the weight CNN_proj/b_proj"),
-        (lambda f: _replace(f, "char_embed", np.zeros((261, 3))), r"expected the shape \(261, 4\)"),
-        (
-            lambda f: _replace(f, "RNN_1/RNN/MultiRNNCell/Cell0/LSTMCell/W_0", np.zeros((6, 19))),
-            r"Cell0/LSTMCell/W_0: expected the shape \(3, 20\)",
-        ),
-        (lambda f: _replace(f, "CNN/b_cnn_0", np.full(3, np.nan)), "b_cnn_0: numbers must be fin"),
-        (lambda f: _replace(f, "CNN/b_cnn_0", "text"), "b_cnn_0: damaged"),
-    ):
-        weights.write_bytes(content)
-        with h5py.File(weights, "a") as file:
-            change(file)
-        with pytest.raises(ValueError, match=message):
-            load_elmo(options, weights)
-    weights.write_bytes(content)
-    for text in ("", "[]", "{}", '{"lstm": {}, "char_cnn": 3}', "[" * 100_000, "\xff"):
-        options.write_text(text, encoding="latin-1")
-        with pytest.raises(ValueError, match=r"options.json does not contain the options of"):
-            load_elmo(options, weights)
-
-
-def _replace(file, name, value):
-    del file[name]
-    file[name] = value
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"filters": []}, "pairs of a width"),
-        ({"lstm_dim": 0}, "at least 1. Received: lstm_dim=0"),
-        ({"num_characters": 261}, "at least 262, .*Received: num_characters=261"),
-        ({"activation": "gelu"}, '"relu" or "tanh"'),
-    ],
-)
-def test_arguments_that_are_wrong(change, message):
-    options = {"filters": [[1, 2]], "projection_dim": 2, "lstm_dim": 3}
-    with pytest.raises(ValueError, match=message):
-        ELMo(**options | change)
-
-
 def test_a_policy_by_the_name_of_the_layer():
     policies = keras.dtype_policies.DTypePolicyMap("float32")
     policies["elmo"] = "mixed_bfloat16"

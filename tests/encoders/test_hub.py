@@ -123,22 +123,14 @@ def test_another_output(tf2_module):
         HubELMo(tf2_module, output="default")
 
 
-def test_what_is_no_module(tmp_path, tf2_module):
-    with pytest.raises(ValueError, match="existing folder or a URL. Received: .*nowhere"):
-        HubELMo(tmp_path / "nowhere")
-    with pytest.raises(ValueError, match="SavedModel cannot be loaded"):
-        HubELMo(tmp_path)
+def test_a_module_without_the_signature(tmp_path):
     module = tf.Module()
     module.f = tf.function(
         lambda x: x, input_signature=[tf.TensorSpec([None], tf.string, "text")], autograph=False
     )
-    for name, message in (
-        ("serve", r"signature `tokens`.* with the signatures \['serve'\]"),
-        ("tokens", r"must be tokens and sequence_len. Received: \['text'\]"),
-    ):
-        tf.saved_model.save(module, str(tmp_path / name), signatures={name: module.f})
-        with pytest.raises(ValueError, match=message):
-            HubELMo(tmp_path / name)
+    tf.saved_model.save(module, str(tmp_path / "other"), signatures={"serve": module.f})
+    with pytest.raises(ValueError, match=r"signature `tokens`.* with the signatures \['serve'\]"):
+        HubELMo(tmp_path / "other")
 
 
 def test_addresses_are_resolved_by_tensorflow_hub(monkeypatch, tf2_module):

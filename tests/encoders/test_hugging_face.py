@@ -86,8 +86,6 @@ def test_missing_and_unknown_weights_are_refused():
         assign_weights(layer, {name: array for name, array in arrays.items() if name != one})
     with pytest.raises(ValueError, match="1 unknown .encoder.layer.2.x"):
         assign_weights(layer, {**arrays, "bert.encoder.layer.2.x": np.zeros(2)})
-    with pytest.raises(ValueError, match=r"must have the shape of \(30, 8\)"):
-        assign_weights(layer, {**arrays, one: np.zeros((31, 8))})
 
 
 @pytest.mark.parametrize(
@@ -95,7 +93,6 @@ def test_missing_and_unknown_weights_are_refused():
     [
         ("bert", {"position_embedding_type": "relative_key"}, "position_embedding_type"),
         ("bert", {"is_decoder": True}, "is_decoder"),
-        ("bert", {"hidden_act": "silu"}, "'silu'"),
         ("bert", {"model_type": "longformer"}, "longformer"),
         ("roberta", {"pad_token_id": 3}, "pad_token_id=3"),
         ("deberta-v2", {"pos_att_type": ["c2p"]}, "pos_att_type"),
@@ -108,9 +105,7 @@ def test_other_arithmetic_is_refused(kind, changes, message):
         encoder_config({**CONFIGS[kind], **changes})
 
 
-def test_a_config_without_sizes_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="none of hidden_size"):
-        encoder_config({n: v for n, v in CONFIGS["bert"].items() if n != "hidden_size"})
+def test_folders_without_weights_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="no model.safetensors"):
         read_weights(tmp_path)
     (tmp_path / "model.safetensors.index.json").write_text(

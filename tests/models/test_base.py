@@ -306,17 +306,6 @@ def test_a_validation_loss_that_nothing_computes_is_missing_before_the_first_ste
     assert run.best.best_epoch == 0
 
 
-def test_averages_that_the_optimizer_does_not_keep_are_missing_before_the_first_step(tmp_path):
-    model = compiled(SAN(**SMALL))
-    before = model.get_weights()
-    run = training.callbacks(tmp_path)
-    for validation in ({"validation_data": (X, targets())}, {"validation_split": 0.4}):
-        with pytest.raises(ValueError, match=r"ema_weights=False.*Received: model='san'"):
-            model.fit(X, targets(), callbacks=run, verbose=0, **validation)
-    for now, then in zip(model.get_weights(), before, strict=True):
-        np.testing.assert_array_equal(now, then)
-
-
 def test_a_policy_for_single_layers_is_configured(tmp_path):
     policies = keras.dtype_policies.DTypePolicyMap()
     policies["memory_generation"] = keras.dtype_policies.get("mixed_bfloat16")

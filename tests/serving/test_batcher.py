@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from tfmrc.predictors import RequestError
-from tfmrc.serving import BatchingOptions
+from tfmrc.serving import Limits
 from tfmrc.serving.batcher import Batcher, is_batchable
 
 
@@ -59,7 +59,7 @@ def words():
 
 
 def batcher_of(words, **options):
-    return Batcher({"serving_default": words}, BatchingOptions(**options))
+    return Batcher({"serving_default": words}, Limits(**options))
 
 
 def submit_together(batcher, words, requests):
@@ -96,23 +96,15 @@ def test_a_refused_request_has_no_effect_on_the_others_of_its_batch(words):
 
 
 def test_batches_have_at_most_their_size_and_keep_the_order(words):
-    batcher = batcher_of(words, max_batch_size=3)
+    batcher = batcher_of(words, batch_rows=3)
     requests = [arrays("a", "b"), arrays("c", "d"), arrays("e"), arrays(*"fghij")]
     for future in submit_together(batcher, words, requests):
         future.result()
     assert words.batches == [["first"], ["a", "b", "e"], ["c", "d"], ["f", "g", "h", "i", "j"]]
 
 
-def test_an_incomplete_batch_waits_for_its_time(words):
-    batcher = batcher_of(words, max_batch_size=2, batch_timeout_micros=3_600_000_000)
-    first = batcher.submit("serving_default", arrays("a"))
-    second = batcher.submit("serving_default", arrays("b"))
-    assert first.result()["num_words"].tolist() == second.result()["num_words"].tolist() == [1]
-    assert words.batches == [["a", "b"]]
-
-
 def test_a_full_queue_refuses_with_503(words):
-    batcher = batcher_of(words, max_batch_size=2, max_enqueued_batches=2)
+    batcher = batcher_of(words, waiting_rows=4)
     words.go.clear()
     first = batcher.submit("serving_default", arrays("first"))
     words.begun.wait()
@@ -137,19 +129,11 @@ def test_a_cancelled_request_is_not_computed(words):
     assert words.batches == [["first"], ["b"]]
 
 
-def test_allowed_sizes_are_filled_with_copies_of_the_first_row(words):
-    batcher = batcher_of(words, max_batch_size=4, allowed_batch_sizes=(2, 4))
-    (found,) = submit_together(batcher, words, [arrays("a", "b", "c")])
-    assert found.result()["num_words"].tolist() == [1, 1, 1]
-    assert words.batches == [["first", "first"], ["a", "b", "c", "a"]]
-
-
 def test_a_closed_batcher_finishes_what_waits(words):
     batcher = batcher_of(words)
     futures = submit_together(batcher, words, [arrays("a"), arrays("b")])
     batcher.close()
     assert [future.result()["num_words"].tolist() for future in futures] == [[1], [1]]
-    batcher.join()
     with pytest.raises(RequestError, match="unloaded"):
         batcher.submit("serving_default", arrays("c"))
 
@@ -173,42 +157,3 @@ def test_rows_that_differ_in_number_are_left_to_the_graph(words):
     assert futures[0].result()["passages"].tolist() == [1]
     assert futures[1].result()["num_words"].tolist() == [1]
     assert words.batches == [["first"], ["a", "b"], ["c"]]
-
-
-FILE = """
-max_batch_size { value: 16 }  # a comment
-batch_timeout_micros { value: 2000 }
-max_enqueued_batches { value: 7 }
-num_batch_threads { value: 2 }
-allowed_batch_sizes: 4
-allowed_batch_sizes: 16
-pad_variable_length_inputs: true
-"""
-
-
-def test_the_batching_file_of_tensorflow_serving_is_read(tmp_path):
-    path = tmp_path / "batching.config"
-    path.write_text(FILE)
-    assert BatchingOptions.from_file(path) == BatchingOptions(
-        max_batch_size=16,
-        batch_timeout_micros=2000,
-        max_enqueued_batches=7,
-        num_batch_threads=2,
-        allowed_batch_sizes=(4, 16),
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("max_batchsize { value: 3 }", "max_batchsize"),
-        ("max_batch_size { value: 0 }", "`max_batch_size` must be at least 1"),
-        ("max_batch_size { value: 'x' }", "1:25"),
-        ("max_batch_size { value: 8 } allowed_batch_sizes: 4", "end with max_batch_size"),
-    ],
-)
-def test_a_wrong_batching_file_is_an_error(tmp_path, text, words):
-    path = tmp_path / "batching.config"
-    path.write_text(text)
-    with pytest.raises(ValueError, match="batching.config is no batching file: .*" + words):
-        BatchingOptions.from_file(path)

@@ -1,6 +1,5 @@
 """Versions come and go, and the server ends, without a failed request."""
 
-import gc
 import json
 import os
 import shutil
@@ -9,8 +8,8 @@ import socket
 import subprocess
 import sys
 import threading
-import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -25,32 +24,31 @@ from tests.serving.small_models import (
     write_endless,
     write_words,
 )
-from tfmrc.predictors.model_config import find_models, read_model_config
-from tfmrc.predictors.signature import SavedModel
-from tfmrc.serving import (
-    Client,
-    Limits,
-    ModelConfig,
-    RequestError,
-    Server,
-    model_manager,
-    server as server_module,
-)
+from tfmrc.predictors.versions import find_models, versions_of
+from tfmrc.serving import Client, Limits, Server, model_manager
 
 TIMEOUT = 3600  # a guard against hanging; a busy machine is slow
 
 
 @pytest.fixture(scope="module")
 def versions(tmp_path_factory):
-    """Folders of three versions, to be copied."""
+    """Folders of versions, to be copied; the last one's warm-up fails."""
     folder = tmp_path_factory.mktemp("versions") / "echo"
-    return {number: write_echo(folder, number) for number in (1, 2, 3)}
+    written = {number: write_echo(folder, number) for number in (1, 2, 3)}
+    return {**written, 4: write_echo(folder, 4, warm_up=["bad"])}
 
 
 @pytest.fixture
 def models(tmp_path, versions):
     shutil.copytree(versions[1], tmp_path / "models" / "echo" / "1")
     return tmp_path / "models"
+
+
+@pytest.fixture
+def batchers():
+    """Function that counts the threads of batchers that have begun in the test."""
+    before = set(threading.enumerate())
+    return lambda: sum(t.name == "tfmrc-batches" for t in set(threading.enumerate()) - before)
 
 
 def add(models, versions, number):
@@ -84,6 +82,11 @@ def test_a_new_version_replaces_the_old_one_after_its_last_request(models, versi
         assert states(server) == {"2": "AVAILABLE", "1": "UNLOADING"}
         assert version_of(server) == 2
         assert version_of(server, "/versions/1") == 404
+        shutil.move(models / "echo" / "2", models / ".2")
+        server.manager.poll()  # back to the version that still computes
+        assert states(server) == {"1": "AVAILABLE"}
+        shutil.move(models / ".2", models / "echo" / "2")
+        server.manager.poll()
         gate.open()
         assert old.result() == 1
         assert states(server) == {"2": "AVAILABLE", "1": "END"}
@@ -118,9 +121,7 @@ def test_no_request_fails_while_versions_change(models, versions):
     assert set(answered) == {1, 2, 3}
 
 
-def test_a_folder_that_goes_away_while_it_is_read_is_looked_at_again(
-    models, versions, monkeypatch, caplog
-):
+def test_a_folder_that_goes_away_is_read_again(models, versions, monkeypatch, caplog):
     with serve(models) as server:
         add(models, versions, 2)
         with monkeypatch.context() as patch:
@@ -128,26 +129,23 @@ def test_a_folder_that_goes_away_while_it_is_read_is_looked_at_again(
             def gone(path):
                 raise FileNotFoundError(f"No such file: {path}")
 
-            patch.setattr(model_manager, "fingerprint", gone)
+            patch.setattr(model_manager, "versions_of", gone)
             server.manager.poll()
-        assert "echo is looked at again: No such file" in caplog.text
+        assert "read again at the next poll: No such file" in caplog.text
         assert states(server) == {"1": "AVAILABLE"}
+        shutil.move(models, models.with_name("away"))
         server.manager.poll()
-        assert states(server) == {"2": "AVAILABLE", "1": "END"}
-
-
-def test_the_signatures_of_a_version_whose_folder_is_gone_are_told(models):
-    with serve(models) as server:
-        shutil.rmtree(models)
         reply = httpx.get(f"{server.url}/v1/models/echo/metadata", timeout=TIMEOUT)
-        assert reply.status_code == 200
         assert list(reply.json()["metadata"]["signature_def"]["signature_def"]) == [
             "serving_default"
         ]
         assert version_of(server) == 1
+        shutil.move(models.with_name("away"), models)
+        server.manager.poll()
+        assert states(server) == {"2": "AVAILABLE", "1": "END"}
 
 
-def test_a_broken_version_is_refused_and_the_old_one_stays(models, versions, caplog):
+def test_a_broken_version_is_refused_and_the_old_one_stays(models, versions, batchers, caplog):
     with serve(models) as server:
         broken = write_broken(models / "echo", 2)
         for _ in range(3):  # seen, seen unchanged and tried, not tried again
@@ -157,69 +155,19 @@ def test_a_broken_version_is_refused_and_the_old_one_stays(models, versions, cap
         assert version_of(server) == 1
         reply = httpx.get(f"{server.url}/v1/models/echo/versions/2").json()
         assert "damaged" in reply["model_version_status"][0]["status"]["error_message"]
-        assert httpx.get(f"{server.url}/readyz").status_code == 200
         shutil.rmtree(broken)
+        add(models, versions, 4)
+        server.manager.poll()
+        assert states(server) == {"4": "END", "1": "AVAILABLE"}
+        assert "The text is bad." in server.manager.versions("echo", 4)[0].error
+        shutil.rmtree(models / "echo" / "4")
         add(models, versions, 2)
         server.manager.poll()
         assert states(server) == {"2": "AVAILABLE", "1": "END"}
-
-
-def test_a_start_with_a_broken_version_serves_the_one_before(models):
-    write_broken(models / "echo", 2)
-    with serve(models) as server:
-        assert version_of(server) == 1
-    shutil.rmtree(models / "echo" / "1")
-    with pytest.raises(ValueError, match="cannot be loaded as a SavedModel"):
-        serve(models)
-
-
-def test_a_version_whose_warm_up_fails_is_refused(models):
-    write_echo(models / "echo", 2, warm_up=["bad"])
-    with serve(models) as server:
-        assert states(server) == {"2": "END", "1": "AVAILABLE"}
-        assert "The text is bad." in server.manager.versions("echo", 2)[0].error
-    with serve(models, warm_up=False) as server:
-        assert version_of(server) == 2
-
-
-@pytest.fixture
-def batchers(monkeypatch):
-    """All batchers of the test's servers."""
-    made = []
-
-    class Recorded(model_manager.Batcher):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, **options)
-            made.append(self)
-
-    monkeypatch.setattr(model_manager, "Batcher", Recorded)
-    return made
-
-
-def test_a_version_whose_warm_up_fails_leaves_no_thread_and_no_model(models, batchers, monkeypatch):
-    loaded = []
-
-    def load(path):
-        model = SavedModel(path)
-        loaded.append(weakref.ref(model.signature("serving_default")))
-        return model
-
-    monkeypatch.setattr(model_manager, "SavedModel", load)
-    broken = write_echo(models / "echo", 2, warm_up=["bad"])
-    with serve(models) as server:
-        for text in ("changed", "changed again"):
-            (broken / "assets.extra" / "notes.txt").write_text(text)
-            server.manager.poll()
-        refused = [True, False, True, True]  # the second is version 1, which is served
-        assert [batcher._closed for batcher in batchers] == refused
-        while batchers:
-            batcher = batchers.pop()
-            if batcher._closed:
-                batcher.join()
-        del batcher
-        gc.collect()
-        assert [signature() is None for signature in loaded] == refused
-        assert "The text is bad." in str(server.manager.versions("echo", 2)[0].exception)
+        wait_until(lambda: batchers() == 1)
+    write_broken(models / "echo", 3)
+    with pytest.raises(ValueError, match="echo is not served: ValueError: .* cannot be loaded"):
+        serve(models, poll_seconds=0.01)
 
 
 WORDS = "a hill and its valley".split()
@@ -231,127 +179,40 @@ def words(tmp_path_factory):
     return write_words(tmp_path_factory.mktemp("words") / "echo", 2, WORDS)
 
 
-def copy_half(words, models):
-    """Copies all but `assets.extra`, and a part of the vocabulary: `cp -r` that is not done."""
-    copy = models / "echo" / "2"
-    shutil.copytree(words, copy, ignore=shutil.ignore_patterns("assets.extra"))
-    cut_vocabulary(copy, 2)
-    return copy
-
-
 def cut_vocabulary(folder, count):
     (folder / "assets" / "vocabulary.txt").write_text("\n".join(WORDS[:count]), encoding="utf-8")
 
 
-def lines_of(server, path=""):
+def lines_of(server):
     reply = httpx.post(
-        f"{server.url}/v1/models/echo{path}:predict", json={"inputs": WORDS}, timeout=TIMEOUT
+        f"{server.url}/v1/models/echo:predict", json={"inputs": WORDS}, timeout=TIMEOUT
     )
     return reply.json()["outputs"]["line"]
 
 
-def test_a_copy_is_not_loaded_before_its_end(models, words):
+@pytest.mark.parametrize("has_manifest", [True, False])
+def test_a_copy_is_not_loaded_before_its_end(models, words, has_manifest):
+    """Without a manifest it may be an export of another library."""
+    copy = models / "echo" / "2"
     with serve(models) as server:
-        copy = copy_half(words, models)
-        for count in (3, 4):
+        for count in (2, 3, 4):
+            shutil.copytree(
+                words, copy, ignore=shutil.ignore_patterns("assets.extra"), dirs_exist_ok=True
+            )
+            cut_vocabulary(copy, count)
             server.manager.poll()
             assert states(server) == {"2": "START", "1": "AVAILABLE"}
             assert (version_of(server), version_of(server, "/versions/2")) == (1, 503)
-            cut_vocabulary(copy, count)
-        shutil.copytree(words, copy, dirs_exist_ok=True)
-        server.manager.poll()  # with a manifest it is verified, and waits for no second poll
-        assert states(server) == {"2": "AVAILABLE", "1": "END"}
-        assert lines_of(server) == [0, 1, 2, 3, 4]
-
-
-def test_a_copy_that_rested_is_replaced_when_it_goes_on(models, words, caplog):
-    with serve(models) as server, ThreadPoolExecutor() as threads:
-        copy = copy_half(words, models)
-        for _ in range(2):
-            server.manager.poll()
-        assert states(server) == {"2": "AVAILABLE", "1": "END"}
-        assert lines_of(server) == [0, 1, -1, -1, -1]
-        gate = Gate(server, "echo")
-        running = threads.submit(lines_of, server)
-        gate.begun.wait()
-
-        shutil.copytree(words / "assets.extra", copy / "assets.extra")
-        for _ in range(2):
-            server.manager.poll()
-        assert caplog.text.count("version 2 is refused: DamagedError") == 1
-        (version,) = server.manager.versions("echo", 2)
-        assert version.state == "AVAILABLE" and "vocabulary.txt has" in version.error
-
-        shutil.copytree(words, copy, dirs_exist_ok=True)
-        server.manager.poll()
-        assert lines_of(server) == [0, 1, 2, 3, 4]
-        (version,) = server.manager.versions("echo", 2)
-        assert (version.state, version.error) == ("AVAILABLE", "")
-        gate.open()
-        assert running.result() == [0, 1, -1, -1, -1], "a running request ends with what it began"
-        cut_vocabulary(copy, 3)
-        for _ in range(2):
-            server.manager.poll()
-        assert lines_of(server) == [0, 1, 2, 3, 4], "what was verified is not loaded again"
-
-
-def test_exports_of_other_libraries_are_served_and_replaced(models, words, monkeypatch):
-    monkeypatch.setattr(server_module, "START_SECONDS", 0.0)
-    copy = copy_half(words, models)
-    write_broken(models / "other", 1)
-    with serve(models) as server:
-        assert states(server) == {"2": "AVAILABLE", "1": "END"}
         cut_vocabulary(copy, 5)
-        server.manager.poll()
-        assert lines_of(server) == [0, 1, -1, -1, -1], "the files may still change"
-        server.manager.poll()
-        assert lines_of(server) == [0, 1, 2, 3, 4]
-        shutil.rmtree(copy)
-        server.manager.poll()
-        assert version_of(server) == 1
-    shutil.rmtree(models / "echo")
-    with pytest.raises(ValueError, match="cannot be loaded as a SavedModel"):
-        serve(models)
-
-
-def test_an_older_version_that_is_not_needed_is_not_waited_for(models, words, monkeypatch):
-    monkeypatch.setattr(server_module, "START_SECONDS", 0.0)
-    copy_half(words, models)
-    shutil.rmtree(models / "echo" / "1" / "assets.extra")
-    with serve(models) as server:
-        assert states(server) == {"2": "AVAILABLE"}
-        assert version_of(server, "/versions/1") == 404
-
-
-def test_an_older_version_that_is_served_is_replaced_when_its_files_change(
-    models, words, monkeypatch
-):
-    monkeypatch.setattr(server_module, "START_SECONDS", 0.0)
-    copy = copy_half(words, models)  # without a manifest, which would be verified and stay
-    write_broken(models / "echo", 3)
-    with serve(models) as server:  # 1 at the first poll, at which 2 may still be copied
-        assert states(server) == {"3": "END", "2": "AVAILABLE", "1": "END"}
-        assert lines_of(server) == [0, 1, -1, -1, -1]
-        cut_vocabulary(copy, 5)
-        for _ in range(2):
+        if has_manifest:  # it is verified, and waits for no second poll
+            shutil.copytree(words, copy, dirs_exist_ok=True)
+        else:
             server.manager.poll()
+        server.manager.poll()
+        assert states(server) == {"2": "AVAILABLE", "1": "END"}
         assert lines_of(server) == [0, 1, 2, 3, 4]
-        assert states(server) == {"3": "END", "2": "AVAILABLE", "1": "END"}
-
-
-def test_a_server_does_not_start_with_a_half_of_a_copy(models, words, monkeypatch):
-    copy = copy_half(words, models)
-    shutil.rmtree(models / "echo" / "1")
-    monkeypatch.setattr(server_module, "START_SECONDS", 0.0)
-    poll = model_manager.ModelManager.poll
-
-    def poll_and_copy(manager):
-        poll(manager)
-        cut_vocabulary(copy, 4)
-
-    monkeypatch.setattr(model_manager.ModelManager, "poll", poll_and_copy)
-    with pytest.raises(ValueError, match=r"echo/2 is still being written: its files change\."):
-        serve(models)
+    with serve(models, poll_seconds=0.01) as server:
+        assert lines_of(server) == [0, 1, 2, 3, 4]
 
 
 def test_models_are_added_and_removed_while_serving(models, versions):
@@ -359,131 +220,35 @@ def test_models_are_added_and_removed_while_serving(models, versions):
         shutil.copytree(versions[3], models / "other" / "3")
         server.manager.poll()
         assert server.manager.names == ["echo", "other"]
+        listed = httpx.get(f"{server.url}/v1/models", timeout=TIMEOUT).json()["models"]
+        assert [model["name"] for model in listed] == ["echo", "other"]
         shutil.rmtree(models / "other")
         server.manager.poll()
         assert server.manager.names == ["echo"]
-        shutil.move(models, models.with_name("away"))
-        server.manager.poll()
-        assert version_of(server) == 1, "a folder that is away for a moment changes nothing"
-
-
-def test_the_list_of_models_lacks_one_that_goes_away_meanwhile(models, versions):
-    shutil.copytree(versions[3], models / "other" / "3")
-    with serve(models) as server:
-        use = server.manager.use
-
-        def use_later(name):
-            if name == "echo":
-                server.manager._remove(["echo"])
-            return use(name)
-
-        server.manager.use = use_later
-        reply = httpx.get(f"{server.url}/v1/models", timeout=TIMEOUT)
-        assert reply.status_code == 200
-        assert [each["name"] for each in reply.json()["models"]] == ["other"]
-
-
-def test_versions_and_labels_of_a_models_config(models, versions, tmp_path):
-    for number in (2, 3):
-        add(models, versions, number)
-    config = tmp_path / "models.config"
-    config.write_text(
-        'model_config_list { config { name: "echo" base_path: "models/echo" '
-        "model_version_policy { specific { versions: 1 versions: 2 } } "
-        'version_labels { key: "stable" value: 1 } version_labels { key: "canary" value: 2 } } }'
-    )
-    with serve(read_model_config(config)) as server:
-        assert version_of(server) == 2
-        assert version_of(server, "/versions/1") == 1
-        assert version_of(server, "/labels/stable") == 1
-        assert version_of(server, "/labels/canary") == 2
-        assert version_of(server, "/labels/nightly") == 404
-        assert version_of(server, "/versions/3") == 404
-    latest = ModelConfig("echo", models / "echo", num_versions=2)
-    assert list(latest.selected()) == [3, 2]
-    config.write_text("model_config_list { confg {} }")
-    with pytest.raises(ValueError, match="models.config is no model configuration: .*confg"):
-        read_model_config(config)
-
-
-def test_the_number_of_a_folder_is_its_version_also_0(models):
-    (models / "echo" / "1").rename(models / "echo" / "0")
-    assert list(ModelConfig("echo", models / "echo").found()) == [0]
-    assert list(ModelConfig("echo", models / "echo" / "0").found()) == [0]
 
 
 def test_models_are_found_from_every_level(models):
     for folder in (models, models / "echo", models / "echo" / "1"):
-        (model,) = find_models(folder)
-        assert (model.name, list(model.found())) == ("echo", [1])
-    assert find_models(models.parent / "models" / "echo" / "1" / "variables") == []
-    with pytest.raises(FileNotFoundError, match="There is no folder"):
-        find_models(models / "none")
-    with pytest.raises(ValueError, match="neither a colon nor a slash"):
-        ModelConfig("a:b", models)
+        ((name, path),) = find_models(folder).items()
+        assert (name, list(versions_of(path))) == ("echo", [1])
+    assert find_models(models / "echo" / "1" / "variables") == {}
+    (models / "echo" / "1").rename(models / "echo" / "0")
+    assert list(versions_of(models / "echo")) == list(versions_of(models / "echo" / "0")) == [0]
 
 
-def test_liveness_and_readiness(models):
-    with serve(models) as server:
-        assert httpx.get(f"{server.url}/healthz").text == "live\n"
-        assert httpx.get(f"{server.url}/readyz").text == "ready\n"
-        server.service.stopping = True
-        assert httpx.get(f"{server.url}/readyz").status_code == 503
-        assert httpx.get(f"{server.url}/healthz").status_code == 200
-
-
-def test_stopping_finishes_running_requests(models):
-    with ThreadPoolExecutor() as threads:
-        with serve(models, grpc_port=0, limits=Limits(drain_seconds=TIMEOUT)) as server:
-            gate = Gate(server, "echo")
-            running = threads.submit(version_of, server)
-            gate.begun.wait()
-            server.stop()
-            gate.open()
-        assert running.result() == 1
-        with pytest.raises(httpx.ConnectError):
-            version_of(server)
-        with pytest.raises(RequestError, match="Not served"):
-            server.manager.versions("echo")
-
-
-def test_stopping_twice_finishes_running_requests(models):
+def test_stopping_finishes_running_requests(models, batchers):
     """Leaving the block stops the server again, which is no second signal."""
     with ThreadPoolExecutor() as threads:
-        with serve(models, limits=Limits(drain_seconds=TIMEOUT)) as server:
+        with serve(models, grpc_port=0, limits=Limits(drain_seconds=TIMEOUT)) as server:
+            assert httpx.get(f"{server.url}/readyz").text == "ready\n"
             gate = Gate(server, "echo")
             running = threads.submit(version_of, server)
             gate.begun.wait()
             server.stop()
-            server.stop()
             wait_until(lambda: server.service.stopping)
-            threading.Timer(0.5, gate.open).start()
+            threading.Timer(0.2, gate.open).start()
         assert running.result() == 1
-
-
-@pytest.mark.parametrize(("seconds", "signals"), [(0.1, 1), (TIMEOUT, 2)])
-def test_a_stop_waits_for_a_version_that_is_loaded_as_for_requests(
-    seconds, signals, models, versions, monkeypatch
-):
-    begun, go = threading.Event(), threading.Event()
-    load = model_manager.ModelManager._load_files
-
-    def held(self, name, path):
-        begun.set()
-        go.wait(TIMEOUT)
-        return load(self, name, path)
-
-    limits = Limits(drain_seconds=seconds)
-    with serve(models, poll_seconds=0.01, limits=limits) as server:
-        monkeypatch.setattr(model_manager.ModelManager, "_load_files", held)
-        add(models, versions, 2)
-        begun.wait()
-        for _ in range(signals):
-            server._loop.call_soon_threadsafe(server._signalled)
-    assert not server.manager.has_ended(0)
-    go.set()
-    assert server.manager.has_ended(TIMEOUT)
-    assert server.manager.names == [], "what was loaded meanwhile is unloaded"
+    assert_closed(server, batchers)
 
 
 def test_a_request_that_takes_too_long_to_finish_is_told_that_the_server_stops(models):
@@ -497,161 +262,96 @@ def test_a_request_that_takes_too_long_to_finish_is_told_that_the_server_stops(m
             gate.open()
 
 
-def assert_closed(server, batcher):
+def test_a_version_that_is_loaded_while_the_server_stops_is_unloaded(
+    models, versions, batchers, monkeypatch
+):
+    begun, go = threading.Event(), threading.Event()
+    load = model_manager.ModelManager._load_files
+
+    def held(self, name, path):
+        begun.set()
+        go.wait(TIMEOUT)
+        return load(self, name, path)
+
+    with serve(models, poll_seconds=0.01, limits=Limits(drain_seconds=0.1)) as server:
+        monkeypatch.setattr(model_manager.ModelManager, "_load_files", held)
+        add(models, versions, 2)
+        begun.wait()
+    go.set()
+    server.manager.close()
+    assert_closed(server, batchers)
+
+
+def assert_closed(server, batchers):
     """Asserts that nothing of a server is left: no model, no thread, no port."""
-    assert server.manager.known == []
-    assert batcher._closed
-    batcher.join()
+    assert server.manager.names == []
+    wait_until(lambda: batchers() == 0)
     for address in filter(None, (server.url, server.grpc_url)):
         port = int(address.rpartition(":")[2])
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port))
 
 
-def batcher_of(server):
-    with server.manager.use("echo") as version:
-        return version.loaded.batcher
-
-
 @pytest.mark.parametrize("grpc_port", [None, 0])
-def test_a_server_whose_certificate_is_gone_does_not_start(models, tmp_path, grpc_port):
+def test_a_server_that_cannot_start_leaves_nothing(models, batchers, tmp_path, grpc_port):
     certificate, key = write_certificate(tmp_path)
     server = serve(models, grpc_port=grpc_port, certificate=certificate, private_key=key)
-    batcher = batcher_of(server)
     certificate.unlink()
     with pytest.raises(FileNotFoundError), server:
         pass
-    assert_closed(server, batcher)
+    assert_closed(server, batchers)
 
 
-@pytest.mark.parametrize("ports", [{"port": -1}, {"port": 65536}, {"grpc_port": 99999}])
-def test_a_port_that_does_not_exist_is_refused(models, ports):
-    (number,) = ports.values()
-    with pytest.raises(ValueError, match=f"^A port is from 0 to 65535. Received: {number}$"):
-        Server(models, **{"port": 0, **ports})
-
-
-def test_grpc_ends_if_rest_does_not_start(models, monkeypatch):
-    server = serve(models, grpc_port=0)
-    batcher = batcher_of(server)
-
-    async def fail(sockets):
-        raise OSError("REST cannot start.")
-
-    monkeypatch.setattr(server._uvicorn, "startup", fail)
-    with pytest.raises(OSError, match="REST cannot start"), server:
-        pass
-    assert_closed(server, batcher)
-
-
-def test_a_server_with_a_model_that_cannot_be_loaded_closes_the_others(models, batchers):
-    write_echo(models / "echo", 2, warm_up=["bad"])
-    folders = {"echo": models / "echo" / "1", "other": models / "echo" / "2"}
-    with pytest.raises(RequestError, match=r"The text is bad\."):
+def test_a_model_that_cannot_be_loaded_leaves_none_of_the_others(models, versions, batchers):
+    folders = {"echo": models / "echo" / "1", "other": versions[4]}
+    with pytest.raises(ValueError, match=r"The text is bad\."):
         serve(folders)
-    assert batchers[0]._closed
+    wait_until(lambda: batchers() == 0)
 
 
-PROGRAM = """
-import json, sys, threading
-from tests.serving.small_models import Gate
-from tfmrc import cli
-from tfmrc.serving import Server
-
-start = Server.serve_forever
-
-def held(server, tell):
-    gate = Gate(server, "echo")
-    def open_after_the_signal():
-        gate.begun.wait()
-        print("begun", flush=True)
-        sys.stdin.readline()
-        gate.open()
-    threading.Thread(target=open_after_the_signal, daemon=True).start()
-    start(server, tell)
-
-Server.serve_forever = held
-sys.exit(cli.main(["serve", sys.argv[1], "--port", "0", "--grpc-port", "0"]))
-"""
-
-
-def test_sigterm_finishes_running_requests_and_ends_with_0(models):
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
-    with (
-        subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(models)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=Path(__file__).parents[2],
-            env=environment,
-        ) as process,
-        ThreadPoolExecutor() as threads,
-    ):
-        assert process.stdout.readline() == "Models: echo\n"
-        url = process.stdout.readline().split()[-1]
-        assert process.stdout.readline().startswith("gRPC: grpc://127.0.0.1:")
-        running = threads.submit(
-            httpx.post,
-            f"{url}/v1/models/echo:predict",
-            json={"instances": ["a secret text"]},
-            timeout=TIMEOUT,
-        )
-        assert process.stdout.readline() == "Stop with Ctrl+C.\n"
-        assert process.stdout.readline() == "begun\n"
-        process.send_signal(signal.SIGTERM)
-        process.stdin.write("\n")
-        process.stdin.flush()
-        assert running.result().json() == {
-            "predictions": [{"text": "a secret text!", "version": 1}]
-        }
-        _, errors = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 0
-    assert "secret" not in errors and "Traceback" not in errors
-    (line,) = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
-    assert (line["method"], line["model"], line["rows"], line["status"]) == (
-        "predict",
-        "echo",
-        1,
-        200,
-    )
-
-
-@pytest.mark.parametrize("protocol", ["REST", "gRPC"])
-def test_a_second_signal_does_not_wait_for_what_is_computed(protocol, tmp_path):
-    write_endless(tmp_path / "models" / "endless")
-    limits = [f"{name}_seconds={TIMEOUT}" for name in ("drain", "receive")]
-    words = ["serve", str(tmp_path / "models"), "--port=0", "--grpc-port=0", "--limit", *limits]
-    with (
-        subprocess.Popen(
-            [sys.executable, "-m", "tfmrc", *words, f"seconds={TIMEOUT}"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=Path(__file__).parents[2],
-            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-        ) as process,
-        ThreadPoolExecutor() as threads,
-    ):
+@contextmanager
+def command(models, *words):
+    """`tfmrc serve` in a process, with its addresses of REST and gRPC."""
+    words = [sys.executable, "-m", "tfmrc", "serve", models, "--port=0", "--grpc-port=0", *words]
+    with subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+    ) as process:
         try:
             lines = [process.stdout.readline().split() for _ in range(4)]
-            rest, grpc = lines[1][-1], lines[2][-1]
-            url = rest if protocol == "REST" else grpc
-            client = Client("endless", url, timeout=TIMEOUT, retries=0)
-            client.run({"steps": [1]})
-            running = threads.submit(client.run, {"steps": [2**31 - 1]})
-            wait_until(lambda: "tfmrc_requests_running 1.0" in metrics(rest))
-            process.send_signal(signal.SIGTERM)
-            wait_until(lambda: metrics(rest) == "")
-            process.send_signal(signal.SIGTERM)
-            _, errors = process.communicate(timeout=TIMEOUT)
+            yield process, lines[1][-1], lines[2][-1]
         finally:
             process.kill()
-        with pytest.raises(RequestError, match="answered 503"):
-            running.result()
+
+
+@pytest.mark.parametrize(("steps", "signals"), [(300, 1), (2**31 - 1, 2)])
+def test_a_signal_finishes_running_requests_and_a_second_one_does_not(tmp_path, steps, signals):
+    write_endless(tmp_path / "endless")
+    limits = [f"{name}={TIMEOUT}" for name in ("drain_seconds", "seconds")]
+    with ThreadPoolExecutor() as threads, command(tmp_path, "--limit", *limits) as started:
+        process, url, _ = started
+        with Client("endless", url, timeout=TIMEOUT, retries=0) as client:
+            client.run({"steps": [1]})
+            running = threads.submit(client.run, {"steps": [steps]})
+            wait_until(lambda: "tfmrc_requests_running 1.0" in metrics(url))
+            process.send_signal(signal.SIGTERM)
+            if signals == 2:
+                wait_until(lambda: metrics(url) == "")
+                process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=TIMEOUT)
+            if signals == 2:
+                assert running.exception().status == 503
+            else:
+                assert len(running.result()["total"]) == 1
     assert process.returncode == 0
     assert "Traceback" not in errors
+    lines = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
+    predicted = [line["status"] for line in lines if line["method"] == "predict"]
+    assert predicted == [200] * (3 - signals)
 
 
 def metrics(url):

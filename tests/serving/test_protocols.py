@@ -1,19 +1,16 @@
-"""An existing client of TensorFlow Serving: the official stubs, and our clients, on one server."""
-
-import asyncio
-import re
+"""An existing client of TensorFlow Serving, the official stubs, and our client, on one server."""
 
 import grpc
 import numpy as np
 import pytest
 import tensorflow as tf
 from tensorflow.core.framework import types_pb2
+from tensorflow_serving.apis.classification_pb2 import ClassificationRequest
 from tensorflow_serving.apis.get_model_metadata_pb2 import (
     GetModelMetadataRequest,
     SignatureDefMap,
 )
 from tensorflow_serving.apis.get_model_status_pb2 import GetModelStatusRequest, ModelVersionStatus
-from tensorflow_serving.apis.model_management_pb2 import ReloadConfigRequest
 from tensorflow_serving.apis.model_service_pb2_grpc import ModelServiceStub
 from tensorflow_serving.apis.predict_pb2 import PredictRequest
 from tensorflow_serving.apis.prediction_service_pb2_grpc import PredictionServiceStub
@@ -22,7 +19,7 @@ import tfmrc
 from tests.serving.predictors import REQUEST, assert_batched_as_alone, assert_same_arrays
 from tfmrc import cli
 from tfmrc.predictors import RequestError, signature
-from tfmrc.serving import AsyncClient, Client, Server
+from tfmrc.serving import Client, Server
 
 pytestmark = pytest.mark.usefixtures("exports_once")
 
@@ -69,7 +66,7 @@ def test_the_official_stub_predicts(stub, answer_arrays):
     assert set(stub.Predict(request, timeout=TIMEOUT).outputs) == {"answer", "score"}
 
 
-def test_the_official_stub_gets_metadata(stub):
+def test_the_official_stubs_get_metadata_and_status(stub, channel):
     request = GetModelMetadataRequest(metadata_field=["signature_def"])
     request.model_spec.name = "hills"
     reply = stub.GetModelMetadata(request, timeout=TIMEOUT)
@@ -80,30 +77,25 @@ def test_the_official_stub_gets_metadata(stub):
     assert default.inputs["passages"].name == "serving_default_passages:0"
     assert [dim.size for dim in default.outputs["relevance"].tensor_shape.dim] == [-1, 3]
     assert default.method_name == "tensorflow/serving/predict"
-
-
-def test_the_official_stub_gets_the_status(channel):
     request = GetModelStatusRequest()
     request.model_spec.name = "hills"
     (status,) = ModelServiceStub(channel).GetModelStatus(request).model_version_status
     assert (status.version, status.state) == (7, ModelVersionStatus.AVAILABLE)
+    with pytest.raises(grpc.RpcError) as error:
+        stub.Classify(ClassificationRequest())
+    assert error.value.code() == grpc.StatusCode.UNIMPLEMENTED
 
 
-@pytest.mark.parametrize("wrong", [3.5, "3", True, None])
+@pytest.mark.parametrize(
+    "wrong", [[3, 3.5], [3, "3"], [3, None], 3, [[3]], [2**40], np.array([2**40]), {"b64": ""}]
+)
 def test_numbers_of_a_request_are_integers(wrong):
     """NumPy would convert them."""
     spec = tf.TensorSpec([None], tf.int32)
-    said = f"`answer_start` must hold an integer per row. Received: {wrong!r}"
-    with pytest.raises(RequestError, match=f"^{re.escape(said)}$"):
-        signature.array_of([3, wrong], spec, "answer_start")
-    for deep in (3, [[3]], [[[wrong]] * 2]):
-        with pytest.raises(RequestError, match="must hold an integer per row"):
-            signature.array_of(deep, spec, "answer_start")
+    with pytest.raises(RequestError, match="`answer_start` must hold an int32 per row: "):
+        signature.array_of(wrong, spec, "answer_start")
     array = signature.array_of([3, -1], spec, "answer_start")
     assert (array.tolist(), array.dtype) == ([3, -1], np.int32)
-    for given in (np.array([3.5]), np.array([2**40])):
-        with pytest.raises(RequestError, match=f"not a int32 tensor: it holds {given.dtype}"):
-            signature.array_of(given, spec, "answer_start")
 
 
 @pytest.mark.parametrize(
@@ -111,14 +103,14 @@ def test_numbers_of_a_request_are_integers(wrong):
     [
         ("NOT_FOUND", "Not served: 'x'", {"name": "x"}),
         ("NOT_FOUND", "hills' version 3", {"version": 3}),
-        ("NOT_FOUND", "labels of the model are none", {"version_label": "x"}),
+        ("NOT_FOUND", "has no labels", {"version_label": "x"}),
         ("NOT_FOUND", "The signatures are serving_default", {"signature_name": "x"}),
         ("INVALID_ARGUMENT", "The outputs are alternative", {"output_filter": ["x"]}),
         ("INVALID_ARGUMENT", "this model are qa, nlg", {"style": ["limerick"] * 4}),
         ("INVALID_ARGUMENT", "as many rows", {"style": ["qa"]}),
         ("INVALID_ARGUMENT", "`style` is missing", {"style": None}),
-        ("INVALID_ARGUMENT", "`style` is not a string tensor", {"style": [1.0] * 4}),
-        ("INVALID_ARGUMENT", "must have the shape", {"style": [["qa"]] * 4}),
+        ("INVALID_ARGUMENT", "`style` must hold a string per row", {"style": [1.0] * 4}),
+        ("INVALID_ARGUMENT", "`style` must hold a string per row", {"style": [["qa"]] * 4}),
     ],
 )
 def test_a_wrong_request_has_its_code(stub, code, details, change):
@@ -140,32 +132,6 @@ def test_a_wrong_request_has_its_code(stub, code, details, change):
     assert details in error.value.details()
 
 
-def test_methods_that_the_exports_have_no_signature_for(stub, channel):
-    request = GetModelMetadataRequest(metadata_field=["other"])
-    request.model_spec.name = "hills"
-    with pytest.raises(grpc.RpcError, match="must be signature_def"):
-        stub.GetModelMetadata(request)
-    for call in (
-        lambda: stub.Classify(stub_request("classification")),
-        lambda: stub.Regress(stub_request("regression")),
-        lambda: stub.MultiInference(stub_request("inference")),
-        lambda: ModelServiceStub(channel).HandleReloadConfigRequest(ReloadConfigRequest()),
-    ):
-        with pytest.raises(grpc.RpcError) as error:
-            call()
-        assert error.value.code() == grpc.StatusCode.UNIMPLEMENTED
-
-
-def stub_request(kind):
-    from tensorflow_serving.apis import classification_pb2, inference_pb2, regression_pb2
-
-    return {
-        "classification": classification_pb2.ClassificationRequest,
-        "regression": regression_pb2.RegressionRequest,
-        "inference": inference_pb2.MultiInferenceRequest,
-    }[kind]()
-
-
 def test_requests_of_a_batch_are_answered_as_alone(exported):
     rows = [{name: [column[row]] for name, column in REQUEST.items()} for row in range(4)]
     rows[1]["passages"] = [REQUEST["passages"][1][:1]]
@@ -182,13 +148,16 @@ def assert_equal_answers(found, right):
     assert [each.text for each in found.alternatives] == [each.text for each in right.alternatives]
 
 
-@pytest.mark.parametrize("protocol", ["url", "grpc_url"])
-def test_both_clients_give_typed_answers_over_both_protocols(server, exported, protocol):
-    right = tfmrc.load(exported).answer(**QUESTION, style="nlg")
-    url = getattr(server, protocol)
-    with Client("hills", url, timeout=TIMEOUT) as client:
-        assert_equal_answers(client.answer(**QUESTION, style="nlg"), right)
-        assert client.signatures() == {"serving_default": client.signatures()["serving_default"]}
+def test_the_client_gives_typed_answers(server, exported):
+    local = tfmrc.load(exported)
+    with Client("hills", server.url, timeout=TIMEOUT) as client:
+        for asked in (
+            {**QUESTION, "style": "nlg"},
+            {"question": "Who?", "passages": [], "style": "nlg"},
+            {**QUESTION, "question": "Who \ud83d?", "style": "nlg"},
+            QUESTION,  # in the first style
+        ):
+            assert_equal_answers(client.answer(**asked), local.answer(**asked))
         assert client.status()["model_version_status"] == [
             {
                 "version": "7",
@@ -196,79 +165,26 @@ def test_both_clients_give_typed_answers_over_both_protocols(server, exported, p
                 "status": {"error_code": "OK", "error_message": ""},
             }
         ]
-        found = client.predict(
-            questions=[QUESTION["question"]] * 2,
-            passages=[QUESTION["passages"], QUESTION["passages"][:1]],
-            styles=["nlg", "qa"],
-        )
-        assert_equal_answers(found[0], right)
-        assert len(found[1].relevance) == 1
-        for odd in ({"question": "Who?", "passages": []}, {**QUESTION, "question": "Who \ud83d?"}):
-            local = tfmrc.load(exported).answer(**odd, style="nlg")
-            assert_equal_answers(client.answer(**odd, style="nlg"), local)
-        with pytest.raises(RequestError, match="limerick"):
+        with pytest.raises(RequestError, match="answered 400: .*limerick"):
             client.answer(**QUESTION, style="limerick")
-
-    async def ask():
-        async with AsyncClient("hills", url, timeout=TIMEOUT) as client:
-            answers = [client.answer(**QUESTION, style="nlg") for _ in range(3)]
-            with pytest.raises(RequestError, match="Not served: 'hills' version 9"):
-                await AsyncClient("hills", url, version=9, timeout=TIMEOUT).run(REQUEST)
-            return await asyncio.gather(*answers), await client.status()
-
-    answers, status = asyncio.run(ask())
-    for answer in answers:
-        assert_equal_answers(answer, right)
-    assert status["model_version_status"][0]["version"] == "7"
-
-
-def test_the_first_style_is_known_over_rest_only(server, exported):
-    right = tfmrc.load(exported).answer(**QUESTION)
-    assert_equal_answers(Client.from_url(server.url).answer(**QUESTION), right)
-
-    async def ask():
-        async with AsyncClient.from_url(f"{server.url}/v1/models/hills") as client:
-            return await client.answer(**QUESTION)
-
-    assert_equal_answers(asyncio.run(ask()), right)
-    with pytest.raises(ValueError, match="name the model .* and the style"):
-        Client("hills", server.grpc_url).answer(**QUESTION)
-
-
-@pytest.mark.parametrize("selected", [{"version": 9}, {"label": "canary"}])
-def test_a_version_is_kept_when_the_name_is_asked_for(server, selected):
-    client = Client.from_url(server.url, **selected)
-    with pytest.raises(RequestError, match="answered 404"):
-        client.answer(**QUESTION, style="qa")
-    assert (client.address.name, client.address.version, client.address.label) == (
-        "hills",
-        selected.get("version"),
-        selected.get("label"),
-    )
+    with Client.from_url(server.url) as client:
+        assert_equal_answers(client.answer(**QUESTION), local.answer(**QUESTION))
+    for selected in ({"version": 9}, {"label": "canary"}):
+        with Client.from_url(server.url, **selected) as client:
+            with pytest.raises(RequestError, match="answered 404"):
+                client.answer(**QUESTION, style="qa")
 
 
 def test_there_is_no_server():
-    for url in ("http://127.0.0.1:1", "grpc://127.0.0.1:1"):
-        with Client("hills", url) as client, pytest.raises(ConnectionError, match="no server at"):
+    with Client("hills", "http://127.0.0.1:1") as client:
+        with pytest.raises(ConnectionError, match="no server at"):
             client.status()
 
 
-@pytest.mark.parametrize(
-    ("url", "words"),
-    [
-        ("htp://x", "did you mean http://?"),
-        ("http://x/v2/models/hills/now", "The address of a model is"),
-        ("x", "A server's address is"),
-        ("http://[x", "A server's address is http://HOST:PORT, https://, grpc:// or grpcs://. Rec"),
-        ("http://x:y/hills", "grpcs://. Received: 'http://x:y/hills'"),
-        ("grpc://x:99999/hills", "grpcs://. Received: 'grpc://x:99999/hills'"),
-        ("http:///v1", "grpcs://. Received: 'http:///v1'"),
-    ],
-)
-def test_a_wrong_address_is_an_error(url, words):
-    with pytest.raises(ValueError) as error:
+@pytest.mark.parametrize("url", ["htp://x", "http://x/v2/models/hills/now", "x", "grpc://x/hills"])
+def test_a_wrong_address_is_an_error(url):
+    with pytest.raises(ValueError, match="The address of a model is"):
         Client.from_url(url)
-    assert words in str(error.value)
 
 
 def test_the_command_asks_a_server_as_it_asks_a_folder(server, exported, capsys, monkeypatch):
@@ -276,11 +192,10 @@ def test_the_command_asks_a_server_as_it_asks_a_folder(server, exported, capsys,
     asked = ["--question", QUESTION["question"], "--style", "qa"]
     for passage in QUESTION["passages"]:
         asked += ["--passage", passage]
-    folder = [exported, f"{server.url}/v1/models/hills/versions/7", f"{server.grpc_url}/hills"]
-    said = []
-    for model in folder:
+    printed = []
+    for model in (exported, f"{server.url}/v1/models/hills/versions/7"):
         assert cli.main(["answer", str(model), *asked]) == 0
-        said.append(capsys.readouterr().out)
-    assert said[0] == said[1] == said[2]
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
     assert cli.main(["answer", f"{server.url}/v1/models/valleys", *asked]) == 1
     assert "answered 404: Not served: 'valleys'" in capsys.readouterr().err

@@ -1,8 +1,10 @@
 """The files for TensorFlow Serving name the models that `tfmrc serve` serves."""
 
 import pytest
+from google.protobuf import text_format
+from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
 
-from tfmrc.predictors.model_config import find_models, read_model_config
+from tfmrc.predictors.versions import find_models
 from tfmrc.serving import write_serving_config
 
 
@@ -10,10 +12,14 @@ def test_the_configuration_names_the_models_that_are_found(tmp_path):
     for path in ("hills/7", "hills/8.part", "valleys/1-backup", ".hidden/1", "rivers/12", "mill"):
         (tmp_path / path).mkdir(parents=True)
         (tmp_path / path / "saved_model.pb").touch()
-    models, _, _ = write_serving_config(tmp_path)
-    assert [model.name for model in read_model_config(models)] == ["hills", "rivers"]
+    models, _, _ = write_serving_config(tmp_path, '/models "é"')
+    message = text_format.Parse(models.read_text(encoding="utf-8"), ModelServerConfig())
+    config = message.model_config_list.config
+    assert [(each.name, each.base_path, each.model_platform) for each in config] == [
+        (name, f'/models "é"/{name}', "tensorflow") for name in ("hills", "rivers")
+    ]
     # `mill` has no version, which `tfmrc serve` does not need.
-    assert [model.name for model in find_models(tmp_path)] == ["hills", "mill", "rivers"]
+    assert list(find_models(tmp_path)) == ["hills", "mill", "rivers"]
 
 
 @pytest.mark.parametrize("name", ["models.config", "batching.config", "compose.yaml"])

@@ -1,7 +1,6 @@
 """The exported SavedModel answers as the Keras model does, without Python, Keras or tfmrc."""
 
 import json
-from pathlib import Path
 
 import keras
 import numpy as np
@@ -19,8 +18,7 @@ from tests.serving.predictors import (
     run_loader,
 )
 from tests.toy_paper import ToyPredictor, ToyPreprocessor
-from tfmrc.predictors.model_config import read_model_config
-from tfmrc.serving import BatchingOptions, profile, write_serving_config
+from tfmrc.serving import write_serving_config
 from tfmrc.storage.export import operations, python_operations
 from tfmrc.storage.model_card import _write
 from tfmrc.storage.warmup import read_warmup_requests, write_warmup_requests
@@ -29,14 +27,6 @@ from tfmrc.text import Vocabulary
 pytestmark = pytest.mark.usefixtures("exports_once")
 
 IDS = ("question_ids", "passage_ids")
-
-
-def test_a_profile_has_the_parts_of_the_model_and_the_steps_of_the_search(exported):
-    found = profile(exported, repeats=1)
-    assert 1 <= max(loop.steps for loop in found.loops) <= EXPORT_OPTIONS["max_length"]
-    names = {part.name.split("/")[0] for part in found.parts}
-    assert {"shared_encoder_1", "dual_attention", "pointer_generator", "word_embedding"} <= names
-    assert found.operations > 1000
 
 
 def test_no_operation_of_the_export_calls_python(exported):
@@ -251,9 +241,8 @@ def test_a_damaged_warm_up_file_is_named(tmp_path):
 def test_the_configuration_of_tensorflow_serving_names_every_export(exported):
     folder = exported.parents[1]
     models, batching, compose = write_serving_config(folder, served_from="/models")
-    (config,) = read_model_config(models)
-    assert (config.name, config.path) == ("hills", Path("/models/hills"))
-    assert BatchingOptions.from_file(batching).max_batch_size == 32
+    assert 'name: "hills" base_path: "/models/hills"' in models.read_text(encoding="utf-8")
+    assert "max_batch_size { value: 32 }" in batching.read_text(encoding="utf-8")
     (service,) = yaml.safe_load(compose.read_text())["services"].values()
     assert service["image"].startswith("tensorflow/serving:")
     assert "--model_config_file=/models/models.config" in service["command"]

@@ -1,10 +1,14 @@
+"""Pieces of a SentencePiece model beside those of the package `sentencepiece`."""
+
 import io
 from pathlib import Path
 
 import pytest
 import sentencepiece
 
-from tfmrc.text.sentence_pieces import SentencePieces
+from tfmrc.text.unigram_pieces import UnigramPieces
+
+read = UnigramPieces.from_sentencepiece
 
 TEXT = Path(__file__).parents[2] / "LICENSE"
 """A text that stays as it is: a new one may hold ties, which the order of additions breaks."""
@@ -30,7 +34,7 @@ def model() -> bytes:
 
 def test_a_text_is_cut_as_its_words(model: bytes) -> None:
     whole = sentencepiece.SentencePieceProcessor(model_proto=model)
-    pieces = SentencePieces(model)
+    pieces = read(model)
     lines = [line for line in TEXT.read_text(encoding="utf-8").splitlines() if line.strip()][:80]
     assert len(lines) == 80
     for line in lines:
@@ -41,7 +45,7 @@ def test_a_text_is_cut_as_its_words(model: bytes) -> None:
 
 def test_a_mark_after_a_word_has_no_space(model: bytes) -> None:
     whole = sentencepiece.SentencePieceProcessor(model_proto=model)
-    pieces = SentencePieces(model)
+    pieces = read(model)
     result = pieces.cut(["the", ","], [True, False]).values.numpy().tolist()
     assert result == whole.encode("the,")
     assert pieces.cut([","], [True]).values.numpy().tolist() == whole.encode(",")
@@ -49,23 +53,15 @@ def test_a_mark_after_a_word_has_no_space(model: bytes) -> None:
 
 
 def test_capitals_and_accents_may_go(model: bytes) -> None:
-    plain, lowered = SentencePieces(model), SentencePieces(model, True, True)
+    plain, lowered = read(model), read(model, True, True)
     assert lowered.cut(["MODÉL"], [True]).to_list() == plain.cut(["model"], [True]).to_list()
 
 
 def test_ids_of_xlm_roberta(model: bytes) -> None:
-    plain, fairseq = SentencePieces(model), SentencePieces(model, fairseq_ids=True)
+    plain, fairseq = read(model), read(model, fairseq_ids=True)
     words, spaced = ["model", "the"], [True, False]
     ids = plain.cut(words, spaced).values.numpy() + 1
     assert fairseq.cut(words, spaced).values.numpy().tolist() == ids.tolist()
     assert [fairseq.id_of(piece) for piece in ("<s>", "<pad>", "</s>", "<unk>")] == [0, 1, 2, 3]
     assert fairseq.id_of("[SEP]") == plain.id_of("[SEP]") + 1
     assert len(fairseq) == len(plain) + 1
-
-
-def test_saved_and_loaded(model: bytes, tmp_path: Path) -> None:
-    pieces = SentencePieces(model, lowercase=True)
-    pieces.save_assets(tmp_path)
-    again = SentencePieces.from_assets(tmp_path, **pieces.get_config())
-    words, spaced = ["Passages", "of"], [True, True]
-    assert again.cut(words, spaced).to_list() == pieces.cut(words, spaced).to_list()

@@ -14,11 +14,9 @@ from tokenizers.processors import RobertaProcessing
 
 from tests.text.odd_strings import odd_strings
 from tfmrc import data, encoders, text
-from tfmrc.text.bert_text import BertText
-from tfmrc.text.byte_level_text import ByteLevelText
 from tfmrc.text.byte_pairs import BytePairs
-from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.special_tokens import SpecialTokens
+from tfmrc.text.word_pieces import WordPieces
 
 BERT_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 KEPT_MARKS = {"\u302e", "\u1baa"}  # of the odd strings: combining, and no accents
@@ -47,11 +45,8 @@ def bert(texts, lowercase=True, strip_accents=True):
     expected.pre_tokenizer = BertPreTokenizer()
     expected.add_special_tokens(BERT_SPECIAL)
     special = SpecialTokens({"content": name, "id": ids[name]} for name in BERT_SPECIAL)
-    tokenizer = BertText(
-        pieces, special, lowercase=lowercase, strip_accents=strip_accents, split_ideographs=True,
-        unknown="[UNK]",
-    )  # fmt: skip
-    return tokenizer, expected
+    tokenizer = WordPieces(pieces, lowercase, strip_accents)
+    return (lambda texts: tokenizer.tokenize(texts, special)), expected
 
 
 def byte_level(texts, lstrip):
@@ -66,12 +61,12 @@ def byte_level(texts, lstrip):
         {"content": name, "id": expected.token_to_id(name), "lstrip": lstrip and name == "<mask>"}
         for name in ROBERTA_SPECIAL
     )
-    return ByteLevelText(BytePairs(model["vocab"], merges), special), expected
+    tokenizer = BytePairs(model["vocab"], merges)
+    return (lambda texts: tokenizer.tokenize(texts, special)), expected
 
 
-def differences(tokenizer, expected, texts, batch=100):
+def differences(split, expected, texts, batch=100):
     """The texts whose pieces, characters or words differ, and those that are refused."""
-    split = tokenizer.tokenize
     if len(texts) > batch:  # for one batch, tracing takes longer than running
         signature = [tf.TensorSpec([None], tf.string)]
         split = tf.function(split, input_signature=signature, autograph=False)
@@ -131,8 +126,9 @@ def test_bytes_that_the_vocabulary_lacks():
     )
     expected.pre_tokenizer = ByteLevel(add_prefix_space=False)
     expected.post_processor = RobertaProcessing(("<unk>", 0), ("<unk>", 0), True, False)
-    tokenizer = ByteLevelText(BytePairs(vocabulary, ["o w", "Ġ ow"]), SpecialTokens([]))
-    assert differences(tokenizer, expected, ["xow ow", "é ow", "oxw x"]) == ([], [])
+    tokenizer = BytePairs(vocabulary, ["o w", "Ġ ow"])
+    split = lambda texts: tokenizer.tokenize(texts, SpecialTokens([]))  # noqa: E731
+    assert differences(split, expected, ["xow ow", "é ow", "oxw x"]) == ([], [])
 
 
 def test_word_pieces():
@@ -148,21 +144,21 @@ def test_byte_pairs():
 
 
 def test_an_order_of_marks_that_depends_on_unicode_is_refused():
-    tokenizer, _ = bert(["a"])
+    tokenize, _ = bert(["a"])
     with pytest.raises(tf.errors.InvalidArgumentError, match="Two combining marks in a row"):
-        tokenizer.tokenize(["fine", "a\u302e\u1baa"])
+        tokenize(["fine", "a\u302e\u1baa"])
     for marked in ("e\u0301\u1baa", "é\u1baa", "\u1baa\u0301", "é\u200d\u1baa"):
         with pytest.raises(tf.errors.InvalidArgumentError, match="one of which is kept"):
-            tokenizer.tokenize([marked])
-    assert tokenizer.tokenize(["a\u1baa", "\u0301"]).ids.nrows() == 2  # not in one text
+            tokenize([marked])
+    assert tokenize(["a\u1baa", "\u0301"]).ids.nrows() == 2  # not in one text
     kept, _ = bert(["a"], strip_accents=False)
-    assert kept.tokenize(["a\u302e\u1baa"]).ids.to_list() == [[1]]
+    assert kept(["a\u302e\u1baa"]).ids.to_list() == [[1]]
 
 
 def test_empty_batches_and_texts():
-    for tokenizer in (bert(["a"])[0], byte_level(["a b"], False)[0]):
-        assert tokenizer.tokenize(tf.constant([], tf.string)).ids.to_list() == []
-        assert tokenizer.tokenize(["", "a", ""]).starts.to_list() == [[], [0], []]
+    for tokenize in (bert(["a"])[0], byte_level(["a b"], False)[0]):
+        assert tokenize(tf.constant([], tf.string)).ids.to_list() == []
+        assert tokenize(["", "a", ""]).starts.to_list() == [[], [0], []]
 
 
 def test_special_tokens_that_overlap_are_refused():
@@ -176,13 +172,3 @@ def test_subword_tokenizer_saves_its_special_tokens(tmp_path):
     again = text.SubwordTokenizer.from_assets(tmp_path)
     assert again.special_tokens == subwords.special_tokens
     assert np.array_equal(again.tokenize(["[SEP]owl"]).ids.to_list(), [[3, 4]])
-
-
-def test_sentence_pieces_are_refused(monkeypatch):
-    pieces = SentencePieces.__new__(SentencePieces)
-    pieces._pieces = {}
-    monkeypatch.setattr(SentencePieces, "__len__", lambda self: 0)
-    tokenizer = text.SubwordTokenizer.__new__(text.SubwordTokenizer)
-    tokenizer.pieces, tokenizer.length, tokenizer.overlap = pieces, 5, 1
-    with pytest.raises(ValueError, match="SentencePiece"):
-        tokenizer.tokenize(["a"])

@@ -90,11 +90,10 @@ def test_in_a_graph_without_words(pieces: WordPieces) -> None:
     assert cut(tf.constant(["\u00ad", "owl"])).numpy().tolist() == [[0], [13547]]
 
 
-def test_pieces_are_different() -> None:
-    with pytest.raises(ValueError, match=r"must be different. Received: 'owl' 2 times, 4 pieces"):
-        WordPieces(["[UNK]", "owl", "a", "owl"])
-
-
-def test_unknown_piece_is_needed() -> None:
-    with pytest.raises(ValueError, match="unknown piece"):
-        WordPieces(["a"])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["a"], "unknown='.UNK.', 1 pieces"), (["[UNK]", "owl", "owl"], "3 pieces, 2 different")],
+)
+def test_pieces_that_are_refused(words, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        WordPieces(words)

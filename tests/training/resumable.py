@@ -17,7 +17,6 @@ import numpy as np
 
 from tests.training import toy
 from tfmrc import training
-from tfmrc.training.callbacks import state_file
 
 BATCHES, STEPS, EPOCHS = 7, 5, 4
 
@@ -56,7 +55,7 @@ def kill_in_write(kill, count):
                 kill.now()
         replace(source, target)
 
-    state_file.os.replace = counted
+    os.replace = counted
 
 
 def training_data(kind, checkpoint):

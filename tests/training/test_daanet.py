@@ -5,7 +5,7 @@ import math
 import keras
 import pytest
 
-from tests.models import duals, subwords
+from tests.models import duals
 from tfmrc import training
 from tfmrc.training import LogWarmup, LossScale
 
@@ -19,9 +19,6 @@ def test_rate_rises_by_an_inverse_exponential_and_stays():
         assert float(schedule(step)) == pytest.approx(0.001, rel=1e-6)
     again = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(schedule))
     assert again.get_config() == {"peak": 0.001, "warmup_steps": 1000}
-    for wrong in ({"peak": -1.0}, {"warmup_steps": -1}):
-        with pytest.raises(ValueError, match="Received"):
-            LogWarmup(**wrong)
 
 
 @pytest.mark.parametrize("warmup_steps", [0, 1])
@@ -38,17 +35,3 @@ def test_a_model_of_one_task_has_its_parts_alone():
     assert optimizer.clip_norm == 5.0 and not optimizer.use_ema and optimizer.weight_decay is None
     half = training.daanet(steps=10, model=duals.small(dtype="mixed_float16"))["optimizer"]
     assert isinstance(half, LossScale)
-
-
-def test_a_model_with_an_encoder_is_fine_tuned():
-    model = duals.small(encoder=subwords.encoder(), tasks=("ask",))
-    arguments = training.daanet(model=model, steps=100, coverage_weight=0.3)
-    optimizer = arguments["optimizer"]
-    rate = optimizer.get_config()["learning_rate"]["config"]
-    assert (rate["warmup_target"], rate["warmup_steps"], rate["decay_steps"]) == (0.001, 10, 90)
-    assert (optimizer.weight_decay, optimizer.clip_norm, optimizer.use_ema) == (0.01, 5.0, False)
-    factors = list(optimizer.learning_rate_multipliers.values())
-    assert factors == pytest.approx([0.1] * len(factors))
-    assert arguments["loss_weights"] == {"ask": 1.0, "ask_coverage": 0.3}
-    averaged = training.daanet(model=model, steps=100, ema=0.9)["optimizer"]
-    assert (averaged.use_ema, averaged.ema_momentum) == (True, 0.9)

@@ -121,26 +121,7 @@ def test_a_teacher_is_made_again_from_its_configuration():
 def test_the_policy_is_that_of_the_student():
     student = reader(1)
     model = training.Distillation(student=student, teacher=reader(2))
-    with pytest.raises(ValueError, match="with the arguments of its student: .*model.student"):
-        training.compile_arguments(model, steps=9)
     assert model.dtype_policy == student.dtype_policy and "dtype" not in model.get_config()
-    with pytest.raises(TypeError, match="has no argument `dtype`"):
-        training.Distillation(student=student, teacher=reader(2), dtype="mixed_float16")
-
-
-def test_other_models_are_refused():
-    student = reader(1)
-    with pytest.raises(ValueError, match="temperature=0"):
-        training.Distillation(student=student, teacher=reader(2), temperature=0)
-    with pytest.raises(ValueError, match="weight=-1"):
-        training.Distillation(student=student, teacher=reader(2), weight=-1)
-    sizes = {"vocabulary_size": 9, "word_dim": 4, "units": 2, "align_dim": 2}
-    with pytest.raises(ValueError, match="the same inputs"):
-        training.Distillation(student=student, teacher=models.SAN(**sizes))
-    inputs = keras.Input((2,))
-    plain = keras.Model(inputs, keras.layers.Dense(1)(inputs))
-    with pytest.raises(ValueError, match="teacher=Functional"):
-        training.Distillation(student=student, teacher=plain)
 
 
 def test_a_predictor_is_made_of_the_student():
@@ -152,13 +133,3 @@ def test_a_predictor_is_made_of_the_student():
     with pytest.raises(ValueError, match="Its `student` is the model.*model=Distillation"):
         Predictor(model, preprocessor)
     assert Predictor(model.student, preprocessor).tasks
-
-
-def test_a_teacher_of_shorter_windows_is_named():
-    short = models.ExtractiveReader(encoder=encoders.from_vocabulary(["owl", "hill"], length=8))
-    model = training.Distillation(student=reader(1), teacher=short)
-    model.compile(**training.extractive_reader(model=model.student, steps=9))
-    batch = {name: np.pad(values, [[0, 0], [0, 6]]) for name, values in BATCH.items()}
-    labels = {name: np.array([3, 3]) for name in ("begin", "end")}
-    with pytest.raises(ValueError, match="reads 8 subwords at most; a teacher .*Received: 12"):
-        model.fit(batch, labels, verbose=0)

@@ -1,13 +1,10 @@
-"""The paper's training of question generation: schedule, momentum, clipping, checkpoint rule."""
-
-import re
+"""The paper's training of question generation: schedule, momentum, clipping."""
 
 import keras
 import numpy as np
 import pytest
 
-from tests.models import questions, subwords
-from tests.training.callbacks.test_best_checkpoint import run
+from tests.models import questions
 from tfmrc import training
 from tfmrc.losses import SequenceNLL
 from tfmrc.training.maxout_pointer_qg import halvings
@@ -59,35 +56,6 @@ def test_updates_are_nesterovs_with_the_clipped_gradient(clip):
     assert again.clip_norm == clip and again.nesterov
 
 
-def test_numbers_out_of_range_are_refused():
-    for arguments in ({"clip_norm": 0.0}, {"clipnorm": 1.0}, {"clipvalue": 1.0}):
-        with pytest.raises(ValueError, match="Received"):
-            training.SGD(**arguments)
-    with pytest.raises(ValueError, match="halving_every=0"):
-        training.maxout_pointer_qg(steps=10, halving_every=0)
-
-
-@pytest.mark.parametrize(
-    ("perplexities", "kept"),
-    [([9, 5, 4, 3, 6, 7], 4), ([9, 8, 7, 6, 5, 4], 5), ([1, 2, 3, 4, 5, 6], 3), ([2, 9], 1)],
-)
-def test_of_the_four_best_epochs_the_last_one_is_kept(tmp_path, perplexities, kept):
-    weight, best, _ = run(tmp_path / "kept.weights.h5", perplexities, among=4)
-    assert (weight, best.best_epoch, best.best) == (kept, kept, min(perplexities))
-    # The rule, as the paper says it.
-    four = np.argsort(perplexities, kind="stable")[:4]
-    assert kept == max(four)
-
-
-def test_state_of_the_rule_survives_a_resume(tmp_path):
-    _, best, _ = run(tmp_path / "kept.weights.h5", [3, 2, 5], among=2)
-    other = training.BestCheckpoint(tmp_path / "kept.weights.h5", "score", among=2)
-    other.set_state(best.get_state())
-    assert other.values == [2, 3] and other.best_epoch == 1
-    with pytest.raises(ValueError, match="among=0"):
-        training.BestCheckpoint(tmp_path / "x.weights.h5", among=0)
-
-
 def test_loss_is_the_mean_over_words_and_falls():
     keras.utils.set_random_seed(1)
     model = questions.small(coverage=True, num_layers=1)
@@ -103,25 +71,3 @@ def test_loss_is_the_mean_over_words_and_falls():
     y, weights = {n: x["target_ids"] for n in names}, {n: weight for n in names}
     losses = [model.train_on_batch(x, y, weights, return_dict=True)["loss"] for _ in range(60)]
     assert losses[-1] < 0.8 * losses[0]
-
-
-def test_a_model_with_an_encoder_is_fine_tuned():
-    model = questions.small(encoder=subwords.encoder(num_layers=2), coverage=True)
-    arguments = training.maxout_pointer_qg(model=model, steps=100, coverage_weight=0.5)
-    optimizer = arguments["optimizer"]
-    assert isinstance(optimizer, training.AdamW)
-    rate = optimizer.get_config()["learning_rate"]["config"]
-    assert (rate["warmup_target"], rate["warmup_steps"], rate["decay_steps"]) == (0.001, 10, 90)
-    assert (optimizer.weight_decay, optimizer.clip_norm) == (0.01, 1.0)
-    factors = optimizer.learning_rate_multipliers
-    # The layers of the paper's own encoder, `encoder_1` and `encoder_2`, are none of the encoder.
-    for variable in model.trainable_variables:
-        factor = next((f for path, f in factors.items() if re.search(path, variable.path)), 1.0)
-        assert factor == pytest.approx(0.1 if variable.path.startswith("encoder/") else 1.0)
-    assert arguments["loss_weights"] == {"decoder": 1.0, "coverage": 0.5}
-    slower = training.maxout_pointer_qg(
-        model=model, steps=100, learning_rate=0.01, encoder_learning_rate=0.001, layer_decay=0.5,
-        clip_norm=5.0,
-    )["optimizer"]  # fmt: skip
-    assert slower.clip_norm == 5.0
-    assert sorted(set(slower.learning_rate_multipliers.values())) == [0.025, 0.05, 0.1]

@@ -97,14 +97,6 @@ def test_jax_without_tensorflow(unbroken, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "kills", [("1:3", "validation:2"), ("write:1", "write:2", "write:3"), ("validation:3",)]
-)
-def test_plain_dataset_without_a_position(unbroken, tmp_path, kills):
-    assert_same_run(unbroken("plain"), run(tmp_path, "plain", 1, *kills))
-
-
-@pytest.mark.slow
 def test_kill_from_outside_at_any_moment(unbroken, tmp_path):
     """Killed as soon as there is a new checkpoint, again and again until the run is through."""
     for _ in range(30):
@@ -119,10 +111,3 @@ def test_kill_from_outside_at_any_moment(unbroken, tmp_path):
         assert running.returncode == -signal.SIGKILL
     assert running.returncode == 0
     assert_same_run(unbroken("positioned"), tmp_path)
-
-
-@pytest.mark.slow
-def test_a_finished_run_that_is_started_again_stays(unbroken, tmp_path):
-    folder = run(tmp_path, "plain", 1)
-    run(folder, "plain", 1)
-    assert_same_run(unbroken("plain"), folder)

@@ -1,6 +1,6 @@
 """Trains one model on one device and on two replicas; writes weights and averages of both.
 
-Arguments: the file to write, the name of the model ("toy", "masque" or "reader").
+Arguments: the file to write, the name of the model ("toy" or "reader").
 """
 
 import sys
@@ -10,15 +10,11 @@ import numpy as np
 import tensorflow as tf
 
 from tests.models.test_base import Doubled
-from tests.training import masque_batches, toy
+from tests.training import toy
 from tfmrc import encoders, models, preprocessing, training
 from tfmrc.layers.regularization.dropout import Dropout
 
 STEPS, BATCH = 6, 8
-
-
-def masque():
-    return masque_batches.model(num_decoder_blocks=1)
 
 
 def reader_encoder():
@@ -46,31 +42,24 @@ def reader_batches():
     return tf.data.Dataset.from_tensor_slices(preprocessor.batch(records))
 
 
-def compiled(make, optimizer=None):
+def compiled(make):
     model = make()
     if make is reader:
         arguments = training.extractive_reader(model=model, steps=STEPS + 1, clip_norm=0.3)
-        arguments["optimizer"].epsilon = 1e-2
-        model.compile(**arguments)
-        return model
-    arguments = training.masque(
-        steps=STEPS + 1, learning_rate=0.05, warmup_steps=2, ema=0.8, clip_norm=0.3, model=model
-    )
-    if optimizer == "keras":
-        arguments["optimizer"] = keras.optimizers.AdamW(
-            0.05, weight_decay=0.01, global_clipnorm=0.3, use_ema=True, ema_momentum=0.8
-        )
-    if make is masque:
         # Some of its gradients are hardly more than the rounding of a sum in two parts, and Adam
-        # divides each by its own size: a large epsilon keeps the steps as small as the gradients.
+        # divides each by its own size: a large epsilon keeps steps as small as the gradients.
         arguments["optimizer"].epsilon = 1e-2
+    else:
+        arguments = training.masque(
+            steps=STEPS + 1, learning_rate=0.05, warmup_steps=2, ema=0.8, clip_norm=0.3, model=model
+        )
     model.compile(**arguments)
     return model
 
 
-def trained(make, data, strategy, optimizer=None):
+def trained(make, data, strategy):
     with strategy.scope():
-        model = compiled(make, optimizer)
+        model = compiled(make)
     logs = model.fit(data, verbose=0, shuffle=False).history
     # `fit` leaves the averages in the model
     results = {f"average/{i}": w for i, w in enumerate(model.get_weights())}
@@ -158,15 +147,9 @@ def main(path, name):
         results["refused"] = refused(two, lambda: "sgd", steps_per_execution=2)
         results["refused sums"] = refused(two, lambda: training.SGD(gradient_accumulation_steps=4))
         results |= {f"evaluated/{name}": loss for name, loss in evaluated(two).items()}
-        keras_two = trained(make, data, two, "keras")
-        results |= {f"keras two/{k}": v for k, v in keras_two.items()}
         results["again"] = again()
-    elif name == "reader":
-        make, data = reader, reader_batches().batch(BATCH, drop_remainder=True)
     else:
-        make = masque
-        rows = tf.data.Dataset.from_tensor_slices(masque_batches.rows(STEPS))
-        data = rows.batch(BATCH, drop_remainder=True)
+        make, data = reader, reader_batches().batch(BATCH, drop_remainder=True)
     one = trained(make, data, tf.distribute.get_strategy())
     for label, values in (("one", one), ("two", trained(make, data, two))):
         results |= {f"{label}/{k}": v for k, v in values.items()}

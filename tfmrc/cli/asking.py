@@ -28,11 +28,8 @@ def loaded(model: str) -> Iterator[tuple[Any, dict[str, Any]]]:
     """
     if "://" in model and not model.startswith("hf://"):
         from tfmrc.serving import Client
-        from tfmrc.serving.api_key import check_api_key
 
-        key = os.environ.get("TFMRC_API_KEY")
-        key = check_api_key(key, "TFMRC_API_KEY") if key else None
-        yield Client.from_url(model, api_key=key), {}
+        yield Client.from_url(model, api_key=os.environ.get("TFMRC_API_KEY") or None), {}
         return
     import tensorflow as tf
 

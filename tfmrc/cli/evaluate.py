@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
             goes = "does not go with" if on_file else "goes with"
             raise ValueError(f"--{name} {goes} --input FILE. Received: {getattr(options, name)}")
     if on_file:
-        experiments.evaluate_with(
+        experiments.evaluate(
             options.run,
             options.input,
             options.output,
@@ -57,14 +57,14 @@ def run(options: Namespace) -> int:
             columns=columns_of(options.columns),
         )
         return 0
-    experiment = settings_of_run(options)
-    folders = experiments.evaluate(
-        experiment,
+    settings = settings_of_run(options)
+    reports = experiments.evaluate(
+        options.run,
+        settings=settings,
         data=options.data,
-        run=options.run,
         variants=options.variants,
         seeds=options.seeds,
     )
-    lines, reached = verdict(experiment, folders)
+    lines, reached = verdict(settings, reports)
     print("\n".join(lines), end="\n" if lines else "")
     return 0 if reached else 1

@@ -17,13 +17,13 @@ from typing import Any, NoReturn
 from tfmrc.cli import (
     answer,
     ask,
+    compare,
     evaluate,
     export,
     init,
     predict,
     prepare,
-    profile,
-    reproduction,
+    score,
     serve,
     train,
     verify,
@@ -35,17 +35,21 @@ from tfmrc.utils.run_imports import import_modules
 
 COMMANDS: dict[str, list[tuple[ModuleType, str]]] = {
     "Train": [(init, "NAME"), (prepare, "RECIPE"), (train, "RECIPE")],
-    "Evaluate": [(evaluate, "RUN"), (predict, "RUN"), (reproduction, "")],
+    "Evaluate": [
+        (evaluate, "RUN"),
+        (predict, "RUN"),
+        (score, "FILE"),
+        (compare, "FILE FILE"),
+    ],
     "Use": [
         (answer, "MODEL"),
         (ask, "MODEL"),
         (export, "RUN"),
         (serve, "FOLDER"),
         (verify, "FOLDER"),
-        (profile, "EXPORT"),
     ],
 }
-WITHOUT_TENSORFLOW = (reproduction,)
+WITHOUT_TENSORFLOW = (score, compare)
 
 ABOUT = "Machine reading with Keras: train a model, score it, export it, ask it.\n"
 WORDS = """

@@ -18,19 +18,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--grpc-port", type=int, default=8500, help="port of gRPC (8500); 0 for a free one")
     add("--no-grpc", action="store_true", help="serve REST only")
     add(
-        "--models-config",
-        metavar="FILE",
-        help="TensorFlow Serving's models.config: names, versions to serve, labels",
-    )
-    add("--batching-config", metavar="FILE", help="TensorFlow Serving's batching file")
-    add(
         "--poll-seconds",
         type=float,
         default=2.0,
         metavar="S",
         help="seconds between two looks for new versions (2)",
     )
-    add("--no-warm-up", action="store_true", help="do not run warm-up requests")
     add(
         "--api-key-file",
         metavar="FILE",

@@ -26,7 +26,6 @@ from .formats.triviaqa import read_triviaqa as read_triviaqa
 from .formats.wikiqa import read_wikiqa as read_wikiqa
 from .stream import ExampleStream as ExampleStream, RecordError as RecordError, Report as Report
 from .transforms.answer_spans import best_span as best_span, with_best_spans as with_best_spans
-from .transforms.cloze import cloze_questions as cloze_questions
 from .transforms.exact_spans import with_exact_spans as with_exact_spans
 from .transforms.splits import split_by_group as split_by_group
 from .transforms.tagging import (

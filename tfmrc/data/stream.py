@@ -203,12 +203,11 @@ class _Ids:
 
 
 @contextmanager
-def open_binary(path: str | PathLike, *, skip_mark: bool = True) -> Iterator[IO[bytes]]:
-    """Opens a file for reading bytes; gzip files are decompressed.
+def open_binary(path: str | PathLike) -> Iterator[IO[bytes]]:
+    """Opens a file for reading bytes; gzip is decompressed, a byte order mark is skipped.
 
     Args:
         path: str or path. The file.
-        skip_mark: bool. Whether to skip a UTF-8 byte order mark at the start. Default: True.
 
     Raises:
         RecordError: Raised inside the block if a compressed file is damaged or truncated.
@@ -219,7 +218,7 @@ def open_binary(path: str | PathLike, *, skip_mark: bool = True) -> Iterator[IO[
         file: Any = gzip.GzipFile(fileobj=raw) if start == b"\x1f\x8b" else raw
         try:
             buffered = io.BufferedReader(file, 1 << 16)
-            if skip_mark and buffered.peek(3)[:3] == b"\xef\xbb\xbf":
+            if buffered.peek(3)[:3] == b"\xef\xbb\xbf":
                 buffered.read(3)
             yield buffered
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -228,9 +227,6 @@ def open_binary(path: str | PathLike, *, skip_mark: bool = True) -> Iterator[IO[
                 path=path,
                 record="compressed data",
             ) from error
-
-
-SAVE_AS = "save it as UTF-8 (in a spreadsheet: CSV UTF-8)"  # what to do with other text
 
 
 @contextmanager
@@ -250,7 +246,9 @@ def open_text(path: str | PathLike, newline: str | None = None) -> Iterator[IO[s
             yield text
         except UnicodeDecodeError as error:
             raise RecordError(
-                f"the text is not UTF-8 ({error.reason}); {SAVE_AS}", path=path, record="text"
+                f"not UTF-8 ({error.reason}); save it as UTF-8 (in a spreadsheet: CSV UTF-8)",
+                path=path,
+                record="text",
             ) from error
 
 

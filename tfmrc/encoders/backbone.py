@@ -92,13 +92,6 @@ class BackboneEncoder(keras.layers.Layer):
         kwargs.setdefault("name", "encoder")
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self, has_parts=True)  # such as those of `encoder/.*`
-        if layers not in ("last", "mix"):
-            raise ValueError(f"`layers` must be 'last' or 'mix'. Received: layers={layers!r}")
-        if activation is not None and activation not in hub.ACTIVATIONS:
-            raise ValueError(
-                f"`activation` must be one of {list(hub.ACTIVATIONS)}. "
-                f"Received: activation={activation!r}"
-            )
         self.family = family
         self.pad_id = pad_id
         self.output_layers = layers  # `layers` is Keras' name for sublayers
@@ -139,12 +132,8 @@ class BackboneEncoder(keras.layers.Layer):
 
     @trainable_layers.setter
     def trainable_layers(self, value):
-        before, self._trainable_layers = self._trainable_layers, value
-        try:
-            self._freeze()
-        except ValueError:
-            self._trainable_layers = before
-            raise
+        self._trainable_layers = value
+        self._freeze()
 
     @property
     def trainable(self):
@@ -278,14 +267,6 @@ class BackboneEncoder(keras.layers.Layer):
     def compute_output_spec(self, encoder_ids, segment_ids=None, training=False):
         shape = self.compute_output_shape(encoder_ids.shape)
         return keras.KerasTensor(shape, dtype=self.compute_dtype)
-
-    @classmethod
-    def from_config(cls, config):
-        config = dict(config)
-        # The name of the option in older files.
-        if "skip_empty_windows" in config:
-            config["skip_padding"] = config.pop("skip_empty_windows")
-        return super().from_config(config)
 
     def get_config(self):
         return {

@@ -33,9 +33,6 @@ class CharacterCNN(keras.layers.Layer):
     Returns:
         `[..., projection_dim]`.
 
-    Raises:
-        ValueError: There are no filters, or the activation is unknown.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.encoders.character_cnn import CharacterCNN
@@ -59,15 +56,6 @@ class CharacterCNN(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
-        if not filters or any(len(pair) != 2 or min(pair) < 1 for pair in filters):
-            raise ValueError(
-                "`filters` must be pairs of a width and a number of filters. "
-                f"Received: filters={filters}"
-            )
-        if activation not in ("relu", "tanh"):
-            raise ValueError(
-                f'`activation` must be "relu" or "tanh". Received: activation={activation!r}'
-            )
         self.filters = [tuple(pair) for pair in filters]
         self.projection_dim = projection_dim
         self.num_characters = num_characters

@@ -41,9 +41,6 @@ class CoVe(keras.layers.Layer):
     Returns:
         `[..., n, 2 units]` of the last layer, forward then backward.
 
-    Raises:
-        ValueError: A size is not positive.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.encoders import CoVe
@@ -60,11 +57,12 @@ class CoVe(keras.layers.Layer):
     def __init__(self, units=300, input_dim=300, num_layers=2, encoder_trainable=False, **kwargs):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
-        sizes = {"units": units, "input_dim": input_dim, "num_layers": num_layers}
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(f"`{name}` must be at least 1. Received: {name}={size}")
-        self._config = sizes | {"encoder_trainable": encoder_trainable}
+        self._config = {
+            "units": units,
+            "input_dim": input_dim,
+            "num_layers": num_layers,
+            "encoder_trainable": encoder_trainable,
+        }
         self.input_dim = input_dim
         self.output_dim = 2 * units
         self.lstms = []
@@ -119,8 +117,8 @@ def load_cove(path: str | os.PathLike[str], **arguments: Any) -> CoVe:
         The layer, with the sizes and the weights of the file.
 
     Raises:
-        ValueError: The file cannot be read safely (see `read_state_dict`), or is not a
-            bidirectional LSTM with biases.
+        ValueError: The file has not the weights of one LSTM.
+        pickle.UnpicklingError: The file refers to anything but tensors (see `read_state_dict`).
 
     Example:
         >>> from tfmrc.encoders import load_cove
@@ -130,42 +128,20 @@ def load_cove(path: str | os.PathLike[str], **arguments: Any) -> CoVe:
     prefixes = [name.removesuffix(FIRST) for name in weights if name.endswith(FIRST)]
     if len(prefixes) != 1:
         raise ValueError(
-            f"{path}: expected the weights of one LSTM ({FIRST}, ...). "
+            f"{path} must have the weights of one LSTM ({FIRST}, ...). "
             f"Received: {', '.join(list(weights)[:8]) or 'no tensors'}"
         )
-    prefix = prefixes[0]
 
-    def read(name: str, axes: int) -> np.ndarray:
-        value = weights.get(prefix + name)
-        if value is None or value.ndim != axes or value.dtype.kind != "f":
-            received = "nothing" if value is None else f"{value.dtype} {value.shape}"
-            raise ValueError(
-                f"{path} is not a bidirectional LSTM with biases: expected {prefix}{name} with "
-                f"{axes} axes. Received: {received}"
-            )
-        value = value.astype(np.float32)
-        if not np.isfinite(value).all():
-            raise ValueError(f"{path}, {prefix}{name}: numbers must be finite.")
-        return value
+    def read(name: str) -> np.ndarray:
+        return weights[prefixes[0] + name]
 
-    num_layers = 0
-    while f"{prefix}weight_ih_l{num_layers}" in weights:
-        num_layers += 1
-    gates, input_dim = read(FIRST, 2).shape
-    layer = CoVe(max(1, gates // 4), input_dim, num_layers, **arguments)
+    num_layers = sum(f"{prefixes[0]}weight_ih_l{number}" in weights for number in range(99))
+    gates, input_dim = read(FIRST).shape
+    layer = CoVe(gates // 4, input_dim, num_layers, **arguments)
     for number, pair in enumerate(layer.lstms):
         for lstm, direction in zip(pair, ("", "_reverse"), strict=True):
             name = f"l{number}{direction}"
-            weights_of_lstm = (
-                (lstm.kernel, "weight_ih_", read(f"weight_ih_{name}", 2).T),
-                (lstm.recurrent_kernel, "weight_hh_", read(f"weight_hh_{name}", 2).T),
-                (lstm.bias, "bias_", read(f"bias_ih_{name}", 1) + read(f"bias_hh_{name}", 1)),
-            )
-            for variable, kind, value in weights_of_lstm:
-                if tuple(variable.shape) != value.shape:
-                    raise ValueError(
-                        f"{path}, {prefix}{kind}{name}: expected {tuple(variable.shape)} "
-                        f"(transposed). Received: shape={value.shape}"
-                    )
-                variable.assign(value)
+            lstm.kernel.assign(read(f"weight_ih_{name}").T)
+            lstm.recurrent_kernel.assign(read(f"weight_hh_{name}").T)
+            lstm.bias.assign(read(f"bias_ih_{name}") + read(f"bias_hh_{name}"))
     return layer

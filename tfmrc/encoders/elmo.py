@@ -69,9 +69,6 @@ class ELMo(keras.layers.Layer):
         `[..., n, 2 p]`, forward then backward; with `return_state` also the states: for each
         direction and layer `(cell [N, u], hidden [N, p])`, N the product of the leading axes.
 
-    Raises:
-        ValueError: A size is invalid.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.encoders import ELMo, elmo_character_ids
@@ -111,22 +108,12 @@ class ELMo(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         self.dtype_policy = own_policy(self)
-        sizes = {
+        self._config = {
+            "filters": [list(pair) for pair in filters],
             "projection_dim": projection_dim,
             "lstm_dim": lstm_dim,
             "num_lstm_layers": num_lstm_layers,
             "character_dim": character_dim,
-        }
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(f"`{name}` must be at least 1. Received: {name}={size}")
-        if num_characters <= PADDING:
-            raise ValueError(
-                f"`num_characters` must be at least {PADDING + 1}, as in the authors' scheme. "
-                f"Received: num_characters={num_characters}"
-            )
-        self._config = sizes | {
-            "filters": [list(pair) for pair in filters],
             "num_characters": num_characters,
             "num_highways": num_highways,
             "activation": activation,

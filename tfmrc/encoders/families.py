@@ -10,7 +10,7 @@ class Family(NamedTuple):
         backbone: str. Name of KerasHub's backbone class.
         tokenizer: str. Name of KerasHub's tokenizer class.
         model_type: str. `model_type` in `config.json` of Hugging Face.
-        pieces: str. Kind of subwords: `word_pieces`, `byte_pairs` or `sentence_pieces`.
+        pieces: str. Kind of subwords: `word_pieces`, `byte_pairs` or `unigram`.
         cls, sep, pad: str. The special subwords.
         num_separators: int. Number of separators between question and passage.
         segments: bool. Whether sequences have segment ids.
@@ -31,7 +31,7 @@ class Family(NamedTuple):
 
 _BERT = ("word_pieces", "[CLS]", "[SEP]", "[PAD]")
 _ROBERTA = ("byte_pairs", "<s>", "</s>", "<pad>", 2, False)
-_PIECES = ("sentence_pieces", "[CLS]", "[SEP]")
+_PIECES = ("unigram", "[CLS]", "[SEP]")
 
 FAMILIES = {
     "bert": Family("BertBackbone", "BertTokenizer", "bert", *_BERT),
@@ -50,7 +50,7 @@ FAMILIES = {
         "XLMRobertaBackbone",
         "XLMRobertaTokenizer",
         "xlm-roberta",
-        "sentence_pieces",
+        "unigram",
         *_ROBERTA[1:],
     ),
     "albert": Family("AlbertBackbone", "AlbertTokenizer", "albert", *_PIECES, "<pad>"),

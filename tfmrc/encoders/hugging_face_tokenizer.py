@@ -6,7 +6,6 @@ from typing import Any
 
 from tfmrc.encoders.families import Family
 from tfmrc.text.byte_pairs import BytePairs
-from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.subwords import Pieces
 from tfmrc.text.unigram_pieces import UnigramPieces
 from tfmrc.text.word_pieces import WordPieces, read_lines
@@ -45,57 +44,49 @@ def pieces_of(folder: Path, facts: Family) -> Pieces:
     """Loads the subword pieces from a folder in the format of Hugging Face."""
     stated = read_optional_json(folder / TOKENIZER_CONFIG)
     tokenizer = read_optional_json(folder / TOKENIZER)
-    whole: Json = tokenizer.get("model") or {}
+    model: Json = tokenizer.get("model") or {}
     if facts.pieces == WordPieces.kind:
-        if whole.get("type") == "WordPiece":
-            vocabulary = sorted(whole["vocab"], key=whole["vocab"].get)
-            _check_ids(folder / TOKENIZER, [whole["vocab"][piece] for piece in vocabulary])
-        elif (folder / "vocab.txt").is_file():
-            vocabulary = read_lines(folder / "vocab.txt")
-        else:
-            raise ValueError(f"There is neither vocab.txt nor tokenizer.json in {folder}")
-        rules: Json = tokenizer.get("normalizer") or {}
-        return WordPieces(
-            vocabulary,
-            lowercase=bool(rules.get("lowercase", stated.get("do_lower_case", True))),
-            strip_accents=rules.get("strip_accents", stated.get("strip_accents")),
-            split_ideographs=bool(
-                rules.get("handle_chinese_chars", stated.get("tokenize_chinese_chars", True))
-            ),
-            unknown=whole.get("unk_token", "[UNK]"),
-        )
+        return _word_pieces(folder, stated, tokenizer.get("normalizer") or {}, model)
     if facts.pieces == BytePairs.kind:
-        if whole.get("type") == "BPE":
-            merges = (m if isinstance(m, str) else " ".join(m) for m in whole["merges"])
-            return BytePairs(whole["vocab"], merges)
-        if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
-            return BytePairs.from_assets(folder)
-        raise ValueError(
-            f"There are neither vocab.json and merges.txt nor tokenizer.json in {folder}"
-        )
-    if whole.get("type") == "Unigram":
+        if model.get("type") == "BPE":
+            merges = (m if isinstance(m, str) else " ".join(m) for m in model["merges"])
+            return BytePairs(model["vocab"], merges)
+        return BytePairs.from_assets(folder)
+    if model.get("type") == "Unigram":
         parts = {name: tokenizer.get(name) for name in ("normalizer", "pre_tokenizer")}
-        return UnigramPieces(whole.get("vocab") or (), whole.get("unk_id", -1), **parts)
+        return UnigramPieces(model["vocab"], model["unk_id"], **parts)
     for name in ("spiece.model", "spm.model", "sentencepiece.bpe.model"):
         if (folder / name).is_file():
             albert = facts.model_type == "albert"
-            return SentencePieces(
+            return UnigramPieces.from_sentencepiece(
                 (folder / name).read_bytes(),
                 lowercase=albert and stated.get("do_lower_case", True),
                 strip_accents=albert and not stated.get("keep_accents", False),
                 fairseq_ids=facts.model_type == "xlm-roberta",
             )
-    raise ValueError(f"There is neither tokenizer.json nor a SentencePiece model in {folder}")
+    raise FileNotFoundError(f"There is neither {TOKENIZER} nor a SentencePiece model in {folder}.")
 
 
-def _check_ids(path: Path, ids: list[int]) -> None:
-    """Raises a ValueError unless the ids of pieces are 0, 1, 2, ..."""
-    for expected, received in enumerate(ids):
-        if received != expected:
+def _word_pieces(folder: Path, stated: Json, rules: Json, model: Json) -> WordPieces:
+    if model.get("type") == "WordPiece":
+        vocabulary = sorted(model["vocab"], key=model["vocab"].get)
+        last = model["vocab"][vocabulary[-1]]
+        if last != len(vocabulary) - 1:
             raise ValueError(
-                f"{path}: the pieces of WordPiece must have the ids from 0 to {len(ids) - 1}. "
-                f"Received: {received!r} in place of {expected}"
+                f"{folder / TOKENIZER}: the ids of pieces must have no gaps. "
+                f"Received: {len(vocabulary)} pieces with ids up to {last}"
             )
+    else:
+        vocabulary = read_lines(folder / "vocab.txt")
+    return WordPieces(
+        vocabulary,
+        lowercase=bool(rules.get("lowercase", stated.get("do_lower_case", True))),
+        strip_accents=rules.get("strip_accents", stated.get("strip_accents")),
+        split_ideographs=bool(
+            rules.get("handle_chinese_chars", stated.get("tokenize_chinese_chars", True))
+        ),
+        unknown=model.get("unk_token", "[UNK]"),
+    )
 
 
 def special_tokens_of(folder: Path, facts: Family, pieces: Any) -> list[Json]:
@@ -137,7 +128,7 @@ def check_tokenizer(folder: Path, facts: Family) -> None:
     """
     path = folder / TOKENIZER
     whole = read_optional_json(path)
-    if facts.pieces == SentencePieces.kind and not whole:
+    if facts.pieces == UnigramPieces.kind and not whole:
         raise ValueError(
             "A reader of XLM-RoBERTa, ALBERT or DeBERTa needs tokenizer.json: a SentencePiece "
             "model alone does not say how texts are divided. "
@@ -154,7 +145,7 @@ def check_tokenizer(folder: Path, facts: Family) -> None:
         _check(path, "normalizer", rules, {"lowercase": lowercase})
         _check(path, "pre_tokenizer", whole.get("pre_tokenizer"), {"type": "BertPreTokenizer"})
         _check(path, "model", whole.get("model"), WORD_PIECE)
-    elif facts.pieces == SentencePieces.kind:
+    elif facts.pieces == UnigramPieces.kind:
         _check(path, "model", whole.get("model"), UNIGRAM)
     else:
         if whole.get("normalizer") is not None:
@@ -163,7 +154,7 @@ def check_tokenizer(folder: Path, facts: Family) -> None:
         _check(path, "model", whole.get("model"), BPE)
     for token in whole.get("added_tokens") or ():
         _check(path, "added_tokens", token, _ADDED)
-        if whole.get("normalizer") is not None and facts.pieces != SentencePieces.kind:
+        if whole.get("normalizer") is not None and facts.pieces != UnigramPieces.kind:
             _check(path, "added_tokens", token, {"normalized": False})
     _check_pair(path, whole.get("post_processor") or {}, facts)
 
@@ -174,7 +165,7 @@ def with_separators(folder: Path, facts: Family) -> Family:
     Readers of XLM-RoBERTa that transformers 5 made have one, those of transformers 4 two.
     """
     template = (read_optional_json(folder / TOKENIZER).get("post_processor") or {}).get("pair")
-    if facts.pieces != SentencePieces.kind or not isinstance(template, list):
+    if facts.pieces != UnigramPieces.kind or not isinstance(template, list):
         return facts
     names = [_part(part)[0] for part in template]
     if "A" not in names or "B" not in names:

@@ -40,14 +40,8 @@ class Weight(NamedTuple):
 
     def from_file(self, array: np.ndarray) -> np.ndarray:
         """Returns an array of the file in the shape of the variable."""
-        shape = tuple(self.variable.shape)
-        size = int(np.prod(shape))
-        if array.size != size or (self.rule == "same" and array.shape != shape):
-            raise ValueError(
-                f"`{self.name}` must have the shape of {shape}. Received: {array.shape}"
-            )
         array = array.T if self.rule == "kernel" else array
-        return np.reshape(array, shape)
+        return array if self.rule == "same" else np.reshape(array, self.variable.shape)
 
     def to_file(self) -> np.ndarray:
         """Returns the variable's value in the shape of the file."""

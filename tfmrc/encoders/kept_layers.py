@@ -18,40 +18,18 @@ def keep_layers(encoder: BackboneEncoder, kept: Sequence[int]) -> BackboneEncode
     Returns:
         A `BackboneEncoder` with the embeddings of `encoder` and `len(kept)` layers.
 
-    Raises:
-        ValueError: There is no such layer, the layers are not in rising order, or the encoder
-            shares its layers (ALBERT).
-
     Example:
         >>> from tfmrc import encoders
         >>> encoders.from_preset("minilm", random=True, keep_layers=[0, 2]).layer.num_layers
         2
     """
-    kept = list(kept)
     layers = hub.transformer_layers(encoder.backbone)
-    if not kept or kept != sorted(set(kept)) or kept[0] < 0 or kept[-1] >= len(layers):
-        raise ValueError(
-            f"`keep_layers` must be numbers from 0 to {len(layers) - 1} in rising order. "
-            f"Received: keep_layers={kept}"
-        )
-    if len({id(layer) for layer in layers}) < len(layers):
-        raise ValueError(
-            f"The layers of {encoder.family} share their weights, so none can be left out. "
-            f"Received: keep_layers={kept}"
-        )
     config = encoder.get_config()
     smaller = BackboneEncoder.from_config(
         {**config, "backbone": {**config["backbone"], "num_layers": len(kept)}}
     )
-    of_smaller = hub.transformer_layers(smaller.backbone)
-    pairs = [
-        *zip(
-            hub.embedding_layers(smaller.backbone),
-            hub.embedding_layers(encoder.backbone),
-            strict=True,
-        ),
-        *((of_smaller[number], layers[index]) for number, index in enumerate(kept)),
-    ]
-    for ours, theirs in pairs:
-        ours.set_weights(theirs.get_weights())
+    ours = hub.embedding_layers(smaller.backbone) + hub.transformer_layers(smaller.backbone)
+    theirs = hub.embedding_layers(encoder.backbone) + [layers[index] for index in kept]
+    for one, other in zip(ours, theirs, strict=True):
+        one.set_weights(other.get_weights())
     return smaller

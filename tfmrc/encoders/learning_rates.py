@@ -24,9 +24,6 @@ def learning_rate_multipliers(
         A dict from regular expressions of variable paths to multipliers, for the argument
         `learning_rate_multipliers` of `tfmrc.training`'s optimizers. The first match applies.
 
-    Raises:
-        ValueError: A factor is negative.
-
     Example:
         >>> from tfmrc.encoders import BackboneEncoder, learning_rate_multipliers
         >>> sizes = {"vocabulary_size": 9, "num_layers": 2, "num_heads": 1, "hidden_dim": 2,
@@ -37,11 +34,6 @@ def learning_rate_multipliers(
 
     Reference: Howard and Ruder 2018 (a rate for each layer); Clark et al. 2020 (layer-wise decay).
     """
-    if factor < 0 or layer_decay < 0:
-        raise ValueError(
-            "`factor` and `layer_decay` must be 0 or more. "
-            f"Received: factor={factor}, layer_decay={layer_decay}"
-        )
     layer = layer_of(encoder)
     layers = transformer_layers(layer.backbone)
     begin = f"(^|/){re.escape(layer.name)}/"

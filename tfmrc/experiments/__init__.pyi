@@ -10,7 +10,6 @@ from .settings import (
     Vocabulary as Vocabulary,
 )
 from .steps.evaluate import evaluate as evaluate
-from .steps.evaluate_saved import evaluate_with as evaluate_with
 from .steps.export import export as export, export_predictor as export_predictor
 from .steps.init import init as init
 from .steps.predict import predict as predict, predict_with as predict_with

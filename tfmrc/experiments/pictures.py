@@ -2,6 +2,7 @@
 
 import csv
 import random
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,10 +12,11 @@ import numpy as np
 
 from tfmrc import evaluation
 from tfmrc.data import Example
-from tfmrc.evaluation import Prediction, Reference, Report, Scores
+from tfmrc.evaluation import Prediction, Report, Score, Scores
 from tfmrc.experiments import run_folder as folders
 from tfmrc.experiments.grid import Member
-from tfmrc.experiments.scoring import Written, answerability
+from tfmrc.experiments.scoring import EvaluationSet, TaskPredictions, has_decoder
+from tfmrc.experiments.settings import Experiment
 from tfmrc.predictors import Query
 from tfmrc.utils.files import write_text
 
@@ -29,7 +31,7 @@ def draw_run(
     member: Member,
     predictor: Any,
     examples: Sequence[Example],
-    written: Sequence[Written],
+    tasks: Sequence[TaskPredictions],
     target: Path,
     title: str,
 ) -> None:
@@ -39,56 +41,48 @@ def draw_run(
         member: `Member`. The run.
         predictor: Its predictor.
         examples: list of `Example`. The test examples.
-        written: list of `Written`. Predictions of each task.
+        tasks: list of `TaskPredictions`. Predictions of each task.
         target: Path. The folder.
         title: str. Heading of the samples.
     """
     for picture in member.folder.glob("learning_curves.*"):  # drawn at the end of training
         shutil.copyfile(picture, target / picture.name)
-    answers = [each for each in written if each.target == "answer"]
-    if answers:
-        labels, chances = answerability(examples, answers[-1].predictions)
-        if labels:
-            curve = evaluation.precision_recall_curve(chances, labels)
-            evaluation.plot_precision_recall(curve, target / "answer_possibility")
-    if not getattr(predictor.model, "has_decoder", True):
+    answers = [task for task in tasks if task.submission.target == "answer"]
+    last = answers[-1].submission if answers else None
+    chances = last and last.scores("answerable_probability", last.answerable)
+    if last and chances:
+        curve = evaluation.precision_recall_curve(chances, last.answerable)
+        evaluation.plot_precision_recall(curve, target / "answer_possibility")
+    if not has_decoder(predictor):
         return  # the model ranks and classifies, but writes no text
-    if answers:
-        draw_attributions(examples, answers[-1].predictions, target)
-        lengths = [row for each in answers for row in lengths_of(each)]
+    if last:
+        draw_attributions(examples, last.predictions, target)
+        lengths = [row for task in answers for row in lengths_of(task)]
         if lengths:
-            evaluation.plot_answer_lengths(
-                evaluation.answer_lengths(lengths), target / "answer_lengths"
-            )
-    samples = {_sample_label("", each): each for each in written}
-    write_samples(examples, samples, target, seed=member.seed, title=title)
-    if has_self_attention(predictor.model):
-        first = next((example for example in examples if example.answers), None)
-        if first is not None:
-            asked = Query.of(first, predictor.task())  # as it was asked about
-            draw_self_attention(
-                predictor,
-                asked.passage,
-                asked.answer,
-                target / "self_attention",
-                asked.answer_start,
-            )
+            rows = evaluation.answer_lengths(lengths)
+            evaluation.plot_answer_lengths(rows, target / "answer_lengths")
+    write_samples(
+        examples, {_sample_label("", task): task for task in tasks}, target, member.seed, title
+    )
+    first = next((example for example in examples if example.answers), None)
+    if has_self_attention(predictor.model) and first is not None:
+        asked = Query.of(first, predictor.task())  # as it was asked about
+        path = target / "self_attention"
+        draw_self_attention(predictor, asked.passage, asked.answer, path, asked.answer_start)
 
 
-def _label(written: Written) -> str:
-    if written.target == "question":
-        return "question"
-    return written.style or "answer"
+def _label(task: TaskPredictions) -> str:
+    return "question" if task.submission.target == "question" else task.style or "answer"
 
 
-def lengths_of(written: Written) -> list[tuple[str, str, str]]:
+def lengths_of(task: TaskPredictions) -> list[tuple[str, str, str]]:
     """Returns style, query type (or question word) and text of answers and first references."""
     rows = []
-    known, style = written.references, _label(written)
-    for example in written.examples:
+    known, style = task.submission.answers, _label(task)
+    for example in task.examples:
         if example.id in known:
             group = example.query_type or evaluation.question_word(example.question)
-            rows.append((style, group, written.predictions[example.id].answer))
+            rows.append((style, group, task.submission.predictions[example.id].answer))
             rows.append((f"{style}, reference", group, known[example.id][0]))
     return rows
 
@@ -126,9 +120,8 @@ def draw_attributions(
 
 def write_samples(
     examples: Sequence[Example],
-    written: Mapping[str, Written],
+    tasks: Mapping[str, TaskPredictions],
     target: Path,
-    *,
     seed: int,
     title: str,
 ) -> None:
@@ -136,53 +129,39 @@ def write_samples(
 
     Args:
         examples: list of `Example`. The examples; the sample is drawn from those with references.
-        written: dict. Predictions by name of the row.
+        tasks: dict. Predictions by name of the row.
         target: Path. The folder.
         seed: int. Seed of the sample.
         title: str. The heading.
     """
-    known = {name: each.references for name, each in written.items()}
-    some = [e for e in examples if any(e.id in texts for texts in known.values())]
+    given = {name: task.submission for name, task in tasks.items()}
+    some = [e for e in examples if any(e.id in each.answers for each in given.values())]
     # Some tasks are not given every example.
-    of_all = [e for e in some if all(e.id in each.predictions for each in written.values())]
+    of_all = [e for e in some if all(e.id in each.predictions for each in given.values())]
     some = of_all or some
     drawn = random.Random(seed).sample(some, min(NUM_SAMPLES, len(some)))
-    shown = {
-        name: each
-        for name, each in written.items()
-        if all(example.id in each.predictions for example in drawn)
-    }
-    if not shown:
+    ids = [example.id for example in drawn]
+    given = {name: each for name, each in given.items() if {*ids} <= each.predictions.keys()}
+    if not given:
         return
-    references = {
-        name: {
-            e.id: Reference(e.id, tuple(dict.fromkeys(known[name].get(e.id, ()))), e.question)
-            for e in drawn
-        }
-        for name in shown
-    }
+    is_short = all(len(example.passages) == 1 for example in drawn)
     page = evaluation.sample_table(
-        {name: {e.id: each.texts[e.id] for e in drawn} for name, each in shown.items()},
-        references,
-        [e.id for e in drawn],
+        {name: {key: each.predictions[key].answer for key in ids} for name, each in given.items()},
+        {name: {key: each.answers.get(key, ()) for key in ids} for name, each in given.items()},
+        {example.id: example.question for example in drawn},
         title=title,
         column="text",
-        passages={e.id: " ".join(e.passages) for e in drawn} if _is_short(drawn) else None,
+        passages={example.id: example.passages[0] for example in drawn} if is_short else None,
     )
     write_text(target / "samples.md", page)
 
 
-def _sample_label(system: str, written: Written) -> str:
+def _sample_label(system: str, task: TaskPredictions) -> str:
     """Returns the name of a row of samples: the task, unless it is an answer, and the system."""
-    label = _label(written)
+    label = _label(task)
     return ", ".join(
         part for part in (label if label != "answer" or not system else "", system) if part
     )
-
-
-def _is_short(examples: Sequence[Example]) -> bool:
-    """Returns True if every example has one passage, so that passages are shown."""
-    return all(len(example.passages) == 1 for example in examples)
 
 
 def has_self_attention(model: Any) -> bool:
@@ -218,89 +197,67 @@ def draw_self_attention(
 
 
 def draw_table(
-    experiment: Any,
+    experiment: Experiment,
     runs: Sequence[Member],
-    means: Mapping[str, Sequence[tuple[str, Scores]]],
-    written: Mapping[str, Sequence[Written]],
-    tested: Any,
+    means: Mapping[str, Sequence[Scores]],
+    tasks: Mapping[str, Sequence[TaskPredictions]],
+    test: EvaluationSet,
     target: Path,
     report: Report,
 ) -> None:
     """Draws the figures of a grid, and writes samples side by side.
 
     Args:
-        experiment: The experiment.
+        experiment: `Experiment`. The experiment.
         runs: list of `Member`. Its trained runs.
         means: dict. Means of the scores over the seeds, by system.
-        written: dict. Predictions by system, one entry per task.
-        tested: The test examples.
+        tasks: dict. Predictions by system, one entry per task.
+        test: `EvaluationSet`. The test examples.
         target: Path. The folder.
         report: `Report`. The report, which includes scores of human questions.
     """
     draw_curves(runs, target)
     name = experiment.name
-    series = {
-        system.removeprefix(f"{name}_") or name: {
-            row.name: row for _, scores in entries for row in scores.rows if row.value is not None
-        }
-        for system, entries in means.items()
+    systems = {
+        system.removeprefix(f"{name}_") or name: report.systems[system]
+        for system in means
         if system == name or system.startswith(f"{name}_")
     }
     for picture, score, label in (("oracle", "f1", "F1"), ("oracle_em", "exact_match", "EM")):
-        _draw_bars(
-            series,
-            lambda key, score=score: (
-                f"K = {key.rpartition('@')[2]}" if key.startswith(f"{score}@") else None
-            ),
-            target / picture,
-            "K-best oracle",
-            f"{label} (%)",
-        )
-    _draw_bars(
-        series,
-        lambda key: key.removeprefix("f1_") if key.startswith("f1_") else None,
-        target / "question_words",
-        "By question word",
-        "F1 (%)",
-    )
-    _draw_repetition(series, report, name, target)
-    shown = {
-        _sample_label(system.removeprefix(f"{name}_"), each): each
-        for system, entries in written.items()
-        for each in entries
+        _draw_bars(systems, rf"{score}(@.*)", target / picture, "K-best oracle", f"{label} (%)")
+    words = target / "question_words"
+    _draw_bars(systems, r"f1_(.*)", words, "By question word", "F1 (%)")
+    people = {"people": report.systems.get(f"{name}_human", {})}
+    rates = {
+        system: float(row)
+        for system, rows in {**systems, **people}.items()
+        for key, row in rows.items()
+        if key.endswith("duplication_rate") and row.value is not None
     }
-    write_samples(tested.examples, shown, target, seed=runs[0].seed, title=report.title)
+    if rates:  # Figure 4 of Zhao et al.
+        label = "word duplication rate (%)"
+        evaluation.plot_scores({"duplication": rates}, target / "duplication", label=label)
+    shown = {
+        _sample_label(system.removeprefix(f"{name}_"), task): task
+        for system, several in tasks.items()
+        for task in several
+    }
+    write_samples(test.examples, shown, target, runs[0].seed, report.title)
 
 
 def _draw_bars(
-    series: Mapping[str, Mapping[str, Any]], shown: Any, path: Path, title: str, label: str
+    systems: Mapping[str, Mapping[str, Score]], pattern: str, path: Path, title: str, label: str
 ) -> None:
-    """Plots the scores that `shown` names as bars; writes nothing if there are none."""
-    table = {
-        system: {name: float(row) for key, row in rows.items() if (name := shown(key)) is not None}
-        for system, rows in series.items()
-    }
-    table = {system: rows for system, rows in table.items() if rows}
+    """Plots the scores whose names match as bars, by what the pattern's group has."""
+    table: dict[str, dict[str, float]] = {}
+    for system, rows in systems.items():
+        for key, row in rows.items():
+            match = re.fullmatch(pattern, key)
+            if match and row.value is not None:
+                name = match[1].replace("@", "K = ")
+                table.setdefault(system, {})[name] = row.value
     if table:
         evaluation.plot_scores(table, path, title=title, label=label)
-
-
-def _draw_repetition(
-    series: Mapping[str, Mapping[str, Any]], report: Report, name: str, target: Path
-) -> None:
-    """Plots word duplication rates of systems and human questions: Figure 4 of Zhao et al."""
-    table: dict[str, dict[str, float]] = {"duplication": {}}
-    for system, rows in series.items():
-        for key, row in rows.items():
-            if key.endswith("duplication_rate"):
-                table["duplication"][system] = float(row)
-    own = report.systems.get(f"{name}_human", {})
-    for key, row in own.items():
-        if key.endswith("duplication_rate") and row.value is not None:
-            table["duplication"]["people"] = float(row)
-    if table["duplication"]:
-        label = "word duplication rate (%)"
-        evaluation.plot_scores(table, target / "duplication", label=label)
 
 
 def draw_curves(runs: Sequence[Member], target: Path) -> None:

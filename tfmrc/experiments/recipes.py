@@ -12,7 +12,7 @@ _HERE = Path(__file__).resolve().parents[1]
 def recipes_folder() -> Path | None:
     """Returns the folder of the recipes, in the package or beside it in a checkout, or None."""
     for folder in (_HERE / "recipes", _HERE.parent / "recipes"):
-        if (folder / "reproduction.yaml").is_file():
+        if (folder / "reproduction" / "tables.yaml").is_file():
             return folder
     return None
 

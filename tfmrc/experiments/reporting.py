@@ -1,20 +1,23 @@
-"""Details of a report: budget, machine, split, and the papers' figures."""
+"""Reports of runs: scores beside those of baselines and of the papers, with their details."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tfmrc.data import Example
+from tfmrc.evaluation import Report, Scores, score_repetition
 from tfmrc.experiments.environment import summary
 from tfmrc.experiments.recipes import recipes_folder
-from tfmrc.experiments.reproduction import Row, read_rows
+from tfmrc.experiments.scoring import BASELINES, EvaluationSet, TaskPredictions
 from tfmrc.experiments.settings import Experiment, Source
 from tfmrc.experiments.sources import contextual_files
+from tfmrc.experiments.spans import MAX_LENGTH, nearest_texts
 
-__all__ = ["MODEL", "SEARCH", "details_of", "paper_figures", "split_of"]
-
+UPPER_BOUND = "the nearest span (upper bound)"
 
 MODEL, SEARCH = "Model", "Search"  # by which `export` knows the scores of its model
 
@@ -112,26 +115,101 @@ def split_of(experiment: Experiment, source: Source, size: int) -> str:
 
 
 def paper_figures(systems: Iterable[str], data: str) -> dict[str, dict[str, float]]:
-    """Returns the papers' figures by system, from `recipes/reproduction.yaml`.
+    """Returns the papers' figures by system, from `recipes/reproduction/tables.yaml`.
 
     Args:
         systems: iterable of str. Names of systems.
-        data: str. Name of the data and the split; only rows about this data are used. If several
-            rows have figures of one system and score, the first is used.
+        data: str. Name of the data and the split; only tables about this data are used. If several
+            have figures of one system and score, the first is used.
     """
     figures: dict[str, dict[str, float]] = {}
     for name in systems:
-        for row in _rows():
-            if not any(data.lower().startswith(known.lower()) for known in row.data):
+        for table in _tables():
+            if not any(data.lower().startswith(known.lower()) for known in table.get("data", ())):
                 continue
-            for part in row.parts:
-                if name in (part.run, *part.also) and part.paper and part.reports in data:
-                    figures[name] = {**part.paper, **figures.get(name, {})}
-    return figures
+            for part in table["parts"]:
+                is_meant = name in (part.get("run"), *part.get("also", ()))
+                if is_meant and part.get("reports", "") in data:
+                    figures[name] = {**part.get("paper", {}), **figures.get(name, {})}
+    return {name: scores for name, scores in figures.items() if scores}
 
 
 @cache
-def _rows() -> list[Row]:
+def _tables() -> list[Any]:
     folder = recipes_folder()
-    path = None if folder is None else folder / "reproduction.yaml"
-    return [] if path is None or not path.is_file() else read_rows(path)
+    path = None if folder is None else folder / "reproduction" / "tables.yaml"
+    if path is None or not path.is_file():
+        return []
+    return list(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+# === Reports ===
+
+
+def system_name(experiment: Experiment, variant: str, suffix: str = "") -> str:
+    """Returns the name of a run's system in reports and in `tables.yaml`."""
+    return "_".join(part for part in (experiment.name, variant, suffix) if part)
+
+
+def report_of(
+    experiment: Experiment,
+    test: EvaluationSet,
+    facts: Sequence[Mapping[str, Any]],
+    systems: Mapping[str, Sequence[Scores]],
+    seed: int | None,
+    title: str = "",
+    model: str = "",
+) -> Report:
+    """Creates a report with the paper's figures; `model` is the digest of the model."""
+    dataset = test.source.title or test.source.format
+    split = split_of(experiment, test.source, len(test.examples))
+    report = Report(
+        title or experiment.title or experiment.name,
+        dataset=dataset,
+        split=split,
+        seed=seed,
+        details=details_of(experiment, facts, test.examples, model),
+        paper={**paper_figures(systems, f"{dataset}, {split}"), **test.source.paper},
+    )
+    for name, several in systems.items():
+        for scores in several:
+            report.add(name, scores, samples=experiment.evaluation.samples)
+    return report
+
+
+def add_baselines(
+    report: Report, experiment: Experiment, test: EvaluationSet, tasks: Iterable[TaskPredictions]
+) -> None:
+    """Adds baselines without a model, repetition in human questions and the bound of spans."""
+    for task in {(task.submission.target, task.prefix): task for task in tasks}.values():
+        if not task.submission.answers:
+            continue
+        texts = task.baselines()
+        if test.source.spans == "best" and task.submission.target == "answer":
+            longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
+            texts[UPPER_BOUND] = nearest_texts(test.examples, test.source.styles[0], longest)
+        for name, by_id in texts.items():
+            for scores in task.of_texts(by_id).scores:
+                report.add(name, scores)
+        if task.submission.target == "question":
+            repeated = score_repetition({each.id: each.question for each in task.examples})
+            human, samples = system_name(experiment, "", "human"), experiment.evaluation.samples
+            report.add(human, repeated.prefixed(task.prefix), samples=samples)
+
+
+def compare_with_baselines(
+    report: Report, systems: Iterable[str], scored: Iterable[str], predicted: Container[str]
+) -> None:
+    """Tests the scores of systems against those of each baseline.
+
+    Args:
+        report: `Report`. The report.
+        systems: list of str. The systems to compare.
+        scored: list of str. Systems with scores; those that predicted nothing are baselines too.
+        predicted: list of str. The systems that predicted something.
+    """
+    others = [*BASELINES, *(name for name in scored if name not in predicted)]
+    for system in systems:
+        for other in others:
+            if system in report.systems and other in report.systems:
+                report.compare(system, other)

@@ -1,18 +1,19 @@
-"""Scores of a predictor's texts on the test examples of a source."""
+"""Predictions and scores of a predictor on the test examples of a source."""
 
-import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from tfmrc import evaluation
 from tfmrc.data import Example
-from tfmrc.evaluation import Prediction, Scores
+from tfmrc.evaluation import Prediction, Reference, Scores, Submission
+from tfmrc.experiments import run_folder as folders
+from tfmrc.experiments.answering import answer_all
+from tfmrc.experiments.building import classes_of
 from tfmrc.experiments.settings import Experiment, Source
-from tfmrc.experiments.sources import answer_references, question_references
-
-THRESHOLD = 0.5  # least probability of a question that counts as answerable
-SHORT = 5  # answers with a median length of at most 5 words are also scored by SQuAD's rules
+from tfmrc.experiments.sources import as_sequence, question_references, reported, splits, unique
+from tfmrc.experiments.spans import with_spans
 
 BASELINES = {
     "first sentence": lambda given, passages: evaluation.first_sentence(passages),
@@ -21,41 +22,278 @@ BASELINES = {
 
 
 @dataclass(frozen=True)
-class Written:
+class EvaluationSet:
+    """The test examples of a source.
+
+    Attributes:
+        number: int. Index of the source.
+        source: `Source`. The source.
+        examples: list of `Example`. The examples that are reported on.
+        all: list of `Example`. All examples of the test file, which determine the references of
+            questions.
+        settings: tuple. What determines the examples. Default: ().
+    """
+
+    number: int
+    source: Source
+    examples: list[Example]
+    all: list[Example]
+    settings: tuple[Any, ...] = ()
+
+    @property
+    def folder(self) -> str:
+        """Name of the folder of the source's report."""
+        stem = Path(str(self.source.test)).name.split(".")[0]
+        return f"{self.number + 1}-{stem}-{'-'.join(self.source.styles)}"
+
+
+@dataclass(frozen=True)
+class TaskPredictions:
     """The predictions of one task on the test examples of a source.
 
     Attributes:
-        source: `Source`. The source.
-        target: str. `"answer"` or `"question"`.
         style: str or None. Style of the reference answers; None for all.
-        examples: list of `Example`. The examples of the source.
-        predictions: dict. Predictions by id.
         prefix: str. Prefix of the names of the scores.
+        examples: list of `Example`. The examples.
+        submission: `Submission`. Predictions and references by id.
     """
 
-    source: Source
-    target: str
     style: str | None
-    examples: Sequence[Example]
-    predictions: Mapping[str, Prediction]
     prefix: str
+    examples: Sequence[Example]
+    submission: Submission
 
     @property
-    def texts(self) -> dict[str, str]:
-        """The texts by id."""
-        return {key: prediction.answer for key, prediction in self.predictions.items()}
+    def scores(self) -> list[Scores]:
+        """The scores of the task by all metrics that apply."""
+        found = [m for m in evaluation.registered_metrics().values() if not m.of_model]
+        given = self.submission
+        return [s.prefixed(self.prefix) for m in found if m.applies(given) for s in m(given)]
 
     @property
-    def references(self) -> dict[str, list[str]]:
-        """The reference texts by id."""
-        return references(self.examples, self.target, self.style)
+    def model_scores(self) -> list[tuple[str, Scores]]:
+        """The scores of the model's ranker and classifier, "", and those of their baselines."""
+        results, given = [], self.submission
+        for metric in evaluation.registered_metrics().values():
+            if metric.of_model and metric.applies(given):
+                results += [("", scores) for scores in metric(given)]
+                for name, baseline in metric.baselines.items():
+                    results += [(name, scores) for scores in metric(baseline(given))]
+        return results
+
+    def of_texts(self, texts: Mapping[str, str]) -> "TaskPredictions":
+        """Returns other predictions for those of the examples that have a reference."""
+        known = self.submission.answers
+        given = replace(
+            self.submission,
+            predictions={key: Prediction(key, text) for key, text in texts.items() if key in known},
+            references={key: self.submission.references[key] for key in texts if key in known},
+        )
+        return replace(self, submission=given)
+
+    def baselines(self) -> dict[str, dict[str, str]]:
+        """Returns the texts of two baselines without a model, by name and id.
+
+        Baselines of questions need answers to compare sentences with.
+        """
+        given = {}
+        for example in self.examples:
+            if self.submission.target == "answer":
+                given[example.id] = example.question
+            elif example.answers:
+                given[example.id] = next(iter(example.answers.values()))[0]
+        return {
+            name: {
+                example.id: write(given[example.id], example.passages)
+                for example in self.examples
+                if example.id in given
+            }
+            for name, write in BASELINES.items()
+            if given
+        }
 
 
-def references(examples: Sequence[Example], target: str, style: str | None) -> dict[str, list[str]]:
-    """Returns the reference texts of predictions by id; ids without references are left out."""
+@dataclass
+class SourceResults:
+    """Scores and predictions of one run on one source.
+
+    Attributes:
+        systems: dict. Scores by system. Default: {}.
+        tasks: dict. Predictions by system, one entry per task. Default: {}.
+    """
+
+    systems: dict[str, list[Scores]] = field(default_factory=dict)
+    tasks: dict[str, list[TaskPredictions]] = field(default_factory=dict)
+
+    @property
+    def main(self) -> list[TaskPredictions]:
+        """The predictions with the main options."""
+        return next(iter(self.tasks.values()), [])
+
+
+def evaluation_sets(
+    experiment: Experiment, data: Path, root: Path, known: Iterable[EvaluationSet] = ()
+) -> list[EvaluationSet]:
+    """Returns the test examples of an experiment's sources.
+
+    Args:
+        experiment: `Experiment`. The experiment.
+        data: Path. The data folder.
+        root: Path. The folder of the experiment, with the file of spans.
+        known: list of `EvaluationSet`. Those of another run, which are reused if the files and all
+            settings of the test examples are the same. Default: none.
+    """
+    sets, by_settings = [], {(test.number, repr(test.settings)): test for test in known}
+    spans = folders.shared_file(root, folders.SPANS)
+    for number, part in enumerate(splits(experiment, data, spans)):
+        if part.test is None:
+            continue
+        settings = _settings_of_test(experiment, part.source)
+        old = by_settings.get((number, repr(settings)))
+        if old is not None:
+            sets.append(replace(old, source=part.source))
+            continue
+        every = list(unique(part.test, str(part.source.test)))
+        examples = reported(experiment, part, every)
+        sets.append(EvaluationSet(number, part.source, examples, every, settings))
+    return sets
+
+
+def _settings_of_test(experiment: Experiment, source: Source) -> tuple[Any, ...]:
+    """Returns the settings that the test examples of a source depend on."""
+    free: dict[str, Any] = {"title": "", "rules": "", "paper": {}, "squad_scores": None}
+    if experiment.split.ids is None:
+        free |= {"train": None, "train_share": 1.0, "train_options": {}}
+    asked = source.spans == "exact" and classes_of(experiment).predictor.only_asks
+    return replace(source, **free), experiment.split, experiment.evaluation.limit, asked
+
+
+def score_source(
+    experiment: Experiment,
+    predictor: Any,
+    digest: str,
+    test: EvaluationSet,
+    target: Path,
+    system: str,
+) -> SourceResults:
+    """Predicts and scores the examples of a source with every set of options.
+
+    Args:
+        experiment: `Experiment`. The experiment.
+        predictor: The predictor.
+        digest: str. Digest of the predictor, by which predictions of an earlier call are known.
+        test: `EvaluationSet`. The examples.
+        target: Path. The folder of the predictions.
+        system: str. Name of the system; other options add theirs.
+    """
+    results = SourceResults()
+    for suffix in ("", *experiment.evaluation.also):
+        name = f"{system}_{suffix}" if suffix else system
+        tasks = [
+            predictions
+            for task in predictor.tasks
+            if (predictions := _predict(experiment, predictor, digest, test, target, task, suffix))
+        ]
+        if tasks:
+            results.tasks[name] = tasks
+        if tasks and has_decoder(predictor):
+            results.systems[name] = [scores for task in tasks for scores in task.scores]
+        if tasks and not suffix and tasks[-1].submission.target == "answer":
+            for other, scores in tasks[-1].model_scores:
+                results.systems.setdefault(other or name, []).append(scores)
+    return results
+
+
+def has_decoder(predictor: Any) -> bool:
+    """Returns True if a predictor's model writes text; one without a decoder does not."""
+    return bool(getattr(predictor.model, "has_decoder", True))
+
+
+def _predict(
+    experiment: Experiment,
+    predictor: Any,
+    digest: str,
+    test: EvaluationSet,
+    target: Path,
+    task: Any,
+    suffix: str,
+) -> TaskPredictions | None:
+    """Predicts the examples of a task; returns None if the source has none for it."""
+    settings, source = experiment.evaluation, test.source
+    if task.target == "answer" and source.sequence is None:
+        if task.style is not None and task.style not in source.styles:
+            return None
+    goal, style = source.sequence or task.target, None if source.sequence else task.style
+    examples = shown = _examples_of(test, predictor, task)
+    if source.sequence is not None:
+        shown = [as_sequence(each, source.sequence) for each in examples if each.answers]
+    if not shown:
+        return None
+    predictions = answer_all(
+        predictor,
+        shown,
+        target / f"predictions-{'-'.join(filter(None, (task.name, suffix)))}.jsonl",
+        task=task.name,
+        options={**settings.options, **settings.also.get(suffix, {})},
+        batch_size=settings.batch_size,
+        model=digest,
+    )
+    targets = {other.target for other in predictor.tasks}
+    only_target = source.sequence is not None or len(targets) == 1
+    prefix = prefix_of(experiment, source, goal, style, only_target=only_target)
+    given = submission_of(test, goal, style, examples, predictions, settings.meteor)
+    return TaskPredictions(style, prefix, examples, given)
+
+
+def _examples_of(test: EvaluationSet, predictor: Any, task: Any) -> list[Example]:
+    """Returns the test examples of a task.
+
+    A model that can also answer is asked about the answers that are known, with `spans: exact`
+    about those that a passage contains, in that passage.
+    """
+    source = test.source
+    if task.target != "question" or source.sequence is not None or predictor.only_asks:
+        return test.examples
+    answered = [example for example in test.examples if example.answers]
+    return list(with_spans(answered, source)) if source.spans == "exact" else answered
+
+
+def submission_of(
+    test: EvaluationSet,
+    target: str,
+    style: str | None,
+    examples: Sequence[Example],
+    predictions: Mapping[str, Prediction],
+    meteor: bool,
+) -> Submission:
+    """Returns the predictions of a task with their references.
+
+    Args:
+        test: `EvaluationSet`. The test examples of the source.
+        target: str. `"answer"` or `"question"`.
+        style: str or None. Style of the reference answers; None for all.
+        examples: list of `Example`. The examples of the task.
+        predictions: dict. Predictions by id.
+        meteor: bool. Whether METEOR is computed.
+    """
+    source = test.source
     if target == "question":
-        return question_references(examples)
-    return answer_references(examples, style)
+        questions = question_references(test.all)
+        asked = [example.id for example in examples if example.id in questions]
+        references = {key: Reference(key, tuple(questions[key])) for key in asked}
+    else:
+        references = {example.id: Reference.of(example, style) for example in examples}
+    squad = source.squad_scores
+    if squad is None and source.format in ("small_squad", "squad", "squad_passages"):
+        squad = True
+    return Submission(
+        predictions,
+        references,
+        source.rules,
+        "question" if target == "question" else "answer",
+        meteor=meteor,
+        squad=squad,
+    )
 
 
 def prefix_of(
@@ -72,8 +310,7 @@ def prefix_of(
     there are several.
 
     Args:
-        experiment: `Experiment`. The experiment, whose settings may name prefixes by
-            target.
+        experiment: `Experiment`. The experiment, whose settings may name prefixes by target.
         source: `Source`. The source.
         target: str. `"answer"` or `"question"`.
         style: str or None. Style of the answers.
@@ -86,152 +323,3 @@ def prefix_of(
         return target
     by_style = len(source.styles) > 1 or source.format == "msmarco"
     return (style or "") if by_style and target == "answer" else ""
-
-
-def score(
-    written: Written, known: Mapping[str, Sequence[str]], *, meteor: bool
-) -> list[tuple[str, Scores]]:
-    """Computes the scores of a task's texts, each with the prefix of its names.
-
-    Answers: overlap by the source's rules; exact match and F1 by SQuAD's rules, also by question
-    word; the best of K if there are alternatives. Questions: overlap and repeated words.
-
-    Args:
-        written: `Written`. The predictions.
-        known: dict. References by id.
-        meteor: bool. Whether METEOR is computed.
-    """
-    texts = {key: text for key, text in written.texts.items() if key in known}
-    source, prefix = written.source, written.prefix
-    if not texts:
-        return []
-    if written.target == "question":
-        overlap = evaluation.score_answers(texts, known, _overlap_rules(source), meteor=meteor)
-        return [(prefix, overlap), (prefix, evaluation.score_repetition(texts))]
-    if source.rules == "adversarial":
-        unchanged = {key: answers for key, answers in known.items() if "-" not in key}
-        scores = [(prefix, evaluation.score_adversarial_squad(texts, known))]
-        if unchanged:
-            answers = {key: texts[key] for key in unchanged}
-            scores.append(
-                (f"{prefix}_unchanged".strip("_"), evaluation.score_squad(answers, unchanged))
-            )
-        return scores
-    scores = []
-    if source.rules != "squad":
-        overlap = evaluation.score_answers(texts, known, source.rules, meteor=meteor)
-        # Every question here has an answer, so scores of the decision to answer mean nothing.
-        rows = tuple(row for row in overlap.rows if not row.name.startswith("answerable"))
-        scores.append((prefix, replace(overlap, rows=rows)))
-    if by_squad(source, known):
-        official = evaluation.score_squad(texts, known)
-        scores.append((prefix, official))
-        scores.append((prefix, by_question_word(official, written.examples)))
-    count = 1 + max(len(p.alternatives) for p in written.predictions.values())
-    if count > 1:
-        best = {
-            k: [p.answer, *p.alternatives] for k, p in written.predictions.items() if k in known
-        }
-        scores.append((prefix, evaluation.score_oracle(best, known, k=tuple(range(1, count + 1)))))
-    return scores
-
-
-def _overlap_rules(source: Source) -> str:
-    return "plain" if source.rules in ("squad", "adversarial") else source.rules
-
-
-def by_squad(source: Source, known: Mapping[str, Sequence[str]]) -> bool:
-    """Returns True if answers are scored by SQuAD's rules; by default short answers are."""
-    if source.squad_scores is not None:
-        return source.squad_scores
-    if source.rules == "squad" or source.format in ("small_squad", "squad", "squad_passages"):
-        return True
-    lengths = [len(answers[0].split()) for answers in known.values()]
-    return bool(lengths) and statistics.median(lengths) <= SHORT
-
-
-def by_question_word(scores: Scores, examples: Sequence[Example]) -> Scores:
-    """Computes exact match and F1 by question word: `f1_what`, ..."""
-    groups = {example.id: evaluation.question_word(example.question) for example in examples}
-    rows = tuple(
-        replace(part, name=f"{row.name}_{word}", label=f"{row.label}, {word}")
-        for row in scores.rows
-        for word, part in evaluation.score_by_group(row, groups).items()
-    )
-    return Scores(scores.rules, rows, {}, table="By question word")
-
-
-def baselines(written: Written) -> dict[str, dict[str, str]]:
-    """Returns the texts of two baselines without a model for the same examples, by name and id.
-
-    Baselines of questions need answers to compare sentences with.
-    """
-    given = {}
-    for example in written.examples:
-        if written.target == "answer":
-            given[example.id] = example.question
-        elif example.answers:
-            given[example.id] = next(iter(example.answers.values()))[0]
-    return {
-        name: {
-            example.id: write(given[example.id], example.passages)
-            for example in written.examples
-            if example.id in given
-        }
-        for name, write in BASELINES.items()
-        if given
-    }
-
-
-def score_parts(
-    examples: Sequence[Example], predictions: Mapping[str, Prediction]
-) -> list[tuple[str, Scores]]:
-    """Computes scores of ranker and classifier by system ("" is the model), if there are labels."""
-    results: list[tuple[str, Scores]] = []
-    scores = {key: prediction.scores for key, prediction in predictions.items()}
-    relevance = {e.id: e.relevance for e in examples if e.relevance is not None}
-    if relevance and all("relevance" in scores[key] for key in relevance):
-        ranked = {
-            key: _padded(scores[key]["relevance"], len(labels)) for key, labels in relevance.items()
-        }
-        given = {key: [0.0] * len(labels) for key, labels in relevance.items()}
-        results.append(("", evaluation.score_ranking(ranked, relevance)))
-        results.append(("passages in the order given", evaluation.score_ranking(given, relevance)))
-    labels, chances = answerability(examples, predictions)
-    if labels:
-        always = dict.fromkeys(labels, 1.0)
-        for name, values in (("", chances), ("always answerable", always)):
-            results.append(
-                (name, evaluation.score_answerability(values, labels, threshold=THRESHOLD))
-            )
-    return results
-
-
-def score_abstention(written: Written) -> list[tuple[str, Scores]]:
-    """Computes SQuAD 2.0's scores of answers, if some questions have none and the model says how
-    probable an answer is."""
-    labels, chances = answerability(written.examples, written.predictions)
-    if not labels or not by_squad(written.source, written.references):
-        return []
-    answers = {key: written.references.get(key, []) for key in labels}
-    texts = {key: text for key, text in written.texts.items() if key in labels}
-    silence = {key: 1.0 - chance for key, chance in chances.items()}
-    scores = evaluation.score_squad(texts, answers, version="2.0", no_answer=silence)
-    return [("_".join(filter(None, (written.prefix, "squad_2"))), scores)]
-
-
-def answerability(
-    examples: Sequence[Example], predictions: Mapping[str, Prediction]
-) -> tuple[dict[str, bool], dict[str, float]]:
-    """Returns labels and probabilities of answerability; empty dicts if one is missing."""
-    labels: dict[str, bool] = {e.id: e.answerable for e in examples if e.answerable is not None}
-    scores: dict[str, Any] = {key: predictions[key].scores for key in labels}
-    mixed = any(labels.values()) and not all(labels.values())
-    if not mixed or not all("answerable_probability" in values for values in scores.values()):
-        return {}, {}
-    return labels, {k: float(values["answerable_probability"]) for k, values in scores.items()}
-
-
-def _padded(scores: Sequence[float], length: int) -> list[float]:
-    """Pads the scores of the passages that the model reads; the others rank last."""
-    return [*scores, *[-1.0] * (length - len(scores))][:length]

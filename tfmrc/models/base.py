@@ -229,9 +229,8 @@ Received: word_dimm=4
         Outputs that had no loss, or no label in any example, are not in `trained_outputs`.
 
         Raises:
-            ValueError: A callback monitors the validation loss, and there are no validation data,
-                or validates with averages, and the optimizer keeps none; or the optimizer keeps
-                averages of other weights than those that are trained.
+            ValueError: A callback monitors the validation loss, and there are no validation data;
+                or the optimizer keeps averages of other weights than those that are trained.
         """
         given = inspect.signature(super().fit).bind(*args, **kwargs).arguments
         x = given.get("x")
@@ -241,10 +240,6 @@ Received: word_dimm=4
         callbacks = given.get("callbacks")
         if given.get("validation_data") is None and not given.get("validation_split"):
             _refuse_validation_loss(callbacks)
-        else:
-            for callback in keras.tree.flatten(callbacks):
-                if hasattr(callback, "check_validation"):  # not at the end of the first epoch
-                    callback.check_validation(self)
         _refuse_other_averages(self)
         if not isinstance(callbacks, keras.callbacks.CallbackList):
             others = [each for each in keras.tree.flatten(callbacks) if each is not None]

@@ -18,50 +18,12 @@ from tensorflow.core.protobuf import saved_model_pb2
 
 from tfmrc.predictors.errors import RequestError
 from tfmrc.predictors.inputs import check_names, cut_passages, status_message
-from tfmrc.predictors.model_config import ModelConfig, find_models
 from tfmrc.predictors.process import check_process, this_process
+from tfmrc.predictors.versions import newest_version
 from tfmrc.storage.manifest import EXPORT_FORMAT, manifest_of, verify_files
 from tfmrc.utils.files import check_links
 
-__all__ = ["SavedModel", "SavedSignature", "newest_version"]
-
-
-#: One long row lengthens all others; without a limit a small request could take all memory.
-MAX_ELEMENTS = 2**22
-
-#: Exceptions that TensorFlow raises for damaged or unknown files.
-LOADING_ERRORS = (
-    tf.errors.OpError,
-    AssertionError,
-    AttributeError,
-    IndexError,
-    KeyError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-
-
-def newest_version(path: str | PathLike[str]) -> Path:
-    """Returns the version's folder: the path itself, or the greatest number below it.
-
-    Raises:
-        FileNotFoundError: If there is no SavedModel; names those of a folder of models.
-    """
-    path = Path(path)
-    versions = list(ModelConfig("model", path).found().values())
-    if not versions:
-        models = [str(model.path) for model in find_models(path)] if path.is_dir() else []
-        raise FileNotFoundError(
-            f"There is no SavedModel in {path}, nor in a numbered folder below it. "
-            + (
-                f"SavedModels below it: {', '.join(models)}."
-                if models
-                else "Make one with `tfmrc.Predictor.export`."
-            )
-        )
-    return versions[0]
+__all__ = ["SavedModel", "SavedSignature"]
 
 
 class SavedModel:
@@ -100,7 +62,7 @@ class SavedModel:
         try:
             with _without_warnings():
                 self._model = tf.saved_model.load(str(self.path))
-        except LOADING_ERRORS as error:
+        except Exception as error:
             raise ValueError(
                 f"{self.path} cannot be loaded as a SavedModel; it is damaged, or uses operations "
                 f"that are not installed: {error}"
@@ -130,7 +92,7 @@ class SavedModel:
         Raises:
             RequestError: If there is no such signature (status 404).
         """
-        if not isinstance(name, str) or name not in self.signatures:
+        if name not in self.signatures:
             names = ", ".join(self.signatures)
             raise RequestError(f"The signatures are {names}. Received: {name!r:.80}", 404)
         return self.signatures[name]
@@ -220,11 +182,9 @@ def _without_warnings() -> Iterator[None]:
 
 
 def _card(path: Path) -> dict[str, Any]:
-    try:
-        card = json.loads((path / "assets.extra" / "model_card.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # an export of another library
-        return {}
-    return card if isinstance(card, dict) else {}
+    """Returns the model card; {} of an export of another library."""
+    file = path / "assets.extra" / "model_card.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
 
 
 def array_of(
@@ -241,66 +201,46 @@ def array_of(
     Raises:
         RequestError: If the value has another type or shape.
     """
-    text = spec.dtype == tf.string
-    row = "a string" if spec.shape.rank == 1 else "a list of strings"
-    expected = f"`{name}` must hold {row} per row, and a column (`inputs`) is a list of rows"
+    rank = spec.shape.rank
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     try:
-        if isinstance(value, np.ndarray):
-            if (value.dtype == object) != text or not (
-                text or np.can_cast(value.dtype, spec.dtype.as_numpy_dtype)
-            ):
-                raise ValueError(f"it holds {value.dtype}")
-            if text and value.ndim == spec.shape.rank == 2:
-                value = _strings(value.tolist(), 2, expected, max_passages)
-        elif text:
-            value = _strings(value, spec.shape.rank, expected, max_passages)
-        elif spec.dtype.is_integer:
-            _check_integers(value, spec.shape.rank, name)
-        array = np.array(value, dtype=object if text else spec.dtype.as_numpy_dtype)
-    except RequestError:
-        raise
+        if spec.dtype != tf.string:
+            array = np.array(value, dtype=spec.dtype.as_numpy_dtype)
+            if spec.dtype.is_integer and not np.array_equal(array, value):
+                raise ValueError("not 3.5 or '3', which NumPy would convert")
+        elif rank == 2:
+            rows = [
+                [_bytes(text) for text in cut_passages(_sequence(row), max_passages)]
+                for row in _sequence(value)
+            ]
+            width = max(map(len, rows), default=0)
+            array = np.full((len(rows), width), b"", dtype=object)
+            for number, row in enumerate(rows):
+                array[number, : len(row)] = row
+        else:
+            array = np.array([_bytes(text) for text in _sequence(value)], dtype=object)
+        if not spec.shape.is_compatible_with(array.shape):
+            raise ValueError(f"its shape is {array.shape}, not {spec.shape}")
     except (OverflowError, TypeError, ValueError) as error:
-        raise RequestError(f"`{name}` is not a {spec.dtype.name} tensor: {error}") from error
-    if text and array.ndim < (spec.shape.rank or 0) and not array.size:  # only empty lists
-        array = array.reshape(array.shape + (0,) * (spec.shape.rank - array.ndim))
-    if not spec.shape.is_compatible_with(array.shape):
-        raise RequestError(f"`{name}` must have the shape {spec.shape}. Received: {array.shape}")
+        kind = "a string" if rank == 1 else "a list of strings"
+        kind = kind if spec.dtype == tf.string else f"an {spec.dtype.name}"
+        raise RequestError(
+            f"`{name}` must hold {kind} per row: {error}. Received: {value!r:.80}"
+        ) from error
     return array
 
 
-def _check_integers(value: Any, rank: int, name: str) -> None:
-    """Raises a RequestError if nested lists hold anything but integers; NumPy would convert it."""
-    if rank and isinstance(value, list | tuple):
-        for item in value:
-            _check_integers(item, rank - 1, name)
-    elif rank or not isinstance(value, int | np.integer) or isinstance(value, bool):
-        raise RequestError(f"`{name}` must hold an integer per row. Received: {value!r:.80}")
-
-
-def _strings(value: Any, rank: int, expected: str, most: int | None) -> Any:
-    """Returns nested lists of bytes; rows of the last axis are padded with empty strings."""
-    if rank == 0:
-        if isinstance(value, dict) and set(value) == {"b64"}:
-            try:
-                return base64.b64decode(value["b64"], validate=True)
-            except (TypeError, ValueError) as error:
-                raise RequestError(f"Invalid base64: {error}. Received: {value!r:.80}") from error
-        if isinstance(value, bytes):
-            return value
-        if not isinstance(value, str):
-            raise RequestError(f"{expected}. Received: {value!r:.80}")
-        return value.encode("utf-8", "replace")
+def _sequence(value: Any) -> Sequence[Any]:
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-        raise RequestError(f"{expected}. Received: {value!r:.80}")
-    rows = [_strings(item, rank - 1, expected, most) for item in value]
-    if rank == 2:
-        rows = [list(cut_passages(row, most)) for row in rows]
-        width = max((len(row) for row in rows), default=0)
-        if width * len(rows) > MAX_ELEMENTS:
-            raise RequestError(
-                f"{expected.split(' must')[0]} must have at most {MAX_ELEMENTS:,} elements, padded "
-                f"to its longest row. Received: {len(rows):,} rows of {width:,}",
-                413,
-            )
-        rows = [row + [b""] * (width - len(row)) for row in rows]
-    return rows
+        raise TypeError(f"{value!r:.80} is not a list")
+    return value
+
+
+def _bytes(text: Any) -> bytes:
+    """Returns a text of a request; a lone surrogate, which UTF-8 lacks, becomes a question mark."""
+    if isinstance(text, dict) and set(text) == {"b64"}:
+        return base64.b64decode(text["b64"], validate=True)
+    if not isinstance(text, str | bytes):
+        raise TypeError(f"{text!r:.80} is not a string")
+    return text if isinstance(text, bytes) else text.encode("utf-8", "replace")

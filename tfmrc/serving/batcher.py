@@ -1,7 +1,6 @@
 """Computes simultaneous requests together."""
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfmrc.predictors.errors import RequestError
-from tfmrc.serving.batching_options import BatchingOptions
+from tfmrc.serving.limits import Limits
 
 __all__ = ["Batcher"]
 
@@ -46,20 +45,20 @@ RAGGED = {
 
 
 class Batcher:
-    """Computes the requests of one model in batches, in threads of its own.
+    """Computes the requests of one model in batches, in a thread of its own.
 
-    Requests for the same signature that wait at the same time are concatenated, computed, and cut
-    apart. Ragged rows of strings are padded with empty strings, which mean a missing passage. The
-    answer to a request is that of the request alone: outputs with a column per word or candidate
-    are cut to the longest of the request's own rows. If the graph refuses a batch, its halves are
-    computed, so that a request with an error has no effect on the others.
+    Requests for the same signature that wait while another batch is computed are concatenated,
+    computed, and cut apart. Ragged rows of strings are padded with empty strings, which mean a
+    missing passage. The answer to a request is that of the request alone: outputs with a column per
+    word or candidate are cut to the longest of the request's own rows. If the graph refuses a
+    batch, its halves are computed, so that a request with an error has no effect on the others.
 
     A signature is batched only if this holds for all of its outputs (see `is_batchable`); requests
     for other signatures are computed one by one.
 
     Args:
         signatures: dict. For each name a `tfmrc.predictors.signature.SavedSignature`.
-        options: `BatchingOptions` or None. Limits of the batches. Default: None.
+        limits: `Limits` or None. Its `batch_rows` and `waiting_rows` are used. Default: None.
         merge: bool. Whether requests may be batched at all. Default: True.
         on_batch: callable or None. Called with the number of examples of each computed batch.
             Default: None.
@@ -68,30 +67,21 @@ class Batcher:
     def __init__(
         self,
         signatures: Mapping[str, Any],
-        options: BatchingOptions | None = None,
+        limits: Limits | None = None,
         *,
         merge: bool = True,
         on_batch: Callable[[int], None] | None = None,
     ):
-        self.options = options or BatchingOptions()
+        self._limits = limits or Limits()
         self._signatures = dict(signatures)
         self._batchable = {
             name: merge and is_batchable(signature) for name, signature in signatures.items()
         }
         self._on_batch = on_batch or (lambda rows: None)
         self._waiting: deque[_Request] = deque()
-        self._rows = 0  # of the waiting requests
         self._condition = threading.Condition()
         self._closed = False
-        self._threads = [
-            threading.Thread(target=self._work, name=f"tfmrc-batches-{number}", daemon=True)
-            for number in range(self.options.num_batch_threads)
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def __repr__(self) -> str:
-        return f"<Batcher of {', '.join(self._signatures)}: {self.options}>"
+        threading.Thread(target=self._work, name="tfmrc-batches", daemon=True).start()
 
     def submit(self, signature: str, arrays: Arrays) -> "Future[Arrays]":
         """Enqueues a request.
@@ -108,89 +98,60 @@ class Batcher:
             RequestError: If the queue is full, or the batcher is closed (status 503).
         """
         request = _Request(signature, arrays, self._batchable[signature])
-        most = self.options.max_enqueued_batches * self.options.max_batch_size
         with self._condition:
             if self._closed:
                 raise RequestError("The model is being unloaded.", 503)
-            if self._waiting and self._rows + request.rows > most:
+            rows = sum(waiting.rows for waiting in self._waiting)
+            if rows and rows + request.rows > self._limits.waiting_rows:
                 raise RequestError(
-                    f"The queue of the model is full ({self._rows:,} examples wait). Repeat the "
-                    "request later.",
+                    f"The queue of the model is full ({rows:,} examples wait). Repeat the request "
+                    "later.",
                     503,
                 )
             self._waiting.append(request)
-            self._rows += request.rows
-            self._condition.notify_all()
+            self._condition.notify()
         return request.future
 
     def close(self) -> None:
-        """Computes what is waiting, and then ends the threads; returns at once."""
+        """Computes what is waiting, and then ends the thread; returns at once."""
         with self._condition:
             self._closed = True
-            self._condition.notify_all()
-
-    def join(self, timeout: float | None = None) -> bool:
-        """Waits for the end of the threads after `close`; returns True if all have ended.
-
-        Args:
-            timeout: float or None. Seconds to wait for each. Default: None.
-        """
-        for thread in self._threads:
-            thread.join(timeout)
-        return not any(thread.is_alive() for thread in self._threads)
+            self._condition.notify()
 
     def _work(self) -> None:
         while batch := self._next():
-            running = [each for each in batch if each.future.set_running_or_notify_cancel()]
+            running = [
+                request for request in batch if request.future.set_running_or_notify_cancel()
+            ]
             if running:
                 self._compute(running)
             del batch, running  # a waiting thread holds no texts
 
     def _next(self) -> "list[_Request]":
-        """Returns the next batch; [] after the end."""
-        seconds = self.options.batch_timeout_micros / 1e6
+        """Returns the first request and those that fit into its batch, in order; [] at the end."""
         with self._condition:
-            while True:
-                while not self._waiting:
-                    if self._closed:
-                        return []
-                    self._condition.wait()
-                first = self._waiting[0]
-                remaining = first.arrived + seconds - time.monotonic()
-                if self._closed or remaining <= 0 or not first.batchable or self._is_full(first):
-                    return self._take(first)
-                self._condition.wait(remaining)
-
-    def _is_full(self, first: "_Request") -> bool:
-        rows = sum(each.rows for each in self._waiting if each.key == first.key)
-        return rows >= self.options.max_batch_size
-
-    def _take(self, first: "_Request") -> "list[_Request]":
-        """Removes and returns the first request and those that fit into its batch, in order."""
-        batch, others, rows = [first], [], first.rows
-        self._waiting.popleft()
-        while self._waiting and first.batchable:
-            each = self._waiting.popleft()
-            if each.key == first.key and rows + each.rows <= self.options.max_batch_size:
-                batch.append(each)
-                rows += each.rows
-            else:
-                others.append(each)
-        self._waiting.extendleft(reversed(others))
-        self._rows -= rows
-        if others:
-            self._condition.notify()
-        return batch
+            self._condition.wait_for(lambda: self._waiting or self._closed)
+            batch: list[_Request] = []
+            others: list[_Request] = []
+            rows = 0
+            for request in self._waiting:
+                fits = not batch or (
+                    request.batchable
+                    and request.key == batch[0].key
+                    and rows + request.rows <= self._limits.batch_rows
+                )
+                (batch if fits else others).append(request)
+                rows += request.rows if fits else 0
+            self._waiting = deque(others)
+            return batch
 
     def _compute(self, batch: "Sequence[_Request]") -> None:
         """Computes a batch and sets the results of its futures."""
         try:
             arrays = batch[0].arrays if len(batch) == 1 else _joined(batch)
-            if batch[0].batchable:
-                arrays = _padded_rows(arrays, self.options.allowed_batch_sizes)
             outputs = self._signatures[batch[0].signature].run(arrays)
             parts = _parts(outputs, batch) if batch[0].batchable else [outputs]
-        except BaseException as error:
+        except Exception as error:
             if len(batch) == 1:
                 batch[0].future.set_exception(error)
                 return
@@ -198,7 +159,7 @@ class Batcher:
             self._compute(batch[:half])
             self._compute(batch[half:])
             return
-        self._on_batch(sum(each.rows for each in batch))
+        self._on_batch(sum(request.rows for request in batch))
         for request, part in zip(batch, parts, strict=True):
             request.future.set_result(part)
 
@@ -218,7 +179,6 @@ class _Request:
             tuple(() if a.dtype == object else a.shape[1:] for a in arrays.values()),
         )
         self.future: Future[Arrays] = Future()
-        self.arrived = time.monotonic()
 
 
 def is_batchable(signature: Any) -> bool:
@@ -231,10 +191,10 @@ def is_batchable(signature: Any) -> bool:
         signature: A `tfmrc.predictors.signature.SavedSignature`.
     """
     ragged = {
-        each
+        output
         for name, (outputs, _) in RAGGED.items()
         if name in signature.outputs
-        for each in outputs
+        for output in outputs
     }
 
     def has_free_rows(spec: Any) -> bool:
@@ -267,24 +227,8 @@ def _concatenated(arrays: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate(arrays)
 
 
-def _padded_rows(arrays: Arrays, allowed: Sequence[int]) -> Arrays:
-    """Returns arrays padded with copies of the first row to the next allowed size."""
-    rows = len(next(iter(arrays.values())))
-    size = next((size for size in allowed if size >= rows), rows)
-    if size == rows:
-        return arrays
-    return {
-        name: np.concatenate([array, np.repeat(array[:1], size - rows, axis=0)])
-        for name, array in arrays.items()
-    }
-
-
 def _parts(outputs: Arrays, batch: Sequence[_Request]) -> list[Arrays]:
     """Returns the outputs of each request of a batch, as the request alone has them."""
-    total = sum(request.rows for request in batch)
-    for name, values in outputs.items():
-        if len(values) < total:
-            raise RequestError(f"The output `{name}` has {len(values)} rows for {total}.", 500)
     parts, row = [], 0
     for request in batch:
         part = {name: values[row : row + request.rows] for name, values in outputs.items()}
@@ -292,6 +236,6 @@ def _parts(outputs: Arrays, batch: Sequence[_Request]) -> list[Arrays]:
         for name, (ragged, count) in RAGGED.items():
             if name in part:
                 most = int(count(part[name]).max(initial=0))
-                part |= {each: part[each][:, :most] for each in ragged if each in part}
+                part |= {key: part[key][:, :most] for key in ragged if key in part}
         parts.append(part)
     return parts

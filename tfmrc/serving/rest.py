@@ -1,16 +1,12 @@
 """The REST API of TensorFlow Serving as an ASGI application."""
 
 import asyncio
-import hmac
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from google.protobuf import json_format
 from starlette.applications import Starlette
-from starlette.convertors import Convertor, register_url_convertor
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -24,59 +20,25 @@ from tensorflow_serving.apis import get_model_metadata_pb2
 from tfmrc.predictors.errors import RequestError
 from tfmrc.serving import page
 from tfmrc.serving.rest_values import PredictRequest, json_of
-from tfmrc.serving.service import Call, Service, offload, unexpected
+from tfmrc.serving.service import Call, Service, unexpected
 
 __all__ = ["rest_application"]
 
 METRICS_PATH = "/monitoring/prometheus/metrics"
 OPEN_PATHS = ("/", "/healthz", "/readyz")  # and the files of the page
-DISCARDED_BYTES = 2**28  # of a body that is too large
-HELP = "The paths are /v1/models/NAME, .../metadata and ...:predict."
 
 Handler = Callable[[Request, Call], Awaitable[Response]]
 
 
-class _Name(Convertor[str]):
-    """A part of a path without colons: the name of a model or a label."""
-
-    regex = "[^/:]+"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
-
-
-class _Number(Convertor[int]):
-    """A version, as TensorFlow Serving takes it."""
-
-    regex = "[0-9]{1,18}"
-
-    def convert(self, value: str) -> int:
-        return int(value)
-
-    def to_string(self, value: int) -> str:
-        return str(value)
-
-
-register_url_convertor("tfmrc_name", _Name())
-register_url_convertor("tfmrc_number", _Number())
-
-
-def rest_application(
-    service: Service, *, api_key: str | None = None, cors_origins: Sequence[str] = ()
-) -> Starlette:
+def rest_application(service: Service, cors_origins: Sequence[str] = ()) -> Starlette:
     """Returns the ASGI application of a server.
 
     Args:
         service: `Service`. Processes the requests.
-        api_key: str or None. Key that requests must have; None for no key. Default: None.
         cors_origins: list of str. Origins of other sites whose pages may send requests.
             Default: ().
     """
     rest = _Rest(service)
-    model = "/v1/models/{name:tfmrc_name}"
     routes = [
         Route("/", page.index),
         Route("/page/{file:path}", page.file),
@@ -85,118 +47,53 @@ def rest_application(
         Route(METRICS_PATH, rest.metrics),
         Route("/v1/models", rest.tracked("models", rest.models)),
     ]
-    for path in (
-        model,
-        f"{model}/versions/{{version:tfmrc_number}}",
-        f"{model}/labels/{{label:tfmrc_name}}",
-    ):
+    for path in ("/v1/models/{name}", "/v1/models/{name}/versions/{version:int}"):
         routes += [
             Route(path, rest.tracked("status", rest.status)),
             Route(f"{path}/metadata", rest.tracked("metadata", rest.metadata)),
             Route(f"{path}:predict", rest.tracked("predict", rest.predict), methods=["POST"]),
         ]
-    middleware = [Middleware(_Guard, api_key=api_key, origins=frozenset(cors_origins))]
+    middleware = [Middleware(_Guard, service=service, origins=frozenset(cors_origins))]
     if cors_origins:
-        middleware.insert(
-            0,
-            Middleware(
-                CORSMiddleware,
-                allow_origins=list(cors_origins),
-                allow_methods=["GET", "POST"],
-                allow_headers=["authorization", "content-type", "x-api-key"],
-            ),
+        cors = Middleware(
+            CORSMiddleware,
+            allow_origins=list(cors_origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["authorization", "content-type", "x-api-key"],
         )
+        middleware.insert(0, cors)
     return Starlette(
-        routes=routes,
-        middleware=middleware,
-        exception_handlers={HTTPException: _http_error},
+        routes=routes, middleware=middleware, exception_handlers={HTTPException: _http_error}
     )
 
 
 class _Guard:
-    """Refuses requests without the key, pages of other sites, and GET requests with a body."""
+    """Refuses requests without the key, and pages of other sites."""
 
-    def __init__(self, app: ASGIApp, api_key: str | None, origins: frozenset[str]):
+    def __init__(self, app: ASGIApp, service: Service, origins: frozenset[str]):
         self.app = app
-        self.api_key = None if api_key is None else api_key.encode()
+        self.service = service
         self.origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        headers = Headers(scope=scope)
-        error = self._error(scope, headers)
-        reply = self.app if error is None else _refusal(error)
-        await reply(scope, receive, send)
+        app: ASGIApp = self.app
+        try:
+            if scope["type"] == "http":
+                self._check(scope["path"], Headers(scope=scope))
+        except RequestError as error:
+            app = _refusal(error)
+        await app(scope, receive, send)
 
-    def _error(self, scope: Scope, headers: Headers) -> RequestError | None:
-        if scope["method"] in ("GET", "HEAD") and (
-            headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
-        ):
-            return RequestError("A GET request must have no body.")
+    def _check(self, path: str, headers: Headers) -> None:
         origin = headers.get("origin")
-        if origin is not None and origin not in self.origins and "*" not in self.origins:
-            host = _host(origin)
-            if not host or host != headers.get("host"):
-                return RequestError("Pages of other sites may not use this server.", 403)
-        is_open = scope["path"] in OPEN_PATHS or scope["path"].startswith("/page/")
-        if self.api_key is not None and not is_open and not self._has_key(headers):
-            return RequestError(
-                "The request needs the server's key: `Authorization: Bearer KEY`, or `X-API-Key`.",
-                401,
-            )
-        return None
-
-    def _has_key(self, headers: Headers) -> bool:
-        kind, _, bearer = headers.get("authorization", "").partition(" ")
-        given = bearer.strip() if kind.lower() == "bearer" else headers.get("x-api-key", "")
-        return self.api_key is not None and hmac.compare_digest(given.encode(), self.api_key)
-
-
-def _host(origin: str) -> str:
-    """Returns the host and the port of an origin; "" if it has none."""
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:  # such as "http://[a"
-        return ""
-
-
-class _BodyTooLarge(RequestError):
-    """A body that is refused before it has been read."""
-
-
-class _Lingering(Response):
-    """A refusal after which the rest of the body is read and discarded.
-
-    A connection that is closed with unread data is reset, and many clients then lose the reply.
-
-    Args:
-        reply: `Response`. What is sent.
-        seconds: float. Time for the rest of the body.
-    """
-
-    def __init__(self, reply: Response, seconds: float):
-        super().__init__(reply.body, reply.status_code, dict(reply.headers))
-        self.seconds = seconds
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        start = {"type": "http.response.start", "status": self.status_code}
-        await send({**start, "headers": self.raw_headers})
-        await send({"type": "http.response.body", "body": self.body, "more_body": True})
-        if Headers(scope=scope).get("expect", "").lower() != "100-continue":
-            with suppress(TimeoutError, asyncio.CancelledError):  # or the server stops
-                async with asyncio.timeout(self.seconds):
-                    await _discard(receive)
-        await send({"type": "http.response.body", "body": b""})
-
-
-async def _discard(receive: Receive) -> None:
-    size, is_more = 0, True
-    while is_more and size < DISCARDED_BYTES:
-        message = await receive()
-        size += len(message.get("body", b""))
-        is_more = message.get("more_body", False)
+        if (
+            origin is not None
+            and not self.origins & {origin, "*"}
+            and origin.partition("://")[2] != headers.get("host")
+        ):
+            raise RequestError("Pages of other sites may not use this server.", 403)
+        if path not in OPEN_PATHS and not path.startswith("/page/"):
+            self.service.check_key(headers)
 
 
 class _Rest:
@@ -215,14 +112,12 @@ class _Rest:
                     reply = await handler(request, call)
                 except RequestError as error:
                     reply = _refusal(error)
-                    if isinstance(error, _BodyTooLarge):
-                        reply = _Lingering(reply, self.service.limits.receive_seconds)
                 except asyncio.CancelledError:
                     if not self.service.stopping:
                         raise
                     reply = _refusal(RequestError("The server is stopping.", 503))
                 except ClientDisconnect:
-                    reply = _refusal(RequestError("The request is incomplete.", 400))
+                    reply = _refusal(RequestError("The request is incomplete."))
                 except Exception as error:  # one bad request must not end the server
                     reply = _refusal(unexpected(error))
                 call.status = reply.status_code
@@ -234,15 +129,17 @@ class _Rest:
     async def predict(self, request: Request, call: Call) -> Response:
         body = await self._body(request)
         call.bytes_in = len(body)
-        parsed = await offload(len(body), PredictRequest, body)
-        read = partial(parsed.arrays, limits=self.service.limits)
+        parsed = PredictRequest.parse(body)
         outputs = await self.service.predict(
-            call, signature=parsed.signature_name, read=read, **_spec(request)
+            call,
+            signature=parsed.signature,
+            read=lambda signature: parsed.arrays(signature, self.service.limits),
+            **request.path_params,
         )
-        size = sum(values.nbytes for values in outputs.values())
-        return _json(await offload(size, parsed.reply, outputs))
+        return _json(await asyncio.to_thread(parsed.reply, outputs))
 
     async def status(self, request: Request, call: Call) -> Response:
+        name, number = request.path_params["name"], request.path_params.get("version")
         entries = [
             {
                 "version": str(version.number),
@@ -252,32 +149,24 @@ class _Rest:
                     "error_message": version.error,
                 },
             }
-            for version in self._versions(request, call)
+            for version in self.manager.versions(name, number)
         ]
+        call.model = name
         return _json(json_of({"model_version_status": entries}))
 
     async def metadata(self, request: Request, call: Call) -> Response:
-        spec = _spec(request)
-        call.model = spec["name"] if spec["name"] in self.manager.names else ""
-        with self.manager.use(spec["name"], spec.get("version"), spec.get("label")) as version:
-            call.version = version.number
-            signatures = get_model_metadata_pb2.SignatureDefMap()
-            for name, definition in version.loaded.model.signature_defs.items():
-                signatures.signature_def[name].CopyFrom(definition)
+        name, number = request.path_params["name"], request.path_params.get("version")
+        with self.manager.use(name, number) as version:
+            call.model, call.version = name, version.number
             content = json_format.MessageToDict(
-                signatures,
+                get_model_metadata_pb2.SignatureDefMap(
+                    signature_def=version.loaded.model.signature_defs
+                ),
                 preserving_proto_field_name=True,
                 always_print_fields_with_no_presence=True,
             )
-            reply = {
-                "model_spec": {
-                    "name": version.name,
-                    "signature_name": "",
-                    "version": str(version.number),
-                },
-                "metadata": {"signature_def": content},
-            }
-        return _json(json_of(reply))
+        spec = {"name": name, "signature_name": "", "version": str(version.number)}
+        return _json(json_of({"model_spec": spec, "metadata": {"signature_def": content}}))
 
     async def models(self, request: Request, call: Call) -> Response:
         """Lists the models with what the page and the clients need; not in TensorFlow Serving."""
@@ -291,47 +180,31 @@ class _Rest:
         return PlainTextResponse("live\n")
 
     async def is_ready(self, request: Request) -> Response:
-        ready = self.service.ready
+        ready = bool(self.manager.names) and not self.service.stopping
         return PlainTextResponse("ready\n" if ready else "not ready\n", 200 if ready else 503)
 
     async def metrics(self, request: Request) -> Response:
         content_type = "text/plain; version=0.0.4; charset=utf-8"
-        text = self.service.metrics.text()
-        return Response(text, headers={"content-type": content_type})
-
-    def _versions(self, request: Request, call: Call) -> Any:
-        spec = _spec(request)
-        number = spec.get("version")
-        if "label" in spec:
-            number = self.manager.labelled(spec["name"], spec["label"])
-        versions = self.manager.versions(spec["name"], number)
-        call.model = spec["name"]
-        return versions
+        return Response(self.service.metrics.text(), headers={"content-type": content_type})
 
     async def _body(self, request: Request) -> bytes:
-        most = self.service.limits.body_bytes
-        error = _BodyTooLarge(f"The body must have at most {most:,} bytes.", 413)
-        size = request.headers.get("content-length")
-        if size is None and "transfer-encoding" not in request.headers:
-            raise RequestError("The request must give its length (Content-Length).", 411)
-        if size is not None and int(size) > most:
+        limits = self.service.limits
+        error = RequestError(f"The body must have at most {limits.body_bytes:,} bytes.", 413)
+        if int(request.headers.get("content-length", 0)) > limits.body_bytes:
             raise error
         chunks, received = [], 0
-        seconds = self.service.limits.receive_seconds
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(limits.receive_seconds):
                 async for chunk in request.stream():
                     received += len(chunk)
-                    if received > most:
+                    if received > limits.body_bytes:
                         raise error
                     chunks.append(chunk)
         except TimeoutError:
-            raise RequestError(f"The body did not arrive within {seconds:g} s.", 408) from None
+            raise RequestError(
+                f"The body did not arrive within {limits.receive_seconds:g} s.", 408
+            ) from None
         return b"".join(chunks)
-
-
-def _spec(request: Request) -> dict[str, Any]:
-    return dict(request.path_params)
 
 
 def _json(body: bytes, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -339,25 +212,15 @@ def _json(body: bytes, status: int = 200, headers: dict[str, str] | None = None)
 
 
 def _refusal(error: RequestError) -> Response:
-    headers = {}
-    if error.status in (400, 408, 411, 413):
-        # What remains of the body is not read, and must not be taken for the next request.
-        headers["connection"] = "close"
-    if error.status in (429, 503):
-        headers["retry-after"] = "1"
-    if error.status == 401:
-        headers["www-authenticate"] = "Bearer"
-    return _json(json_of({"error": str(error)}), error.status, headers)
+    headers = {
+        401: {"www-authenticate": "Bearer"},
+        408: {"connection": "close"},
+        429: {"retry-after": "1"},
+        503: {"retry-after": "1"},
+    }
+    return _json(json_of({"error": str(error)}), error.status, headers.get(error.status))
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
-    status = getattr(error, "status_code", 500)
-    if status == 404:
-        return _refusal(RequestError(HELP, 404))
-    if status == 405:
-        reply = _refusal(
-            RequestError(f"{request.method} is not possible here. Predict by POST to ...:predict.")
-        )
-        reply.status_code = 405
-        return reply
-    return _refusal(RequestError(str(getattr(error, "detail", "")), status))
+async def _http_error(request: Request, error: Any) -> Response:
+    paths = "The paths are /v1/models/NAME, .../metadata and, by POST, ...:predict."
+    return _refusal(RequestError(f"{error.detail}. {paths}", error.status_code))

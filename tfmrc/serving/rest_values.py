@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,115 +11,105 @@ from tfmrc.predictors.errors import RequestError
 from tfmrc.predictors.signature import SavedSignature
 from tfmrc.serving.limits import Limits
 
-__all__ = ["PredictRequest", "columns_of", "json_of", "rows_of"]
+__all__ = ["PredictRequest", "json_of"]
 
 
+@dataclass(frozen=True)
 class PredictRequest:
     """A request of the predict method, in row form (`instances`) or column form (`inputs`).
 
     In row form an instance is an object with a value per input. If the signature has only one
     input, an instance may be the value itself; so may `inputs` in column form.
 
-    Args:
-        body: bytes. The body of the request.
-
     Attributes:
-        signature_name: str. Name of the signature.
-
-    Raises:
-        RequestError: If it is not such a request.
-
-    Example:
-
-    >>> from tfmrc.serving.rest_values import PredictRequest
-    >>> PredictRequest(b'{"instances": [{"question": "Who?"}]}').signature_name
-    'serving_default'
+        signature: str. Name of the signature.
+        in_rows: bool. Whether it has the row form.
+        values: The instances, or the inputs.
     """
 
-    def __init__(self, body: bytes):
-        request = parse(body)
-        if not isinstance(request, dict):
-            raise RequestError('The body must be an object with "instances" or "inputs".')
-        if ("instances" in request) == ("inputs" in request):
-            raise RequestError('The body must hold either "instances" or "inputs".')
-        name = request.get("signature_name", "")
-        if not isinstance(name, str):
-            raise RequestError(f'"signature_name" must be a string. Received: {name!r:.80}')
-        self.signature_name = name or "serving_default"  # as in gRPC, "" is the default
-        self.in_rows = "instances" in request
-        self._values: Any = request["instances" if self.in_rows else "inputs"]
-        if self.in_rows and not isinstance(self._values, list):
-            raise RequestError('"instances" must be a list of objects.')
-        if self.in_rows and not self._values:
-            raise RequestError('"instances" is empty.')
+    signature: str
+    in_rows: bool
+    values: Any
 
-    def arrays(
-        self, signature: SavedSignature, limits: Limits | None = None
-    ) -> dict[str, np.ndarray]:
+    @classmethod
+    def parse(cls, body: bytes) -> "PredictRequest":
+        """Reads the body of a request.
+
+        Args:
+            body: bytes. The body.
+
+        Raises:
+            RequestError: If it is not such a request.
+
+        Example:
+
+        >>> from tfmrc.serving.rest_values import PredictRequest
+        >>> PredictRequest.parse(b'{"instances": [{"question": "Who?"}]}').signature
+        'serving_default'
+        """
+        try:
+            request = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise RequestError(f"The body is not JSON: {error}") from error
+        if not isinstance(request, dict) or ("instances" in request) == ("inputs" in request):
+            raise RequestError('The body must be an object with either "instances" or "inputs".')
+        in_rows = "instances" in request
+        values = request["instances" if in_rows else "inputs"]
+        if in_rows and not (isinstance(values, list) and values):
+            raise RequestError('"instances" must be a list with an object for each example.')
+        # As in gRPC, "" is the default.
+        return cls(request.get("signature_name") or "serving_default", in_rows, values)
+
+    def arrays(self, signature: SavedSignature, limits: Limits) -> dict[str, np.ndarray]:
         """Returns the arrays of the inputs.
 
         Args:
             signature: `SavedSignature`. The signature.
-            limits: `Limits` or None. Limits of rows and of passages, also of those that the model
-                does not read. Default: None.
+            limits: `Limits`. Limits of rows and of passages, also of those that the model does not
+                read.
 
         Raises:
             RequestError: If they do not fit the signature, or are beyond the limits.
         """
-        inputs = self._inputs(signature)
-        if limits is not None:
-            limits.check_lists(inputs)
+        inputs = self._columns(list(signature.inputs))
+        for name, rows in inputs.items():
+            if isinstance(rows, list):
+                longest = max((len(row) for row in rows if isinstance(row, list)), default=0)
+                limits.check_shape(name, (len(rows), longest))
         return signature.arrays(inputs)
 
-    def _inputs(self, signature: SavedSignature) -> dict[str, Any]:
+    def _columns(self, names: list[str]) -> dict[str, Any]:
         """Returns the values of each input."""
-        values = self._values
-        single = next(iter(signature.inputs)) if len(signature.inputs) == 1 else None
-        if not self.in_rows:
-            if not isinstance(values, dict) or (single is not None and set(values) == {"b64"}):
-                if single is None:
-                    raise RequestError('"inputs" must be an object: a list for each input.')
-                values = {single: values}
-            return dict(values)
-        if single is not None and not any(
-            isinstance(item, dict) and set(item) != {"b64"} for item in values
+        values = self.values
+        examples = values if self.in_rows else [values]
+        objects = [example for example in examples if isinstance(example, dict)]
+        if len(names) == 1 and all(set(example) == {"b64"} for example in objects):
+            return {names[0]: values}
+        if len(objects) < len(examples) or any(
+            set(example) != set(objects[0]) for example in objects
         ):
-            return {single: values}
-        if not all(isinstance(item, dict) for item in values):
-            raise RequestError('"instances" must be a list of objects.')
-        for item in values:
-            if set(item) != set(values[0]):
-                raise RequestError("All instances must have the same inputs.")
-        return {name: [item[name] for item in values] for name in values[0]}
+            raise RequestError(
+                'An example of "instances" is an object with a value for each input, and "inputs" '
+                f"an object with a list for each. The inputs are {', '.join(names)}."
+            )
+        if not self.in_rows:
+            return dict(values)
+        return {name: [example[name] for example in values] for name in values[0]}
 
     def reply(self, outputs: Mapping[str, np.ndarray]) -> bytes:
         """Returns the body of the reply in the form of the request.
 
+        As in TensorFlow Serving, a single output has no name.
+
         Args:
             outputs: dict. The arrays of the outputs.
         """
-        if self.in_rows:
-            return json_of({"predictions": rows_of(outputs)})
-        return json_of({"outputs": columns_of(outputs)})
-
-
-def parse(body: bytes) -> Any:
-    """Returns the value of a JSON text.
-
-    Args:
-        body: bytes. The text.
-
-    Raises:
-        RequestError: If it is not JSON (NaN and infinities are not).
-    """
-
-    def refuse(name: str) -> NoReturn:
-        raise ValueError(f"{name} is no number of JSON")
-
-    try:
-        return json.loads(body, parse_constant=refuse)
-    except (ValueError, RecursionError) as error:
-        raise RequestError(f"The body is not JSON: {error}") from error
+        columns = {name: _lists(values) for name, values in outputs.items()}
+        single = next(iter(columns.values())) if len(columns) == 1 else None
+        if not self.in_rows:
+            return json_of({"outputs": columns if single is None else single})
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return json_of({"predictions": rows if single is None else single})
 
 
 def json_of(value: Any) -> bytes:
@@ -126,34 +117,8 @@ def json_of(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def columns_of(outputs: Mapping[str, np.ndarray]) -> Any:
-    """Returns outputs as nested lists; as TensorFlow Serving, a single one without its name.
-
-    Args:
-        outputs: dict. The arrays of the outputs.
-    """
-    columns = {name: _lists(values) for name, values in outputs.items()}
-    return next(iter(columns.values())) if len(columns) == 1 else columns
-
-
-def rows_of(outputs: Mapping[str, np.ndarray]) -> list[Any]:
-    """Returns outputs as one object per example; as TensorFlow Serving, a single one as its value.
-
-    Args:
-        outputs: dict. The arrays of the outputs.
-    """
-    columns = {name: _lists(values) for name, values in outputs.items()}
-    if len(columns) == 1:
-        (column,) = columns.values()
-        return list(column)
-    rows = zip(*columns.values(), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
 def _lists(values: np.ndarray) -> Any:
     if values.dtype != object:
         return values.tolist()
-    strings = [value.decode("utf-8", "replace") for value in values.ravel()]
-    array = np.empty(len(strings), dtype=object)
-    array[:] = strings
-    return array.reshape(values.shape).tolist()
+    texts = [value.decode("utf-8", "replace") for value in values.ravel()]
+    return np.array(texts, dtype=object).reshape(values.shape).tolist()

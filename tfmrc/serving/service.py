@@ -1,13 +1,14 @@
 """Processing of requests, the same for REST and gRPC."""
 
 import asyncio
+import hmac
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -61,19 +62,38 @@ class Service:
         manager: `ModelManager`. The models.
         limits: `Limits`. Limits of requests.
         metrics: `Metrics`. Metrics of the server.
+        api_key: str or None. Key that requests must have. Default: None.
     """
 
-    def __init__(self, manager: ModelManager, limits: Limits, metrics: Metrics):
+    def __init__(
+        self, manager: ModelManager, limits: Limits, metrics: Metrics, api_key: str | None = None
+    ):
         self.manager = manager
         self.limits = limits
         self.metrics = metrics
         self.stopping = False
-        self._running = 0
+        self.running = 0
+        self._api_key = api_key
 
-    @property
-    def ready(self) -> bool:
-        """True if a model is served and the server is not stopping."""
-        return not self.stopping and self.manager.ready
+    def check_key(self, headers: Mapping[str, str]) -> None:
+        """Raises a RequestError unless headers or metadata have the server's key.
+
+        Args:
+            headers: dict. The values by their lower-case names.
+
+        Raises:
+            RequestError: With status 401.
+        """
+        if self._api_key is None:
+            return
+        kind, _, key = headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer":
+            key = headers.get("x-api-key", "")
+        if not hmac.compare_digest(key.encode(), self._api_key.encode()):
+            raise RequestError(
+                "The request needs the server's key: `Authorization: Bearer KEY`, or `X-API-Key`.",
+                401,
+            )
 
     async def predict(
         self,
@@ -83,7 +103,6 @@ class Service:
         read: Callable[[SavedSignature], Arrays],
         *,
         version: int | None = None,
-        label: str | None = None,
         seconds: float | None = None,
     ) -> Arrays:
         """Computes a signature of a model.
@@ -94,7 +113,6 @@ class Service:
             signature: str. Name of the signature.
             read: callable. Function of the signature that returns the arrays of its inputs.
             version: int or None. The version. Default: None.
-            label: str or None. The label of the version. Default: None.
             seconds: float or None. Time that the client waits, if it is below the server's limit.
                 Default: None.
 
@@ -104,24 +122,22 @@ class Service:
         Raises:
             RequestError: If the request cannot be answered.
         """
-        if self._running >= self.limits.requests:
+        if self.running >= self.limits.requests:
             raise RequestError(
-                f"The server processes {self._running} requests already. Repeat the request later.",
+                f"The server processes {self.running} requests already. Repeat the request later.",
                 429,
             )
-        self._running += 1
+        self.running += 1
         try:
-            with self.manager.use(name, version, label) as used:
+            with self.manager.use(name, version) as used:
                 call.model, call.version = name, used.number
-                loaded = used.loaded
-                function = loaded.model.signature(signature)
+                function = used.loaded.model.signature(signature)
                 call.signature = signature
-                arrays = await offload(call.bytes_in, read, function)
-                self.limits.check(arrays)
-                call.rows = max((len(each) for each in arrays.values() if each.ndim), default=0)
-                future = asyncio.wrap_future(loaded.batcher.submit(signature, arrays))
-                most = self.limits.seconds
-                seconds = most if seconds is None else min(seconds, most)
+                arrays = await asyncio.to_thread(read, function)  # other requests are received
+                call.rows = max((len(array) for array in arrays.values() if array.ndim), default=0)
+                future = asyncio.wrap_future(used.loaded.batcher.submit(signature, arrays))
+                limit = self.limits.seconds
+                seconds = limit if seconds is None else min(seconds, limit)
                 try:
                     return await asyncio.wait_for(future, seconds)
                 except TimeoutError:
@@ -129,7 +145,7 @@ class Service:
                         f"The request took more than {seconds:g} seconds.", 504
                     ) from None
         finally:
-            self._running -= 1
+            self.running -= 1
 
     @contextmanager
     def record(self, call: Call) -> Iterator[None]:
@@ -148,32 +164,16 @@ class Service:
         finally:
             self.metrics.running.dec()
             seconds = time.perf_counter() - start
-            code = "OK" if call.status == 200 else RequestError("", call.status).grpc_code
             self.metrics.replies.labels(call.protocol, call.method, str(call.status)).inc()
             if call.method == "predict" and call.model:
+                code = "OK" if call.status == 200 else RequestError("", call.status).grpc_code
                 self.metrics.observe(call.model, code, seconds)
-            if ACCESS.isEnabledFor(logging.INFO):
-                ACCESS.info(access_line(call, seconds))
-
-
-def access_line(call: Call, seconds: float) -> str:
-    """Returns a line of the access log: a JSON object without texts of the request.
-
-    Args:
-        call: `Call`. The request's record.
-        seconds: float. Time from its arrival to its reply.
-
-    Example:
-
-    >>> from tfmrc.serving.service import Call, access_line
-    >>> line = access_line(Call("REST", "predict", model="hills", rows=2), 0.25)
-    >>> '"model": "hills"' in line and '"milliseconds": 250.0' in line
-    True
-    """
-    now = time.time()
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03}Z"
-    fields = {"time": stamp, **vars(call), "milliseconds": round(1000 * seconds, 3)}
-    return json.dumps({name: value for name, value in fields.items() if value not in ("", None)})
+            fields = {
+                "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                **vars(call),
+                "milliseconds": round(1000 * seconds, 3),
+            }
+            ACCESS.info(json.dumps({k: v for k, v in fields.items() if v not in ("", None)}))
 
 
 def unexpected(error: Exception) -> RequestError:
@@ -190,20 +190,3 @@ def unexpected(error: Exception) -> RequestError:
         trace = trace.tb_next
     LOGGER.error("A request failed with %s at %s", type(error).__name__, place)
     return RequestError(f"The server failed with {type(error).__name__}.", 500)
-
-
-#: Requests and replies above this size are parsed and written outside the event loop.
-SMALL = 2**16
-
-
-async def offload(size: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Returns the result of a function; for large values it is computed in another thread.
-
-    Args:
-        size: int. Bytes of the value.
-        function: callable. The function.
-        *arguments: Its arguments.
-    """
-    if size <= SMALL:
-        return function(*arguments)
-    return await asyncio.to_thread(function, *arguments)

@@ -1,9 +1,10 @@
 """The configuration files of TensorFlow Serving."""
 
+import json
 from os import PathLike
 from pathlib import Path
 
-from tfmrc.predictors.model_config import find_models
+from tfmrc.predictors.versions import find_models
 from tfmrc.utils.files import write_text
 
 __all__ = ["write_serving_config"]
@@ -11,6 +12,7 @@ __all__ = ["write_serving_config"]
 IMAGE = "tensorflow/serving:2.20.0"
 
 MODELS = "# The models of this folder, as tfmrc found them.\n"
+MODEL = '  config {{ name: {} base_path: {} model_platform: "tensorflow" }}\n'
 
 BATCHING = """\
 # Simultaneous requests are processed as one batch. All requests must have the same number of
@@ -51,9 +53,8 @@ def write_serving_config(
 ) -> tuple[Path, Path, Path]:
     """Writes `models.config`, `batching.config` and `compose.yaml` for all exports below a folder.
 
-    `compose.yaml` starts the official container of TensorFlow Serving with both files. `tfmrc
-    serve` reads them, too (`--models-config`, `--batching-config`). Those that it wrote before,
-    which their first line tells, are replaced.
+    `compose.yaml` starts the official container of TensorFlow Serving with both files. Those that
+    it wrote before, which their first line tells, are replaced.
 
     Args:
         folder: str or path. The folder with the exports `<name>/<version>/`.
@@ -68,26 +69,16 @@ def write_serving_config(
         FileExistsError: If it has a file of one of these names that tfmrc did not write.
         ValueError: If it holds no export.
     """
-    from google.protobuf import text_format
-    from tensorflow_serving.config.model_server_config_pb2 import ModelServerConfig
-
     folder = Path(folder).absolute()
     # Unlike `tfmrc serve`, TensorFlow Serving needs a folder <name>/<version>/ for each.
-    names = [
-        model.name
-        for model in find_models(folder)
-        if all(version.parents[1] == folder for version in model.found().values())
-    ]
+    names = [name for name, path in find_models(folder).items() if path.parent == folder]
+    names = [name for name in names if not (folder / name / "saved_model.pb").is_file()]
     if not names:
         raise ValueError(f"There is no <name>/<version>/saved_model.pb. Received: folder={folder}")
     base = served_from or str(folder)
-    config = ModelServerConfig()
-    for name in names:
-        config.model_config_list.config.add(
-            name=name, base_path=f"{base}/{name}", model_platform="tensorflow"
-        )
+    models = "".join(MODEL.format(*map(json.dumps, (name, f"{base}/{name}"))) for name in names)
     contents = {
-        "models.config": MODELS + text_format.MessageToString(config, as_utf8=True),
+        "models.config": f"{MODELS}model_config_list {{\n{models}}}\n",
         "batching.config": BATCHING,
         "compose.yaml": COMPOSE.format(image=IMAGE, base=base),
     }
@@ -95,8 +86,7 @@ def write_serving_config(
         _check_ours(folder / name, content)
     for name, content in contents.items():
         write_text(folder / name, content)
-    models, batching, compose = (folder / name for name in contents)
-    return models, batching, compose
+    return folder / "models.config", folder / "batching.config", folder / "compose.yaml"
 
 
 def _check_ours(path: Path, content: str) -> None:

@@ -1,6 +1,8 @@
-"""Text processing by graph operations: tokenizer, vocabulary, subwords, ids and strings."""
+"""Text processing by graph operations: tokenizer, vocabulary, subwords, ids and strings.
 
-from tfmrc.text.detokenize import join_words
-from tfmrc.text.subwords import Subwords, SubwordTokenizer
-from tfmrc.text.tokenizer import Tokenizer, Tokens
-from tfmrc.text.vocabulary import Vocabulary
+Names are imported lazily, so importing this package does not load TensorFlow.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,33 +1,41 @@
-"""Byte pair encoding of GPT-2 and RoBERTa, by graph operations."""
+"""Byte pair encoding of GPT-2 and RoBERTa, by graph operations, as `tokenizers` computes it."""
 
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
-import tensorflow_text as tf_text
 
+from tfmrc.text.code_points import (
+    NUM_CODES,
+    CodePoints,
+    CodePointTable,
+    member,
+    neighbours,
+    tables,
+    white_space,
+)
 from tfmrc.text.special_tokens import SpecialTokens
-
-if TYPE_CHECKING:
-    from tfmrc.text.byte_level_text import ByteLevelText
+from tfmrc.text.text_pieces import TextPieces, Words, assemble, spell, with_special
 
 VOCABULARY_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
-
-# The pre-tokenization pattern of GPT-2, for one word with at most one space before it.
-_SPLIT = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+"
+OTHER, LETTER, NUMBER, SPACE = range(4)
+CONTRACTIONS = ("s", "t", "re", "ve", "m", "ll", "d")
 
 
 class BytePairs(tf.Module):
-    """Splits words by byte pair encoding.
+    """Splits words or whole texts by byte pair encoding.
+
+    A word is a run of letters, of numbers or of other characters, with at most one space before
+    it; an English contraction after an apostrophe; or white space. The classes of characters are
+    measured from the package `tokenizers` (`tools/code_points.py`).
 
     A word is a sequence of bytes. The neighbouring pair with the lowest merge rank is merged until
-    no known pair remains. A preceding space belongs to the word; the first word of a text has
-    none. All words are merged in parallel, one pair per word and step. A lookup table in the graph
-    maps two ids to the rank of their merge.
+    no known pair remains. All words are merged in parallel, one pair per word and step. A lookup
+    table in the graph maps two ids to the rank of their merge.
 
     Args:
         vocabulary: dict from piece to id. Pieces are written in GPT-2's printable form of bytes.
@@ -71,6 +79,21 @@ class BytePairs(tf.Module):
             merged.append(self._ids[left + right])
         self._merged = np.array(merged or [0], np.int32)
         self._no_rank = len(keys)
+        classes = np.zeros(NUM_CODES, np.int32)
+        classes[member(tables()["letters"])] = LETTER
+        classes[member(tables()["numbers"])] = NUMBER
+        classes[white_space()] = SPACE
+        self._classes = CodePointTable(classes)
+        # Of each piece the number of bytes, and of spaces at both ends; the last row is for ids of
+        # special tokens beyond the vocabulary.
+        space = byte_characters()[ord(" ")]
+        self._sizes, self._leading, self._trailing = np.zeros((3, self._size + 1), np.int32)
+        for piece, index in self._ids.items():
+            self._sizes[index] = len(piece)
+            self._leading[index] = len(piece) - len(piece.lstrip(space))
+            self._trailing[index] = len(piece) - len(piece.rstrip(space))
+        if unknown in self._ids:  # which stands for one byte
+            self._sizes[self._ids[unknown]] = 1
         with tf.init_scope():
             self._ranks = tf.lookup.StaticHashTable(
                 tf.lookup.KeyValueTensorInitializer(
@@ -90,18 +113,85 @@ class BytePairs(tf.Module):
         Returns:
             int32 ragged `[N, pieces]`.
         """
-        words = tf.convert_to_tensor(words, tf.string)
-        text = tf.strings.join([tf.where(spaced, " ", ""), words])
-        parts = tf_text.regex_split(text, _SPLIT, _SPLIT)
-        return parts.with_values(self.cut_strings(parts.values)).merge_dims(1, 2)
+        texts = tf.strings.join([tf.where(spaced, " ", ""), tf.convert_to_tensor(words, tf.string)])
+        return self.tokenize(texts, SpecialTokens(())).ids
 
-    def cut_strings(self, strings: tf.Tensor) -> tf.RaggedTensor:
+    def _cut(self, strings: tf.Tensor) -> tf.RaggedTensor:
         """Merges the bytes of strings `[N]`, each as a whole, to pieces, int32 ragged `[N, ..]`."""
         letters = tf.strings.bytes_split(strings)
         codes = tf.io.decode_raw(letters.values, tf.uint8)
         codes = tf.reshape(tf.cast(codes, tf.int32), [-1])
         ids = letters.with_values(tf.gather(self._byte_ids, codes)).to_tensor(-1)
         return tf.RaggedTensor.from_tensor(self._merge(ids), padding=-1)
+
+    def tokenize(self, texts: Any, special_tokens: SpecialTokens) -> TextPieces:
+        """Returns the subwords of whole texts.
+
+        The offsets of a piece leave out its spaces at both ends, and cover whole characters, even
+        if it has only some of their bytes.
+
+        Args:
+            texts: string `[R]`, UTF-8.
+            special_tokens: `SpecialTokens`.
+        """
+        text = CodePoints.of(texts)
+        special = special_tokens.find(text)
+        # Of a special token one character stays, which has one piece.
+        source = tf.cast(tf.where(~special.inside | special.first)[:, 0], tf.int32)
+        is_special = tf.gather(special.first, source)
+        points = tf.where(is_special, ord("<"), tf.gather(text.points, source))
+        begins = self._word_begins(points, tf.gather(text.row, source), is_special)
+        first = tf.cast(tf.where(begins)[:, 0], tf.int32)
+        last = tf.pad(first, [[0, 1]], constant_values=tf.size(points))[1:] - 1
+        words = Words(first, last)
+        spelling = spell(points, words)
+        pieces = self._cut(spelling.strings)
+        sizes = tf.gather(self._sizes, pieces.values)
+        ends = tf.cumsum(sizes)
+        before = tf.gather(tf.pad(ends, [[1, 0]]), pieces.row_starts())
+        ends -= tf.gather(before, pieces.value_rowids())
+        starts, stops = pieces.with_values(ends - sizes), pieces.with_values(ends)
+        result = assemble(text, source, words, spelling, pieces, starts, stops)
+        return self._trimmed(with_special(result, text, special, trim=True))
+
+    def _word_begins(self, points: tf.Tensor, row: tf.Tensor, is_special: tf.Tensor) -> tf.Tensor:
+        """Returns True at the first character of each word, bool `[M]`."""
+        kind = tf.where(is_special, -1, self._classes.lookup(points))
+        # Parts of a text between special tokens are separate texts.
+        edge = row != neighbours(row, -1, -1)
+        edge |= is_special | neighbours(is_special, -1, False)
+        previous = tf.where(edge, -1, neighbours(kind, -1, -1))
+        following = tf.where(neighbours(edge, 1, True), -1, neighbours(kind, 1, -1))
+        begins = edge | (kind != previous)
+
+        # === Spaces: the last one of a run is separate, or begins the next word if it is " " ===
+        begins |= (kind == SPACE) & (following >= 0) & (following != SPACE)
+        begins &= edge | (kind == SPACE) | (neighbours(points, -1, -1) != ord(" "))
+
+        # === Contractions: at the start of a word without a space; the word ends after them ===
+        starts = begins & (points == ord("'")) & ~is_special
+        for ending in CONTRACTIONS:
+            match = starts
+            for step, letter in enumerate(ending, 1):
+                match &= (neighbours(points, step, -1) == ord(letter)) & ~neighbours(
+                    edge, step, True
+                )
+            for step in range(1, len(ending) + 1):
+                begins &= ~neighbours(match, -step, False)
+            begins |= neighbours(match, -len(ending) - 1, False)
+        return begins
+
+    def _trimmed(self, pieces: TextPieces) -> TextPieces:
+        """Leaves out the spaces at both ends of each piece."""
+        ids, starts, ends = pieces.ids.values, pieces.starts.values, pieces.ends.values
+        ids = tf.minimum(ids, self._size)
+        leading, trailing = tf.gather(self._leading, ids), tf.gather(self._trailing, ids)
+        starts = tf.minimum(starts + leading, ends)
+        shorter = tf.maximum(ends - trailing, starts)
+        ends = tf.where((trailing > 0) & (ends >= trailing), shorter, ends)
+        return pieces._replace(
+            starts=pieces.starts.with_values(starts), ends=pieces.ends.with_values(ends)
+        )
 
     @property
     def vocabulary(self) -> dict[str, int]:
@@ -146,12 +236,6 @@ class BytePairs(tf.Module):
     def merges(self) -> tuple[str, ...]:
         """The pairs of pieces, by rank."""
         return self._merges
-
-    def text_tokenizer(self, special_tokens: SpecialTokens) -> "ByteLevelText":
-        """Returns the tokenizer of whole texts with these pieces."""
-        from tfmrc.text.byte_level_text import ByteLevelText
-
-        return ByteLevelText(self, special_tokens)
 
     def id_of(self, piece: str) -> int:
         """Returns the id of a piece. Raises KeyError if there is none."""

@@ -1,23 +1,30 @@
 """The normalizers of `tokenizer.json`, as the package `tokenizers` computes them."""
 
-import unicodedata
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import tensorflow as tf
 
-from tfmrc.text.code_points import NUM_CODES, CodePointTable, member, tables
-from tfmrc.text.normalized import Characters, Replacements, neighbours
+from tfmrc.text.code_points import (
+    NUM_CODES,
+    Characters,
+    CodePointTable,
+    Replacements,
+    decomposed_hangul,
+    member,
+    neighbours,
+    tables,
+    white_space,
+    white_space_table,
+)
 from tfmrc.text.precompiled import Precompiled, read_rules
-from tfmrc.text.special_tokens import WHITE_SPACE
 
-__all__ = ["Step", "normalizers_of", "white_space"]
+__all__ = ["Step", "normalizers_of"]
 
 Step = Callable[[Characters], Characters]
 SPACES, LINES = " {2,}", r"\s{2,}|[\n\r\t]"
 _VOWELS_AND_TAILS = [(0x1161, 0x1175), (0x11A8, 0x11C2)]  # of Hangul
-_HANGUL = (0xAC00, 0xD7A3)
 
 
 def normalizers_of(config: Mapping[str, Any] | None) -> list[Step]:
@@ -27,51 +34,28 @@ def normalizers_of(config: Mapping[str, Any] | None) -> list[Step]:
         config: dict or None. The value in `tokenizer.json`.
 
     Raises:
-        ValueError: A component is not followed here.
+        ValueError: A component is not supported.
 
     Example:
         >>> from tfmrc.text.normalizers import normalizers_of
         >>> len(normalizers_of({"type": "Sequence", "normalizers": [{"type": "Lowercase"}]}))
         1
     """
-    try:
-        return _steps(_flat(config))
-    except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"A normalizer is damaged: {error!r}. Received: {str(config)[:200]}"
-        ) from error
-
-
-def white_space() -> np.ndarray:
-    """Returns which code points are white space, bool `[0x110000]`."""
-    result = member(tables()["spaces"])
-    result[[32, *WHITE_SPACE]] = True
-    return result
-
-
-def _steps(parts: list[Mapping[str, Any]]) -> list[Step]:
-    # NFKD alone would reorder marks; without them it replaces single characters.
-    types = [part.get("type") for part in parts]
+    parts = _flat(config)
+    types = [part["type"] for part in parts]
     steps: list[Step] = []
     for number, (kind, part) in enumerate(zip(types, parts, strict=True)):
+        # NFKD alone would reorder marks; without them it replaces single characters.
         if kind == "NFKD" and types[number + 1 : number + 2] == ["StripAccents"]:
             continue
-        accents = member(tables()["accents"])
         if kind == "StripAccents":
-            replaced = _changes("nfkd") if types[number - 1 : number] == ["NFKD"] else {}
-            replaced |= {int(code): chr(code) for code in np.flatnonzero(accents)}
-            steps.append(
-                Replacements({
-                    code: "".join(c for c in text if not accents[ord(c)])
-                    for code, text in replaced.items()
-                })
-            )  # fmt: skip
+            steps.append(_strip_accents(after_nfkd=types[number - 1 : number] == ["NFKD"]))
         elif kind == "Lowercase":
             steps.append(Replacements(_changes("lowercase")))
         elif kind == "NFC":
             steps.append(Composition())
         elif kind == "Strip":
-            steps.append(Strip(bool(part["strip_left"]), bool(part["strip_right"])))
+            steps.append(Strip(part["strip_left"], part["strip_right"]))
         elif kind == "Precompiled":
             steps.append(Precompiled(read_rules(part["precompiled_charsmap"])))
         elif kind == "Replace":
@@ -84,20 +68,26 @@ def _steps(parts: list[Mapping[str, Any]]) -> list[Step]:
 def _flat(config: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
     if config is None:
         return []
-    if config.get("type") == "Sequence":
-        return [part for each in config["normalizers"] for part in _flat(each)]
+    if config["type"] == "Sequence":
+        return [part for inner in config["normalizers"] for part in _flat(inner)]
     return [config]
 
 
 def _changes(name: str) -> dict[int, str]:
-    result = {int(code): text for code, text in tables()[name].items()}
-    if name == "nfkd":
-        codes = range(_HANGUL[0], _HANGUL[1] + 1)
-        result |= {code: unicodedata.normalize("NFD", chr(code)) for code in codes}
-    return result
+    return {int(code): text for code, text in tables()[name].items()}
 
 
-def _refuse(part: Mapping[str, Any]) -> None:
+def _strip_accents(after_nfkd: bool) -> Step:
+    accents = member(tables()["accents"])
+    replaced = {code: chr(code) for code in np.flatnonzero(accents).tolist()}
+    if after_nfkd:
+        replaced = _changes("nfkd") | decomposed_hangul() | replaced
+    return Replacements(
+        {code: "".join(c for c in text if not accents[ord(c)]) for code, text in replaced.items()}
+    )
+
+
+def _refuse(part: Mapping[str, Any]) -> NoReturn:
     raise ValueError(
         "A normalizer must be Precompiled, NFC, NFKD before StripAccents, StripAccents, Lowercase, "
         f"Strip, or Replace of {SPACES!r}, {LINES!r} or a string by one character. "
@@ -110,11 +100,9 @@ def _replace(part: Mapping[str, Any]) -> Step:
     text = pattern.get("String", "")
     repeated = len(text) == 2 and text[0] == text[1]
     overlaps = any(text[-size:] == text[:size] for size in range(1, len(text)))
-    if len(content) != 1:
-        _refuse(part)
-    if pattern.get("Regex") in (SPACES, LINES):
+    if len(content) == 1 and pattern.get("Regex") in (SPACES, LINES):
         return Runs(pattern["Regex"], content)
-    if len(text) < 2 or (overlaps and not repeated):
+    if len(content) != 1 or len(text) < 2 or (overlaps and not repeated):
         _refuse(part)
     return Literal(text, content)
 
@@ -124,10 +112,9 @@ class Strip:
 
     def __init__(self, left: bool, right: bool):
         self._sides = [True] * left + [False] * right
-        self._space = CodePointTable(white_space())
 
     def __call__(self, characters: Characters) -> Characters:
-        other = self._space.lookup(characters.points) == 0
+        other = white_space_table().lookup(characters.points) == 0
         result = characters
         for left in self._sides:
             # The number of other characters up to each one, within its text.

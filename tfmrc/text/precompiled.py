@@ -7,8 +7,15 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tfmrc.text.code_points import NUM_CODES, CodePointTable, member, tables
-from tfmrc.text.normalized import Characters, neighbours
+from tfmrc.text.code_points import (
+    NUM_CODES,
+    Characters,
+    CodePointTable,
+    code_point_sizes,
+    member,
+    neighbours,
+    tables,
+)
 
 __all__ = ["Precompiled", "read_rules"]
 
@@ -25,38 +32,28 @@ def read_rules(charsmap: str) -> dict[str, str]:
     Args:
         charsmap: str. In base64: the size of a double-array trie (Darts), the trie, and the
             replacements, each with a zero byte after it.
-
-    Raises:
-        ValueError: The map is damaged.
     """
+    data = base64.b64decode(charsmap)
+    (size,) = struct.unpack_from("<I", data)
+    units = np.frombuffer(data, "<u4", size // 4, 4).astype(np.int64)
+    replacements = data[4 + size :]
     labels = np.arange(1, 256)
     rules = {}
-    try:
-        data = base64.b64decode(charsmap, validate=True)
-        (size,) = struct.unpack_from("<I", data)
-        units = np.frombuffer(data, "<u4", size // 4, 4).astype(np.int64)
-        replacements = data[4 + size :]
-        nodes = [(b"", _children(0, int(units[0])))]
-        num_nodes = 0
-        while nodes:
-            num_nodes += 1
-            if num_nodes > len(units):
-                raise ValueError("its trie has a cycle")
-            key, base = nodes.pop()
-            positions = base ^ labels
-            inside = positions < len(units)
-            matches = inside & (units[np.where(inside, positions, 0)] & 0x800000FF == labels)
-            for label in labels[matches].tolist():
-                unit, longer = int(units[base ^ label]), key + bytes([label])
-                children = _children(base ^ label, unit)
-                if unit >> 8 & 1:
-                    begin = int(units[children]) & 0x7FFFFFFF
-                    end = replacements.index(0, begin)
-                    rules[longer.decode()] = replacements[begin:end].decode()
-                if len(longer) < SHORT - 1:
-                    nodes.append((longer, children))
-    except (ValueError, IndexError, struct.error) as error:
-        raise ValueError(f"precompiled_charsmap is damaged: {error}") from error
+    nodes = [(b"", _children(0, int(units[0])))]
+    while nodes:
+        key, base = nodes.pop()
+        positions = base ^ labels
+        inside = positions < len(units)
+        matches = inside & (units[np.where(inside, positions, 0)] & 0x800000FF == labels)
+        for label in labels[matches].tolist():
+            unit, longer = int(units[base ^ label]), key + bytes([label])
+            children = _children(base ^ label, unit)
+            if unit >> 8 & 1:
+                begin = int(units[children]) & 0x7FFFFFFF
+                end = replacements.index(0, begin)
+                rules[longer.decode()] = replacements[begin:end].decode()
+            if len(longer) < SHORT - 1:
+                nodes.append((longer, children))
     return rules
 
 
@@ -80,7 +77,7 @@ class Precompiled:
 
     Example:
         >>> import tensorflow as tf
-        >>> from tfmrc.text.normalized import Characters
+        >>> from tfmrc.text.code_points import Characters
         >>> from tfmrc.text.precompiled import Precompiled
         >>> text = tf.zeros([3], tf.int32)
         >>> letters = Characters(tf.constant([233, 0x301, 97]), tf.range(3), text)
@@ -162,9 +159,8 @@ class Precompiled:
         joins |= (points == LINE_FEED) & (neighbours(points, -1, -1) == CARRIAGE_RETURN)
         joins &= text == neighbours(text, -1, -1)
         cluster = tf.cumsum(_int(~joins)) - 1
-        sizes = tf.searchsorted(tf.constant([0x80, 0x800, 0x10000]), points, side="right") + 1
-        num_bytes = tf.math.segment_sum(sizes, cluster)
-        count = tf.math.segment_sum(tf.ones_like(sizes), cluster)
+        num_bytes = tf.math.segment_sum(code_point_sizes(points), cluster)
+        count = tf.math.segment_sum(tf.ones_like(cluster), cluster)
         short = tf.gather((num_bytes < SHORT) & (count > 1), cluster)
 
         single = self._single.lookup(points)

@@ -1,13 +1,12 @@
 """Special tokens of pretrained encoders that a text itself contains."""
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from tfmrc.text.code_points import CodePoints, CodePointTable, member, tables
-
-WHITE_SPACE = (0x0B, 0x0C, 0x85)  # in addition to the spaces of `tables`
+from tfmrc.text.code_points import CodePoints, white_space_table
 
 
 class SpecialMatches(NamedTuple):
@@ -36,8 +35,8 @@ class SpecialTokens:
 
     Args:
         tokens: iterable of dict. `content` (str), `id` (int), `lstrip` and `normalized` (bool,
-            False if missing). A normalized token is found after normalization, which only
-            `tfmrc.text.unigram_text.UnigramText` does.
+            False if missing). `tfmrc.text.unigram_pieces.UnigramPieces` finds a normalized token
+            after normalization.
 
     Raises:
         ValueError: Two tokens can overlap in a text.
@@ -51,27 +50,33 @@ class SpecialTokens:
     """
 
     def __init__(self, tokens: Iterable[Mapping[str, Any]]):
+        names = {"content": "", "id": 0, "lstrip": False, "normalized": False}
         self._tokens = [
-            {"content": each["content"], "id": each["id"], "lstrip": bool(each.get("lstrip"))}
-            | ({"normalized": True} if each.get("normalized") else {})
-            for each in tokens
+            {name: token.get(name) or default for name, default in names.items()}
+            for token in tokens
         ]
-        contents = [each["content"] for each in self._tokens]
-        for one in contents:
-            for other in contents:
-                shared = any(one[-n:] == other[:n] for n in range(1, min(len(one), len(other))))
-                if not one or shared or (one != other and one in other):
-                    raise ValueError(
-                        "Special tokens that overlap are not supported. "
-                        f"Received: {one!r} and {other!r}"
-                    )
-        spaces = member(tables()["spaces"])
-        spaces[[32, *WHITE_SPACE]] = True
-        self._spaces = CodePointTable(spaces)
+        contents = [token["content"] for token in self._tokens]
+        for one, other in itertools.product(contents, contents):
+            shared = any(one[-n:] == other[:n] for n in range(1, min(len(one), len(other))))
+            if not one or shared or (one != other and one in other):
+                raise ValueError(
+                    "Special tokens that overlap are not supported. "
+                    f"Received: {one!r} and {other!r}"
+                )
 
     def get_config(self) -> list[dict[str, Any]]:
         """Returns the tokens."""
-        return [dict(each) for each in self._tokens]
+        return [dict(token) for token in self._tokens]
+
+    def divided(self, normalize: Callable[[str], str]) -> "tuple[SpecialTokens, SpecialTokens]":
+        """Returns the tokens of texts, and those of normalized texts as they are found there."""
+        given = [token for token in self._tokens if not token["normalized"]]
+        normalized = [
+            {**token, "content": normalize(token["content"])}
+            for token in self._tokens
+            if token["normalized"]
+        ]
+        return SpecialTokens(given), SpecialTokens(normalized)
 
     def find(self, text: CodePoints) -> SpecialMatches:
         """Returns the matches in the code points of some strings."""
@@ -91,9 +96,9 @@ class SpecialTokens:
                 match &= padded[offset : offset + size] == code
             positions = tf.cast(tf.where(match)[:, 0], tf.int32)
             begins = self._with_spaces(text, positions) if token["lstrip"] else positions
-            ids = _put(ids, begins, token["id"])
-            first = _put(first, begins, True)
-            last = _put(last, positions + width - 1, True)
+            ids = _assigned(ids, begins, token["id"])
+            first = _assigned(first, begins, True)
+            last = _assigned(last, positions + width - 1, True)
             spaces = tf.tensor_scatter_nd_update(spaces, begins[:, None], positions - begins)
             ones = tf.ones_like(positions)
             depth = tf.tensor_scatter_nd_add(depth, begins[:, None], ones)
@@ -102,7 +107,7 @@ class SpecialTokens:
 
     def _with_spaces(self, text: CodePoints, positions: tf.Tensor) -> tf.Tensor:
         """Returns the start of the white space before each position."""
-        is_space = self._spaces.lookup(text.points) > 0
+        is_space = white_space_table().lookup(text.points) > 0
         # A run of white space begins after a character that is none, or with its string.
         begins = ~is_space | (text.index == 0)
         stops = tf.cast(tf.where(begins)[:, 0], tf.int32)
@@ -113,6 +118,6 @@ class SpecialTokens:
         return tf.where(inner, start, positions)
 
 
-def _put(values: tf.Tensor, positions: tf.Tensor, value: Any) -> tf.Tensor:
+def _assigned(values: tf.Tensor, positions: tf.Tensor, value: Any) -> tf.Tensor:
     filling = tf.fill(tf.shape(positions), tf.constant(value, values.dtype))
     return tf.tensor_scatter_nd_update(values, positions[:, None], filling)

@@ -11,15 +11,14 @@ import tensorflow as tf
 from tfmrc.text.byte_pairs import BytePairs
 from tfmrc.text.layout import has_static_shapes, longest, parts_of_rows
 from tfmrc.text.pickling import Pickled
-from tfmrc.text.sentence_pieces import SentencePieces
 from tfmrc.text.special_tokens import SpecialTokens
 from tfmrc.text.text_pieces import TextPieces
 from tfmrc.text.unigram_pieces import UnigramPieces
 from tfmrc.text.word_pieces import WordPieces
 
 CONFIG_FILE = "subwords.json"
-_KINDS = {kind.kind: kind for kind in (WordPieces, BytePairs, SentencePieces, UnigramPieces)}
-Pieces = WordPieces | BytePairs | SentencePieces | UnigramPieces
+_KINDS = {kind.kind: kind for kind in (WordPieces, BytePairs, UnigramPieces)}
+Pieces = WordPieces | BytePairs | UnigramPieces
 Tensors = dict[str, tf.Tensor]
 
 
@@ -71,7 +70,7 @@ class SubwordTokenizer(Pickled, tf.Module):
     passage in every window, is truncated to half of the positions, and belongs to the first window.
 
     Args:
-        pieces: `WordPieces`, `BytePairs`, `SentencePieces` or `UnigramPieces`.
+        pieces: `WordPieces`, `BytePairs` or `UnigramPieces`.
         cls_id: int. Id of the first subword of a sequence.
         sep_id: int. Id of the subword that ends a text.
         pad_id: int. Id of padding.
@@ -128,7 +127,6 @@ class SubwordTokenizer(Pickled, tf.Module):
         self.num_separators = num_separators
         self.segments = segments
         self._special = SpecialTokens(special_tokens)
-        self._text_tokenizer: Any = None  # built when it is needed
 
     @property
     def special_tokens(self) -> list[dict[str, Any]]:
@@ -145,20 +143,10 @@ class SubwordTokenizer(Pickled, tf.Module):
             `tfmrc.text.text_pieces.TextPieces`.
 
         Raises:
-            ValueError: The pieces are those of a SentencePiece model without `tokenizer.json`.
-            tf.errors.InvalidArgumentError: A text cannot be followed exactly (see
-                `tfmrc.text.bert_text.BertText.tokenize` and
-                `tfmrc.text.unigram_text.UnigramText.tokenize`).
+            tf.errors.InvalidArgumentError: A text has combining marks that are not supported (see
+                `tokenize` of the pieces).
         """
-        if isinstance(self.pieces, SentencePieces):
-            raise ValueError(
-                "Whole texts are split into WordPiece, byte pairs or the Unigram model of a "
-                "tokenizer.json; a SentencePiece model alone does not say how texts are divided. "
-                f"Received: {self!r}"
-            )
-        if self._text_tokenizer is None:
-            self._text_tokenizer = self.pieces.text_tokenizer(self._special)
-        return self._text_tokenizer.tokenize(texts)
+        return self.pieces.tokenize(texts, self._special)
 
     def cut(self, words: Any, spaced: Any = None) -> Subwords:
         """Splits the words of texts into subwords.
@@ -291,16 +279,9 @@ class SubwordTokenizer(Pickled, tf.Module):
 
     def get_config(self) -> dict[str, Any]:
         """Returns the configuration; `save_assets` saves the vocabulary."""
-        return {
-            "cls_id": self.cls_id,
-            "sep_id": self.sep_id,
-            "pad_id": self.pad_id,
-            "length": self.length,
-            "overlap": self.overlap,
-            "num_separators": self.num_separators,
-            "segments": self.segments,
-            "special_tokens": self.special_tokens,
-        }
+        names = ("cls_id", "sep_id", "pad_id", "length", "overlap", "num_separators", "segments")
+        config = {name: getattr(self, name) for name in names}
+        return {**config, "special_tokens": self.special_tokens}
 
     def save_assets(self, folder: str | Path) -> None:
         """Writes the configuration and the vocabulary to a folder, which is created."""
@@ -322,17 +303,9 @@ class SubwordTokenizer(Pickled, tf.Module):
         Args:
             folder: str or path.
             **changes: Arguments that replace the saved ones, such as `length`.
-
-        Raises:
-            ValueError: The kind of subwords is unknown.
         """
         folder = Path(folder)
         config = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
-        if config["kind"] not in _KINDS:
-            raise ValueError(
-                f"The kind of subwords must be one of {sorted(_KINDS)}. "
-                f"Received: kind={config['kind']!r} in {folder / CONFIG_FILE}"
-            )
         pieces = _KINDS[config["kind"]].from_assets(folder, **config["pieces"])
         return cls(pieces, **{**config["windows"], **changes})
 

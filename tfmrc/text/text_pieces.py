@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from tfmrc.text.code_points import CodePoints
+from tfmrc.text.code_points import CodePoints, code_point_sizes
 from tfmrc.text.special_tokens import SpecialMatches
 
 
@@ -67,8 +67,7 @@ def spell(points: tf.Tensor, words: Words) -> Spelling:
         tf.gather(points, inside.values), lengths, validate=False
     )
     strings, index = tf.unique(tf.strings.unicode_encode(characters, "UTF-8"))
-    sizes = tf.searchsorted(tf.constant([0x80, 0x800, 0x10000]), points, side="right") + 1
-    bytes_before = tf.pad(tf.cumsum(tf.cast(sizes, tf.int64)), [[1, 0]])
+    bytes_before = tf.pad(tf.cumsum(tf.cast(code_point_sizes(points), tf.int64)), [[1, 0]])
     return Spelling(strings, index, bytes_before)
 
 

@@ -1,39 +1,60 @@
-"""Pieces of a Unigram model in `tokenizer.json`, by graph operations."""
+"""SentencePiece's Unigram of words and texts, as the package `tokenizers` computes it."""
 
+import base64
 import json
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
+from tfmrc.text.code_points import (
+    Characters,
+    CodePoints,
+    code_point_sizes,
+    neighbours,
+    white_space_table,
+)
+from tfmrc.text.normalizers import normalizers_of
 from tfmrc.text.special_tokens import SpecialTokens
+from tfmrc.text.text_pieces import Spelling, TextPieces, Words, assemble, spell
 from tfmrc.text.unigram import Unigram
-from tfmrc.text.unigram_text import UnigramText
-
-__all__ = ["UnigramPieces"]
 
 FILE_NAME = "unigram.json"
+SPACE, META_SPACE = ord(" "), ord("▁")
+INERT = 0x10FFFF  # stands for the characters of special tokens; no character, so no rule has it
+METASPACE = {"type": "Metaspace", "replacement": "▁"}
+Json = Mapping[str, Any]
 
 
 class UnigramPieces(tf.Module):
-    """Splits words into the pieces of a Unigram model, as XLM-RoBERTa, DeBERTa and ALBERT do.
+    """Splits words or whole texts into the pieces of a Unigram model.
+
+    XLM-RoBERTa, DeBERTa and ALBERT have such models. What is between special tokens is normalized,
+    split at white space if the pre-tokenizer does so, and each space becomes `▁`, which begins a
+    word. A `▁` is also put before each part. It has the offsets of the next character.
+
+    tensorflow-text's kernel of SentencePiece is not used: it adds scores in float32, so that equal
+    splits, such as those of repeated letters, have other winners than in the package `tokenizers`,
+    and it refuses pieces with a NUL.
 
     Args:
         vocabulary: list of (str, float). The pieces with their scores; the index is the id.
         unknown_id: int. Id of unknown characters.
         normalizer: dict or None. The value in `tokenizer.json`. Default: None.
-        pre_tokenizer: dict. The value in `tokenizer.json`. Default: None, `Metaspace`.
+        pre_tokenizer: dict. The value in `tokenizer.json`: `Metaspace`, or a sequence of
+            `WhitespaceSplit` and `Metaspace`. Default: None, `Metaspace`.
 
     Raises:
-        ValueError: A component is damaged or not followed here.
+        ValueError: A component is not supported.
 
     Example:
         >>> from tfmrc.text.unigram_pieces import UnigramPieces
         >>> pieces = UnigramPieces([("<unk>", 0.0), ("▁owl", -3.0), ("owl", -4.0)], 0)
         >>> pieces.cut(["owl", "owl", "x"], [True, False, False]).to_list()
         [[1], [2], [0]]
+
+    Reference: Kudo and Richardson 2018.
     """
 
     kind = "unigram"
@@ -43,25 +64,68 @@ class UnigramPieces(tf.Module):
         self,
         vocabulary: Sequence[tuple[str, float]],
         unknown_id: int,
-        normalizer: Mapping[str, Any] | None = None,
-        pre_tokenizer: Mapping[str, Any] | None = None,
+        normalizer: Json | None = None,
+        pre_tokenizer: Json | None = None,
     ):
         super().__init__(name=self.kind)
-        _check(vocabulary, unknown_id)
         self._model = Unigram(vocabulary, unknown_id)
+        pre_tokenizer = pre_tokenizer or METASPACE
         # As text, because a module would wrap its dicts and lists.
         self._json = json.dumps(
             {
                 "unknown_id": unknown_id,
                 "normalizer": normalizer,
-                "pre_tokenizer": pre_tokenizer or {"type": "Metaspace", "replacement": "▁"},
+                "pre_tokenizer": pre_tokenizer,
                 "vocabulary": [*map(list, vocabulary)],
             },
             ensure_ascii=False,
         )
         self._ids = {piece: index for index, (piece, _) in enumerate(vocabulary)}
         self._size = len(vocabulary)
-        self._words = self.text_tokenizer(SpecialTokens([]))
+        self._steps = tuple(normalizers_of(normalizer))
+        self._splits, self._prepends = _rules(pre_tokenizer)
+
+    @classmethod
+    def from_sentencepiece(
+        cls,
+        model: bytes,
+        lowercase: bool = False,
+        strip_accents: bool = False,
+        fairseq_ids: bool = False,
+    ) -> "UnigramPieces":
+        """Returns the pieces of a SentencePiece model.
+
+        Args:
+            model: bytes. Content of the model file.
+            lowercase: bool. Whether to convert words to lower case first (ALBERT). Default: False.
+            strip_accents: bool. Whether to remove accents first (ALBERT). Default: False.
+            fairseq_ids: bool. Whether to use the ids of XLM-RoBERTa: one more than the model's,
+                with the unknown piece at 3. Default: False.
+
+        Raises:
+            ImportError: `sentencepiece` is missing.
+        """
+        try:
+            from sentencepiece import sentencepiece_model_pb2 as messages
+        except ImportError as error:
+            raise ImportError(
+                "A SentencePiece model needs the package sentencepiece: pip install tfmrc[encoders]"
+            ) from error
+        proto = messages.ModelProto.FromString(model)  # type: ignore[attr-defined]
+        vocabulary = [(piece.piece, piece.score) for piece in proto.pieces]
+        unknown_id = proto.trainer_spec.unk_id
+        if fairseq_ids:
+            special = [(name, 0.0) for name in ("<s>", "<pad>", "</s>", "<unk>")]
+            vocabulary, unknown_id = special + vocabulary[3:], 3
+        steps: list[Json] = []
+        if strip_accents:
+            steps += [{"type": "NFKD"}, {"type": "StripAccents"}]
+        if lowercase:
+            steps.append({"type": "Lowercase"})
+        if charsmap := proto.normalizer_spec.precompiled_charsmap:
+            encoded = base64.b64encode(charsmap).decode()
+            steps.append({"type": "Precompiled", "precompiled_charsmap": encoded})
+        return cls(vocabulary, unknown_id, {"type": "Sequence", "normalizers": steps})
 
     def cut(self, words: Any, spaced: Any) -> tf.RaggedTensor:
         """Splits words into pieces.
@@ -73,14 +137,87 @@ class UnigramPieces(tf.Module):
         Returns:
             int32 ragged `[N, pieces]`.
         """
-        return self._words.tokenize(words, tf.convert_to_tensor(spaced)).ids
+        return self.tokenize(words, SpecialTokens(()), tf.convert_to_tensor(spaced)).ids
 
-    def text_tokenizer(self, special_tokens: SpecialTokens) -> UnigramText:
-        """Returns the tokenizer of whole texts with these pieces."""
-        components = self.components()
-        return UnigramText(
-            self._model, components["normalizer"], components["pre_tokenizer"], special_tokens
+    def tokenize(self, texts: Any, special_tokens: SpecialTokens, spaced: Any = True) -> TextPieces:
+        """Returns the subwords of whole texts.
+
+        Args:
+            texts: string `[R]`, UTF-8.
+            special_tokens: `SpecialTokens`.
+            spaced: bool or bool `[R]`. Whether a space precedes the text. Default: True.
+
+        Raises:
+            tf.errors.InvalidArgumentError: A text has combining marks that are not supported.
+        """
+        text = CodePoints.of(texts)
+        with tf.init_scope():
+            given, normalized = special_tokens.divided(self._normalized_string)
+        special = given.find(text)
+        begins = (text.index == 0) | special.first
+        begins |= special.inside != neighbours(special.inside, -1, False)
+        points = tf.where(special.inside, INERT, text.points)
+        characters = Characters(points, tf.range(tf.size(points)), tf.cumsum(_int(begins)))
+        points, source, part = self._normalized(characters)
+        is_special = tf.gather(special.inside, source)
+        ids = tf.gather(special.ids, source)
+
+        # === Special tokens of normalized text ===
+        index = tf.range(tf.size(part)) - tf.searchsorted(part, part)
+        later = normalized.find(CodePoints(points, part, index, text.num_rows))
+        begins = (index == 0) | later.first
+        begins |= later.inside != neighbours(later.inside, -1, False)
+        points = tf.where(later.inside, INERT, points)
+        is_special |= later.inside
+        ids = tf.maximum(ids, later.ids)
+
+        # === Words ===
+        white = (white_space_table().lookup(points) > 0) & self._splits
+        part = tf.cumsum(_int(begins) + _int(white))
+        points = tf.where(points == SPACE, META_SPACE, points)
+        points, source, part, ids, is_special = (
+            tf.boolean_mask(field, ~white) for field in (points, source, part, ids, is_special)
         )
+        begins = part != neighbours(part, -1, -1)
+        spaced = tf.broadcast_to(spaced, text.num_rows[None])
+        prepended = begins & ~is_special & (points != META_SPACE) & self._prepends
+        prepended &= tf.gather(spaced, tf.gather(text.row, source))
+        begins |= points == META_SPACE
+        origin = tf.repeat(tf.range(tf.size(points)), 1 + _int(prepended))
+        is_new = tf.gather(prepended, origin) & (origin != neighbours(origin, -1, -1))
+        is_old = tf.gather(prepended, origin) & ~is_new
+        points = tf.where(is_new, META_SPACE, tf.gather(points, origin))
+        source, ids = tf.gather(source, origin), tf.gather(ids, origin)
+        firsts = _int(tf.where(tf.gather(begins, origin) & ~is_old)[:, 0])
+        lasts = tf.pad(firsts, [[0, 1]], constant_values=tf.size(points))[1:] - 1
+        words = Words(firsts, lasts)
+
+        # === Pieces ===
+        spelling = spell(points, words)
+        special_ids = tf.gather(ids, firsts)
+        return assemble(text, source, words, spelling, *self._cut(spelling), special_ids)
+
+    def _cut(self, spelling: Spelling) -> tuple[tf.RaggedTensor, ...]:
+        """Returns the pieces of the strings, and their first and last bytes."""
+        codes = tf.strings.unicode_decode(spelling.strings, "UTF-8")
+        pieces, *characters = self._model.split(codes)
+        before = tf.pad(tf.cumsum(code_point_sizes(codes.values)), [[1, 0]])
+        first = tf.gather(codes.row_starts(), pieces.value_rowids())
+        offsets = (
+            tf.gather(before, tf.cast(first, tf.int32) + field.values) - tf.gather(before, first)
+            for field in characters
+        )
+        return pieces, *map(pieces.with_values, offsets)
+
+    def _normalized(self, characters: Characters) -> Characters:
+        for step in self._steps:
+            characters = step(characters)
+        return characters
+
+    def _normalized_string(self, string: str) -> str:
+        text = CodePoints.of([string])
+        characters = self._normalized(Characters(text.points, text.index, text.row))
+        return "".join(map(chr, characters.points.numpy()))
 
     def id_of(self, piece: str) -> int:
         """Returns the id of a piece. Raises KeyError if there is none."""
@@ -104,26 +241,27 @@ class UnigramPieces(tf.Module):
         (Path(folder) / FILE_NAME).write_text(self._json, encoding="utf-8")
 
     @classmethod
-    def from_assets(cls, folder: str | Path, **config: Any) -> "UnigramPieces":
+    def from_assets(cls, folder: str | Path) -> "UnigramPieces":
         """Loads the pieces from a folder of `save_assets`."""
-        text = (Path(folder) / FILE_NAME).read_text(encoding="utf-8")
-        return cls(**json.loads(text), **config)
+        return cls(**json.loads((Path(folder) / FILE_NAME).read_text(encoding="utf-8")))
 
 
-def _check(vocabulary: Any, unknown_id: Any) -> None:
-    for index, entry in enumerate(vocabulary):
-        if not (
-            isinstance(entry, Sequence)
-            and len(entry) == 2
-            and isinstance(entry[0], str)
-            and isinstance(entry[1], (int, float))
-            and math.isfinite(entry[1])
-        ):
-            raise ValueError(
-                "A piece of a Unigram model must be a string and a finite score. "
-                f"Received: vocabulary[{index}]={str(entry)[:80]}"
-            )
-    if not isinstance(unknown_id, int) or not 0 <= unknown_id < len(vocabulary):
+def _rules(pre_tokenizer: Json) -> tuple[bool, bool]:
+    """Returns whether white space splits texts, and whether parts begin with `▁`."""
+    parts = pre_tokenizer.get("pretokenizers") or [pre_tokenizer]
+    types, last = [part.get("type") for part in parts], parts[-1]
+    scheme = "always" if last.get("add_prefix_space", True) else "never"
+    scheme = last.get("prepend_scheme", scheme)
+    known = types in (["Metaspace"], ["WhitespaceSplit", "Metaspace"])
+    known &= last.get("replacement") == "▁" and last.get("split", True)
+    if not known or scheme not in ("always", "never"):
         raise ValueError(
-            f"unk_id must be an id of the {len(vocabulary)} pieces. Received: {unknown_id!r}"
+            "A pre_tokenizer must be Metaspace, or WhitespaceSplit and Metaspace, with split=True "
+            "and the prepend_scheme 'always' or 'never'. "
+            f"Received: {str(pre_tokenizer)[:300]}"
         )
+    return types[0] == "WhitespaceSplit", scheme == "always"
+
+
+def _int(values: tf.Tensor) -> tf.Tensor:
+    return tf.cast(values, tf.int32)

@@ -4,12 +4,13 @@ from tfmrc.training.base import compile_arguments, only_outputs, register_traini
 from tfmrc.training.callbacks.best_checkpoint import BestCheckpoint
 from tfmrc.training.callbacks.checkpoint import Checkpoint
 from tfmrc.training.callbacks.csv_log import CsvLog
-from tfmrc.training.callbacks.ema_weights import EMAWeights, ema_weights, load_weights, save_weights
+from tfmrc.training.callbacks.ema_weights import EMAWeights, ema_weights
 from tfmrc.training.callbacks.non_finite import NonFiniteError, StopOnNonFinite
 from tfmrc.training.callbacks.progress import Progress
 from tfmrc.training.callbacks.save_on_interrupt import SaveOnInterrupt, TrainingInterrupted
 from tfmrc.training.callbacks.standard import callbacks
 from tfmrc.training.callbacks.time_limit import TimeLimit
+from tfmrc.training.callbacks.weights_file import load_weights, save_weights
 from tfmrc.training.daanet import daanet
 from tfmrc.training.distillation import Distillation
 from tfmrc.training.distribution import replicas

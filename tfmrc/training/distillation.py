@@ -97,10 +97,6 @@ class Distillation(Model):
         weight: float. Weight of the soft targets beside the labels. Default: 1.
         temperature: float. Temperature of both distributions. Default: 1.
 
-    Raises:
-        ValueError: The models differ in their inputs, they have no spans, or a number is not above
-            0.
-
     Example:
         >>> from tfmrc import encoders, models, training
         >>> student, teacher = (
@@ -123,10 +119,6 @@ class Distillation(Model):
         temperature: float = 1.0,
         name: str = "distillation",
     ):
-        check_teacher(student, teacher)
-        for option, value in (("weight", weight), ("temperature", temperature)):
-            if not value > 0:
-                raise ValueError(f"`{option}` must be above 0. Received: {option}={value}")
         teacher = renamed_copy(teacher, "teacher")
         teacher.trainable = False
         inputs = {
@@ -140,19 +132,3 @@ class Distillation(Model):
         self.student = student
         self.teacher = teacher
         self.dtype_policy = student.dtype_policy
-
-
-def check_teacher(student: keras.Model, teacher: keras.Model) -> None:
-    """Raises a ValueError unless a model can teach another one."""
-    for role, model in (("student", student), ("teacher", teacher)):
-        if not isinstance(model.output, dict) or set(model.output) != set(SPAN):
-            raise ValueError(
-                f"A {role} must find spans, as ExtractiveReader and SAN do. "
-                f"Received: {role}={type(model).__name__}"
-            )
-    ours, theirs = ({name: t.shape for name, t in m.input.items()} for m in (student, teacher))
-    if ours != theirs:
-        raise ValueError(
-            "Student and teacher must read the same inputs. "
-            f"Received: {sorted(ours.items())} and {sorted(theirs.items())}"
-        )

@@ -1,5 +1,6 @@
 """Weighted votes over the answers of several models."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 
@@ -28,9 +29,6 @@ def vote(
     Returns:
         One of `answers`, in the spelling of the model with the largest weight.
 
-    Raises:
-        ValueError: If there is no answer, the number of weights differs, or one is negative.
-
     Example:
 
     >>> from tfmrc.training import vote
@@ -41,21 +39,12 @@ def vote(
 
     Reference: Nishida et al. 2019, section 4.1: six runs, weighted majority vote.
     """
-    weights = [1.0] * len(answers) if weights is None else list(weights)
-    if not answers or len(weights) != len(answers) or any(not w >= 0 for w in weights):
-        raise ValueError(
-            "`vote` needs at least one answer and for each a weight that is not negative. "
-            f"Received: {len(answers)} answers, weights={weights}"
-        )
-    sums: dict[str, float] = {}
-    heaviest: dict[str, tuple[float, str]] = {}
+    weights = [1.0] * len(answers) if weights is None else weights
+    sums: Counter[str] = Counter()
     for answer, weight in zip(answers, weights, strict=True):
-        name = key(answer)
-        sums[name] = sums.get(name, 0.0) + weight
-        if name not in heaviest or weight > heaviest[name][0]:
-            heaviest[name] = (weight, answer)
-    winner = max(sums, key=lambda name: (sums[name], heaviest[name][0]))
-    return heaviest[winner][1]
+        sums[key(answer)] += weight  # type: ignore[assignment]
+    best = max(range(len(answers)), key=lambda model: (sums[key(answers[model])], weights[model]))
+    return answers[best]
 
 
 def vote_all(
@@ -74,19 +63,10 @@ def vote_all(
     Returns:
         One answer per question.
 
-    Raises:
-        ValueError: If the models answered different numbers of questions.
-
     Example:
 
     >>> from tfmrc.training import vote_all
     >>> vote_all([["a", "x"], ["b", "x"], ["b", "y"]])
     ['b', 'x']
     """
-    counts = {len(model) for model in answers}
-    if len(counts) > 1:
-        raise ValueError(
-            "All models must answer the same questions. "
-            f"Received: numbers of answers={[len(model) for model in answers]}"
-        )
     return [vote(row, weights, key=key) for row in zip(*answers, strict=True)]

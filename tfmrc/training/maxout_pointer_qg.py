@@ -70,9 +70,6 @@ def maxout_pointer_qg(
     Returns:
         `{"optimizer": ..., "loss": {part: ...}, "loss_weights": {part: ...}}`.
 
-    Raises:
-        ValueError: A number is not positive.
-
     Example:
 
     >>> from tfmrc import training
@@ -119,9 +116,6 @@ def halvings(
         first_epoch: int. The first epoch of half the rate, counted from 1. Default: 8.
         every: int. Epochs from one halving to the next. Default: 2.
 
-    Raises:
-        ValueError: A number is not positive.
-
     Example:
 
     >>> from tfmrc.training.maxout_pointer_qg import halvings
@@ -129,16 +123,6 @@ def halvings(
     >>> [round(float(rate(10 * epoch)), 4) for epoch in range(6)]
     [0.1, 0.1, 0.05, 0.05, 0.025, 0.025]
     """
-    numbers = {
-        "learning_rate": learning_rate,
-        "steps": steps,
-        "steps_per_epoch": steps_per_epoch,
-        "first_halving": first_epoch,
-        "halving_every": every,
-    }
-    for name, value in numbers.items():
-        if not value > 0:
-            raise ValueError(f"`{name}` must be positive. Received: {name}={value}")
     first = steps_per_epoch * (first_epoch - 1)
     starts = [first, *range(first + steps_per_epoch * every, steps, steps_per_epoch * every)]
     # Keras' boundary is the last step of the higher rate.

@@ -64,9 +64,6 @@ def san(
     Returns:
         `{"optimizer": ..., "loss": {"begin": ..., "end": ...}, "loss_weights": {...}}`.
 
-    Raises:
-        ValueError: If `steps` or `steps_per_epoch` is below 1, or a halving has no update.
-
     Example:
 
     >>> from tfmrc import training
@@ -93,11 +90,6 @@ def san(
         )
         return arguments_of(model, optimizer, losses)
     decay_steps = round(epoch_length(steps, steps_per_epoch, EPOCHS) * epochs_per_halving)
-    if decay_steps < 1:
-        raise ValueError(
-            "A halving must come after one update at least. Received: "
-            f"steps_per_epoch={steps_per_epoch}, epochs_per_halving={epochs_per_halving}"
-        )
     schedule = keras.optimizers.schedules.ExponentialDecay(
         0.002 if learning_rate is None else learning_rate, decay_steps, 0.5, staircase=True
     )

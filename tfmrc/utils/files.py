@@ -1,14 +1,24 @@
 """Files: read with clear errors, written beside their target and renamed, so never half written."""
 
+import errno
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["check_links", "read_json", "replacing", "restore", "version_of", "write_text"]
+__all__ = [
+    "check_links",
+    "check_space",
+    "read_json",
+    "replacing",
+    "restore",
+    "version_of",
+    "write_text",
+]
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -132,3 +142,32 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def check_space(path: str | os.PathLike[str], size: int) -> None:
+    """Raises an OSError if the disk cannot take a file of a size.
+
+    HDF5 may end the process with a segmentation fault on a full disk, so it is checked before.
+
+    Args:
+        path: str or path. The file that is about to be written; its folder exists.
+        size: int. Number of bytes.
+
+    Example:
+
+    >>> check_space("x.h5", 10**18)
+    Traceback (most recent call last):
+    ...
+    OSError: [Errno 28] The file needs 953,674,316,406.2 MiB, and the disk has ... 'x.h5'
+    """
+    folder = Path(path).parent
+    free = shutil.disk_usage(folder).free
+    if free < size:
+        raise OSError(
+            errno.ENOSPC,
+            f"The file needs {size / 2**20:,.1f} MiB, and the disk has {free / 2**20:,.1f} MiB "
+            "left. Nothing was written; free some space and start the same program again",
+            os.fspath(path),
+        )
+    with tempfile.TemporaryFile(dir=folder) as file:  # a limit of the size of files
+        file.truncate(size)

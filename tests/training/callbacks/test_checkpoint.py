@@ -1,3 +1,5 @@
+"""The state of a training: saved, restored, and refused where it does not fit."""
+
 import keras
 import numpy as np
 import pytest
@@ -5,39 +7,53 @@ import tensorflow as tf
 
 from tests.training import toy
 from tfmrc import training
-from tfmrc.training.callbacks import (
-    checkpoint as checkpoint_module,
-    progress as progress_module,
-    time_limit as time_limit_module,
-)
-from tfmrc.training.callbacks.state_file import BrokenStateError, read_state
+from tfmrc.training.callbacks import progress as progress_module, time_limit as time_limit_module
 
 
-def fit(folder, epochs, seed=1, callbacks=(), units=None, graph=False, stateful=(), **arguments):
+def fit(folder, epochs, seed=1, callbacks=(), graph=False, frozen=(), stateful=(), **options):
     """Trains a small model; eagerly, which takes a fifth of the time, unless `graph`."""
     model = toy.model(dropout=0.2, seed=seed)
-    if units is not None:
-        keras.utils.set_random_seed(seed)
-        inputs = keras.Input((2,))
-        model = keras.Model(inputs, keras.layers.Dense(units)(inputs))
-        model.compile(training.AdamW(0.1), "mse")
-        data = (np.ones((4, 2)), np.ones((4, units)))
-        x, y = data
-    else:
-        model.compile(
-            **training.masque(steps=40, learning_rate=0.03, warmup_steps=2, ema=0.9, model=model),
-            run_eagerly=not graph,
-        )
-        x, y = toy.dataset(4), None
-    checkpoint = training.Checkpoint(folder, callbacks=stateful, **arguments)
+    for name in frozen:
+        model.get_layer(name).trainable = False
+    arguments = training.masque(steps=40, learning_rate=0.03, warmup_steps=2, ema=0.9, model=model)
+    model.compile(**arguments, run_eagerly=not graph)
+    checkpoint = training.Checkpoint(folder, callbacks=stateful, **options)
     history = model.fit(
-        x, y, epochs=epochs, shuffle=False, verbose=0, callbacks=[*callbacks, checkpoint]
+        toy.dataset(4), epochs=epochs, shuffle=False, verbose=0, callbacks=[*callbacks, checkpoint]
     )
     return model, history, checkpoint
 
 
+def fit_small(folder, epochs=2, x=None, units=1, optimizer=None, execution=1, stop=None, **options):
+    """Trains one dense layer; KeyboardInterrupt after the batch `stop` of its second epoch."""
+    inputs = keras.Input((2,))
+    model = keras.Model(inputs, keras.layers.Dense(units, kernel_initializer="ones")(inputs))
+    optimizer = optimizer or training.AdamW(0.1)
+    model.compile(optimizer, "mse", steps_per_execution=execution, run_eagerly=execution == 1)
+    checkpoint = training.Checkpoint(folder, every_steps=1)
+
+    class Stop(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if checkpoint.epoch == 1 and batch == stop:
+                raise KeyboardInterrupt
+
+    x = rows(8) if x is None else x
+    model.fit(x, epochs=epochs, verbose=0, callbacks=[checkpoint, Stop()], **options)
+    return model, checkpoint
+
+
+def rows(count):
+    values = np.random.default_rng(2).normal(size=(count, 1, 2)).astype("float32")
+    return tf.data.Dataset.from_tensor_slices((values, values.sum(-1, keepdims=True) * 3))
+
+
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
+
+
+def assert_equal_weights(first, second):
+    for one, two in zip(first.get_weights(), second.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, two)
 
 
 class Stop(keras.callbacks.Callback):
@@ -53,150 +69,138 @@ class Stop(keras.callbacks.Callback):
             raise KeyboardInterrupt
 
 
+class Keep(keras.callbacks.Callback):
+    """Keeps the model of a `fit` that is broken off."""
+
+    def __init__(self, models):
+        super().__init__()
+        self.models = models
+
+    def on_train_begin(self, logs=None):
+        self.models.append(self.model)
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    """Model and history of three epochs."""
+    return fit(tmp_path_factory.mktemp("unbroken"), 3)[:2]
+
+
 def test_steps_between_checkpoints_and_how_many_are_kept(tmp_path):
-    fit(tmp_path, 2, every_steps=3, keep=10)
-    assert names(tmp_path) == [
-        "step-0000000003-00000.npz",
-        "step-0000000004-00001.npz",
-        "step-0000000007-00001.npz",
-        "step-0000000008-00002.npz",
-    ]
+    tmp_path.joinpath(".step-0000000001-00000.npz.part").write_bytes(b"left by a kill")
+    seen = []
+    watch = keras.callbacks.LambdaCallback(
+        on_train_batch_begin=lambda batch, logs: seen.append(names(tmp_path))
+    )
+    fit(tmp_path, 2, every_steps=3, callbacks=[watch])
+    assert seen[0] == [] and seen[3] == ["step-0000000003-00000.npz"]
+    assert names(tmp_path) == ["step-0000000007-00001.npz", "step-0000000008-00002.npz"]
     fit(tmp_path, 3, every_steps=None)
     assert names(tmp_path) == ["step-0000000008-00002.npz", "step-0000000012-00003.npz"]
 
 
-def test_a_checkpoint_is_read_once_for_its_properties(tmp_path, monkeypatch):
-    _, _, checkpoint = fit(tmp_path, 1, every_steps=3)
-    read = []
-    monkeypatch.setattr(
-        checkpoint_module, "read_state", lambda path: read.append(path) or read_state(path)
-    )
-    for _ in range(2):
-        assert (checkpoint.step, checkpoint.epoch, checkpoint.step_in_epoch) == (4, 1, 0)
-    assert len(read) == 1
-    checkpoint.newest.unlink()
-    assert (checkpoint.step, checkpoint.epoch, checkpoint.step_in_epoch) == (3, 0, 3)
-    assert len(read) == 2
-
-
-def test_seconds_between_checkpoints(tmp_path):
-    fit(tmp_path, 1, every_steps=None, every_seconds=1e-9, keep=10)
-    assert len(names(tmp_path)) == 5  # after each of the four steps, and after the epoch
-
-
-def test_more_epochs_go_on_where_the_run_stands(tmp_path):
-    unbroken, history, _ = fit(tmp_path / "one", 4, graph=True)
-    fit(tmp_path / "two", 2, graph=True)
-    resumed, resumed_history, checkpoint = fit(tmp_path / "two", 4, seed=77, graph=True)
-    for one, two in zip(unbroken.get_weights(), resumed.get_weights(), strict=True):
-        np.testing.assert_array_equal(one, two)
+@pytest.mark.parametrize("frozen", [(), ("words", "hidden")])
+def test_more_epochs_go_on_where_the_run_stands(tmp_path, frozen):
+    """In graphs, where the seeds of dropout are variables too."""
+    options = {"graph": True, "frozen": frozen}
+    whole, history, _ = fit(tmp_path / "one", 3, **options)
+    fit(tmp_path / "two", 1, **options)
+    resumed, resumed_history, checkpoint = fit(tmp_path / "two", 3, seed=77, **options)
+    assert_equal_weights(whole, resumed)
+    for one, two in zip(whole.optimizer.variables, resumed.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(np.array(one), np.array(two))
     assert resumed_history.history == history.history
-    assert resumed_history.epoch == [0, 1, 2, 3]
-    assert (checkpoint.epoch, checkpoint.step) == (4, 16)
+    assert resumed_history.epoch == [0, 1, 2]
+    assert (checkpoint.epoch, checkpoint.step) == (3, 12)
 
 
-def test_one_model_fitted_twice_with_one_callback(tmp_path):
-    unbroken, _, _ = fit(tmp_path / "one", 3)
-    model, _, checkpoint = fit(tmp_path / "two", 1)
+def test_one_model_fitted_twice_with_one_callback(tmp_path, unbroken):
+    model, _, checkpoint = fit(tmp_path, 1)
     model.fit(toy.dataset(4), epochs=3, shuffle=False, verbose=0, callbacks=[checkpoint])
-    for one, two in zip(unbroken.get_weights(), model.get_weights(), strict=True):
-        np.testing.assert_array_equal(one, two)
+    assert_equal_weights(unbroken[0], model)
     model.fit(toy.dataset(4), epochs=1, shuffle=False, verbose=0)  # without it: a run of its own
     assert checkpoint.step == 12
-
-
-def test_a_model_whose_resumed_run_was_broken_off_trains_another_run_from_its_start(tmp_path):
-    model, _, checkpoint = fit(tmp_path, 2)
     with pytest.raises(KeyboardInterrupt):
-        model.fit(toy.dataset(4), epochs=3, verbose=0, callbacks=[Stop(2, 1), checkpoint])
-    assert model.fit(toy.dataset(4), epochs=2, verbose=0).epoch == [0, 1]
+        model.fit(toy.dataset(4), epochs=4, verbose=0, callbacks=[Stop(3, 1), checkpoint])
+    assert model.fit(toy.dataset(4), epochs=1, verbose=0).epoch == [0]
 
 
-def test_interrupted_epoch_counts_its_steps_and_its_losses_once(tmp_path):
-    _, unbroken, _ = fit(tmp_path / "one", 2)
+def test_a_model_whose_resumed_run_was_broken_off_twice(tmp_path, unbroken):
     with pytest.raises(KeyboardInterrupt):
-        fit(tmp_path / "two", 2, callbacks=[Stop(1, 3)], every_steps=1)
+        fit(tmp_path, 3, callbacks=[Stop(1, 3)], every_steps=1)
+    with pytest.raises(KeyboardInterrupt):  # before the steps of the first time are passed over
+        fit(tmp_path, 3, callbacks=[Keep(models := []), Stop(1, 1)], every_steps=1)
+    checkpoint = training.Checkpoint(tmp_path)
+    models[0].fit(toy.dataset(4), epochs=3, shuffle=False, verbose=0, callbacks=[checkpoint])
+    assert_equal_weights(unbroken[0], models[0])
+
+
+def test_interrupted_epoch_counts_its_steps_and_its_losses_once(tmp_path, unbroken):
+    with pytest.raises(KeyboardInterrupt):
+        fit(tmp_path, 3, callbacks=[Stop(1, 3)], every_steps=1)
     seen = []
     count = keras.callbacks.LambdaCallback(
         on_train_batch_end=lambda batch, logs: seen.append(batch)
     )
-    _, resumed, _ = fit(tmp_path / "two", 2, seed=5, callbacks=[count], every_steps=1)
-    assert seen == [0, 1, 2, 3]  # three of them idle: progress shows the true place in the epoch
-    assert resumed.history == unbroken.history
+    resumed, history, _ = fit(tmp_path, 3, seed=5, callbacks=[count], every_steps=1)
+    assert seen == [0, 1, 2, 3] * 2  # three of them idle: progress shows the true place
+    assert_equal_weights(unbroken[0], resumed)
+    assert history.history == unbroken[1].history
 
 
-def test_broken_checkpoint_is_passed_over(tmp_path):
-    fit(tmp_path, 2)
-    newest = sorted(tmp_path.iterdir())[-1]
-    newest.write_bytes(newest.read_bytes()[:500])
-    with pytest.warns(UserWarning, match="Skipping a broken checkpoint"):
-        assert training.Checkpoint(tmp_path).epoch == 1
-    unbroken = fit(tmp_path / "other", 3)[0]
-    with pytest.warns(UserWarning, match="Skipping"):
-        resumed = fit(tmp_path, 3, seed=4)[0]
-    for one, two in zip(unbroken.get_weights(), resumed.get_weights(), strict=True):
-        np.testing.assert_array_equal(one, two)
+def test_accumulated_gradients_are_resumed(tmp_path):
+    def run(folder, **options):
+        sgd = training.SGD(0.01, gradient_accumulation_steps=3)
+        return fit_small(folder, optimizer=sgd, shuffle=False, **options)[0]
 
-
-def test_a_run_that_passed_over_a_broken_checkpoint_knows_its_own(tmp_path):
+    whole = run(tmp_path / "one")
     with pytest.raises(KeyboardInterrupt):
-        fit(tmp_path, 2, callbacks=[Stop(1, 3)], every_steps=3)
-    newest = sorted(tmp_path.iterdir())[-1]
-    assert newest.name == "step-0000000007-00001.npz"
-    newest.write_bytes(newest.read_bytes()[:-1])
-    checkpoint = training.Checkpoint(tmp_path, every_steps=1, keep=1)
-    model = toy.model(dropout=0.2)
-    model.compile(**training.masque(steps=8, warmup_steps=2, model=model), run_eagerly=True)
-    with pytest.warns(UserWarning, match="Skipping"):
-        assert checkpoint.step == 4
-        with pytest.raises(KeyboardInterrupt):
-            model.fit(toy.dataset(4), epochs=2, verbose=0, callbacks=[Stop(1, 1), checkpoint])
-    assert checkpoint.newest.name == "step-0000000005-00001.npz" and checkpoint.step == 5
-    assert names(tmp_path) == [checkpoint.newest.name, f"{newest.name}.broken"]
+        run(tmp_path / "two", stop=4)
+    assert_equal_weights(whole, run(tmp_path / "two"))
 
 
-def test_a_flipped_bit_is_passed_over_whatever_it_breaks(tmp_path):
-    fit(tmp_path, 2)
+@pytest.mark.parametrize("damage", ["cut", "bits", "empty"])
+def test_a_damaged_checkpoint_is_passed_over(tmp_path, unbroken, damage):
+    fit(tmp_path, 2, every_steps=3)
     newest = sorted(tmp_path.iterdir())[-1]
     whole = newest.read_bytes()
-    # The flags and the method of compression in the archive's first header: RuntimeError and
-    # NotImplementedError of `zipfile`.
-    for place, bit in ((6, 0), (6, 5), (8, 1), (8, 7), (len(whole) - 70, 3), (len(whole) // 2, 0)):
-        changed = bytearray(whole)
-        changed[place] ^= 1 << bit
-        newest.write_bytes(bytes(changed))
-        with pytest.warns(UserWarning, match="Skipping a broken checkpoint"):
-            assert training.Checkpoint(tmp_path).epoch == 1
+    damaged = {"cut": [whole[:500]], "empty": [b""]}.get(damage)
+    if damaged is None:  # in an array, and in the header of a member
+        places = [whole.index(b"NUMPY") + 2, len(whole) // 2, whole.rindex(b"PK\x01\x02") + 10]
+        damaged = [whole[:n] + bytes([whole[n] ^ 1]) + whole[n + 1 :] for n in places]
+    for content in damaged:
+        newest.write_bytes(content)
+        with pytest.warns(UserWarning, match="Skipping a damaged checkpoint: .*cannot be read"):
+            checkpoint = training.Checkpoint(tmp_path)
+            assert (checkpoint.epoch, checkpoint.step, checkpoint.step_in_epoch) == (1, 7, 3)
+    with pytest.warns(UserWarning, match="Skipping"):
+        resumed, _, checkpoint = fit(tmp_path, 3, seed=4, every_steps=1)
+    assert_equal_weights(unbroken[0], resumed)
+    assert newest.with_name(f"{newest.name}.broken").exists() and checkpoint.step == 12
 
 
-def test_only_broken_checkpoints_are_an_error(tmp_path):
+def test_only_damaged_checkpoints_are_an_error(tmp_path):
     tmp_path.joinpath("step-0000000001-00000.npz").write_bytes(b"nothing")
-    with (
-        pytest.warns(UserWarning),
-        pytest.raises(BrokenStateError, match="None of the checkpoints"),
-    ):
+    with pytest.warns(UserWarning), pytest.raises(ValueError, match="None of the checkpoints"):
         training.Checkpoint(tmp_path).step  # noqa: B018
 
 
-def test_half_written_files_are_removed(tmp_path):
-    tmp_path.joinpath(".step-0000000001-00000.npz.tmp").write_bytes(b"half")
-    fit(tmp_path, 1)
-    assert not any(name.startswith(".") for name in names(tmp_path))
-
-
-def test_checkpoint_of_another_model(tmp_path):
-    fit(tmp_path, 1, units=3)
-    with pytest.raises(ValueError, match=r"shape \(2, 3\) where .*kernel has \(2, 4\)"):
-        fit(tmp_path, 2, units=4)
-
-
-def test_checkpoint_with_the_states_of_other_callbacks(tmp_path):
+def test_a_checkpoint_of_another_training_is_refused(tmp_path):
+    fit_small(tmp_path / "dense", 1)
+    for options, words in (
+        ({"units": 3}, r"model with a variable 0 of shape \(2, 3\), \(2, 1\) in the checkpoint"),
+        ({"optimizer": keras.optimizers.SGD(0.1)}, "another model or optimizer.*optimizer with"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            fit_small(tmp_path / "dense", 2, **options)
     best = training.BestCheckpoint(tmp_path / "best.weights.h5", "loss")
-    limit = training.TimeLimit(None)
-    fit(tmp_path / "run", 1, callbacks=[best, limit], stateful=[best])
-    for given in ([], [limit], [best, limit]):
-        with pytest.raises(ValueError, match=r"states of other callbacks.*\['BestCheckpoint'\]"):
-            fit(tmp_path / "run", 2, stateful=given)
+    fit(tmp_path / "toy", 1, callbacks=[best], stateful=[best])
+    for options, words in (
+        ({"frozen": ("words",), "stateful": [best]}, "Other layers are frozen"),
+        ({"stateful": []}, "argument"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            fit(tmp_path / "toy", 2, **options)
 
 
 def test_run_that_was_stopped_early_stays_stopped(tmp_path):
@@ -207,38 +211,33 @@ def test_run_that_was_stopped_early_stays_stopped(tmp_path):
     first, history, _ = fit(tmp_path, 5, callbacks=[StopAfter()])
     again, history_again, _ = fit(tmp_path, 5, seed=3)
     assert history.epoch == history_again.epoch == [0, 1]
-    for one, two in zip(first.get_weights(), again.get_weights(), strict=True):
-        np.testing.assert_array_equal(one, two)
+    assert_equal_weights(first, again)
+
+
+def limited(folder, minutes, epochs, every_steps=500, callbacks=lambda checkpoint: []):
+    """Trains on endless data, epochs of eight batches, with a time limit."""
+    batches = tf.data.Dataset.from_tensors((np.ones((4, 2)), np.ones((4, 3)))).repeat()
+    limit = training.TimeLimit(minutes)
+    inputs = keras.Input((2,))
+    model = keras.Model(inputs, keras.layers.Dense(3)(inputs))
+    model.compile(training.AdamW(0.1), "mse", run_eagerly=True)
+    checkpoint = training.Checkpoint(folder, every_steps, callbacks=[limit])
+    history = model.fit(
+        checkpoint.dataset(batches.skip), epochs=epochs, steps_per_epoch=8, verbose=0,
+        shuffle=False, callbacks=[*callbacks(checkpoint), limit, checkpoint],
+    )  # fmt: skip
+    return history.epoch, checkpoint.step, limit.seconds_per_step
 
 
 def test_run_that_a_time_limit_ended_goes_on_with_a_greater_one(tmp_path):
-    import tensorflow as tf
-
-    batches = tf.data.Dataset.from_tensors((np.ones((4, 2)), np.ones((4, 3)))).repeat()
-
-    def limited(minutes, epochs):
-        limit = training.TimeLimit(minutes)
-        inputs = keras.Input((2,))
-        model = keras.Model(inputs, keras.layers.Dense(3)(inputs))
-        model.compile(training.AdamW(0.1), "mse", run_eagerly=True)
-        checkpoint = training.Checkpoint(tmp_path, callbacks=[limit])
-        history = model.fit(
-            checkpoint.dataset(batches.skip), epochs=epochs, steps_per_epoch=4, verbose=0,
-            shuffle=False, callbacks=[limit, checkpoint],
-        )  # fmt: skip
-        return history.epoch, checkpoint.step
-
-    assert limited(1e-9, 3) == ([0], 1)
-    assert limited(1e-9, 3) == ([0], 1), "the same limit"
-    assert limited(60.0, 3) == ([0, 1, 2], 9)
-    assert limited(None, 3) == ([0, 1, 2], 9), "ended by itself"
+    assert limited(tmp_path, 1e-9, 3)[:2] == ([0], 1)
+    assert limited(tmp_path, 1e-9, 3)[:2] == ([0], 1), "the same limit"
+    assert limited(tmp_path, 60.0, 3)[:2] == ([0, 1, 2], 17)
+    assert limited(tmp_path, None, 3)[:2] == ([0, 1, 2], 17), "ended by itself"
 
 
 def test_steps_and_times_of_a_run_that_was_killed_within_an_epoch(tmp_path, capsys, monkeypatch):
     """`fit` counts the steps before the checkpoint again, in no time."""
-    import tensorflow as tf
-
-    batches = tf.data.Dataset.from_tensors((np.ones((4, 2)), np.ones((4, 3)))).repeat()
 
     class Clock:
         seconds = 0.0
@@ -262,144 +261,50 @@ def test_steps_and_times_of_a_run_that_was_killed_within_an_epoch(tmp_path, caps
             if batch + 1 == self.last:
                 raise KeyboardInterrupt
 
-    def run(last=None):
-        limit = training.TimeLimit(None)
-        inputs = keras.Input((2,))
-        model = keras.Model(inputs, keras.layers.Dense(3)(inputs))
-        model.compile(training.AdamW(0.1), "mse", run_eagerly=True)
-        checkpoint = training.Checkpoint(tmp_path, every_steps=5, callbacks=[limit])
-        idle = checkpoint.step_in_epoch
-        progress = training.Progress(1.5, first_step=checkpoint.step - idle, steps=8)
-        model.fit(
-            checkpoint.dataset(batches.skip), epochs=1, steps_per_epoch=8, verbose=0,
-            shuffle=False, callbacks=[Steps(idle, last), progress, limit, checkpoint],
-        )  # fmt: skip
-        return limit.seconds_per_step, checkpoint.step
+    def callbacks(last):
+        def made(checkpoint):
+            idle = checkpoint.step_in_epoch
+            progress = training.Progress(1.5, first_step=checkpoint.step - idle, steps=8)
+            return [Steps(idle, last), progress]
+
+        return made
 
     with pytest.raises(KeyboardInterrupt):
-        run(last=7)
+        limited(tmp_path, None, 1, 5, callbacks(last=7))
     capsys.readouterr()
-    assert run() == (2.0, 8)
+    assert limited(tmp_path, None, 1, 5, callbacks(last=None))[1:] == (8, 2.0)
     lines = [line.split(",")[0] for line in capsys.readouterr().out.splitlines()]
     assert lines == ["step 6 of 8", "step 7 of 8", "step 8 of 8"]
 
 
 def test_standard_callbacks(tmp_path):
-    run = training.callbacks(tmp_path, tensorboard=False, patience=1, every_steps=2)
+    run = training.callbacks(tmp_path, patience=1, every_steps=2)
     model = toy.model()
-    model.compile(
-        **training.masque(steps=40, learning_rate=0.03, warmup_steps=2, ema=0.9, model=model),
-        run_eagerly=True,
-    )
-    x, y, weight = next(toy.batches(1, seed=4))
+    arguments = training.masque(steps=40, learning_rate=0.03, warmup_steps=2, ema=0.9, model=model)
+    model.compile(**arguments, run_eagerly=True)
+    validation = next(toy.batches(1, seed=4))
     model.fit(
-        toy.dataset(4),
-        epochs=2,
-        shuffle=False,
-        verbose=0,
-        validation_data=(x, y, weight),
+        toy.dataset(4), epochs=2, shuffle=False, verbose=0, validation_data=validation,
         callbacks=run,
-    )
-    assert sorted(p.name for p in tmp_path.iterdir()) == [
-        "best.weights.h5",
-        "checkpoints",
-        "log.csv",
-    ]
+    )  # fmt: skip
+    assert names(tmp_path) == ["best.weights.h5", "checkpoints", "log.csv"]
     assert run.best.best_epoch in (0, 1)
     assert run.checkpoint.epoch == 2
     bare = training.callbacks(tmp_path, ema_weights=False, monitor=None)
     assert type(bare.ema_weights) is type(bare.best) is keras.callbacks.Callback
 
 
-@pytest.mark.parametrize(
-    "arguments, word",
-    [({"every_steps": 0}, "every_steps=0"), ({"every_seconds": -1}, "every_seconds=-1"),
-     ({"keep": 0}, "keep=0")],
-)  # fmt: skip
-def test_what_makes_no_sense_is_refused(tmp_path, arguments, word):
-    with pytest.raises(ValueError, match=f"Received: {word}"):
-        training.Checkpoint(tmp_path, **arguments)
-
-
-def _in_executions_of_four(folder, x, last=None, per_execution=4, **options):
-    """Trains two epochs of a small model; the run is killed after batch `last` of the second."""
-    inputs = keras.Input((2,))
-    model = keras.Model(inputs, keras.layers.Dense(1, kernel_initializer="ones")(inputs))
-    model.compile(training.AdamW(0.1), "mse", steps_per_execution=per_execution)
-    checkpoint = training.Checkpoint(folder, every_steps=1)
-
-    class Killed(keras.callbacks.Callback):
-        def on_train_batch_end(self, batch, logs=None):
-            if checkpoint.epoch == 1 and batch == last:
-                raise KeyboardInterrupt
-
-    def run():
-        run_folder = [checkpoint, Killed()]
-        model.fit(x, epochs=2, verbose=0, shuffle=False, callbacks=run_folder, **options)
-
-    if last is None:
-        run()
-    else:
-        with pytest.raises(KeyboardInterrupt):
-            run()
-    return model, checkpoint
-
-
-def test_an_epoch_that_ends_within_an_execution_counts_its_batches(tmp_path):
-    values = np.random.default_rng(2).normal(size=(10, 1, 2)).astype("float32")
-    data = tf.data.Dataset.from_tensor_slices((values, values.sum(-1, keepdims=True) * 3))
-    unbroken, checkpoint = _in_executions_of_four(tmp_path / "whole", data)
-    assert (checkpoint.step, int(unbroken.optimizer.iterations)) == (20, 20)
-    for last, expected in ((7, 8), (11, 10)):
-        folder = tmp_path / str(last)
-        _, checkpoint = _in_executions_of_four(folder, data, last)
-        assert (checkpoint.step, checkpoint.step_in_epoch) == (10 + expected, expected)
-        resumed, checkpoint = _in_executions_of_four(folder, data)
-        assert (checkpoint.step, int(resumed.optimizer.iterations)) == (20, 20)
-        for one, two in zip(unbroken.get_weights(), resumed.get_weights(), strict=True):
-            np.testing.assert_array_equal(one, two)
-    # Of data without an end Keras takes whole executions.
-    model, checkpoint = _in_executions_of_four(
-        tmp_path / "endless", data.repeat(), steps_per_epoch=10
-    )
-    assert (checkpoint.step, int(model.optimizer.iterations)) == (24, 24)
-
-
-def test_an_epoch_of_unknown_length_counts_the_batches_of_its_last_execution(tmp_path):
-    values = np.random.default_rng(2).normal(size=(10, 1, 2)).astype("float32")
-    data = tf.data.Dataset.from_tensor_slices((values, values.sum(-1, keepdims=True) * 3))
-    data = data.filter(lambda x, y: True)
-    unbroken, checkpoint = _in_executions_of_four(tmp_path / "whole", data)
-    assert (checkpoint.step, int(unbroken.optimizer.iterations)) == (20, 20)
-    _, checkpoint = _in_executions_of_four(tmp_path / "killed", data, 11)
-    assert (checkpoint.step, checkpoint.step_in_epoch) == (20, 10)
-    resumed, checkpoint = _in_executions_of_four(tmp_path / "killed", data)
-    assert (checkpoint.step, int(resumed.optimizer.iterations)) == (20, 20)
-    for one, two in zip(unbroken.get_weights(), resumed.get_weights(), strict=True):
-        np.testing.assert_array_equal(one, two)
-
-
-def test_other_executions_within_an_epoch_are_refused(tmp_path):
-    """Two executions of three passed over its four batches, and two were not trained."""
-    values = np.random.default_rng(2).normal(size=(10, 1, 2)).astype("float32")
-    data = tf.data.Dataset.from_tensor_slices((values, values.sum(-1, keepdims=True) * 3))
-    _in_executions_of_four(tmp_path, data, 3)
-    with pytest.raises(ValueError, match="4 batches of the epoch .*steps_per_execution=4"):
-        _in_executions_of_four(tmp_path, data, per_execution=3)
-    resumed, checkpoint = _in_executions_of_four(tmp_path, data, per_execution=2)
-    assert (checkpoint.step, int(resumed.optimizer.iterations)) == (20, 20)
-
-
-@pytest.mark.parametrize("skipped", [1, 2])
-def test_steps_that_a_loss_scale_skips_in_a_short_execution_are_counted(tmp_path, skipped):
-    values = np.ones((10, 1, 2), "float32")
-    values[10 - skipped :] = 1e30  # whose loss and gradient are infinite
-    data = tf.data.Dataset.from_tensor_slices((values, np.ones((10, 1, 1), "float32")))
-    inputs = keras.Input((2,))
-    model = keras.Model(inputs, keras.layers.Dense(1)(inputs))
-    optimizer = training.LossScale(keras.optimizers.SGD(0.01))
-    model.compile(optimizer, "mse", steps_per_execution=4)
-    checkpoint = training.Checkpoint(tmp_path)
-    model.fit(data, epochs=2, verbose=0, callbacks=[checkpoint])
-    assert int(optimizer.iterations) == 20 - 2 * skipped
-    assert checkpoint.step == 20  # the first epoch tells Keras how many batches there are
+def test_executions_of_several_steps(tmp_path):
+    data = rows(8)
+    whole, _ = fit_small(tmp_path / "one", x=data, execution=4)
+    with pytest.raises(KeyboardInterrupt):
+        fit_small(tmp_path / "two", x=data, execution=4, stop=3)
+    assert training.Checkpoint(tmp_path / "two").step_in_epoch == 4
+    with pytest.raises(ValueError, match=r"of an epoch \(8\), of which 4 .*execution=8"):
+        fit_small(tmp_path / "two", x=data, execution=8)
+    resumed, checkpoint = fit_small(tmp_path / "two", x=data, execution=2)
+    assert (checkpoint.step, int(resumed.optimizer.iterations)) == (16, 16)
+    assert_equal_weights(whole, resumed)
+    for other in (rows(10), data.filter(lambda x, y: True)):  # which end within an execution
+        with pytest.raises(ValueError, match="must divide the number of steps"):
+            fit_small(tmp_path / "three", x=other, execution=4)

@@ -18,11 +18,6 @@ def toy(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def masque(tmp_path_factory):
-    return results(tmp_path_factory, "masque")
-
-
-@pytest.fixture(scope="module")
 def reader(tmp_path_factory):
     return results(tmp_path_factory, "reader")
 
@@ -32,7 +27,7 @@ def part(results, label):
 
 
 @pytest.mark.parametrize("kind", ["average", "slot", "log"])
-@pytest.mark.parametrize("name", ["toy", "reader", pytest.param("masque", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["toy", pytest.param("reader", marks=pytest.mark.slow)])
 def test_two_replicas_train_like_one(request, name, kind):
     """Clipping at work in every step, sparse gradients, weights of the global batch, averages."""
     found = request.getfixturevalue(name)
@@ -79,12 +74,6 @@ def test_a_second_model_is_trained_in_the_same_process(toy):
     np.testing.assert_allclose(toy["again"], [1.0, -2.0, 0.5] - 0.01 * gradient, rtol=1e-5)
 
 
-def test_keras_clipping_trains_otherwise(toy):
-    """Why there is an optimizer of our own: if this fails, Keras may have mended it."""
-    one, keras_two = part(toy, "one/average/"), part(toy, "keras two/average/")
-    assert max(np.abs(one[k] - keras_two[k]).max() for k in one) > 0.01
-
-
 def test_dropout_masks_differ_between_replicas(toy):
     first, second = (toy["masks"] > 0)[:, 0], (toy["masks"] > 0)[:, 1]
     assert 0.4 < np.mean(first == second) < 0.6
@@ -114,7 +103,5 @@ def test_mirrored_takes_names_or_a_number():
     assert training.mirrored(["CPU:0"]).num_replicas_in_sync == 1
     assert training.mirrored(["CPU:0"]) is training.mirrored(["CPU:0"])
     assert training.mirrored().num_replicas_in_sync >= 1
-    with pytest.raises(ValueError, match="Received: devices=99"):
-        training.mirrored(99)
     with pytest.raises(ValueError, match="Received: batch_size=3"):
         training.mirrored(["CPU:0", "CPU:1"], batch_size=3)

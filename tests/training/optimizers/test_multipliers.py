@@ -2,11 +2,9 @@ import keras
 import numpy as np
 import pytest
 
-from tests import fresh_python
-from tests.training.multipliers import GRADIENTS, PATHS, START, updated
+from tests.training.multipliers import GRADIENTS, RATES, START, updated
 from tfmrc.training import SGD, AdamW
 
-RATES = {"encoder/layer_1/": 0.1, "encoder/": 0.0}
 FACTORS = [0.1, 0.0, 1.0]
 
 
@@ -18,19 +16,8 @@ def test_each_variable_moves_at_its_own_rate() -> None:
         assert (found[number] == START[number]).all() == (factor == 0)
 
 
-def test_weight_decay_by_hand() -> None:
-    variables = [keras.Variable(value, name=name) for value, name in zip(START, "abc", strict=True)]
-    optimizer = AdamW(
-        0.1, weight_decay=0.5, clip_norm=None, use_ema=False, learning_rate_multipliers={"^a": 0.2}
-    )
-    optimizer.apply([np.zeros_like(value) for value in START], variables)
-    for value, variable, factor in zip(START, variables, (0.2, 1, 1), strict=True):
-        np.testing.assert_allclose(variable.numpy(), value * (1 - 0.1 * 0.5 * factor), rtol=1e-6)
-    assert optimizer.weight_decay == 0.5
-
-
 @pytest.mark.parametrize("multipliers", [None, {"a": 0.2}])
-def test_a_schedule_is_computed_once_for_all_variables(multipliers) -> None:
+def test_weight_decay_and_a_schedule_that_is_computed_once(multipliers) -> None:
     calls = []
 
     class Halves(keras.optimizers.schedules.LearningRateSchedule):
@@ -75,28 +62,7 @@ def test_part_of_the_configuration(kind) -> None:
     assert kind().learning_rate_multipliers == {}
 
 
-def test_wrong_factors_are_refused() -> None:
-    with pytest.raises(ValueError, match="-0.5"):
-        AdamW(learning_rate_multipliers={"a": -0.5})
-    with pytest.raises(ValueError, match="regular expressions"):
-        SGD(learning_rate_multipliers={"(": 1.0})
-
-
 def test_accumulated_gradients_are_not_clipped_in_parts() -> None:
     assert SGD(gradient_accumulation_steps=2).gradient_accumulation_steps == 2
     with pytest.raises(ValueError, match="use one of the two. .*gradient_accumulation_steps=2"):
         SGD(clip_norm=1.0, gradient_accumulation_steps=2)
-
-
-@pytest.mark.slow
-def test_two_replicas_update_as_one() -> None:
-    out = fresh_python.run("-m", "tests.training.multipliers", "replicas")
-    assert out.endswith("equal")
-
-
-@pytest.mark.slow
-def test_on_jax(tmp_path) -> None:
-    fresh_python.run("-m", "tests.training.multipliers", tmp_path / "x.npz", KERAS_BACKEND="jax")
-    with np.load(tmp_path / "x.npz") as archive:
-        for path, value in zip(PATHS, updated(RATES), strict=True):
-            np.testing.assert_allclose(archive[path.replace("/", ".")], value, rtol=2e-6)

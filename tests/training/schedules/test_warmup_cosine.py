@@ -6,7 +6,6 @@ import keras
 import numpy as np
 import pytest
 
-from tfmrc import training
 from tfmrc.training.schedules.warmup_cosine import warmup_cosine
 
 
@@ -18,7 +17,7 @@ def expected(t, peak, warmup, steps):
     return peak * 0.5 * (1 + math.cos(math.pi * (t - warmup) / (steps - warmup)))
 
 
-@pytest.mark.parametrize("warmup, steps", [(200, 2000), (0, 10), (1, 2), (1, 10), (5, 6)])
+@pytest.mark.parametrize("warmup, steps", [(30, 100), (0, 10), (1, 2), (1, 10), (5, 6)])
 def test_the_rate_of_every_step(warmup, steps):
     schedule = warmup_cosine(2.5e-4, warmup, steps)
     for t in range(steps + 5):
@@ -31,26 +30,3 @@ def test_corners_of_the_papers_schedule_are_exact():
     peak = float(np.float32(2.5e-4))
     rates = [float(schedule(t)) for t in (0, 1000, 2000, 80_000, 90_000)]
     assert rates == [0.0, peak / 2, peak, 0.0, 0.0]
-
-
-def test_the_schedule_drives_the_optimizer():
-    weight = keras.Variable([1.0])
-    optimizer = keras.optimizers.SGD(warmup_cosine(1.0, 2, 4))
-    path = []
-    for _ in range(5):
-        optimizer.apply([keras.ops.array([1.0])], [weight])
-        path.append(float(weight[0]))
-    np.testing.assert_allclose(path, [1.0, 0.5, -0.5, -1.0, -1.0], atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "rate, warmup, steps, word",
-    [
-        (-1.0, 1, 2, "learning_rate=-1.0"),
-        (1.0, 5, 5, "warmup_steps=5, steps=5"),
-        (1.0, -1, 5, "warmup_steps=-1"),
-    ],
-)
-def test_numbers_out_of_range_are_refused(rate, warmup, steps, word):
-    with pytest.raises(ValueError, match=f"Received: .*{word}"):
-        training.masque(steps=steps, learning_rate=rate, warmup_steps=warmup)

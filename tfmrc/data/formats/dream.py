@@ -59,9 +59,8 @@ def read_dream(
     """
 
     def read(report: Report) -> Iterator[Example]:
-        number = 0
         with open_binary(path) as file:
-            for number, record in json_items(file, path, None, "dialogue", report):
+            for number, record in json_items(file, path, None, "dialogue"):
                 location = RecordLocation(path, f"dialogue {number}")
                 try:
                     turns, questions, name = _parts(record, location)
@@ -80,8 +79,6 @@ def read_dream(
                         continue
                     report.location = RecordLocation(path, f"dialogue {number}, question {count}")
                     yield example
-        if not number and not report.skipped:
-            raise RecordError("contains no dialogue", path=path, record="file")
 
     return ExampleStream(read, on_error)
 
@@ -130,14 +127,11 @@ def _example(
             f"Received: answer={short(answer)}, choice={short(choices)}",
             "answer",
         )
-    try:
-        return Example(
-            id=name,
-            question=text,
-            passages=passages,
-            answers={style: (answer,)},
-            answerable=True,
-            group=group,
-        )
-    except ValueError as error:
-        raise location.error(str(error)) from error
+    return location.example(
+        id=name,
+        question=text,
+        passages=passages,
+        answers={style: (answer,)},
+        answerable=True,
+        group=group,
+    )

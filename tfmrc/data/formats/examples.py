@@ -30,7 +30,7 @@ def read_examples(path: str | PathLike, *, on_error: OnError = "raise") -> Examp
             for location, record in json_lines(file, path, report):
                 try:
                     example = Example.from_record(record)
-                except (ValueError, TypeError, RecursionError) as error:
+                except (ValueError, TypeError, AttributeError) as error:
                     report.error(location.error(str(error)))
                     continue
                 report.location = location

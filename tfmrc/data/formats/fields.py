@@ -3,7 +3,7 @@
 from os import PathLike
 from typing import Any
 
-from tfmrc.data.example import short
+from tfmrc.data.example import Example, short
 from tfmrc.data.stream import RecordError
 
 __all__ = ["RecordLocation", "short"]
@@ -34,6 +34,13 @@ class RecordLocation:
     def error(self, message: str, field: str | None = None) -> RecordError:
         """Returns an error with this location."""
         return RecordError(message, path=self.path, record=self.record, field=field)
+
+    def example(self, **fields: Any) -> Example:
+        """Returns the example with these fields; its errors name this location."""
+        try:
+            return Example(**fields)
+        except ValueError as error:
+            raise self.error(str(error)) from error
 
     def get(self, record: Any, field: str) -> Any:
         """Returns a required field of a record, which must be an object."""

@@ -1,15 +1,13 @@
-"""MS MARCO QA: the columnar files of v2.1, its JSON lines, and v1.1."""
+"""MS MARCO QA: JSON lines of v2.1 and v1.1."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
-import ijson
-
 from tfmrc.data.example import Example
 from tfmrc.data.formats.fields import RecordLocation, short
-from tfmrc.data.formats.json_columns import json_rows
 from tfmrc.data.formats.json_stream import json_lines
 from tfmrc.data.formats.registry import register_format
 from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
@@ -19,8 +17,7 @@ SUBSETS = ("ALL", "ANS", "NLG")
 STYLES = ("qa", "nlg")
 NO_ANSWER = "No Answer Present."
 
-_LEADER = "passages"
-_COLUMNS = ("query", "query_id", "query_type", "answers", "wellFormedAnswers")
+_COLUMNS = re.compile(rb'\s*\{\s*"\w+"\s*:\s*\{')
 
 
 @register_format("msmarco")
@@ -33,11 +30,11 @@ def read_msmarco(
 ) -> ExampleStream:
     """Reads an MS MARCO QA file: each query with its passages, in the order of the search engine.
 
-    Detects whether the file is one object of columns (v2.1 as distributed) or one object per line
-    (v2.1's JSON lines, v1.1), and reads it in bounded memory. ``answers`` become style ``"qa"``,
-    ``wellFormedAnswers`` style ``"nlg"``. A query is answerable if it has an answer of either
-    style. An empty list of answers (v1.1) and "No Answer Present." (v2.1) mean unanswerable. The
-    evaluation file has no answers and gives ``answerable=None``.
+    A file has one object per line, as v1.1 has; `tools/msmarco_lines.py` makes lines of v2.1's
+    columns. ``answers`` become style ``"qa"``, ``wellFormedAnswers`` style ``"nlg"``. A query is
+    answerable if it has an answer of either style. An empty list of answers (v1.1) and "No Answer
+    Present." (v2.1) mean unanswerable. The evaluation file has no answers and gives
+    ``answerable=None``.
 
     Blank answers are removed and noted in the report; a query with only blank answers has
     ``answerable=None``. Blank passages are kept and noted, so that the index of a passage is its
@@ -63,17 +60,17 @@ def read_msmarco(
     Example:
 
     >>> import json, pathlib, tempfile
-    >>> rows = {
-    ...     "query_id": {"0": 7},
-    ...     "query": {"0": "who flew"},
-    ...     "query_type": {"0": "PERSON"},
-    ...     "passages": {"0": [{"is_selected": 1, "passage_text": "An owl flew.", "url": ""}]},
-    ...     "answers": {"0": ["An owl"]},
-    ...     "wellFormedAnswers": {"0": ["An owl flew."]},
+    >>> record = {
+    ...     "query_id": 7,
+    ...     "query": "who flew",
+    ...     "query_type": "PERSON",
+    ...     "passages": [{"is_selected": 1, "passage_text": "An owl flew.", "url": ""}],
+    ...     "answers": ["An owl"],
+    ...     "wellFormedAnswers": ["An owl flew."],
     ... }
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "marco.json")
-    ...     _ = path.write_text(json.dumps(rows))
+    ...     _ = path.write_text(json.dumps(record))
     ...     [example] = read_msmarco(path, subset="NLG")
     >>> example.answers
     {'qa': ('An owl',), 'nlg': ('An owl flew.',)}
@@ -86,57 +83,28 @@ def read_msmarco(
         raise ValueError(f"styles must be among {STYLES}. Received: styles={styles!r}")
 
     def read(report: Report) -> Iterator[Example]:
-        empty = True
-        records = _columns(path, report) if _is_columnar(path) else _lines(path, report)
-        for location, record in records:
-            empty = False
-            try:
-                example = _example(record, location, report)
-            except RecordError as error:
-                report.error(error)
-                continue
-            if subset == "ANS" and not example.answerable:
-                report.note("queries outside ANS")
-            elif subset == "NLG" and "nlg" not in example.answers:
-                report.note("queries outside NLG")
-            else:
-                report.location = location
-                yield _keep(example, styles)
-        if empty and not report.skipped:
-            raise RecordError("contains no record", path=path, record="file")
+        with open_binary(path) as file:
+            if _COLUMNS.match(file.peek(256)):  # type: ignore[attr-defined]
+                raise RecordError(
+                    "has columns; make lines of them by `python tools/msmarco_lines.py FILE TO`",
+                    path=path,
+                    record="file",
+                )
+            for location, record in json_lines(file, path, report):
+                try:
+                    example = _example(record, location, report)
+                except RecordError as error:
+                    report.error(error)
+                    continue
+                if subset == "ANS" and not example.answerable:
+                    report.note("queries outside ANS")
+                elif subset == "NLG" and "nlg" not in example.answers:
+                    report.note("queries outside NLG")
+                else:
+                    report.location = location
+                    yield _keep(example, styles)
 
     return ExampleStream(read, on_error)
-
-
-def _is_columnar(path: str | PathLike) -> bool:
-    """Returns True if the file is one object of columns, whose first value is an object."""
-    events = []
-    with open_binary(path) as file:
-        try:
-            for event, _ in ijson.basic_parse(file, buf_size=1 << 8, multiple_values=True):
-                events.append(event)
-                if len(events) == 3:
-                    break
-        except (ijson.JSONError, UnicodeDecodeError):
-            return False  # the errors of the lines are more specific
-    if events[:1] == ["start_array"]:
-        raise RecordError(
-            "must begin with an object: columns, or one record per line", path=path, record="file"
-        )
-    return events == ["start_map", "map_key", "start_map"]
-
-
-def _columns(path: str | PathLike, report: Report) -> Iterator[tuple[RecordLocation, Any]]:
-    for record, location, wrong in json_rows(path, _LEADER, _COLUMNS):
-        if wrong is None:
-            yield location, record
-        else:
-            report.error(wrong)
-
-
-def _lines(path: str | PathLike, report: Report) -> Iterator[tuple[RecordLocation, Any]]:
-    with open_binary(path) as file:
-        yield from json_lines(file, path, report)
 
 
 def _example(record: Any, location: RecordLocation, report: Report) -> Example:
@@ -148,18 +116,15 @@ def _example(record: Any, location: RecordLocation, report: Report) -> Example:
     query_type = location.text(record, "query_type") if "query_type" in record else None
     texts, relevance = _passages(record, location, report)
     answers, answerable = _answers(record, location, report)
-    try:
-        return Example(
-            id=str(number),
-            question=query,
-            passages=texts,
-            answers=answers,
-            answerable=answerable,
-            relevance=relevance,
-            query_type=query_type,
-        )
-    except ValueError as error:
-        raise location.error(str(error)) from error
+    return location.example(
+        id=str(number),
+        question=query,
+        passages=texts,
+        answers=answers,
+        answerable=answerable,
+        relevance=relevance,
+        query_type=query_type,
+    )
 
 
 def _passages(

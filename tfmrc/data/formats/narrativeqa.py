@@ -4,13 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
-from typing import IO
 
 from tfmrc.data.example import Example
-from tfmrc.data.formats.csv_rows import csv_row, csv_rows, seekable
+from tfmrc.data.formats.csv_rows import csv_rows
 from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.registry import register_format
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
+from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_text
 from tfmrc.data.transforms.nearest import nearest_passages
 from tfmrc.data.transforms.windows import covered, windows
 
@@ -40,7 +39,7 @@ def read_narrativeqa(
     """Reads NarrativeQA's questions with their summaries, divided into overlapping passages.
 
     Each summary is divided as by ``split_summary``. The report notes summaries that are too long
-    for ``num_passages`` passages. Only the offsets of the summaries' rows are held in memory.
+    for ``num_passages`` passages. The summaries are held in memory.
 
     Args:
         qaps: str or path. ``qaps.csv``, which may be gzipped.
@@ -91,9 +90,9 @@ def read_narrativeqa(
     def read(report: Report) -> Iterator[Example]:
         counts: Counter[str] = Counter()
         empty = True
-        with seekable(summaries) as summary_file, open_binary(qaps, skip_mark=False) as file:
-            texts = _Summaries(summary_file, summaries, "summary" + suffix, report)
-            for location, _, row in csv_rows(file, qaps, ("document_id", "set", *columns), report):
+        texts = _Summaries(summaries, "summary" + suffix, report)
+        with open_text(qaps, newline="") as file:
+            for location, row in csv_rows(file, qaps, ("document_id", "set", *columns), report):
                 empty = False
                 if split is not None and row["set"] != split:
                     report.note("questions of other splits")
@@ -130,35 +129,33 @@ def _example(
     selected = tuple(row[answer] for answer in answers if row[answer].strip())
     if not selected:
         raise location.error("all answers are blank", answers[0])
-    try:
-        return Example(
-            id=name,
-            question=location.text(row, question),
-            passages=passages,
-            answers={style: selected},
-            answerable=True,
-            group=row["document_id"],
-        )
-    except RecordError:
-        raise
-    except ValueError as error:
-        raise location.error(str(error)) from error
+    return location.example(
+        id=name,
+        question=location.text(row, question),
+        passages=passages,
+        answers={style: selected},
+        answerable=True,
+        group=row["document_id"],
+    )
 
 
 class _Summaries:
-    """The file offset of each document's summary, and the passages of the latest one."""
+    """The summary of each document, and the passages of the latest one."""
 
-    def __init__(self, file: IO[bytes], path: str | PathLike, column: str, report: Report) -> None:
-        self._file, self._path, self._column, self._report = file, path, column, report
-        self._begins: dict[str, int] = {}
+    def __init__(self, path: str | PathLike, column: str, report: Report) -> None:
+        self._path, self._column, self._report = path, column, report
+        self._texts: dict[str, str] = {}
         self._latest: tuple[str | None, tuple[str, ...]] = (None, ())
         self._cut: set[str] = set()
-        for location, begin, row in csv_rows(file, path, ("document_id", column), report):
-            document = row["document_id"]
-            if document in self._begins:
-                report.error(location.error(f"occurs twice. Received: {document!r}", "document_id"))
-                continue
-            self._begins[document] = begin
+        with open_text(path, newline="") as file:
+            for location, row in csv_rows(file, path, ("document_id", column), report):
+                document = row["document_id"]
+                if document in self._texts:
+                    report.error(
+                        location.error(f"occurs twice. Received: {document!r}", "document_id")
+                    )
+                    continue
+                self._texts[document] = row[column]
 
     def passages(
         self, document: str, size: int, most: int | None, location: RecordLocation
@@ -166,12 +163,13 @@ class _Summaries:
         """Returns the passages of a document's summary; all of them, without overlap, for None."""
         if document == self._latest[0]:
             return self._latest[1]
-        if document not in self._begins:
+        if document not in self._texts:
             raise location.error(
                 f"has no summary in {self._path}. Received: {document!r}", "document_id"
             )
-        row = csv_row(self._file, self._path, self._begins[document])
-        text = RecordLocation(self._path, f"document {document!r}").text(row, self._column)
+        text = RecordLocation(self._path, f"document {document!r}").text(
+            {self._column: self._texts[document]}, self._column
+        )
         result = windows(text, size, most, overlap=most is not None)
         whole = most is None or len(result) < most or covered(text, result) == 1
         if not whole and document not in self._cut:

@@ -56,14 +56,11 @@ def read_squad(
     """
 
     def read(report: Report) -> Iterator[Example]:
-        number = 0
         with open_binary(path) as file:
-            for number, article in json_items(file, path, "data", "article", report):
+            for number, article in json_items(file, path, "data", "article"):
                 yield from _article(
                     article, RecordLocation(path, f"article {number}"), style, report
                 )
-        if not number and not report.skipped:
-            raise RecordError("contains no article", path=path, record="file", field="data")
 
     return ExampleStream(read, on_error)
 
@@ -126,16 +123,13 @@ def _question(
         texts.append(text)
         if start != FREE:
             spans.append(Span(0, start, start + len(text)))
-    try:
-        return Example(
-            id=name,
-            question=question,
-            passages=(context,),
-            answers={style: tuple(texts)} if texts else {},
-            answerable=True if texts else (False if impossible else None),
-            relevance=None if impossible is None and not texts else (bool(texts),),
-            spans=tuple(spans),
-            group=title,
-        )
-    except ValueError as error:
-        raise location.error(str(error)) from error
+    return location.example(
+        id=name,
+        question=question,
+        passages=(context,),
+        answers={style: tuple(texts)} if texts else {},
+        answerable=True if texts else (False if impossible else None),
+        relevance=None if impossible is None and not texts else (bool(texts),),
+        spans=tuple(spans),
+        group=title,
+    )

@@ -1,22 +1,16 @@
-"""Conversion to SQuAD's format: `python -m tfmrc.data.formats.squad_writer FILE TO`."""
+"""Files in SQuAD's format of the examples of any reader."""
 
-import argparse
 import json
 import re
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from tfmrc.data.example import Example
-from tfmrc.data.formats.detect import read_file
 from tfmrc.data.formats.squad import FREE
-from tfmrc.data.stream import Filtered, open_to_write
-from tfmrc.data.transforms.splits import draw_by_id
+from tfmrc.data.stream import open_to_write
 from tfmrc.text.unspaced import UNSPACED
-from tfmrc.utils.pipes import run_piped
 
 _UNSPACED = "".join(
     f"{chr(first)}-{chr(last)}" for first, last in UNSPACED
@@ -121,55 +115,3 @@ def _first_start(text: str, context: str) -> int:
     after = "" if re.search(rf"[{_UNSPACED}]\Z", text) else rf"(?![^\W{_UNSPACED}])"
     result = re.search(before + re.escape(text) + after, context)
     return FREE if result is None else result.start()
-
-
-def _limited(examples: Iterable[Example], limit: int | None) -> Iterator[Example]:
-    """Yields at most ``limit`` examples, sampled by their ids only, in their original order.
-
-    The examples are read twice; the first pass holds only their numbers.
-    """
-    if limit is None:
-        yield from examples
-        return
-    selected = set(draw_by_id(((e.id, number) for number, e in enumerate(examples)), limit))
-    yield from (example for number, example in enumerate(examples) if number in selected)
-
-
-def parser() -> argparse.ArgumentParser:
-    """Returns the parser of `python -m tfmrc.data.formats.squad_writer`."""
-    program = argparse.ArgumentParser(
-        prog="python -m tfmrc.data.formats.squad_writer",
-        description=str(main.__doc__).partition("\n")[0],
-    )
-    program.add_argument("file", type=Path, help="MS MARCO, TriviaQA, WikiQA, qaps.csv, …")
-    program.add_argument("to", type=Path, help="the file to write")
-    program.add_argument("--split", help="split of NarrativeQA; default: all")
-    program.add_argument("--style", help="answer style; default: the first of each question")
-    program.add_argument("--answered", action="store_true", help="omit questions without answer")
-    program.add_argument("--limit", type=int, help="largest number of questions, sampled by id")
-    program.add_argument("--skip", action="store_true", help="skip and count broken records")
-    return program
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Converts a file of any known format to SQuAD's format."""
-    options = parser().parse_args(arguments)
-    try:
-        stream = read_file(
-            options.file, on_error="skip" if options.skip else "raise", split=options.split
-        )
-        style = options.style
-        answered = Filtered(stream, lambda e: bool(style in e.answers if style else e.answers))
-        examples = answered if options.answered else stream
-        options.to.parent.mkdir(parents=True, exist_ok=True)
-        count = write_squad(options.to, _limited(examples, options.limit), style=options.style)
-    except (OSError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    print(f"{options.file}: {stream.report}", file=sys.stderr)
-    print(f"{options.to}: {count:,} questions")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(run_piped(main))

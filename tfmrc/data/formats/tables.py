@@ -1,10 +1,10 @@
 """A user's own questions: CSV, TSV, JSON, Parquet, data frames and lists of dicts."""
 
-import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,7 @@ from tfmrc.data.formats.fields import RecordLocation
 from tfmrc.data.formats.json_stream import json_items, json_lines
 from tfmrc.data.formats.registry import register_format
 from tfmrc.data.formats.written_values import written_value
-from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary
+from tfmrc.data.stream import ExampleStream, OnError, RecordError, Report, open_binary, open_text
 from tfmrc.utils.arguments import suggestion
 
 # Column names that are recognised for each field, the first one first.
@@ -107,7 +107,7 @@ def read_table(
     - `id`: by default the number of the row.
 
     A list or dict may be written in a cell as text, in JSON or as pandas' `to_csv` writes it
-    (`['An owl']`, `{'text': array(['An owl'], dtype=object), ...}`). An answer that occurs so in a
+    (`['An owl']`, `{'text': ['An owl'], 'answer_start': [0]}`). An answer that occurs so in a
     passage, or has another form (`[sic] an owl`), is a text. A whole number is an answer, too.
 
     Args:
@@ -231,22 +231,23 @@ def _opener(source: Any) -> Any:
 
 @contextmanager
 def _csv(path: Any, report: Report) -> Iterator[Rows]:
-    with open_binary(path, skip_mark=False) as file:
-        delimiter = "\t" if _suffix(path) == ".tsv" else _delimiter(file)
+    with open_text(path, newline="") as file:
+        header = next(file, "")
+        delimiter = "\t" if _suffix(path) == ".tsv" else _delimiter(header.rstrip("\r\n"))
+        rows = csv_rows(chain([header], file), path, (), report, delimiter=delimiter)
         yield (
             (location, row)
-            for location, _, row in csv_rows(file, path, (), report, delimiter=delimiter)
+            for location, row in rows
             if any(value.strip() for value in row.values())  # spreadsheets write blank rows
         )
 
 
-def _delimiter(file: Any) -> str:
+def _delimiter(header: str) -> str:
     """Returns the character between the values of a CSV file, as its header shows it."""
-    header = b"".join(file.peek(1 << 16).splitlines()[:1]).removeprefix(codecs.BOM_UTF8)
-    if re.fullmatch(rb"sep=[\x01-\x7f]", header):  # a line for Excel
-        return header[-1:].decode()
-    if b"," not in header:
-        return next((mark for mark in ";\t" if mark.encode() in header), ",")
+    if re.fullmatch(r"sep=[\x01-\x7f]", header):  # a line for Excel
+        return header[-1]
+    if "," not in header:
+        return next((mark for mark in ";\t" if mark in header), ",")
     return ","
 
 
@@ -259,7 +260,7 @@ def _json(path: Any, report: Report) -> Iterator[Rows]:
         if start.lstrip()[:1] != b"[":
             yield json_lines(file, path, report)
             return
-        items = json_items(file, path, None, "row", report)
+        items = json_items(file, path, None, "row")
         yield ((RecordLocation(path, f"row {number}"), row) for number, row in items)
 
 
@@ -397,19 +398,16 @@ class _Table:
             for field in ("query_type", "group")
             for value in [self._value(row, field)]
         }
-        try:
-            return Example(
-                id=str(number if name is None else name),
-                question=question,
-                passages=passages,
-                answers=answers,
-                answerable=answerable,
-                relevance=relevance,
-                spans=spans,
-                **optional,
-            )
-        except ValueError as error:
-            raise location.error(str(error)) from error
+        return location.example(
+            id=str(number if name is None else name),
+            question=question,
+            passages=passages,
+            answers=answers,
+            answerable=answerable,
+            relevance=relevance,
+            spans=spans,
+            **optional,
+        )
 
     def _value(self, row: Mapping[str, Any], field: str) -> Any:
         """Returns the cell of a field; None if it is blank or the column is missing."""

@@ -96,16 +96,13 @@ def _example(
         if row["Label"] == "1":
             spans.append(Span(0, len(text), len(text) + len(sentence)))
         text += sentence
-    try:
-        return Example(
-            id=name,
-            question=question,
-            passages=(text,),
-            answers={style: tuple(text[s.start : s.end] for s in spans)} if spans else {},
-            answerable=bool(spans),
-            relevance=(bool(spans),),
-            spans=tuple(spans),
-            group=document,
-        )
-    except ValueError as error:
-        raise RecordError(str(error), path=path, record=f"line {rows[0][0]}") from error
+    return location.example(
+        id=name,
+        question=question,
+        passages=(text,),
+        answers={style: tuple(text[s.start : s.end] for s in spans)} if spans else {},
+        answerable=bool(spans),
+        relevance=(bool(spans),),
+        spans=tuple(spans),
+        group=document,
+    )

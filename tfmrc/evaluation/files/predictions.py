@@ -2,24 +2,16 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from tfmrc.evaluation.files.json_lines import read_json_lines, short
+from tfmrc.data.formats.fields import RecordLocation
+from tfmrc.data.stream import open_binary
 
 _BEGINNING = b'{"id": '
-_KINDS: dict[str, tuple[type, str]] = {
-    "answer": (str, "a string"),
-    "style": (str, "a string"),
-    "scores": (dict, "an object"),
-    "provenance": (list, "a list"),
-    "alternatives": (list, "a list"),
-    "digest": (str, "a string"),
-}
-_FIELDS = {"id", *_KINDS}
 
 
 @dataclass(frozen=True)
@@ -67,32 +59,22 @@ class Prediction:
         return record | {name: value for name, value in optional.items() if value}
 
     @classmethod
-    def from_json(cls, record: Any) -> "Prediction":
+    def from_json(cls, record: Mapping[str, Any]) -> "Prediction":
         """Returns the prediction of one line.
 
         Raises:
-            ValueError: If a field is missing, unknown or of the wrong type.
+            ValueError: If a field is missing or unknown.
         """
-        if not isinstance(record, dict) or not {"id", "answer"} <= record.keys():
-            raise ValueError(
-                "a prediction is an object with 'id' and 'answer' (and 'style', 'scores', "
-                f"'provenance', 'alternatives', 'digest'). Received: {short(record)}"
+        lists = {name: tuple(record.get(name, ())) for name in ("provenance", "alternatives")}
+        try:
+            return cls(
+                **{**record, **lists, "id": str(record["id"]), "answer": record["answer"] + ""}
             )
-        unknown = sorted(record.keys() - _FIELDS)
-        if unknown:
-            raise ValueError(f"unknown fields in a prediction. Received: {unknown}")
-        for name, (kind, what) in _KINDS.items():
-            if not isinstance(record.get(name, kind()), kind):
-                raise ValueError(f"{name!r} must be {what}. Received: {name}={record[name]!r}")
-        return cls(
-            id=str(record["id"]),
-            answer=record["answer"],
-            style=record.get("style", ""),
-            scores=record.get("scores", {}),
-            provenance=tuple(record.get("provenance", ())),
-            alternatives=tuple(record.get("alternatives", ())),
-            digest=record.get("digest", ""),
-        )
+        except (TypeError, KeyError) as error:
+            raise ValueError(
+                "a prediction has the fields id and answer, and maybe style, scores, provenance, "
+                f"alternatives and digest. Received: {record!r:.200}"
+            ) from error
 
 
 def read_predictions(path: str | Path, style: str | None = None) -> dict[str, Prediction]:
@@ -116,23 +98,75 @@ def read_predictions(path: str | Path, style: str | None = None) -> dict[str, Pr
     'qa'
     """
     predictions: dict[str, Prediction] = {}
-    lines: dict[str, int] = {}
-    for number, record in read_json_lines(path):
-        prediction = _prediction(path, number, record)
+    for location, record in json_records(path):
+        prediction = _prediction(location, record)
         if style is not None and prediction.style != style:
             continue
-        key = prediction.id
-        if key in predictions:
+        known = predictions.setdefault(prediction.id, prediction)
+        if known is not prediction:
             hint = ""
-            first = predictions[key].style
-            if first != prediction.style:
-                hint = f" (styles {first!r} and {prediction.style!r}: pass style=...)"
-            raise ValueError(
-                f"{path}, line {number}: the id already occurs in line {lines[key]}{hint}. "
-                f"Received: id={key!r}"
-            )
-        predictions[key], lines[key] = prediction, number
+            if known.style != prediction.style:
+                hint = f" (styles {known.style!r} and {prediction.style!r}: pass style=...)"
+            raise location.error(f"the id occurs twice{hint}. Received: id={prediction.id!r}")
     return predictions
+
+
+def read_answers(path: str | Path, style: str | None = None) -> dict[str, Prediction]:
+    """Reads predictions by id from a file of tfmrc, of MS MARCO or of SQuAD.
+
+    Known forms: tfmrc's JSON lines (see `read_predictions`), MS MARCO's candidates (`query_id` and
+    `answers` with at most one text; none is an empty answer), SQuAD's object from id to text.
+
+    Args:
+        path: str or path. The file, also `.gz`.
+        style: str or None. The style to read from tfmrc's JSON lines. Default: None.
+
+    Raises:
+        ValueError: If a line is broken (the message names file and line), or an id is repeated.
+
+    Example:
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "candidates.json"
+    >>> _ = path.write_text('{"query_id": 7, "answers": ["the mill"]}')
+    >>> read_answers(path)["7"].answer
+    'the mill'
+    """
+    with open_binary(path) as file:
+        text = file.read().decode("utf-8")
+    try:
+        answers = json.loads(text)
+    except ValueError:
+        answers = None  # several lines
+    if isinstance(answers, dict) and all(isinstance(text, str) for text in answers.values()):
+        if "id" not in answers:
+            return {key: Prediction(key, text) for key, text in answers.items()}
+    if not text.startswith('{"query_id"'):
+        return read_predictions(path, style)
+    candidates: dict[str, Prediction] = {}
+    for location, record in json_records(path):
+        key, texts = str(record["query_id"]), location.list(record, "answers")
+        if key in candidates or len(texts) > 1:
+            raise location.error(f"each query has one candidate. Received: {record!r:.200}")
+        candidates[key] = Prediction(key, texts[0] if texts else "")
+    return candidates
+
+
+def json_records(path: str | Path) -> Iterator[tuple[RecordLocation, Any]]:
+    """Yields the values of a file of JSON lines, each with its location.
+
+    Raises:
+        ValueError: If a line is not JSON. The message names file and line.
+    """
+    with open_binary(path) as file:
+        for number, line in enumerate(file, 1):
+            location = RecordLocation(path, f"line {number}")
+            try:
+                record = json.loads(line) if line.strip() else None
+            except (ValueError, RecursionError) as error:
+                raise location.error(f"not JSON ({error}). Received: {line[:80]!r}") from error
+            if record is not None:
+                yield location, record
 
 
 class PredictionWriter:
@@ -182,20 +216,10 @@ class PredictionWriter:
             raise
 
     def write(self, prediction: Prediction) -> None:
-        """Appends one prediction.
-
-        Raises:
-            ValueError: If the id was already written in this style.
-        """
-        key = (prediction.id, prediction.style)
-        if key in self.done:
-            raise ValueError(
-                f"{self.path}: an id can be predicted once in each style. "
-                f"Received: id={prediction.id!r}, style={prediction.style!r}"
-            )
+        """Appends one prediction."""
         self._file.write(json.dumps(prediction.to_json(), ensure_ascii=False) + "\n")
         self._file.flush()
-        self.done.add(key)
+        self.done.add((prediction.id, prediction.style))
 
     def close(self) -> None:
         self._file.close()
@@ -219,20 +243,20 @@ def _lock(file: IO[str], path: Path) -> None:
     """
     import fcntl
 
-    said = f"Another process is writing {path}. Wait until it ends."
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise OSError(said) from error
-    if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
-        raise OSError(said)
+        is_locked = path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except BlockingIOError:
+        is_locked = False
+    if not is_locked:
+        raise OSError(f"Another process is writing {path}. Wait until it ends.")
 
 
-def _prediction(path: str | Path, number: int, record: Any) -> Prediction:
+def _prediction(location: RecordLocation, record: Any) -> Prediction:
     try:
         return Prediction.from_json(record)
     except ValueError as error:
-        raise ValueError(f"{path}, line {number}: {error}") from error
+        raise location.error(str(error)) from error
 
 
 def _resume(path: Path) -> set[tuple[str, str]]:
@@ -244,36 +268,23 @@ def _resume(path: Path) -> set[tuple[str, str]]:
     length, last = 0, b""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            if not line.endswith(b"\n"):
-                last = line
-                break
-            length += len(line)
-            if line.strip():
-                prediction = _prediction(path, number, _parsed(path, number, line))
+            location = RecordLocation(path, f"line {number}")
+            try:
+                record = json.loads(line) if line.strip() else None
+            except ValueError as error:
+                if line.endswith(b"\n") or not line.startswith(_BEGINNING[: len(line)]):
+                    raise location.error(
+                        "only a file of predictions can be resumed; this line is none. "
+                        f"Received: {line[:80]!r}"
+                    ) from error
+                break  # a half line
+            length, last = length + len(line), line
+            if record is not None:
+                prediction = _prediction(location, record)
                 done.add((prediction.id, prediction.style))
-    if not last:
-        return done
-    try:
-        record = json.loads(last)
-    except ValueError:
-        if not last.startswith(_BEGINNING[: len(last)]):
-            raise ValueError(
-                f"{path}: only a file of predictions can be resumed. The last line is not the "
-                f"beginning of a prediction. Received: {last[:80]!r}"
-            ) from None
-        with path.open("rb+") as file:
-            file.truncate(length)
-        return done
-    prediction = _prediction(path, number, record)
-    with path.open("ab") as file:
-        file.write(b"\n")
-    return done | {(prediction.id, prediction.style)}
-
-
-def _parsed(path: Path, number: int, line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError as error:
-        raise ValueError(
-            f"{path}, line {number}: not JSON ({error}). Received: {line[:80]!r}"
-        ) from error
+    with path.open("rb+") as file:
+        file.truncate(length)
+        if last and not last.endswith(b"\n"):
+            file.seek(length)
+            file.write(b"\n")
+    return done

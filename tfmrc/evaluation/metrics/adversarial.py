@@ -1,9 +1,10 @@
 """Adversarial SQuAD: the worst variant of each question."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tfmrc.evaluation.metrics.pairing import Missing
+from tfmrc.evaluation.metrics.registry import Submission, register_metric
 from tfmrc.evaluation.metrics.score import Scores, mean_score
 from tfmrc.evaluation.metrics.squad import score_squad
 
@@ -55,3 +56,14 @@ def score_adversarial_squad(
         )
     counts = dict(plain.counts) | {"variants": plain.rows[0].size}
     return Scores("Adversarial SQuAD", tuple(rows), counts)
+
+
+@register_metric("adversarial", lambda given: given.rules == "adversarial", order=20)
+def _adversarial(given: Submission) -> Iterator[Scores]:
+    """The worst variant of each question, and the unchanged questions."""
+    known, texts = given.answers, given.texts
+    yield score_adversarial_squad(texts, known, missing=given.missing)
+    unchanged = {key: answers for key, answers in known.items() if "-" not in key}
+    if unchanged:
+        answers = {key: text for key, text in texts.items() if key in unchanged}
+        yield score_squad(answers, unchanged, missing=given.missing).prefixed("unchanged")

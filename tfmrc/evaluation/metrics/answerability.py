@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfmrc.evaluation.metrics.pairing import Missing, pair
+from tfmrc.evaluation.metrics.registry import Submission, register_metric
 from tfmrc.evaluation.metrics.score import (
     Score,
     Scores,
@@ -66,8 +67,7 @@ def precision_recall_curve(
             Default: "error".
 
     Raises:
-        ValueError: If a prediction is missing, a value is not a number, or no question is
-            answerable.
+        ValueError: If a prediction is missing, or no question is answerable.
 
     Example:
 
@@ -81,9 +81,6 @@ def precision_recall_curve(
     pairing = pair(predictions, references, missing=missing)
     scores = np.array([float(predictions.get(key, -np.inf)) for key in pairing.ids])
     truth = np.array([bool(references[key]) for key in pairing.ids])
-    if np.isnan(scores).any():
-        key = pairing.ids[int(np.argmax(np.isnan(scores)))]
-        raise ValueError(f"A probability must be a number. Received: predictions[{key!r}]=nan")
     if not truth.any():
         raise ValueError(
             "A precision-recall curve needs an answerable question. "
@@ -127,7 +124,7 @@ def score_answerability(
         a threshold, `answerable_f1`, `answerable_precision` and `answerable_recall` come first.
 
     Raises:
-        ValueError: If the threshold is not a number, and as `precision_recall_curve`.
+        ValueError: As `precision_recall_curve`.
 
     Example:
 
@@ -139,8 +136,6 @@ def score_answerability(
     >>> scores["best_answerable_f1"].value, scores["best_answerable_f1"].note
     (1.0, 'threshold 0.4, the best on these data')
     """
-    if threshold is not None and np.isnan(threshold):
-        raise ValueError("`threshold` must be a number. Received: threshold=nan")
     curve = precision_recall_curve(predictions, references, missing=missing)
     pairing = pair(predictions, references, missing=missing)
     truth = {key: references[key] for key in pairing.ids}
@@ -214,3 +209,27 @@ def decision_scores(
             )
         )
     return scores
+
+
+def _always(given: Submission) -> Submission:
+    """Returns predictions that hold every question for answerable."""
+    scores = {"answerable_probability": 1.0}
+    predictions = {key: replace(p, scores=scores) for key, p in given.predictions.items()}
+    return replace(given, predictions=predictions)
+
+
+@register_metric(
+    "answerability",
+    lambda given: given.scores("answerable_probability", given.answerable),
+    order=60,
+    of_model=True,
+    baselines={"always answerable": _always},
+)
+def _answerability(given: Submission) -> Scores:
+    """F1 of the decision to answer, at the submission's threshold and at the best one."""
+    return score_answerability(
+        given.scores("answerable_probability", given.answerable),
+        given.answerable,
+        threshold=given.threshold,
+        missing=given.missing,
+    )

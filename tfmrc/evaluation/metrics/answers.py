@@ -1,13 +1,15 @@
 """ROUGE-L, BLEU and METEOR of generated answers under a dataset's rules."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tfmrc.evaluation.metrics.answerability import decision_scores
 from tfmrc.evaluation.metrics.coco import bleu, rouge_l
 from tfmrc.evaluation.metrics.meteor import meteor as score_meteor
-from tfmrc.evaluation.metrics.pairing import Missing, check_references, check_text, pair
-from tfmrc.evaluation.metrics.rules import NO_ANSWER, Rules, get_rules
+from tfmrc.evaluation.metrics.pairing import Missing, check_texts, pair
+from tfmrc.evaluation.metrics.registry import Submission, register_metric
+from tfmrc.evaluation.metrics.rules import NO_ANSWER, RULES, Rules, get_rules
 from tfmrc.evaluation.metrics.score import Score, Scores
 
 
@@ -53,9 +55,8 @@ def score_answers(
         the decision to answer. `counts` has `unanswerable`, `abstained`, `missing` and `unused`.
 
     Raises:
-        ValueError: If the rules or the tokenizer are unknown, or an id has no prediction.
-        TypeError: If a prediction is not a string, or the references of an id are not a sequence
-            of strings.
+        ValueError: If the rules are unknown, or an id has no prediction.
+        TypeError: If the references of an id are one string.
 
     Example:
 
@@ -68,8 +69,7 @@ def score_answers(
     0.75 0.8798 {'missing': 0, 'unused': 0, 'unanswerable': 1, 'abstained': 0}
     """
     options = get_rules(rules, tokenizer)
-    check_text(predictions)
-    check_references(references)
+    check_texts(references)
     answerable = [key for key, texts in references.items() if _has_answer(texts, options)]
     # Where the decision to answer is scored, "No Answer Present." needs a prediction too; an empty
     # list of references needs none, as in MS MARCO's own sample.
@@ -104,3 +104,28 @@ def score_answers(
 
 def _has_answer(texts: Sequence[str], rules: Rules) -> bool:
     return len(texts) > 0 and not (rules.no_answer and NO_ANSWER in texts)
+
+
+@register_metric(
+    "text",
+    lambda given: given.answers and (given.target == "question" or given.rules in RULES),
+    order=10,
+)
+def _text(given: Submission) -> Scores:
+    """ROUGE-L, BLEU and METEOR; the decision to answer if no probability decides it."""
+    decides = given.answerable and not given.scores("answerable_probability", given.answerable)
+    silent = [k for k, possible in given.answerable.items() if not possible] if decides else []
+    texts = given.texts | {k: given.predictions[k].answer for k in silent if k in given.predictions}
+    scores = score_answers(
+        texts,
+        given.answers | dict.fromkeys(silent, ()),
+        given.rules if given.rules in RULES else "plain",
+        meteor=given.meteor,
+        tokenizer=given.tokenizer,
+        missing=given.missing,
+    )
+    if silent:
+        return scores
+    # Every question here has an answer, so scores of the decision to answer mean nothing.
+    rows = (row for row in scores.rows if not row.name.startswith("answerable"))
+    return replace(scores, rows=tuple(rows))

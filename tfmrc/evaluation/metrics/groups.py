@@ -38,7 +38,7 @@ def score_by_group(score: Score, groups: Mapping[Any, str]) -> dict[str, Score]:
         groups: dict. The group of each scored id.
 
     Raises:
-        ValueError: If the score was not computed, or an id has no group.
+        ValueError: If the score was not computed.
 
     Example:
 
@@ -54,16 +54,18 @@ def score_by_group(score: Score, groups: Mapping[Any, str]) -> dict[str, Score]:
         )
     members: dict[str, list[Any]] = {}
     for key in score.statistics.ids:
-        if key not in groups:
-            raise ValueError(f"Every scored id needs a group. Received: none for id {key!r}")
         members.setdefault(groups[key], []).append(key)
     parts = {}
     for name, ids in sorted(members.items(), key=lambda item: -len(item[1])):
         statistics = score.statistics.subset(ids)
         given = score.per_example  # an example without words has no rate of repeated ones
-        own = given and {key: given[key] for key in ids if key in given}
+        per_example = given and {key: given[key] for key in ids if key in given}
         parts[name] = replace(
-            score, value=statistics.score(), size=len(ids), per_example=own, statistics=statistics
+            score,
+            value=statistics.score(),
+            size=len(ids),
+            per_example=per_example,
+            statistics=statistics,
         )
     return parts
 

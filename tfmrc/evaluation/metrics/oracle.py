@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from tfmrc.evaluation.metrics.pairing import Missing, check_references, pair
+from tfmrc.evaluation.metrics.pairing import Missing, check_texts, pair
+from tfmrc.evaluation.metrics.registry import Submission, register_metric
 from tfmrc.evaluation.metrics.score import Scores, mean_score
 from tfmrc.evaluation.metrics.squad import TOKENISATION, best_match
 
@@ -30,7 +31,7 @@ def score_oracle(
         `Scores` with `exact_match@K` and `f1@K`. The two maxima are taken separately.
 
     Raises:
-        ValueError: If a K is below 1, or a prediction is missing.
+        ValueError: If a prediction is missing.
         TypeError: If the answers of an id are one string.
 
     Example:
@@ -39,10 +40,8 @@ def score_oracle(
     >>> scores["exact_match@1"].value, scores["exact_match@2"].value
     (0.0, 1.0)
     """
-    if any(number < 1 for number in k):
-        raise ValueError(f"K must be 1 or more. Received: k={tuple(k)}")
-    check_references(predictions, "predictions")
-    check_references(references)
+    check_texts(predictions, "predictions")
+    check_texts(references)
     pairing = pair(predictions, references, missing=missing)
     matches = {
         key: [
@@ -63,3 +62,21 @@ def score_oracle(
         for column, name, label in ((0, "exact_match", "Exact match"), (1, "f1", "F1"))
     )
     return Scores("K-best oracle", rows, pairing.counts, table="Best of K answers")
+
+
+@register_metric(
+    "oracle",
+    lambda given: (
+        given.answers
+        and given.target == "answer"
+        and given.rules != "adversarial"
+        and any(p.alternatives for p in given.predictions.values())
+    ),
+    order=40,
+)
+def _oracle(given: Submission) -> Scores:
+    """The best of an answer and its alternatives."""
+    known = given.answers
+    texts = {k: [p.answer, *p.alternatives] for k, p in given.predictions.items() if k in known}
+    count = max(map(len, texts.values()), default=1)
+    return score_oracle(texts, known, k=range(1, count + 1), missing=given.missing)

@@ -1,11 +1,13 @@
 """Passage ranking: mean average precision and mean reciprocal rank."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tfmrc.evaluation.metrics.pairing import Missing, pair
+from tfmrc.evaluation.metrics.registry import Submission, register_metric
 from tfmrc.evaluation.metrics.score import Scores, mean_score
 
 
@@ -33,8 +35,7 @@ def score_ranking(
         `Scores` with `map` and `mrr`.
 
     Raises:
-        ValueError: If the lengths differ, a score is not a number, `cutoff` is not positive, or an
-            id has no prediction.
+        ValueError: If the lengths differ, or an id has no prediction.
 
     Example:
 
@@ -43,8 +44,6 @@ def score_ranking(
     >>> round(scores["map"].value, 4), scores["mrr"].value
     (0.5833, 0.5)
     """
-    if cutoff is not None and cutoff < 1:
-        raise ValueError(f"`cutoff` must be positive or None. Received: cutoff={cutoff!r}")
     relevant = [key for key, labels in references.items() if any(labels)]
     pairing = pair(predictions, relevant, missing=missing, known=references.keys())
     precision: dict[Hashable, float] = {}
@@ -77,8 +76,35 @@ def _ranked(key: Hashable, scores: Sequence[float], labels: Sequence[bool]) -> n
             "There must be one score per passage. Received: "
             f"predictions[{key!r}] of shape {values.shape}, references of shape {truth.shape}"
         )
-    if np.isnan(values).any():
-        raise ValueError(
-            f"Scores must be numbers. Received: predictions[{key!r}]={values.tolist()}"
-        )
     return truth[np.argsort(-values, kind="stable")]
+
+
+def _relevance(given: Submission) -> dict[str, tuple[bool, ...]]:
+    return {k: r.relevance for k, r in given.references.items() if r.relevance is not None}
+
+
+def _in_given_order(given: Submission) -> Submission:
+    """Returns equal scores for all passages, which rank them in the order given."""
+    predictions = {
+        key: replace(given.predictions[key], scores={"relevance": [0.0] * len(labels)})
+        for key, labels in _relevance(given).items()
+        if key in given.predictions
+    }
+    return replace(given, predictions=predictions)
+
+
+@register_metric(
+    "ranking",
+    lambda given: given.scores("relevance", _relevance(given)),
+    order=50,
+    of_model=True,
+    baselines={"passages in the order given": _in_given_order},
+)
+def _ranking(given: Submission) -> Scores:
+    """MAP and MRR by the predicted relevance; passages that the model does not read rank last."""
+    labels = _relevance(given)
+    scores = {
+        key: [*row, *[-1.0] * (len(labels[key]) - len(row))][: len(labels[key])]
+        for key, row in given.scores("relevance", labels).items()
+    }
+    return score_ranking(scores, labels, missing=given.missing)

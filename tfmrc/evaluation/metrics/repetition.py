@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tfmrc.evaluation.metrics.pairing import check_text
+from tfmrc.evaluation.metrics.registry import Submission, register_metric
 from tfmrc.evaluation.metrics.score import Score, Scores, Statistics, library_version, ratio
 from tfmrc.evaluation.metrics.tokenizers import get_tokenizer
 
@@ -29,7 +29,6 @@ def score_repetition(predictions: Mapping[Any, str], *, tokenizer: str = "englis
     >>> scores["duplication_rate"].value, scores["duplicated_words_rate"].value
     (0.375, 0.25)
     """
-    check_text(predictions)
     tokenize = get_tokenizer(tokenizer)
     counts = [Counter(tokenize(text.lower())) for text in predictions.values()]
     ids = tuple(predictions)
@@ -61,3 +60,9 @@ def score_repetition(predictions: Mapping[Any, str], *, tokenizer: str = "englis
             )
         )
     return Scores("word duplication", tuple(rows), {})
+
+
+@register_metric("repetition", lambda given: given.answers and given.target == "question", order=20)
+def _repetition(given: Submission) -> Scores:
+    known = given.answers
+    return score_repetition({key: text for key, text in given.texts.items() if key in known})

@@ -61,8 +61,7 @@ def bootstrap(score: Score, *, samples: int = 1000, level: float = 0.95, seed: i
         seed: int. Seed of the resampling. Default: 0.
 
     Raises:
-        ValueError: If the score was not computed or has no statistics, or an argument is out of
-            range.
+        ValueError: If the score was not computed or has no statistics.
 
     Example:
 
@@ -74,7 +73,6 @@ def bootstrap(score: Score, *, samples: int = 1000, level: float = 0.95, seed: i
     True
     """
     statistics = _statistics(score)
-    _check(samples, level)
     weights = _weights(len(statistics.ids), samples, seed)
     drawn = np.concatenate([statistics.combine(drawn @ statistics.values) for drawn in weights])
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
@@ -119,7 +117,6 @@ def paired_bootstrap(
             "A paired test needs the same examples on both sides. "
             f"Received: {len(alone)} ids on one side only, {alone[0]!r} first"
         )
-    _check(samples, level)
     two = two.subset(one.ids)
     drawn = np.concatenate(
         [
@@ -139,14 +136,6 @@ def _statistics(score: Score) -> Statistics:
         reason = score.note or "it keeps no counts for resampling"
         raise ValueError(f"{score.label} cannot be resampled: {reason}. Received: {score.name!r}")
     return score.statistics
-
-
-def _check(samples: int, level: float) -> None:
-    if samples < 1 or not 0 < level < 1:
-        raise ValueError(
-            "`samples` must be positive and `level` between 0 and 1. "
-            f"Received: samples={samples!r}, level={level!r}"
-        )
 
 
 def _weights(size: int, samples: int, seed: int) -> Iterator[np.ndarray]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tfmrc.evaluation.metrics.tokenizers import get_tokenizer
+from tfmrc.utils.arguments import suggestion
 
 NO_ANSWER = "No Answer Present."
 
@@ -82,6 +83,18 @@ RULES = {
 }
 
 
+RULE_NAMES = ("squad", "adversarial", *RULES)
+"""What `rules` of a recipe and `--rules` name: also exact match and F1 alone, or worst variants."""
+
+
+def check_rules(name: str) -> None:
+    """Raises a ValueError if no rules have this name."""
+    if name not in RULE_NAMES:
+        raise ValueError(
+            f"There are no rules {name!r}{suggestion(name, RULE_NAMES)} Received: rules={name!r}"
+        )
+
+
 def get_rules(rules: str | Rules, tokenizer: str | None = None) -> Rules:
     """Returns rules by name, with another tokenizer if given.
 
@@ -98,7 +111,6 @@ def get_rules(rules: str | Rules, tokenizer: str | None = None) -> Rules:
     'white space, lower-cased'
     """
     if isinstance(rules, str):
-        if rules not in RULES:
-            raise ValueError(f"`rules` must be one of {sorted(RULES)}. Received: rules={rules!r}")
+        check_rules(rules)
         rules = RULES[rules]
     return replace(rules, tokenizer=tokenizer) if tokenizer else rules

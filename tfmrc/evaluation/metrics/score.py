@@ -1,7 +1,7 @@
 """Scores with their scorer, version, tokenization and size."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import metadata
 from typing import Any
@@ -102,23 +102,20 @@ class Score:
 class Scores(Mapping[str, Score]):
     """Scores by name, in the order of a table, with the counts of unscored examples by reason.
 
-    `table` is the heading of a table of their own in a `Report`; "" is the main table.
-    `scores["rouge_l"]` is a `Score`, `float(scores["rouge_l"])` its number, `scores.to_json()` a
-    dictionary for a file, and `print(scores)` a readable list.
+    `table` is the heading of a table of their own in a `Report`; "" is the main table. `prefix` is
+    the prefix of the names, see `prefixed`.
+    `scores["rouge_l"]` is a `Score`, `float(scores["rouge_l"])` its number, and `print(scores)` a
+    readable list.
     """
 
     rules: str
     rows: tuple[Score, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
     table: str = ""
+    prefix: str = ""
 
     def __getitem__(self, name: str) -> Score:
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise KeyError(
-            f"Unknown score. Expected one of {[r.name for r in self.rows]}. Received: {name!r}"
-        )
+        return {row.name: row for row in self.rows}[name]
 
     def __iter__(self) -> Iterator[str]:
         return (row.name for row in self.rows)
@@ -131,13 +128,16 @@ class Scores(Mapping[str, Score]):
         counted = ", ".join(f"{name} {count}" for name, count in self.counts.items() if count)
         return "\n".join(lines + ([f"({counted})"] if counted else []))
 
-    def to_json(self) -> dict[str, Any]:
-        """Returns `{"rules", "counts", "scores": {name: ...}}`, ready for `json.dump`."""
-        return {
-            "rules": self.rules,
-            "counts": dict(self.counts),
-            "scores": {row.name: row.to_json() for row in self.rows},
-        }
+    def prefixed(self, prefix: str) -> "Scores":
+        """Returns the scores with a prefix of their names and labels; "" adds none."""
+        if not prefix:
+            return self
+        rows = (
+            replace(row, name=f"{prefix}_{row.name}", label=f"{prefix} {row.label}")
+            for row in self.rows
+        )
+        whole = f"{prefix}_{self.prefix}".strip("_")
+        return replace(self, rows=tuple(rows), prefix=whole)
 
 
 def mean_score(

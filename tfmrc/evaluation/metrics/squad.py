@@ -5,23 +5,25 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
-from numbers import Real
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from tfmrc.evaluation.metrics.pairing import Missing, check_references, check_text, pair
+from tfmrc.evaluation.metrics.groups import question_word, score_by_group
+from tfmrc.evaluation.metrics.pairing import Missing, check_texts, pair
+from tfmrc.evaluation.metrics.registry import Submission, abstains, register_metric
 from tfmrc.evaluation.metrics.score import Scores, mean_score, shortest
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-TOKENISATION = "lower-cased, without ASCII punctuation and articles, white space"
-UNICODE_TOKENISATION = (
-    "NFC, case-folded, without ASCII and Unicode punctuation and articles, white space"
-)
-
 Normalization = Literal["official", "unicode"]
+TOKENISATION = "lower-cased, without ASCII punctuation and articles, white space"
+_TOKENISATIONS = {
+    "official": TOKENISATION,
+    "unicode": "NFC, case-folded, without ASCII and Unicode punctuation and articles, white space",
+}
 
 
 def normalize_squad(text: str, normalization: Normalization = "official") -> str:
@@ -91,10 +93,9 @@ def score_squad(
         `no_answer_accuracy`, and with `no_answer` `best_exact_match`, `best_f1`.
 
     Raises:
-        ValueError: If the version or the normalization is unknown, a prediction is missing, a
-            probability or the threshold is missing or not a number, or in version 1.1 a list of
-            references is empty or there are probabilities.
-        TypeError: If a prediction is not a string, or predictions or references are no dict.
+        ValueError: If a prediction is missing, or in version 1.1 a list of references is empty or
+            there are probabilities.
+        TypeError: If the references of an id are one string.
 
     Example:
 
@@ -102,22 +103,12 @@ def score_squad(
     >>> scores["exact_match"].value, scores["f1"].value
     (0.5, 0.75)
     """
-    if version not in ("1.1", "2.0"):
-        raise ValueError(f"`version` must be '1.1' or '2.0'. Received: version={version!r}")
-    if version == "1.1" and no_answer is not None:
+    is_v2 = {"1.1": False, "2.0": True}[version]
+    if no_answer is not None and not is_v2:
         raise ValueError(
-            "Probabilities of no answer (--no-answer) are used by SQuAD v2.0's rules: pass "
-            f"version='2.0' (--version 2.0). Received: version={version!r}"
+            "Probabilities of no answer belong to version='2.0'. Received: version='1.1'"
         )
-    if normalization not in ("official", "unicode"):
-        raise ValueError(
-            "`normalization` must be 'official' or 'unicode'. "
-            f"Received: normalization={normalization!r}"
-        )
-    if math.isnan(no_answer_threshold):
-        raise ValueError("`no_answer_threshold` must be a number. Received: nan")
-    check_text(predictions)
-    check_references(references)
+    check_texts(references)
     pairing = pair(predictions, references, missing=missing)
     raw = {
         key: best_match(predictions.get(key, ""), references[key], version, key, normalization)
@@ -125,44 +116,51 @@ def score_squad(
     }
     possible = {key: len(references[key]) > 0 for key in pairing.ids}
     chances = no_answer or {}
-    if no_answer is not None:
-        _check_chances(no_answer, pairing.ids)
-    silent = {key for key in pairing.ids if chances.get(key, 0.0) > no_answer_threshold}
-    final = {
-        key: (float(not possible[key]),) * 2 if key in silent and version == "2.0" else both
-        for key, both in raw.items()
-    }
-    exact = {key: scores[0] for key, scores in final.items()}
-    overlap = {key: scores[1] for key, scores in final.items()}
+    silent = {key for key in pairing.ids if no_answer and chances[key] > no_answer_threshold}
+    final = {key: (float(not possible[key]),) * 2 if key in silent else raw[key] for key in raw}
+    exact = {key: both[0] for key, both in final.items()}
+    overlap = {key: both[1] for key, both in final.items()}
     table: list[tuple[str, str, dict[Hashable, float], str]] = [
         ("exact_match", "Exact match", exact, ""),
         ("f1", "F1", overlap, ""),
     ]
-    if version == "2.0":
-        yes = [key for key in final if possible[key]]
-        no = [key for key in final if not possible[key]]
-        table += [
-            ("has_answer_exact_match", "Exact match, answerable", {k: exact[k] for k in yes}, ""),
-            ("has_answer_f1", "F1, answerable", {k: overlap[k] for k in yes}, ""),
-            ("no_answer_accuracy", "Right without answer", {k: exact[k] for k in no}, ""),
-        ]
-        if no_answer is not None:
-            for column, kind in ((0, "exact match"), (1, "F1")):
-                # A text without words, such as "the", is wrong here where there is no answer.
-                values = {
-                    key: both[column] if possible[key] or not predictions.get(key) else 0.0
-                    for key, both in raw.items()
-                }
-                best, note = _best(values, possible, chances)
-                name = f"best_{kind.lower().replace(' ', '_')}"
-                table.append((name, f"Best {kind}", best, note))
-    scorer = f"SQuAD v{version} rules"
-    text = TOKENISATION if normalization == "official" else UNICODE_TOKENISATION
+    if is_v2:
+        table += _version_2(exact, overlap, possible)
+    for column, kind in ((0, "exact match"), (1, "F1")) if no_answer is not None else ():
+        # A text without words, such as "the", is wrong here where there is no answer.
+        values = {
+            key: both[column] if possible[key] or not predictions.get(key) else 0.0
+            for key, both in raw.items()
+        }
+        best, note = _best(values, possible, chances)
+        table.append((f"best_{kind.lower().replace(' ', '_')}", f"Best {kind}", best, note))
     rows = tuple(
-        mean_score(name, label, values, scorer=scorer, tokenisation=text, note=note)
+        mean_score(
+            name,
+            label,
+            values,
+            scorer=f"SQuAD v{version} rules",
+            tokenisation=_TOKENISATIONS[normalization],
+            note=note,
+        )
         for name, label, values, note in table
     )
     return Scores(f"SQuAD v{version}", rows, pairing.counts)
+
+
+def _version_2(
+    exact: Mapping[Hashable, float],
+    overlap: Mapping[Hashable, float],
+    possible: Mapping[Hashable, bool],
+) -> list[tuple[str, str, dict[Hashable, float], str]]:
+    """Returns the scores of the questions with an answer, and of those without."""
+    yes = [key for key in exact if possible[key]]
+    no = [key for key in exact if not possible[key]]
+    return [
+        ("has_answer_exact_match", "Exact match, answerable", {k: exact[k] for k in yes}, ""),
+        ("has_answer_f1", "F1, answerable", {k: overlap[k] for k in yes}, ""),
+        ("no_answer_accuracy", "Right without answer", {k: exact[k] for k in no}, ""),
+    ]
 
 
 def best_match(
@@ -178,8 +176,7 @@ def best_match(
         targets = [text for text in targets if text] or [""]
     if not targets:
         raise ValueError(
-            "SQuAD v1.1 has a reference for every question; v2.0 has not: pass version='2.0' "
-            "(--version 2.0 of the commands squad and oracle). "
+            "SQuAD v1.1 has a reference for every question, unlike version='2.0'. "
             f"Received: references[{key!r}]=[]"
         )
     answer = normalize_squad(prediction, normalization)
@@ -192,21 +189,6 @@ def _f1(prediction: list[str], target: list[str], version: str) -> float:
         return float(prediction == target)
     shared = sum((Counter(prediction) & Counter(target)).values())
     return 2 * shared / (len(prediction) + len(target)) if shared else 0.0
-
-
-def _check_chances(no_answer: Mapping[Any, float], ids: Sequence[Any]) -> None:
-    """Raises ValueError where a probability of no answer is missing or not a number."""
-    absent = [key for key in ids if key not in no_answer]
-    if absent:
-        raise ValueError(
-            "`no_answer` needs a probability for every prediction. "
-            f"Received: none for {len(absent)} ids, {absent[0]!r} first"
-        )
-    for key in ids:
-        if not isinstance(no_answer[key], Real) or math.isnan(no_answer[key]):
-            raise ValueError(
-                f"`no_answer` must be numbers. Received: no_answer[{key!r}]={no_answer[key]!r}"
-            )
 
 
 def _best(
@@ -232,3 +214,47 @@ def _best(
     low, high = np.float32(limit), np.float32(above)
     shown = shortest(limit, lambda value: bool(low <= np.float32(value) < high))
     return answered, f"threshold {shown}, the best on these data"
+
+
+@register_metric("squad", lambda given: given.answers and given.by_squad, order=30)
+def _squad(given: Submission) -> Iterator[Scores]:
+    """Exact match and F1 of the questions with an answer, also by question word."""
+    scores = score_squad(given.texts, given.answers, missing=given.missing)
+    yield scores
+    words = {key: question_word(r.question) for key, r in given.references.items() if r.question}
+    if len(words) == len(given.references):
+        rows = tuple(
+            replace(part, name=f"{row.name}_{word}", label=f"{row.label}, {word}")
+            for row in scores.rows
+            for word, part in score_by_group(row, words).items()
+        )
+        yield Scores(scores.rules, rows, {}, table="By question word")
+
+
+@register_metric(
+    "squad_2",
+    lambda given: (
+        given.answerable
+        and given.by_squad
+        and (
+            given.scores("answerable_probability", given.answerable)
+            or any(map(abstains, given.predictions.values()))
+        )
+    ),
+    order=70,
+)
+def _squad_2(given: Submission) -> Scores:
+    """SQuAD 2.0's scores, where some questions have no answer."""
+    # A question whose answers are all of other styles is left out.
+    known = {k: r.answers for k, r in given.references.items() if r.answers or not r.answerable}
+    chances = {
+        key: 1.0 - chance for key, chance in given.scores("answerable_probability", known).items()
+    }
+    texts = {
+        key: "" if abstains(p) else p.answer for key, p in given.predictions.items() if key in known
+    }
+    if chances:  # the prediction of a missing one is "no answer" already
+        chances = dict.fromkeys(known, 1.0) | chances
+    return score_squad(
+        texts, known, version="2.0", no_answer=chances or None, missing=given.missing
+    ).prefixed("squad_2")

@@ -183,7 +183,7 @@ def get_tokenizer(name: str) -> Tokenizer:
             installed.
 
     Raises:
-        ValueError: If the name is unknown.
+        KeyError: If the name is unknown.
         ImportError: If spaCy is requested but not installed.
 
     Example:
@@ -193,16 +193,12 @@ def get_tokenizer(name: str) -> Tokenizer:
     >>> get_tokenizer("unicode")("हिन्दी, 東京")
     ['हिन्दी', ',', '東', '京']
     """
-    if name == "english":
-        return Tokenizer("english", "tfmrc english 1", _english)
-    if name == "unicode":
-        version = unicodedata.unidata_version
-        return Tokenizer("unicode", f"tfmrc unicode 1 (Unicode {version}, NFC)", _unicode)
-    if name == "whitespace":
-        return Tokenizer("whitespace", "white space", str.split)
     if name == "spacy":
         return _spacy()
-    raise ValueError(
-        "`tokenizer` must be 'english', 'unicode', 'whitespace' or 'spacy'. "
-        f"Received: tokenizer={name!r}"
-    )
+    version = unicodedata.unidata_version
+    tokenizers: dict[str, tuple[str, Callable[[str], list[str]]]] = {
+        "english": ("tfmrc english 1", _english),
+        "unicode": (f"tfmrc unicode 1 (Unicode {version}, NFC)", _unicode),
+        "whitespace": ("white space", str.split),
+    }
+    return Tokenizer(name, *tokenizers[name])

@@ -21,7 +21,7 @@ def mean_of_runs(runs: Sequence[Scores]) -> Scores:
         runs: list of `Scores`. Scores of the same examples by the same rules, one per run.
 
     Raises:
-        ValueError: If there is no run, or the runs differ in scorer or number of examples.
+        ValueError: If the runs differ in scorer or number of examples.
 
     Example:
 
@@ -31,8 +31,6 @@ def mean_of_runs(runs: Sequence[Scores]) -> Scores:
     >>> print(mean_of_runs(runs)["exact_match"])
     Exact match 75.00 ± 35.36 (n = 2; SQuAD v1.1 rules tfmrc ...; mean and deviation of 2 runs)
     """
-    if not runs:
-        raise ValueError("A mean needs a run. Received: runs=[]")
     first, *others = runs
     if not others:
         return first
@@ -41,7 +39,7 @@ def mean_of_runs(runs: Sequence[Scores]) -> Scores:
     rows = tuple(_mean([run[name] for run in runs], abstained) for name in names)
     kinds = dict.fromkeys(name for run in runs for name in run.counts)
     counts = {name: max(run.counts.get(name, 0) for run in runs) for name in kinds}
-    return Scores(first.rules, rows, counts, first.table)
+    return replace(first, rows=rows, counts=counts)
 
 
 def _mean(rows: Sequence[Score], abstained: Sequence[int]) -> Score:

@@ -3,12 +3,11 @@
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tfmrc.evaluation.files.whole_files import write_whole
 from tfmrc.evaluation.metrics.resampling import (
     Interval,
     PairedTest,
@@ -16,6 +15,7 @@ from tfmrc.evaluation.metrics.resampling import (
     paired_bootstrap,
 )
 from tfmrc.evaluation.metrics.score import Score, Scores, library_version
+from tfmrc.utils.files import read_json, write_text
 
 
 @dataclass
@@ -49,10 +49,10 @@ class Report:
     details: Mapping[str, Any] = field(default_factory=dict)
     paper: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     systems: dict[str, dict[str, Score]] = field(default_factory=dict, init=False)
-    _intervals: dict[tuple[str, str], Interval] = field(default_factory=dict, init=False)
+    intervals: dict[tuple[str, str], Interval] = field(default_factory=dict, init=False)
     _parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict, init=False)
     _tables: dict[str, str] = field(default_factory=dict, init=False)
-    _tests: dict[tuple[str, str], dict[str, PairedTest]] = field(default_factory=dict, init=False)
+    tests: dict[tuple[str, str], dict[str, PairedTest]] = field(default_factory=dict, init=False)
 
     def add(self, system: str, scores: Scores, *, prefix: str = "", samples: int = 0) -> None:
         """Adds scores of a system; call it again for further kinds of scores.
@@ -67,19 +67,19 @@ class Report:
             ValueError: If the system already has a score of this name.
         """
         rows = self.systems.setdefault(system, {})
+        scores = scores.prefixed(prefix)
         for row in scores.rows:
-            name = f"{prefix}_{row.name}" if prefix else row.name
+            name = row.name
             if name in rows:
                 raise ValueError(
                     "A score can be added once (use `prefix` to tell kinds apart). "
                     f"Received: system={system!r}, score={name!r}"
                 )
-            label = f"{prefix} {row.label}" if prefix else row.label
-            rows[name] = replace(row, name=name, label=label)
+            rows[name] = row
             self._tables[name] = scores.table
             if samples and row.statistics is not None and row.value is not None:
-                self._intervals[system, name] = bootstrap(row, samples=samples)
-        part = {"rules": scores.rules, "prefix": prefix, "counts": dict(scores.counts)}
+                self.intervals[system, name] = bootstrap(row, samples=samples)
+        part = {"rules": scores.rules, "prefix": scores.prefix, "counts": dict(scores.counts)}
         self._parts.setdefault(system, []).append(part)
 
     def compare(self, system: str, other: str, *, samples: int = 1000) -> None:
@@ -102,7 +102,7 @@ class Report:
         | model – coin | +50.00 [+35.00, +65.00] | +50.00 [+35.00, +65.00] |
         """
         first, second = self.systems[other], self.systems[system]
-        self._tests[system, other] = {
+        self.tests[system, other] = {
             name: paired_bootstrap(first[name], row, samples=samples)
             for name, row in second.items()
             if not self._tables[name] and name in first and _comparable(first[name], row)
@@ -119,14 +119,10 @@ class Report:
                     "split": self.split,
                     "seed": self.seed,
                 }
-                interval = self._intervals.get((system, name))
+                interval = self.intervals.get((system, name))
                 if interval is not None:
-                    record["interval"] = {
-                        "low": interval.low,
-                        "high": interval.high,
-                        "level": interval.level,
-                        "samples": interval.samples,
-                    }
+                    names = ("low", "high", "level", "samples")
+                    record["interval"] = {name: getattr(interval, name) for name in names}
                 scores[name] = record
             systems[system] = {"parts": self._parts[system], "scores": scores}
         return {
@@ -140,7 +136,7 @@ class Report:
             "systems": systems,
             "differences": [
                 {"system": system, "other": other, "score": name, **asdict(test)}
-                for (system, other), tests in self._tests.items()
+                for (system, other), tests in self.tests.items()
                 for name, test in tests.items()
             ],
             "paper": {system: dict(row) for system, row in self.paper.items()},
@@ -178,13 +174,13 @@ class Report:
 
     def _differences(self, names: list[str], labels: Mapping[str, str]) -> list[str]:
         """Returns a table of the differences between systems."""
-        compared = [name for name in names if any(name in tests for tests in self._tests.values())]
+        compared = [name for name in names if any(name in tests for tests in self.tests.values())]
         if not compared:
             return []
-        level = next(test.level for tests in self._tests.values() for test in tests.values())
+        level = next(test.level for tests in self.tests.values() for test in tests.values())
         lines = ["", f"Differences, with intervals of {level:.0%} for the same examples:", ""]
         lines += _head(["", *(labels[name] for name in compared)])
-        for (system, other), tests in self._tests.items():
+        for (system, other), tests in self.tests.items():
             if not tests:  # means of several runs
                 continue
             cells = [_difference(tests[name]) if name in tests else "–" for name in compared]
@@ -199,12 +195,9 @@ class Report:
         Returns:
             The two files.
         """
-        target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
-        metrics, report = target / "metrics.json", target / "report.md"
-        text = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
-        write_whole(report, self.markdown())
-        write_whole(metrics, text)
+        metrics, report = Path(folder) / "metrics.json", Path(folder) / "report.md"
+        write_text(report, self.markdown())
+        write_text(metrics, json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n")
         return [metrics, report]
 
     def _row(self, system: str, names: list[str], beside: set[str]) -> list[str]:
@@ -219,7 +212,7 @@ class Report:
             cell = "–" if value is None else f"{100 * value:.2f}"
             deviation = rows[name].deviation if name in rows else None
             cell += "" if deviation is None else f" ± {100 * deviation:.2f}"
-            interval = self._intervals.get((system, name))
+            interval = self.intervals.get((system, name))
             if interval is not None:
                 cell += f" [{100 * interval.low:.2f}, {100 * interval.high:.2f}]"
             cells.append(cell)
@@ -242,6 +235,18 @@ class Report:
 
 def _head(cells: list[str]) -> list[str]:
     return [_line(cells), "|" + " --- |" + " ---: |" * (len(cells) - 1)]
+
+
+def read_metrics(path: str | Path) -> dict[str, Any]:
+    """Reads a `metrics.json` that `Report` wrote.
+
+    Raises:
+        ValueError: If the file is not one.
+    """
+    metrics = read_json(Path(path))
+    if not isinstance(metrics.get("systems"), dict):
+        raise ValueError(f"{path} is not a report's metrics.json. Received: no 'systems' in it")
+    return metrics
 
 
 def _line(cells: list[str]) -> str:

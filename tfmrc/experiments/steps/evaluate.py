@@ -1,132 +1,127 @@
-"""Scores trained runs on their test examples, with baselines and the papers' figures."""
+"""Scores runs and saved predictors on test examples, with baselines and the papers' figures."""
 
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from tfmrc import evaluation
 from tfmrc.data import Example
-from tfmrc.evaluation import Prediction, Report, Scores, mean_of_runs
+from tfmrc.evaluation import Report, Scores, mean_of_runs
+from tfmrc.evaluation.metrics.rules import check_rules
 from tfmrc.experiments import pictures, run_folder as folders
-from tfmrc.experiments.answering import answer_all, run_digest
-from tfmrc.experiments.building import check_experiment, classes_of
+from tfmrc.experiments.answering import askable, folder_digest, run_digest
+from tfmrc.experiments.building import check_experiment
 from tfmrc.experiments.grid import Member, is_grid, members, trained_below
-from tfmrc.experiments.predictor import load_run
-from tfmrc.experiments.reporting import details_of, paper_figures, split_of
+from tfmrc.experiments.loading import load as load_settings
+from tfmrc.experiments.predictor import check_exists, load_run, load_saved
+from tfmrc.experiments.reporting import (
+    add_baselines,
+    compare_with_baselines,
+    report_of,
+    system_name,
+)
 from tfmrc.experiments.scoring import (
-    BASELINES,
-    Written,
-    baselines,
-    prefix_of,
-    references,
-    score,
-    score_abstention,
-    score_parts,
+    EvaluationSet,
+    SourceResults,
+    TaskPredictions,
+    evaluation_sets,
+    has_decoder,
+    score_source,
 )
-from tfmrc.experiments.settings import Experiment, Source
-from tfmrc.experiments.sources import (
-    Splits,
-    as_sequence,
-    data_folder,
-    reported,
-    splits,
-    unique,
-)
-from tfmrc.experiments.spans import MAX_LENGTH, nearest_texts, with_spans
+from tfmrc.experiments.settings import Evaluation, Experiment, Source
+from tfmrc.experiments.sources import data_folder, read_questions, table_columns
 
-UPPER_BOUND = "the nearest span (upper bound)"
-NamedScores = list[tuple[str, Scores]]
-"""Scores of one system, each with the prefix of its names."""
-
-
-@dataclass(frozen=True)
-class Tested:
-    """The test examples of a source.
-
-    Attributes:
-        number: int. Index of the source.
-        part: `Splits`. The source's examples.
-        examples: list of `Example`. The examples that are reported on.
-        all: list of `Example`. All examples of the test file, which determine the references of
-            questions.
-        settings: tuple. What determines the examples. Default: ().
-    """
-
-    number: int
-    part: Splits
-    examples: list[Example]
-    all: list[Example]
-    settings: tuple[Any, ...] = ()
-
-    @property
-    def folder(self) -> str:
-        """Name of the folder of the source's report."""
-        source = self.part.source
-        stem = Path(str(source.test)).name.split(".")[0]
-        return f"{self.number + 1}-{stem}-{'-'.join(source.styles)}"
-
-
-@dataclass
-class RunScores:
-    """Scores and predictions of one run on one source.
-
-    Attributes:
-        systems: dict. Scores by system. Default: {}.
-        written: dict. Predictions by system, one entry per task. Default: {}.
-    """
-
-    systems: dict[str, NamedScores] = field(default_factory=dict)
-    written: dict[str, list[Written]] = field(default_factory=dict)
-
-    @property
-    def main(self) -> list[Written]:
-        """The predictions with the main options."""
-        return next(iter(self.written.values()), [])
+__all__ = ["evaluate", "verdict"]
 
 
 def evaluate(
-    experiment: Experiment,
-    data: str | Path | None = None,
-    run: str | Path | None = None,
+    folder: str | Path,
+    questions: str | Path | None = None,
+    output: str | Path | None = None,
     *,
+    settings: Experiment | None = None,
+    data: str | Path | None = None,
     variants: Sequence[str] | None = None,
     seeds: Sequence[int] | None = None,
-) -> list[Path]:
-    """Answers the test examples of trained runs and scores the answers.
+    rules: str = "plain",
+    options: Mapping[str, Any] | None = None,
+    columns: Mapping[str, Any] | None = None,
+) -> list[Report]:
+    """Answers test examples and scores the answers.
 
-    For each source with a test file, `evaluation/SOURCE/` in the run's folder gets `metrics.json`
-    (each score with its scorer, version, tokenisation, size, split and seed), `report.md` (the
-    table with the paper's figures), the predictions, and the figures that the model supports, as
-    PNG and SVG. A grid also gets a table of all its runs, with means and deviations over the seeds;
-    variants that are tested on other questions get tables of their own.
+    Without `questions`, those of a trained run or grid. For each source with a test file,
+    `evaluation/SOURCE/` in the run's folder gets `metrics.json` (each score with its scorer,
+    version, tokenisation, size, split and seed), `report.md` (the table with the paper's figures),
+    the predictions, and the figures that the model supports, as PNG and SVG. A grid also gets a
+    table of its runs, with means and deviations over the seeds.
+
+    With `questions`, any predictor on the questions of a file. Where some have no answer and the
+    model says how probable an answer is, SQuAD 2.0's scores are added, at the given threshold and
+    at the one that is best on this file: chosen on held-out questions, that is the value of the
+    option `no_answer_threshold`.
 
     Args:
-        experiment: `Experiment`. The experiment.
+        folder: str or path. A run or a grid; with `questions` also a saved predictor or a reader of
+            Hugging Face.
+        questions: str, path or None. A file of any format of `tfmrc.data.read_file`, with answers.
+            Default: None.
+        output: str, path or None. Folder for the report and the predictions of `questions`, which
+            an interrupted command continues. Default: None, nothing is written.
+        settings: `Experiment` or None. Settings of the run, in place of those in its folder.
+            Default: None.
         data: str, path or None. The data folder. Default: that of the training.
-        run: str, path or None. The run's folder. Default: `runs/NAME`.
         variants: list of str or None. Variants of the grid; None for all that are trained.
             Default: None.
         seeds: list of int or None. Seeds; None for those of the grid that are trained.
             Default: None.
+        rules: str. Rules of scoring `questions`: a name of `tfmrc.evaluation.RULES`, or `squad` for
+            exact match and F1 alone, or `adversarial`. Default: "plain".
+        options: dict or None. Options of the predictor for `questions`, such as `num_beams`.
+            Default: None, those of a run's settings.
+        columns: dict or None. Columns of a table with other names, as in
+            `{"question": "Frage", "passages": "Text"}`. Default: None.
 
     Returns:
-        The folders that were written; those of a grid's table come last.
+        The reports; those of a grid's table come last.
 
     Raises:
+        FileNotFoundError: If the folder is none of these.
         ValueError: If no run is trained, settings of the trained model differ, the data does not
-            exist, or no source has a test file.
+            exist, there is nothing to score, or the rules are unknown.
         RunLockedError: If another process evaluates one of the runs.
     """
+    check_exists(folder)
+    if questions is not None:
+        return [_evaluate_file(folder, Path(questions), output, rules, options, columns)]
+    root = Path(folder)
+    experiment = load_settings(root / folders.CONFIG) if settings is None else settings
     check_experiment(experiment)
-    root = folders.run_folder(experiment, run)
+    runs = _trained_runs(experiment, root, variants, seeds)
+    with ExitStack() as locks:  # two processes would write the same files
+        for path in dict.fromkeys((root, *(member.folder for member in runs))):
+            (path / folders.EVALUATION).mkdir(parents=True, exist_ok=True)
+            locks.enter_context(folders.locked(path / folders.EVALUATION))
+        place = data_folder(data or folders.remembered_data(root), experiment)
+        is_table = is_grid(experiment) or bool(seeds)
+        reports, results = _evaluate_runs(experiment, runs, root, place, is_table)
+        for test, of_variants in results if is_table else ():
+            reports.append(_write_table(experiment, runs, root, test, of_variants))
+        return reports
+
+
+def _trained_runs(
+    experiment: Experiment,
+    root: Path,
+    variants: Sequence[str] | None,
+    seeds: Sequence[int] | None,
+) -> list[Member]:
     runs = [m for m in members(experiment, root, variants, seeds) if m.is_trained]
     if not runs:
         others = ", ".join(path.name for path in trained_below(root))
         raise ValueError(
-            f"{root} has the trained runs {others}, which `--variants` and `--seeds` choose."
+            f"{root} has the trained runs {others}; choose with `--variants` and `--seeds`."
             if others
             else f"{root} has no trained run: `tfmrc train` makes it."
         )
@@ -134,386 +129,111 @@ def evaluate(
     if not is_grid(experiment) and not seeds:  # a run of a grid is known by its variant
         facts = folders.read_json(root / folders.TRAINING, "train")
         runs = [replace(runs[0], variant=facts["variant"])]
-    with ExitStack() as locks:  # two processes would write the same files
-        for folder in dict.fromkeys((root, *(member.folder for member in runs))):
-            (folder / folders.EVALUATION).mkdir(parents=True, exist_ok=True)
-            locks.enter_context(folders.locked(folder / folders.EVALUATION))
-        return _evaluate_runs(experiment, data, root, runs, is_table=bool(seeds))
+    return runs
+
+
+Variants = dict[str, list[SourceResults]]
+"""Results by variant, one for each seed; "VARIANT\tensemble" are those of an ensemble."""
 
 
 def _evaluate_runs(
-    experiment: Experiment,
-    data: str | Path | None,
-    root: Path,
-    runs: Sequence[Member],
-    *,
-    is_table: bool,
-) -> list[Path]:
-    """Evaluates runs whose folders are locked; see `evaluate`."""
-    source_folder = data_folder(data or folders.remembered_data(root), experiment)
-    scores_of: dict[str, dict[int, list[RunScores]]] = {}
-    tested: list[Tested] = []
-    tested_of: dict[str, list[Tested]] = {}
-    written: list[Path] = []
-    loaded: dict[Path, Any] | None = {} if experiment.evaluation.ensemble else None
+    experiment: Experiment, runs: Sequence[Member], root: Path, data: Path, is_table: bool
+) -> tuple[list[Report], list[tuple[EvaluationSet, Variants]]]:
+    """Evaluates runs, whose folders are locked.
+
+    Returns:
+        A report for each run and source, and the results by source. Variants that are tested on
+        other examples than the first one are not among the results.
+    """
+    reports: list[Report] = []
+    results: dict[int, tuple[EvaluationSet, Variants]] = {}
+    predictors: dict[str, list[tuple[Member, Any]]] = {}
+    tests: list[EvaluationSet] = []
     for member in runs:
-        tested = test_sets(member.experiment, source_folder, root, tested)
-        if not tested:
+        tests = evaluation_sets(member.experiment, data, root, tests)
+        if not tests:
             raise ValueError(
                 "No source of the run names a test file. Score the run on a file of questions with "
                 f"`tfmrc evaluate {root} --input FILE`, or name one: --set sources.0.test=FILE. "
                 "Received: sources.0.test=null"
             )
-        tested_of[member.variant] = tested
-        for number, scores in evaluate_run(experiment, member, tested, loaded).items():
-            scores_of.setdefault(member.variant, {}).setdefault(number, []).append(scores)
-        written += [member.folder / folders.EVALUATION / each.folder for each in tested]
-    if is_grid(experiment) or is_table:
-        if loaded is not None:
-            _evaluate_ensembles(experiment, root, runs, tested_of, scores_of, loaded)
-        for each, variants in _tables(tested_of):
-            target = root / folders.EVALUATION / each.folder
-            if target in written:  # other questions of the same file
-                target = target.with_name(f"{each.folder}-{variants[0]}")
-            alike = [member for member in runs if member.variant in variants]
-            alike_scores = {k: v for k, v in scores_of.items() if k.split("\t")[0] in variants}
-            _write_table(experiment, each, alike, alike_scores, target)
-            written.append(target)
-        _remove_old_tables(tested_of, root / folders.EVALUATION, written)
-    return written
-
-
-def _remove_old_tables(
-    tested_of: Mapping[str, Sequence[Tested]], folder: Path, written: Sequence[Path]
-) -> None:
-    """Removes the tables of variants that were tested on other questions before, and now are not.
-
-    What is no table of ours stays.
-    """
-    for variant, tested in tested_of.items():
-        for each in tested:
-            old = folder / f"{each.folder}-{variant}"
-            if old in written or old.is_symlink() or not (old / "metrics.json").is_file():
-                continue
-            try:
-                evaluation.read_metrics(old / "metrics.json")
-            except ValueError:
-                continue
-            shutil.rmtree(old)
-            print(f"Removed {old}: `{variant}` is in another table now.", flush=True)
-
-
-def _tables(tested_of: Mapping[str, Sequence[Tested]]) -> list[tuple[Tested, list[str]]]:
-    """Returns the sets of test examples, each with the variants that were tested on it."""
-    tables: list[tuple[Tested, list[str]]] = []
-    for variant, tested in tested_of.items():
-        for each in tested:
-            for known, variants in tables:
-                if (known.number, known.folder) == (each.number, each.folder) and (
-                    known.examples is each.examples or known.examples == each.examples
-                ):
-                    variants.append(variant)
-                    break
+        predictor = load_run(member)
+        if is_table and experiment.evaluation.ensemble:
+            predictors.setdefault(member.variant, []).append((member, predictor))
+        for test in tests:
+            report, scores = _evaluate_run(experiment, member, predictor, test)
+            reports.append(report)
+            first, of_variants = results.setdefault(test.number, (test, {}))
+            if first.examples == test.examples:
+                of_variants.setdefault(member.variant, []).append(scores)
             else:
-                tables.append((each, [variant]))
-    if any(len(variants) < len(tested_of) for _, variants in tables):
-        print("Not all variants are tested on the same questions: a table for each set of them.")
-    return tables
+                print(f"{member.folder} is tested on other questions and in no table.")
+    for variant, ensemble in predictors.items():
+        for test, of_variants in results.values():
+            if variant in of_variants and len(ensemble) > 1:
+                scores = _evaluate_ensemble(experiment, variant, ensemble, test, root)
+                of_variants[f"{variant}\tensemble"] = [scores]
+    return reports, list(results.values())
 
 
-def test_sets(
-    experiment: Experiment, data: Path, root: Path, before: Sequence[Tested] = ()
-) -> list[Tested]:
-    """Returns the test examples of an experiment's sources.
-
-    Args:
-        experiment: `Experiment`. The experiment.
-        data: Path. The data folder.
-        root: Path. The folder of the experiment, with the file of spans.
-        before: list of `Tested`. The test examples of another run, which are reused if the files
-            and all settings of the test examples are the same. Default: none.
-    """
-    sets = []
-    known = {each.number: each for each in before}
-    for number, part in enumerate(
-        splits(experiment, data, folders.shared_file(root, folders.SPANS))
-    ):
-        if part.test is None:
-            continue
-        old, settings = known.get(number), _test_settings(experiment, part.source)
-        if old is not None and old.settings == settings:
-            sets.append(replace(old, part=part))
-            continue
-        every = list(unique(part.test, str(part.source.test)))
-        sets.append(Tested(number, part, reported(experiment, part, every), every, settings))
-    return sets
-
-
-def _test_settings(experiment: Experiment, source: Source) -> tuple[Any, ...]:
-    """Returns the settings that the test examples of a source depend on."""
-    free: dict[str, Any] = {"title": "", "rules": "", "paper": {}, "squad_scores": None}
-    if experiment.split.ids is None:
-        free |= {"train": None, "train_share": 1.0, "train_options": {}}
-    asked = source.spans == "exact" and classes_of(experiment).predictor.only_asks
-    return replace(source, **free), experiment.split, experiment.evaluation.limit, asked
-
-
-test_sets.__test__ = False  # type: ignore[attr-defined]
-
-
-def evaluate_run(
-    experiment: Experiment,
-    member: Member,
-    tested: Sequence[Tested],
-    loaded: dict[Path, Any] | None = None,
-) -> dict[int, RunScores]:
-    """Scores one trained run and writes its reports.
-
-    Args:
-        experiment: `Experiment`. The whole experiment, which names the system.
-        member: `Member`. The run.
-        tested: list of `Tested`. The test examples of its sources.
-        loaded: dict or None. Keeps the predictor of the run by its folder, for an ensemble.
-            Default: None.
-
-    Returns:
-        A dict of scores by index of the source.
-    """
-    training = folders.read_json(member.folder / folders.TRAINING, "train")
-    predictor = load_run(member)
-    if loaded is not None:
-        loaded[member.folder] = predictor
+def _evaluate_run(
+    experiment: Experiment, member: Member, predictor: Any, test: EvaluationSet
+) -> tuple[Report, SourceResults]:
+    """Scores a run on a source and writes its report."""
+    target = member.folder / folders.EVALUATION / test.folder
+    target.mkdir(parents=True, exist_ok=True)
+    system = system_name(experiment, member.variant)
     digest = run_digest(member.experiment, member.folder)
-    results = {}
-    for each in tested:
-        target = member.folder / folders.EVALUATION / each.folder
-        target.mkdir(parents=True, exist_ok=True)
-        system = system_name(experiment, member.variant)
-        scores = score_source(member.experiment, predictor, digest, each, target, system)
-        results[each.number] = scores
-        report = report_of(
-            member.experiment, each, [training], scores.systems, member.seed, model=digest
-        )
-        if _writes(predictor):
-            add_baselines(report, experiment, each, scores.main)
-        compare_with_baselines(report, [system], scores.systems, scores.written)
-        pictures.draw_run(member, predictor, each.examples, scores.main, target, report.title)
-        report.write(target)
-        print(report.markdown())
-    return results
+    results = score_source(member.experiment, predictor, digest, test, target, system)
+    facts = folders.read_json(member.folder / folders.TRAINING, "train")
+    report = report_of(member.experiment, test, [facts], results.systems, member.seed, model=digest)
+    if has_decoder(predictor):
+        add_baselines(report, experiment, test, results.main)
+    compare_with_baselines(report, [system], results.systems, results.tasks)
+    pictures.draw_run(member, predictor, test.examples, results.main, target, report.title)
+    report.write(target)
+    print(report.markdown())
+    return report, results
 
 
-def system_name(experiment: Experiment, variant: str, more: str = "") -> str:
-    """Returns the name of a run's system in reports and in `reproduction.yaml`."""
-    return "_".join(part for part in (experiment.name, variant, more) if part)
-
-
-def score_source(
+def _evaluate_ensemble(
     experiment: Experiment,
-    predictor: Any,
-    digest: str,
-    tested: Tested,
-    target: Path,
-    system: str,
-) -> RunScores:
-    """Predicts and scores the examples of a source with every set of options."""
-    settings, source = experiment.evaluation, tested.part.source
-    result = RunScores()
-    only_target = source.sequence is not None or len({t.target for t in predictor.tasks}) == 1
-    for more, options in (("", {}), *settings.also.items()):
-        name = f"{system}_{more}" if more else system
-        named: NamedScores = []
-        for task in predictor.tasks:
-            goal = source.sequence or task.target
-            if goal == "answer" and source.sequence is None:
-                if task.style is not None and task.style not in source.styles:
-                    continue
-            style = None if source.sequence else task.style
-            examples = shown = _examples_of(tested, predictor, task)
-            if source.sequence is not None:
-                shown = [as_sequence(each, source.sequence) for each in examples if each.answers]
-            if not shown:
-                continue
-            suffix = f"-{more}" if more else ""
-            predictions = answer_all(
-                predictor,
-                shown,
-                target / f"predictions-{task.name}{suffix}.jsonl",
-                task=task.name,
-                options={**settings.options, **options},
-                batch_size=settings.batch_size,
-                model=digest,
-            )
-            prefix = prefix_of(experiment, source, goal, style, only_target=only_target)
-            written = Written(source, goal, style, examples, predictions, prefix)
-            result.written.setdefault(name, []).append(written)
-            if _writes(predictor):
-                known = known_of(tested, written)
-                named += score(written, known, meteor=settings.meteor)
-        if not more and result.main and result.main[-1].target == "answer":
-            for other, scores in score_parts(tested.examples, result.main[-1].predictions):
-                if other:
-                    result.systems.setdefault(other, []).append(("", scores))
-                else:
-                    named.append(("", scores))
-            named += score_abstention(result.main[-1])
-        if named:
-            result.systems[name] = named
-    return result
+    variant: str,
+    ensemble: Sequence[tuple[Member, Any]],
+    test: EvaluationSet,
+    root: Path,
+) -> SourceResults:
+    """Scores the seeds of a variant as one predictor that averages their distributions."""
+    from tfmrc.predictors import ensemble_predictor
 
-
-def _writes(predictor: Any) -> bool:
-    """Returns True if a predictor's model writes text; one without a decoder does not."""
-    return bool(getattr(predictor.model, "has_decoder", True))
-
-
-def _examples_of(tested: Tested, predictor: Any, task: Any) -> list[Example]:
-    """Returns the test examples of a task.
-
-    A model that can also answer is asked about the answers that are known, with `spans: exact`
-    about those that a passage contains, in that passage.
-    """
-    source = tested.part.source
-    if task.target != "question" or source.sequence is not None:
-        return tested.examples
-    if predictor.only_asks:
-        return tested.examples
-    answered = [example for example in tested.examples if example.answers]
-    return list(with_spans(answered, source)) if source.spans == "exact" else answered
-
-
-def known_of(tested: Tested, written: Written) -> dict[str, list[str]]:
-    """Returns the references of a task's examples, by id."""
-    every = tested.all if written.target == "question" else written.examples
-    known = references(every, written.target, written.style)
-    return {e.id: known[e.id] for e in written.examples if e.id in known}
-
-
-def add_baselines(
-    report: Report, experiment: Experiment, tested: Tested, written_texts: Iterable[Written]
-) -> None:
-    """Adds baselines without a model, repetition in human questions and the bound of spans."""
-    meteor = experiment.evaluation.meteor
-    for written in {(each.target, each.prefix): each for each in written_texts}.values():
-        known = known_of(tested, written)
-        if not known:
-            continue
-        for name, texts in baselines(written).items():
-            _add_texts(report, name, written, texts, known, meteor)
-        if tested.part.source.spans == "best" and written.target == "answer":
-            longest = experiment.preprocessor.get("answer_length", MAX_LENGTH)
-            style = tested.part.source.styles[0]
-            bound = nearest_texts(tested.examples, style, longest)
-            _add_texts(report, UPPER_BOUND, written, bound, known, meteor)
-        if written.target == "question":
-            own = {example.id: example.question for example in written.examples}
-            name = system_name(experiment, "", "human")
-            samples = experiment.evaluation.samples
-            repeated = evaluation.score_repetition(own)
-            report.add(name, repeated, prefix=written.prefix, samples=samples)
-
-
-def compare_with_baselines(
-    report: Report, systems: Iterable[str], scored: Iterable[str], written: Iterable[str]
-) -> None:
-    """Tests the scores of systems against those of each baseline without a model."""
-    known = set(written)
-    others = [*BASELINES, *(name for name in scored if name not in known)]
-    for system in systems:
-        for other in others:
-            if system in report.systems and other in report.systems:
-                report.compare(system, other)
-
-
-def _add_texts(
-    report: Report,
-    name: str,
-    written: Written,
-    texts: Mapping[str, str],
-    known: Mapping[str, Sequence[str]],
-    meteor: bool,
-) -> None:
-    predictions = {key: Prediction(key, text) for key, text in texts.items()}
-    answered = {key: answers for key, answers in known.items() if key in texts}
-    for prefix, scores in score(replace(written, predictions=predictions), answered, meteor=meteor):
-        report.add(name, scores, prefix=prefix)
-
-
-def report_of(
-    experiment: Experiment,
-    tested: Tested,
-    facts: Sequence[Mapping[str, Any]],
-    systems: Mapping[str, NamedScores],
-    seed: int | None,
-    title: str = "",
-    model: str = "",
-) -> Report:
-    """Creates a report with the paper's figures; `model` is the digest of the model."""
-    source = tested.part.source
-    dataset = source.title or source.format
-    split = split_of(experiment, source, len(tested.examples))
-    report = Report(
-        title or experiment.title or experiment.name,
-        dataset=dataset,
-        split=split,
-        seed=seed,
-        details=details_of(experiment, facts, tested.examples, model),
-        paper={**paper_figures(systems, f"{dataset}, {split}"), **source.paper},
-    )
-    for name, named in systems.items():
-        for prefix, scores in named:
-            report.add(name, scores, prefix=prefix, samples=experiment.evaluation.samples)
-    return report
+    runs = [member for member, _ in ensemble]
+    digest = " ".join(run_digest(member.experiment, member.folder) for member in runs)
+    target = root / folders.EVALUATION / test.folder / f"ensemble-{variant}".rstrip("-")
+    target.mkdir(parents=True, exist_ok=True)
+    predictor = ensemble_predictor([predictor for _, predictor in ensemble])
+    name = system_name(experiment, variant, "ensemble")
+    return score_source(runs[0].experiment, predictor, digest, test, target, name)
 
 
 # === A grid's table ===
 
 
-def _evaluate_ensembles(
-    experiment: Experiment,
-    root: Path,
-    runs: Sequence[Member],
-    tested_of: Mapping[str, Sequence[Tested]],
-    scores_of: dict[str, dict[int, list[RunScores]]],
-    loaded: dict[Path, Any],
-) -> None:
-    """Scores the seeds of each variant as one predictor that averages their distributions.
-
-    The predictors of `loaded` are those that scored the runs; a variant's are dropped after it.
-    """
-    from tfmrc.predictors import ensemble_predictor
-
-    for variant in list(scores_of):
-        ensemble = [member for member in runs if member.variant == variant]
-        if len(ensemble) < 2:
-            continue
-        predictor = ensemble_predictor([loaded.pop(member.folder) for member in ensemble])
-        digest = " ".join(run_digest(member.experiment, member.folder) for member in ensemble)
-        for each in tested_of[variant]:
-            target = root / folders.EVALUATION / each.folder / f"ensemble-{variant}".rstrip("-")
-            target.mkdir(parents=True, exist_ok=True)
-            name = system_name(experiment, variant, "ensemble")
-            scores = score_source(ensemble[0].experiment, predictor, digest, each, target, name)
-            scores_of.setdefault(f"{variant}\tensemble", {})[each.number] = [scores]
-
-
 def _write_table(
     experiment: Experiment,
-    tested: Tested,
     runs: Sequence[Member],
-    scores_of: Mapping[str, Mapping[int, Sequence[RunScores]]],
-    target: Path,
-) -> None:
+    root: Path,
+    test: EvaluationSet,
+    variants: Variants,
+) -> Report:
     """Writes means and deviations over the seeds of every variant, samples and figures."""
-    means: dict[str, NamedScores] = {}
-    written: dict[str, list[Written]] = {}
-    for by_source in scores_of.values():
-        scores = by_source.get(tested.number, [])
-        for name in scores[0].systems if scores else ():
-            rows = [run.systems[name] for run in scores if name in run.systems]
-            means.setdefault(name, _means(rows))
-        for name, texts in scores[0].written.items() if scores else ():
-            written.setdefault(name, texts)
+    means: dict[str, list[Scores]] = {}
+    tasks: dict[str, list[TaskPredictions]] = {}
+    for results in variants.values():
+        for name in results[0].systems:
+            several = [run.systems[name] for run in results if name in run.systems]
+            means.setdefault(name, _means(several))
+        tasks = {**results[0].tasks, **tasks}
+    runs = [member for member in runs if member.variant in variants]
     facts = [
         {**folders.read_json(m.folder / folders.TRAINING, "train"), "variant": m.variant}
         for m in runs
@@ -521,53 +241,106 @@ def _write_table(
     seeds = {member.seed for member in runs}
     seed = next(iter(seeds)) if len(seeds) == 1 else None
     title = f"{experiment.title or experiment.name}: {len(runs)} runs"
-    report = report_of(experiment, tested, facts, means, seed, title)
-    add_baselines(report, experiment, tested, [each for of in written.values() for each in of])
-    compare_with_baselines(report, written, means, written)
-    pictures.draw_table(experiment, runs, means, written, tested, target, report)
+    report = report_of(experiment, test, facts, means, seed, title)
+    add_baselines(
+        report, experiment, test, [task for several in tasks.values() for task in several]
+    )
+    compare_with_baselines(report, tasks, means, tasks)
+    target = root / folders.EVALUATION / test.folder
+    pictures.draw_table(experiment, runs, means, tasks, test, target, report)
     report.write(target)
     print(report.markdown())
+    return report
 
 
-def _means(runs: Sequence[NamedScores]) -> NamedScores:
+def _means(runs: Sequence[Sequence[Scores]]) -> list[Scores]:
     """Returns the means of the scores of several runs; scores that a run lacks are left out."""
-    kinds: list[dict[tuple[str, str, int], Scores]] = []
-    for run in runs:
-        by_kind: dict[tuple[str, str, int], Scores] = {}
-        for prefix, scores in run:
-            number = sum(key[:2] == (prefix, scores.rules) for key in by_kind)
-            by_kind[prefix, scores.rules, number] = scores
-        kinds.append(by_kind)
+    first, *others = [{(s.rules, s.rows[0].name): s for s in run if s.rows} for run in runs]
     return [
-        (key[0], mean_of_runs([by_kind[key] for by_kind in kinds]))
-        for key in kinds[0]
-        if all(key in by_kind for by_kind in kinds)
+        mean_of_runs([scores, *(run[kind] for run in others)])
+        for kind, scores in first.items()
+        if all(kind in run for run in others)
+    ]
+
+
+# === The questions of a file ===
+
+
+def _evaluate_file(
+    folder: str | Path,
+    questions: Path,
+    output: str | Path | None,
+    rules: str,
+    options: Mapping[str, Any] | None,
+    columns: Mapping[str, Any] | None,
+) -> Report:
+    """Scores a predictor on the questions of a file; see `evaluate`."""
+    check_rules(rules)
+    config = Path(folder) / folders.CONFIG
+    of_run = load_settings(config) if folders.is_run(Path(folder)) else None
+    examples = read_questions(questions, columns, None if of_run is None else table_columns(of_run))
+    if not any(example.answers for example in examples):
+        raise ValueError(f"Scores need answers. Received: none in {questions}")
+    predictor, chosen = load_saved(folder, options)
+    digest = folder_digest(folder, (options or {}).get("dtype"))
+    styles = tuple(dict.fromkeys(task.style for task in predictor.tasks if task.style is not None))
+    examples = _in_style(examples, styles)
+    if all(task.target == "question" for task in predictor.tasks):
+        examples = askable(predictor, predictor.tasks[0].name, examples)
+    source = Source("examples", styles, test=str(questions), title="own data", rules=rules)
+    prefixes = {} if of_run is None else of_run.evaluation.prefixes
+    name = Path(folder).resolve().name
+    experiment = Experiment(
+        name,
+        (source,),
+        {},
+        title=f"{name} on {questions.name}",
+        evaluation=Evaluation(options=chosen, meteor=False, prefixes=prefixes),
+    )
+    test = EvaluationSet(0, source, examples, examples)
+    with TemporaryDirectory() as temporary:
+        target = Path(temporary if output is None else output)
+        target.mkdir(parents=True, exist_ok=True)
+        results = score_source(experiment, predictor, digest, test, target, name)
+        report = report_of(experiment, test, [], results.systems, None, model=digest)
+        add_baselines(report, experiment, test, results.main)
+        compare_with_baselines(report, [name], results.systems, results.tasks)
+        if output is not None:
+            report.write(target)
+    print(report.markdown())
+    return report
+
+
+def _in_style(examples: list[Example], styles: tuple[str, ...]) -> list[Example]:
+    """Returns the examples; answers of one other style are those of the predictor's one style."""
+    given = {style for example in examples for style in example.answers}
+    if len(styles) != 1 or len(given) != 1:
+        return examples
+    (style,), (other,) = styles, given
+    return [
+        replace(example, answers={style: example.answers[other]}) if example.answers else example
+        for example in examples
     ]
 
 
 # === Targets ===
 
 
-def verdict(experiment: Experiment, written: Iterable[Path]) -> tuple[list[str], bool]:
+def verdict(experiment: Experiment, reports: Iterable[Report]) -> tuple[list[str], bool]:
     """Compares scores with the targets of an experiment.
 
     Args:
         experiment: `Experiment`. The experiment, with `evaluation.targets`.
-        written: iterable of path. Folders of its reports.
+        reports: iterable of `Report`. Its reports.
 
     Returns:
         A line per target, and True if all are reached.
     """
     lines, reached = [], True
     systems = {system_name(experiment, variant) for variant in ("", *experiment.grid.variants)}
-    reports = [evaluation.read_metrics(folder / "metrics.json") for folder in written]
+    found = [report.systems[name] for report in reports for name in systems & {*report.systems}]
     for name, target in experiment.evaluation.targets.items():
-        values = [
-            part["scores"][name]["value"]
-            for report in reports
-            for system, part in report["systems"].items()
-            if system in systems and name in part["scores"]
-        ]
+        values = [scores[name].value for scores in found if name in scores]
         if not values:
             raise ValueError(f"There is no score of this name. Received: evaluation.targets.{name}")
         met = all(value is not None and value >= target for value in values)

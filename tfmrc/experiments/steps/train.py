@@ -299,7 +299,6 @@ def train_run(member: Member, prepared: Prepared) -> dict[str, Any]:
                 interrupt,
             ],
         )
-    callbacks.log.add_missing()
     if settings.stream:
         prepared.check_files()
     done = callbacks.checkpoint.step

@@ -3,17 +3,18 @@
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import keras
 import numpy as np
 from keras import ops
 
+from tfmrc.training.callbacks.checkpoint import Checkpoint
 from tfmrc.utils import keras_private
 
 
 class NonFiniteError(ArithmeticError):
-    """A loss, gradient or weight is NaN or infinite.
+    """A loss or gradient is NaN or infinite.
 
     Args:
         what: str. The quantity that is not finite, such as "the loss `decoder_loss` (nan)".
@@ -35,18 +36,6 @@ class NonFiniteError(ArithmeticError):
         )
 
 
-class Checkpoints(Protocol):
-    """The part of `Checkpoint` that knows the files of a run."""
-
-    @property
-    def newest(self) -> Path | None:
-        """The newest checkpoint."""
-
-    @property
-    def steps_of_earlier_epochs(self) -> int:
-        """Number of batches before the epoch that `fit` runs."""
-
-
 class StopOnNonFinite(keras.callbacks.Callback):
     """Ends `fit` with an error at the first loss or gradient that is not finite.
 
@@ -58,8 +47,8 @@ class StopOnNonFinite(keras.callbacks.Callback):
     It must precede `Checkpoint` in the list of callbacks, so that no such state is saved.
 
     Args:
-        checkpoint: `Checkpoints` or None. The `Checkpoint` of the same `fit`, for the name of the
-            last good file. Default: None.
+        checkpoint: `Checkpoint` or None. That of the same `fit`. Without one the step is counted
+            from the start of the epoch. Default: None.
 
     Raises:
         NonFiniteError: In `fit`, at the first such step.
@@ -77,23 +66,15 @@ class StopOnNonFinite(keras.callbacks.Callback):
     tfmrc.training.callbacks.non_finite.NonFiniteError: At step 1 the loss `loss` (nan) is not ...
     """
 
-    def __init__(self, checkpoint: Checkpoints | None = None) -> None:
+    def __init__(self, checkpoint: Checkpoint | None = None) -> None:
         super().__init__()
         self.checkpoint = checkpoint
-        self._before: int | None = None  # batches of earlier epochs
-        self._batches = 0
         self._is_finite: Callable[[], bool] | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:
-        self._is_finite, self._before, self._batches = None, None, 0
-
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        if self._before is None:
-            self._before = epoch * (self.params.get("steps") or 0)
-        self._before, self._batches = self._before + self._batches, 0
+        self._is_finite = finiteness(self.model)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        self._batches = batch + 1
         losses = {
             name: float(value)
             for name, value in (logs or {}).items()
@@ -103,20 +84,16 @@ class StopOnNonFinite(keras.callbacks.Callback):
         if wrong:
             name = max(wrong, key=lambda name: name != "loss")  # a term is more specific
             self._stop(f"the loss `{name}` ({losses[name]})", batch)
-        if self._is_finite is None:
-            self._is_finite = finiteness(self.model)
-        if not self._is_finite():
+        if self._is_finite is not None and not self._is_finite():
             keras_private.sync_state(self.model)
             for variable in self.model.trainable_variables:
                 if not np.isfinite(np.asarray(ops.convert_to_numpy(variable), "float32")).all():
                     self._stop(f"the gradient of the weight `{variable.path}`", batch)
 
     def _stop(self, what: str, batch: int) -> None:
-        newest = None if self.checkpoint is None else self.checkpoint.newest
-        if self.checkpoint is None:
-            before = self._before or 0
-        else:  # which knows an epoch that a time limit cut short
-            before = self.checkpoint.steps_of_earlier_epochs
+        checkpoint = self.checkpoint
+        before = 0 if checkpoint is None else checkpoint.steps_of_earlier_epochs
+        newest = None if checkpoint is None else checkpoint.newest
         raise NonFiniteError(what, before + batch + 1, newest)
 
 
@@ -139,8 +116,7 @@ def finiteness(model: keras.Model) -> Callable[[], bool]:
     """
 
     def flags(values: list[Any]) -> Any:
-        parts = [ops.all(ops.isfinite(value)) for value in values]
-        return ops.all(ops.stack(parts)) if parts else True
+        return ops.all(ops.stack([True, *(ops.all(ops.isfinite(value)) for value in values)]))
 
     backend = keras.backend.backend()
     if backend == "tensorflow":
@@ -151,6 +127,5 @@ def finiteness(model: keras.Model) -> Callable[[], bool]:
     if backend == "jax":
         import jax
 
-        compiled = jax.jit(flags)
-        return lambda: bool(compiled(keras_private.trained_values(model)))
+        flags = jax.jit(flags)
     return lambda: bool(flags(keras_private.trained_values(model)))

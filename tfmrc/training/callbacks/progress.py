@@ -5,8 +5,6 @@ from typing import Any
 
 import keras
 
-from tfmrc.training.callbacks.execution import Execution
-
 
 class Progress(keras.callbacks.Callback):
     """Prints the step, the loss and the time left at intervals.
@@ -20,9 +18,6 @@ class Progress(keras.callbacks.Callback):
         first_step: int or None. Number of steps before this call of `fit`, of a training that is
             resumed; None for those of the epochs before `initial_epoch`. Default: None.
         steps: int or None. Number of all steps; None for those of all epochs. Default: None.
-
-    Raises:
-        ValueError: `every_seconds` is negative.
 
     Example:
 
@@ -44,44 +39,37 @@ class Progress(keras.callbacks.Callback):
         steps: int | None = None,
     ) -> None:
         super().__init__()
-        if every_seconds < 0:
-            raise ValueError(
-                f"`every_seconds` must not be negative. Received: every_seconds={every_seconds}"
-            )
         self.every_seconds = every_seconds
         self.first_step = first_step
         self.steps = steps
-        self._step: int | None = None
-        self._execution = Execution()
+        self._before: int | None = None  # steps before this epoch
+        self._in_epoch = 0  # counted, since an epoch of a resumed training may be shorter
         self._printed_at = 0.0
         self._printed_step: int | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:
-        self._step = self.first_step
+        self._before, self._in_epoch = self.first_step, 0
         self._printed_at, self._printed_step = time.monotonic(), None
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        if self._step is None:
-            self._step = epoch * (self.params.get("steps") or 0)
-
-    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        self._execution.begin(self.model, batch, self.params.get("steps"))
+        if self._before is None:
+            self._before = epoch * (self.params.get("steps") or 0)
+        self._before, self._in_epoch = self._before + self._in_epoch, 0
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        # Steps are counted, since an epoch of a resumed training may be shorter than the others.
-        self._step = step = (self._step or 0) + self._execution.end(self.model)
+        self._in_epoch = batch + 1
         now = time.monotonic()
         passed = now - self._printed_at
         if passed < self.every_seconds:
             return
+        step = (self._before or 0) + self._in_epoch
         steps = self.steps or self.params["epochs"] * (self.params.get("steps") or 0)
-        steps = steps and max(steps, step)  # more, if the last execution goes beyond them
         parts = [f"step {step:,}" + f" of {steps:,}" * bool(steps)]
         if logs and "loss" in logs:
             parts.append(f"loss {float(logs['loss']):.4f}")
         if self._printed_step is not None and steps:
             per_step = passed / max(1, step - self._printed_step)
-            left = per_step * (steps - step) / 60
+            left = per_step * max(0, steps - step) / 60
             parts += [f"{per_step:.2g} s per step", f"about {left:.0f} min left"]
         print(", ".join(parts), flush=True)
         self._printed_at, self._printed_step = now, step

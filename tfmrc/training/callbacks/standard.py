@@ -33,7 +33,6 @@ def callbacks(
     patience: int | None = None,
     among: int = 1,
     every_steps: int | None = 500,
-    every_seconds: float | None = None,
     tensorboard: bool = False,
 ) -> Callbacks:
     """Returns the standard callbacks in the right order, with their files in one folder.
@@ -58,8 +57,6 @@ def callbacks(
             Default: 1.
         every_steps: int or None. Steps between checkpoints; None for the ends of epochs only.
             Default: 500.
-        every_seconds: float or None. Also save a checkpoint after this number of seconds.
-            Default: None.
         tensorboard: bool. Whether to write logs for TensorBoard, which needs the package
             `tensorboard`. Default: False.
 
@@ -83,29 +80,22 @@ def callbacks(
     """
     folder = Path(folder)
     nothing = keras.callbacks.Callback
+    log = CsvLog(folder / "log.csv")
     best = (
         nothing()
         if monitor is None
         else BestCheckpoint(
-            folder / "best.weights.h5",
-            monitor,
-            mode,
-            patience=patience,
-            among=among,
-            ema_weights=ema_weights,
+            folder / "best.weights.h5", monitor, mode, patience, among, ema_weights=ema_weights
         )
     )
-    checkpoint = Checkpoint(
-        folder / "checkpoints",
-        every_steps,
-        every_seconds,
-        callbacks=[best] if isinstance(best, BestCheckpoint) else [],
-    )
+    checkpoint = Checkpoint(folder / "checkpoints", every_steps, callbacks=[log])
+    if isinstance(best, BestCheckpoint):
+        checkpoint.callbacks.append(best)
     return Callbacks(
         finite=StopOnNonFinite(checkpoint),
         ema_weights=EMAWeights() if ema_weights else nothing(),
         best=best,
-        log=CsvLog(folder / "log.csv"),
+        log=log,
         tensorboard=(
             keras.callbacks.TensorBoard(str(folder / "tensorboard")) if tensorboard else nothing()
         ),

@@ -7,8 +7,6 @@ from typing import Any
 
 import keras
 
-from tfmrc.training.callbacks.execution import Execution
-
 
 class TimeLimit(keras.callbacks.Callback):
     """Stops `fit` after a number of minutes, including those before a resume.
@@ -16,8 +14,7 @@ class TimeLimit(keras.callbacks.Callback):
     Validation counts. The last epoch ends like any other, with validation and a checkpoint. With a
     greater limit the run can go on from there (`goes_on`).
     `reached` is True if the limit ended training. `seconds_per_step` is the median of the last
-    steps, without the first one, which builds the graph, and without validation; with
-    `steps_per_execution` of `compile`, of the last executions, each divided by its number of steps.
+    steps, without the first one, which builds the graph, and without validation.
 
     Args:
         minutes: float or None. The limit; None for no limit, but the time is still measured.
@@ -38,9 +35,8 @@ class TimeLimit(keras.callbacks.Callback):
         self._began: float | None = None
         self._step_began: float | None = None
         self._steps: deque[float] = deque(maxlen=200)
-        self._execution = Execution()
         self._batches = 0  # of the epoch so far
-        self._counted = 0  # of these, the ones before a resume, which `fit` only counts
+        self._idle = 0  # of these, the ones before a resume, which `fit` only counts
 
     @property
     def seconds(self) -> float:
@@ -64,7 +60,7 @@ class TimeLimit(keras.callbacks.Callback):
     def set_state(self, state: dict[str, Any]) -> None:
         """Restores what `get_state` returned."""
         self._before = float(state["seconds"])
-        self._counted = int(state.get("batches", 0))
+        self._idle = int(state["batches"])
         self._reached_before = bool(state["reached"])
         self.reached = self._reached_before and not self.goes_on
 
@@ -72,16 +68,13 @@ class TimeLimit(keras.callbacks.Callback):
         self._began = time.monotonic()
         self._step_began = None
 
-    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        self._execution.begin(self.model, batch, self.params.get("steps"))
-
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         self._batches = batch + 1
-        if self._batches <= self._counted:
+        if self._batches <= self._idle:
             return
         now = time.monotonic()
         if self._step_began is not None:
-            self._steps.append((now - self._step_began) / self._execution.end(self.model))
+            self._steps.append((now - self._step_began) / self.model.steps_per_execution)
         self._step_began = now
         if self.minutes is not None and self.seconds >= 60 * self.minutes:
             self.reached = True
@@ -92,7 +85,7 @@ class TimeLimit(keras.callbacks.Callback):
             self._step_began = time.monotonic()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        self._batches = self._counted = 0
+        self._batches = self._idle = 0
 
     def on_train_end(self, logs: Any = None) -> None:
         self._before, self._began = self.seconds, None

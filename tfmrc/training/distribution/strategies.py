@@ -1,4 +1,4 @@
-"""TensorFlow's mirrored strategy, with further checks."""
+"""TensorFlow's mirrored strategy for one machine."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,7 +36,7 @@ def mirrored(
     `gradient_accumulation_steps` and strings in the batch.
 
     Args:
-        devices: list of str, int or None. Names such as "GPU:0", or a number of devices; None for
+        devices: list of str, int or None. Names such as "GPU:0", or their largest number; None for
             all GPUs, or all logical CPU devices if there is no GPU. Default: None.
         batch_size: int or None. Size of the global batch to check; None for no check.
             Default: None.
@@ -46,8 +46,7 @@ def mirrored(
 
     Raises:
         RuntimeError: If Keras runs on another backend than TensorFlow.
-        ValueError: If there are fewer devices than requested, or `batch_size` is not divisible by
-            the number of replicas.
+        ValueError: If `batch_size` is not divisible by the number of replicas.
 
     Example:
 
@@ -63,12 +62,8 @@ def mirrored(
     import tensorflow as tf
 
     if devices is None or isinstance(devices, int):
-        known = _logical_devices()
-        if devices is not None and not 0 < devices <= len(known):
-            raise ValueError(
-                f"`devices` must be between 1 and {len(known)}, the devices at hand ({known}). "
-                f"Received: devices={devices}"
-            )
+        kind = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
+        known = [d.name.removeprefix("/device:") for d in tf.config.list_logical_devices(kind)]
         devices = known[:devices]
     if batch_size is not None:
         check_batch_size(batch_size, len(devices))
@@ -104,13 +99,3 @@ def check_batch_size(batch_size: int, num_replicas: int) -> int:
             f"{lower + num_replicas}. Received: batch_size={batch_size}"
         )
     return batch_size // num_replicas
-
-
-def _logical_devices() -> list[str]:
-    import tensorflow as tf
-
-    for kind in ("GPU", "CPU"):
-        result = tf.config.list_logical_devices(kind)
-        if result:
-            return [device.name.removeprefix("/device:") for device in result]
-    return []

@@ -9,7 +9,6 @@ from keras import ops
 
 from tfmrc.training.distribution.replicas import sum_over_replicas
 from tfmrc.training.optimizers import updates
-from tfmrc.training.optimizers.loss_scale import refuse_half_precision
 from tfmrc.training.optimizers.multipliers import LearningRateMultipliers
 from tfmrc.utils import keras_private
 
@@ -36,12 +35,9 @@ class LeanAdam(keras.optimizers.Adam):
         step = ops.cast(self.iterations + 1, "float32")
         self._correction = ops.sqrt(1 - ops.power(beta_2, step)) / (1 - ops.power(beta_1, step))
         self._numbers = beta_1, beta_2, ops.cast(self.epsilon, "float32")
-        try:
-            super()._backend_update_step(
-                grads, trainable_variables, ops.convert_to_tensor(learning_rate)
-            )
-        finally:
-            self._correction, self._numbers = None, ()
+        rate = ops.convert_to_tensor(learning_rate)
+        super()._backend_update_step(grads, trainable_variables, rate)
+        self._correction, self._numbers = None, ()  # no tensors of a graph are kept
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Updates one variable."""
@@ -102,7 +98,7 @@ class AdamW(LearningRateMultipliers, LeanAdam):
             Default: 1e-08.
         weight_decay: float or None. Share of a weight, times the learning rate, that is subtracted
             at each update; None for no decay. Default: 0.01.
-        clip_norm: float or None. The largest norm of the gradient; None for no clipping.
+        clip_norm: float or None. The largest norm of the gradient; None or 0 for no clipping.
             Default: 1.0.
         no_decay: str. Regular expression, searched in the last part of a variable's path.
             Default: `"(^|_)(bias|gamma|beta|scale)$"`.
@@ -115,10 +111,6 @@ class AdamW(LearningRateMultipliers, LeanAdam):
             searched in a variable's path; the first match is used. None for one rate.
             Default: None.
         name: str. Name of the optimizer. Default: "adamw".
-
-    Raises:
-        ValueError: If `clip_norm` is not positive, a factor is negative, or a weight is in float16
-            or bfloat16.
 
     Example:
 
@@ -161,11 +153,7 @@ class AdamW(LearningRateMultipliers, LeanAdam):
             loss_scale_factor=loss_scale_factor,
             name=name,
         )
-        if clip_norm is not None and not clip_norm > 0:
-            raise ValueError(
-                f"`clip_norm` must be positive, or None. Received: clip_norm={clip_norm}"
-            )
-        self.clip_norm = clip_norm
+        self.clip_norm = clip_norm or None
         self.no_decay = no_decay
         self.set_multipliers(learning_rate_multipliers)
 
@@ -173,7 +161,6 @@ class AdamW(LearningRateMultipliers, LeanAdam):
         """Creates the moments and averages, and determines the variables that are decayed."""
         if self.built:
             return
-        refuse_half_precision(variable.dtype for variable in variables)
         pattern = re.compile(self.no_decay)
         spared = [v for v in variables if pattern.search(v.path.rsplit("/", 1)[-1])]
         self.exclude_from_weight_decay(var_list=spared)

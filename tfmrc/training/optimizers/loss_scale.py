@@ -1,6 +1,6 @@
-"""Loss scaling for float16 across replicas, and the precision of trained weights."""
+"""Loss scaling for float16 across replicas."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -45,28 +45,3 @@ class LossScale(keras.optimizers.LossScaleOptimizer):
         count = keras.ops.sum(keras.ops.cast(keras.ops.stack(wrong), "float32"))
         (total,), _ = sum_over_replicas([count])
         return keras.ops.equal(total, 0.0)
-
-
-def refuse_half_precision(dtypes: Iterable[str]) -> None:
-    """Raises a ValueError if weights are trained in float16 or bfloat16.
-
-    In bfloat16 the decay 0.999 of Adam is 1: its second moment stays 0, by which it divides.
-
-    Args:
-        dtypes: iterable of str. The dtypes of the weights.
-
-    Example:
-
-    >>> from tfmrc.training.optimizers.loss_scale import refuse_half_precision
-    >>> refuse_half_precision(["float32", "bfloat16"])
-    Traceback (most recent call last):
-    ...
-    ValueError: Weights in bfloat16 are not trained, since an optimizer needs numbers that are too \
-small for it. Use dtype='mixed_bfloat16'. Received: dtype='bfloat16'
-    """
-    half = sorted({"float16", "bfloat16"} & set(dtypes))
-    if half:
-        raise ValueError(
-            f"Weights in {half[0]} are not trained, since an optimizer needs numbers that are too "
-            f"small for it. Use dtype='mixed_{half[0]}'. Received: dtype={half[0]!r}"
-        )

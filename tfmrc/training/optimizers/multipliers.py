@@ -33,23 +33,7 @@ class LearningRateMultipliers(keras.optimizers.Optimizer):
             multipliers: dict or None. Factors by regular expression, searched in the path of a
                 variable; the first match is used, and the factor is 1 without a match. None for no
                 factors.
-
-        Raises:
-            ValueError: If a factor is negative, or a regular expression is not valid.
         """
-        for pattern, factor in (multipliers or {}).items():
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(
-                    "`learning_rate_multipliers` has regular expressions as its keys. "
-                    f"Received: {pattern!r} ({error})"
-                ) from error
-            if not factor >= 0:
-                raise ValueError(
-                    "`learning_rate_multipliers` has factors of 0 or more. "
-                    f"Received: {pattern!r}: {factor}"
-                )
         self.learning_rate_multipliers = dict(multipliers or {})
 
     def multiplier(self, variable: Any) -> float:

@@ -20,7 +20,7 @@ class SGD(LearningRateMultipliers, keras.optimizers.SGD):
         learning_rate: float or schedule. The learning rate. Default: 0.1.
         momentum: float. Momentum. Default: 0.9.
         nesterov: bool. Whether to use Nesterov momentum. Default: True.
-        clip_norm: float or None. The largest norm of the gradient; None for no clipping.
+        clip_norm: float or None. The largest norm of the gradient; None or 0 for no clipping.
             Default: None.
         learning_rate_multipliers: dict or None. Factors of the learning rate by regular expression,
             searched in a variable's path; the first match is used. None for one rate.
@@ -28,8 +28,7 @@ class SGD(LearningRateMultipliers, keras.optimizers.SGD):
         **kwargs: further arguments of `keras.optimizers.SGD`.
 
     Raises:
-        ValueError: If `clip_norm` is not positive, Keras' own clipping is requested, or gradients
-            are to be clipped and accumulated.
+        ValueError: If gradients are to be clipped and accumulated.
 
     Example:
 
@@ -53,21 +52,15 @@ class SGD(LearningRateMultipliers, keras.optimizers.SGD):
         learning_rate_multipliers: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
-        if any(kwargs.get(name) for name in ("clipnorm", "global_clipnorm", "clipvalue")):
-            raise ValueError(f"Use `clip_norm` for clipping. Received: {kwargs}")
         super().__init__(learning_rate, momentum, nesterov, **kwargs)
-        if clip_norm is not None and not clip_norm > 0:
-            raise ValueError(
-                f"`clip_norm` must be positive, or None. Received: clip_norm={clip_norm}"
-            )
-        if clip_norm is not None and self.gradient_accumulation_steps:
+        if clip_norm and self.gradient_accumulation_steps:
             raise ValueError(
                 "`clip_norm` would clip the gradient of each step, not their sum over "
                 "`gradient_accumulation_steps`; use one of the two. Received: "
                 f"clip_norm={clip_norm}, "
                 f"gradient_accumulation_steps={self.gradient_accumulation_steps}"
             )
-        self.clip_norm = clip_norm
+        self.clip_norm = clip_norm or None
         self.set_multipliers(learning_rate_multipliers)
 
     def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:

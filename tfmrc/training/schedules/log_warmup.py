@@ -23,9 +23,6 @@ class LogWarmup(keras.optimizers.schedules.LearningRateSchedule):
     Returns:
         The learning rate, a scalar float32 tensor.
 
-    Raises:
-        ValueError: If `peak` or `warmup_steps` is negative.
-
     Example:
 
     >>> from tfmrc.training import LogWarmup
@@ -38,12 +35,6 @@ class LogWarmup(keras.optimizers.schedules.LearningRateSchedule):
     """
 
     def __init__(self, peak: float = 0.001, warmup_steps: int = 1000) -> None:
-        if peak < 0:
-            raise ValueError(f"`peak` must not be negative. Received: peak={peak}")
-        if warmup_steps < 0:
-            raise ValueError(
-                f"`warmup_steps` must not be negative. Received: warmup_steps={warmup_steps}"
-            )
         self.peak = float(peak)
         self.warmup_steps = int(warmup_steps)
 

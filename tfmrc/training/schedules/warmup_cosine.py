@@ -1,4 +1,4 @@
-"""Keras' cosine decay after a linear warmup, with checked arguments."""
+"""Learning rate schedule: a linear warmup, then Keras' cosine decay."""
 
 import keras
 
@@ -14,7 +14,7 @@ def warmup_cosine(
         steps: int. Updates of the whole training, warmup included.
 
     Raises:
-        ValueError: If the rate is negative, or `warmup_steps` is negative or not below `steps`.
+        ValueError: If `warmup_steps` is not below `steps`.
 
     Example:
 
@@ -23,14 +23,10 @@ def warmup_cosine(
     >>> [round(float(schedule(t)), 3) for t in range(9)]
     [0.0, 0.25, 0.5, 0.75, 1.0, 0.854, 0.5, 0.146, 0.0]
     """
-    if learning_rate < 0:
+    if warmup_steps >= steps:
         raise ValueError(
-            f"`learning_rate` must not be negative. Received: learning_rate={learning_rate}"
-        )
-    if not 0 <= warmup_steps < steps:
-        raise ValueError(
-            "`warmup_steps` must be at least 0 and below `steps`, the updates of the whole "
-            f"training. Received: warmup_steps={warmup_steps}, steps={steps}"
+            "`warmup_steps` must be below `steps`, the updates of the whole training. "
+            f"Received: warmup_steps={warmup_steps}, steps={steps}"
         )
     if warmup_steps == 0:
         return keras.optimizers.schedules.CosineDecay(float(learning_rate), steps)

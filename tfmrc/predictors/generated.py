@@ -13,17 +13,11 @@ __all__ = ["SOURCES", "GeneratedText", "Word"]
 SOURCES = ("vocabulary", "question", "passage")
 #: Their colours; with this opacity they are readable on light and dark pages.
 COLOURS = ("rgba(214,127,30,0.35)", "rgba(137,94,196,0.35)", "rgba(30,150,140,0.35)")
-PER_WORD = (
-    "words", "sources", "word_passages", "word_starts", "word_ends", "mixture", "source_texts",
-)  # fmt: skip
+PER_WORD = "words sources word_passages word_starts word_ends mixture source_texts".split()
 PER_CANDIDATE = (
-    "questions", "answers", "answer_starts", "probabilities", "log_probabilities", "finished",
-    "truncated",
-)  # fmt: skip
-
-CANDIDATE = (
-    "text", "answer", "answer_start", "probability", "log_probability", "finished", "truncated",
-)  # fmt: skip
+    "questions answers answer_starts probabilities log_probabilities finished truncated".split()
+)
+CANDIDATE = "text answer answer_start probability log_probability finished truncated".split()
 
 
 @dataclass(frozen=True)

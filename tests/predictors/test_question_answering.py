@@ -74,21 +74,6 @@ def test_a_generator_is_read_lazily(answerer):
     assert read == [0]
 
 
-def test_the_answers_before_a_blank_question_of_a_generator_are_not_lost(answerer):
-    example, blank = {"question": QUESTION, "context": CONTEXT}, {"question": " ", "context": "A."}
-    results = answerer(iter([example, example, blank, example]))
-    assert next(results)["answer"] == next(results)["answer"]
-    with pytest.raises(ValueError, match="not blank"):
-        next(results)
-
-
-def test_a_blank_question_of_a_list_is_refused_before_the_others_are_read(answerer, monkeypatch):
-    monkeypatch.setattr(answerer, "_batch", lambda *_: pytest.fail("a question was read"))
-    example, blank = {"question": QUESTION, "context": CONTEXT}, {"question": " ", "context": "A."}
-    with pytest.raises(ValueError, match="not blank"):
-        answerer([example, blank], batch_size=1)
-
-
 def test_top_k_is_a_list_of_different_texts(answerer):
     results = answerer(question=QUESTION, context=LONG, top_k=3)
     assert len({result["answer"].lower() for result in results}) == 3

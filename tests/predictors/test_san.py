@@ -17,7 +17,7 @@ from tests.serving.predictors import (
     assert_same_outputs,
     run_loader,
 )
-from tfmrc import Predictor, cli, encoders, models, preprocessing, text
+from tfmrc import Predictor, cli, models, preprocessing, text
 from tfmrc.data import Example
 from tfmrc.ops.masking import LOG_ZERO
 from tfmrc.predictors import SANPredictor, ensemble_predictor, san
@@ -179,22 +179,6 @@ def test_an_ensemble_reads_by_the_mean_of_its_members(tmp_path):
         ensemble_predictor([first, SimpleNamespace(preprocessor=other, model=first.model)])
 
 
-def test_an_ensemble_of_models_on_an_encoder(tmp_path, without_graphs):
-    members = [encoders.from_vocabulary(["who", "flew", "owl", "."]) for _ in range(2)]
-    words = text.Vocabulary(["owl", "flew", "who"])
-    preprocessor = preprocessing.SANPreprocessor(words, encoder=members[0], reading="joint")
-    sizes = {**preprocessor.model_kwargs(), "encoder_use": "answer", "word_dim": 4, "units": 2}
-    predictors = [
-        Predictor(models.SAN(**sizes, align_dim=2, encoder=encoder), preprocessor)
-        for encoder in members
-    ]
-    together = ensemble_predictor(predictors)
-    asked = {"question": "Who flew?", "passages": ["An owl flew over.", "Who?"]}
-    answer = together.answer(**asked)
-    again = Predictor.load(together.save(tmp_path / "predictor")).answer(**asked)
-    assert (again.text, again.probability) == (answer.text, answer.probability)
-
-
 def test_a_ranker_weighs_the_passages(predictor):
     passages = ["A hill.", PASSAGE, "The mill is high."]
     with eagerly():
@@ -276,18 +260,6 @@ def test_the_command_exports_a_run_that_holds_a_predictor(predictor, capsys, tmp
     assert f"There is no saved predictor, run or export in {tmp_path}. Models in" in said
     assert cli.main(["ask", "stochastic-1", "--passage", "An owl flew."]) == 1
     assert "answers questions and asks none: use `tfmrc answer`" in capsys.readouterr().err
-
-    def export_empty(self, path, *, overwrite):
-        path.mkdir(parents=True)
-        (path / "saved_model.pb").touch()
-        return path
-
-    monkeypatch.setattr(SANPredictor, "export", export_empty)
-    to = tmp_path / "served" / "san" / "1"
-    assert cli.main(["export", "stochastic-1", "--to", str(to), "--serving-config"]) == 0
-    files = ["batching.config", "compose.yaml", "models.config", "san"]
-    assert sorted(path.name for path in (tmp_path / "served").iterdir()) == files
-    assert str(tmp_path / "served" / "compose.yaml") in capsys.readouterr().out
 
 
 def test_requests_of_a_server_s_batch_are_answered_as_alone(exported):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tfmrc import encoders, preprocessing, text
 
@@ -125,20 +124,3 @@ def test_nothing_to_read(encoder):
     assert source["passage_pieces"].shape == (2, 3, 1, 2)
     assert source["question_pieces"].numpy().tolist() == [[[0, 0]], [[1, 1]]]
     assert source["question_encoder_ids"].numpy().tolist() == [[[2, 3, 0]], [[2, 7, 3]]]
-
-
-def test_a_batch_holds_what_the_model_reads(encoder):
-    preprocessor = make(encoder)
-    records = {
-        "question": tf.constant(["Who flew?", "who"]),
-        "passages": tf.constant([["A hill.", "The owls flew."], ["the owl", ""]]),
-        "style": tf.constant(["qa", "qa"]),
-        "answer": tf.constant(["the owls", "owl"]),
-    }
-    x, _, _ = preprocessor.batch(records)
-    assert set(x) == {*preprocessor.model_inputs, "answer_ids", "target_ids"}
-    assert x["encoder_ids"].shape == (2, 3, 11)
-    assert {name: tuple(x[name].shape) for name in ("question_pieces", "passage_pieces")} == {
-        "question_pieces": (2, 3, 2),
-        "passage_pieces": (2, 3, 5, 2),
-    }

@@ -5,7 +5,6 @@ import pytest
 import tensorflow as tf
 
 from tests.text.helpers import preprocessor, text_of
-from tfmrc.preprocessing import MasquePreprocessor
 
 
 def lists(source):
@@ -41,13 +40,6 @@ def test_ids():
     ]  # fmt: skip
     assert result["ends"][0][15:] == [0, 3, 7, 11, 14, 18, 21, 22]
     assert {tensor.dtype for name, tensor in source.items() if name.endswith("ids")} == {tf.int32}
-
-
-def test_unknown_words_in_buckets_keep_their_own_extended_ids():
-    result = lists(preprocessor(num_oov_buckets=1).source(["k2 x9"], [["x9 king k2"]], ["qa"]))
-    assert result["question_ids"] == [[9, 9]]
-    assert result["passage_ids"] == [[[2, 9, 5, 9], [0, 0, 0, 0]]]
-    assert result["extended_ids"] == [[7, 8, 0, 8, 5, 7, 0, 0, 0, 0]]
 
 
 def test_missing_and_empty_passages():
@@ -124,26 +116,3 @@ def test_static_shapes_in_a_graph():
     shapes = graph.output_shapes
     assert shapes["passage_ids"].as_list() == [None, 5, None]
     assert shapes["question_ids"].rank == shapes["extended_ids"].rank == 2
-
-
-def test_config_and_assets(tmp_path):
-    built = preprocessor(num_oov_buckets=3, generation_vocabulary_size=5000, gold_relevance=True)
-    built.save_assets(tmp_path / "new" / "folder")
-    for vocabulary in (built.vocabulary, tmp_path / "new" / "folder"):
-        again = MasquePreprocessor.from_config(built.get_config(), vocabulary)
-        assert again.get_config() == built.get_config()
-        assert again.vocabulary.words == built.vocabulary.words
-        assert len(again.vocabulary) == 12
-    assert built.get_config() == {
-        "styles": ["qa", "nlg"],
-        "num_passages": 2,
-        "passage_length": 100,
-        "question_length": 100,
-        "answer_length": 100,
-        "generation_vocabulary_size": 5000,
-        "characters": False,
-        "word_features": False,
-        "gold_relevance": True,
-        "num_oov_buckets": 3,
-    }
-    assert "num_passages=2" in repr(built) and "9 words" in repr(built)

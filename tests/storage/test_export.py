@@ -6,7 +6,6 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-import yaml
 from tensorflow.core.protobuf import saved_model_pb2
 
 from tests.serving.predictors import (
@@ -18,9 +17,7 @@ from tests.serving.predictors import (
     run_loader,
 )
 from tests.toy_paper import ToyPredictor, ToyPreprocessor
-from tfmrc.serving import write_serving_config
 from tfmrc.storage.export import operations, python_operations
-from tfmrc.storage.model_card import _write
 from tfmrc.storage.warmup import read_warmup_requests, write_warmup_requests
 from tfmrc.text import Vocabulary
 
@@ -107,11 +104,6 @@ def test_the_signature_has_the_documented_names_and_types(exported):
         "answerable_probability": ("float32", [None]),
         "truncated": ("bool", [None]),
     }
-
-
-def test_a_model_card_has_numbers_of_numpy(tmp_path):
-    _write(tmp_path / "card.json", {"max_length": np.int64(5), "f1": np.float32(0.5)})
-    assert json.loads((tmp_path / "card.json").read_text()) == {"max_length": 5, "f1": 0.5}
 
 
 def test_weights_of_lora_count_in_answers():
@@ -236,20 +228,3 @@ def test_a_damaged_warm_up_file_is_named(tmp_path):
         read_warmup_requests(tmp_path)
     path.unlink()
     assert read_warmup_requests(tmp_path) == []
-
-
-def test_the_configuration_of_tensorflow_serving_names_every_export(exported):
-    folder = exported.parents[1]
-    models, batching, compose = write_serving_config(folder, served_from="/models")
-    assert 'name: "hills" base_path: "/models/hills"' in models.read_text(encoding="utf-8")
-    assert "max_batch_size { value: 32 }" in batching.read_text(encoding="utf-8")
-    (service,) = yaml.safe_load(compose.read_text())["services"].values()
-    assert service["image"].startswith("tensorflow/serving:")
-    assert "--model_config_file=/models/models.config" in service["command"]
-    assert "--batching_parameters_file=/models/batching.config" in service["command"]
-    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
-    assert service["volumes"] == [
-        {"type": "bind", "source": ".", "target": "/models", "read_only": True}
-    ]
-    with pytest.raises(ValueError, match="Received: folder="):
-        write_serving_config(folder / "hills" / "7")

@@ -318,23 +318,6 @@ def test_parts_that_were_never_trained_are_left_out(tmp_path):
     assert "relevance" in loaded.run("serving_default", request, max_length=2)
 
 
-def test_outputs_without_a_loss_are_left_out_and_said():
-    """Alone, as with one loss Keras logs no parts, and beside another one."""
-    for names in (["decoder"], ["decoder", "ranker"]):
-        made = make_predictor(num_decoder_blocks=1)
-        model, preprocessor = made.model, made.preprocessor
-        passages = ("An owl flew.", "It is high.")
-        answers = {preprocessor.styles[0]: ("An owl.",)}
-        example = Example("1", "Who flew?", passages, answers, relevance=(True, False))
-        arguments = training.masque(steps=9, warmup_steps=1, model=model)
-        losses = {name: arguments["loss"][name] for name in names}
-        model.compile(arguments["optimizer"], losses, run_eagerly=True)
-        model.fit(preprocessor.dataset([example], batch_size=1), verbose=0)
-        assert set(model.trained_outputs) == set(names)
-        with pytest.warns(UserWarning, match="no loss or no label for .*classifier: it was not"):
-            assert not Predictor(model, preprocessor).is_trained("classifier")
-
-
 def test_outputs_without_labels_are_left_out_and_said(tmp_path):
     """`fit` notes them; those of a loaded predictor stay trained, or may be trained later."""
     made = make_predictor(num_decoder_blocks=1)

@@ -93,15 +93,21 @@ class ToyPredictor(Predictor[Result]):
 
     def build_signatures(self, options: ToyOptions) -> dict[str, Any]:
         def answer(question, passages):
-            passage = tf.strings.reduce_join(passages, axis=1, separator=" ")
-            source = self.preprocessor.source(question, passage)
+            passages = tf.pad(passages, [[0, 0], [0, 1]], constant_values="")  # at least one
+            shape = tf.shape(passages)
+            source = self.preprocessor.source(
+                tf.repeat(question, shape[1]), tf.reshape(passages, [-1])
+            )
             inputs = {name: source[name] for name in ("question_ids", "passage_ids")}
             chances = self.model(inputs)["position"]
-            best = tf.argmax(chances, axis=1)
             has_words = tf.reduce_any(inputs["passage_ids"] != 0, axis=1)
-            probability = tf.where(has_words, tf.reduce_max(chances, axis=1), 0.0)
-            words = tf.gather(source["words"], best, batch_dims=1)
+            chance = tf.where(has_words, tf.reduce_max(chances, axis=1), 0.0)
+            words = tf.gather(source["words"], tf.argmax(chances, axis=1), batch_dims=1)
+            chance, words = tf.reshape(chance, shape), tf.reshape(words, shape)
+            passage = tf.argmax(chance, axis=1)  # of equal ones the first
+            probability = tf.reduce_max(chance, axis=1)
             enough = probability >= options.least_probability
+            words = tf.gather(words, passage, batch_dims=1)
             return {"answer": tf.where(enough, words, ""), "probability": probability}
 
         question = tf.TensorSpec([None], tf.string, name="question")

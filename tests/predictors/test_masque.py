@@ -165,7 +165,7 @@ WRONG = [
      lambda p: ReaderOptions(no_answer_threshold="x")),
     (ValueError, "different num_passages: build .*Received: model=3, preprocessor=2",
      lambda p: Predictor(p.model, preprocessing.MasquePreprocessor(
-         p.preprocessor.vocabulary, styles=STYLES, num_passages=2))),
+         p.preprocessor.vocabulary, styles=STYLES, num_passages=2, generation_vocabulary_size=12))),
 ]  # fmt: skip
 
 

@@ -47,8 +47,6 @@ def test_what_is_given_and_the_passage_are_one_sequence(encoder, name, begin):
         full = f"{name}_{part}"
         assert written[full].numpy().tolist() == given[full].numpy().tolist()
     assert "encoder_ids" not in source and "encoder_ids" not in preprocessor.passage_inputs
-    with pytest.raises(ValueError, match="source=None"):
-        preprocessor.given(GIVEN[name], name)
 
 
 def test_the_passage_alone(encoder):

@@ -83,7 +83,6 @@ def test_a_written_answer_has_the_passage_that_all_words_are_from(answer_arrays)
         kinds = outputs["word_passages"][row, :count].tolist()
         expected = kinds[0] if count and len(set(kinds)) == 1 else -1
         assert outputs["passage"][row] == expected
-    assert min(outputs["passage"]) == -1 < max(outputs["passage"])
 
 
 def test_an_export_of_an_earlier_form_is_refused(tmp_path):

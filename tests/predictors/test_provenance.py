@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tfmrc.predictors.provenance import provenance
+from tfmrc.predictors.provenance import common_passage, provenance
 
 # One example: a question of 3 places, 2 passages of 4; G = 10.
 SOURCE = {
@@ -52,3 +52,10 @@ def test_the_largest_term_names_the_source_and_the_largest_attention_the_place()
         found["source_texts"], [[b"FIVE", b"Five", b"x2", b"?", b"", b"", b""]]
     )
     np.testing.assert_array_equal(found["mixture"], mixture)
+
+
+def test_the_passage_of_a_text_is_that_of_all_its_words():
+    passages = [[0, 0, 1], [2, 2, 2], [0, -1, 0], [-1, -1, -1], [1, -1, -1]]
+    real = [[True, True, False], [True] * 3, [True] * 3, [True] * 3, [False] * 3]
+    assert common_passage(passages, real).numpy().tolist() == [0, 2, -1, -1, -1]
+    assert common_passage(tf.zeros([2, 0], tf.int32), tf.zeros([2, 0], bool)).shape == (2,)

@@ -11,7 +11,7 @@ from tfmrc.ops.ids import EOS
 from tfmrc.predictors.base import Predictor
 from tfmrc.predictors.generated import GeneratedText
 from tfmrc.predictors.options import DecodingOptions
-from tfmrc.predictors.provenance import provenance
+from tfmrc.predictors.provenance import common_passage, provenance
 from tfmrc.predictors.task import Query, Task
 from tfmrc.predictors.text_outputs import compiled, text_outputs
 from tfmrc.storage.warmup import PASSAGES, QUESTION
@@ -259,7 +259,4 @@ def _in_words(
     for name, values in provenance(ids, result["parts"], source).items():
         mask = real[..., None] if name == "mixture" else real
         outputs[name] = tf.where(mask, values[:, :longest], padding.get(name, -1))
-    passages = outputs["word_passages"]
-    lowest = tf.reduce_min(tf.where(real, passages, tf.int32.max), axis=1)
-    same = lowest == tf.reduce_max(passages, axis=1)
-    return outputs | {"passage": tf.where(same, lowest, -1)}
+    return outputs | {"passage": common_passage(outputs["word_passages"], real)}

@@ -5,7 +5,7 @@ import tensorflow as tf
 from tfmrc.ops.ids import PAD
 from tfmrc.predictors.generated import SOURCES
 
-__all__ = ["provenance"]
+__all__ = ["common_passage", "provenance"]
 
 
 def provenance(
@@ -56,3 +56,24 @@ def provenance(
         "word_ends": at(source["ends"], -1),
         "mixture": tf.cast(parts["mixture"], tf.float32),
     }
+
+
+def common_passage(passages: tf.Tensor, real: tf.Tensor) -> tf.Tensor:
+    """Returns the passage that all words of a text were copied from, -1 if there is none.
+
+    Args:
+        passages: int32 `[B, T]`. The passage of each word, -1 for none.
+        real: bool `[B, T]`. Which words there are.
+
+    Returns:
+        int32 `[B]`.
+
+    Example:
+
+    >>> from tfmrc.predictors.provenance import common_passage
+    >>> common_passage([[1, 1, -1], [1, 0, 1], [1, -1, 1]], [[True, True, False]] * 3).numpy()
+    array([ 1, -1, -1], dtype=int32)
+    """
+    lowest = tf.reduce_min(tf.where(real, passages, tf.int32.max), axis=1)
+    highest = tf.reduce_max(tf.where(real, passages, -1), axis=1)
+    return tf.where(lowest == highest, lowest, -1)

@@ -14,7 +14,7 @@ import tfmrc
 from tests import fresh_python
 from tfmrc import cli, training
 from tfmrc.cli import program
-from tfmrc.predictors.answer import Answer, Word
+from tfmrc.predictors import GeneratedText, Word
 from tfmrc.predictors.span_answer import SpanAnswer
 
 SETTINGS = "{name: x, sources: [{format: squad, train: a.json}], model: {name: SAN}}"
@@ -137,7 +137,7 @@ def test_a_name_of_the_hub_without_its_scheme_is_recognised(
 def test_the_models_below_a_folder_are_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of an export the newest version; the folder of a run, not that of its predictor."""
+    """Of an export the folder of its versions; the folder of a run, not that of its predictor."""
     monkeypatch.chdir(tmp_path)
     exports = [f"owls/{version}/saved_model.pb" for version in (2, 9, 10)]
     exports += ["owls/.11.part/saved_model.pb", "crows/saved_model.pb"]
@@ -145,7 +145,7 @@ def test_the_models_below_a_folder_are_named(
     for name in (*(f"models/{e}" for e in exports), *(f"runs/{r}/model.weights.h5" for r in runs)):
         Path(name).parent.mkdir(parents=True)
         Path(name).touch()
-    below = "Models in models: models/crows, models/owls/10."
+    below = "Models in models: models/crows, models/owls."
     assert below in output_of(capsys, "answer", "models", "--question=q", "--passage=p")[2]
     assert below in output_of(capsys, "ask", "models/owl", "--passage=p")[2]
     of_runs = "Models in runs: runs/grid/a-1, runs/one, runs/saved."
@@ -268,7 +268,9 @@ def test_output_that_is_closed_or_cannot_be_written(
 def test_an_answer_is_printed_before_its_page_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written = Answer(text="An owl", words=(Word("owl", "passage", 0, 3, 6, (0.0, 0.0, 1.0)),))
+    written = GeneratedText(
+        text="An owl", words=(Word("owl", "passage", 0, 3, 6, (0.0, 0.0, 1.0)),)
+    )
     answers = [written, written, SpanAnswer(text="An owl", start=0, end=6)]
     predictor = SimpleNamespace(answer=lambda **query: answers.pop(0))
     monkeypatch.setattr(LOAD, lambda folder: (predictor, {}))

@@ -100,13 +100,16 @@ def _masque(rng: random.Random, rows: int) -> Inputs:
 def _inputs(name: str, rng: random.Random, rows: int) -> Inputs:
     if name.startswith("Masque"):
         return _masque(rng, rows)
-    inputs: Inputs = {"passage": [_text(rng) for _ in range(rows)]}
+    texts = [_text(rng) for _ in range(rows)]
     if "generate" in name:
-        return inputs
+        return {"passage": texts}
     if name.startswith("MaxoutPointerQG"):
-        words = inputs["passage"][0].split() or [b""]
-        return {**inputs, "answer": [rng.choice([*words, _text(rng)])]}
-    return {**inputs, "answer" if "ask" in name else "question": [_text(rng) for _ in range(rows)]}
+        words = texts[0].split() or [b""]
+        return {"passage": texts, "answer": [rng.choice([*words, _text(rng)])]}
+    given = [_text(rng) for _ in range(rows)]
+    if "ask" in name:
+        return {"passage": texts, "answer": given}
+    return {"passages": [[text] for text in texts], "question": given}
 
 
 def _numbers(outputs: Outputs) -> Iterator[str]:
@@ -133,15 +136,17 @@ def _offsets(inputs: Inputs, outputs: Outputs, counts: Counter[str]) -> Iterator
 def _spans(inputs: Inputs, outputs: Outputs) -> Iterator[tuple[bytes, int, int, bytes]]:
     """Yields a text of the request, two offsets, and what is to be between them."""
     if "source_texts" in outputs:
-        for row, column in np.argwhere(outputs["ends"] > outputs["starts"]):
-            number = outputs["passage_indices"][row, column]
+        for row, column in np.argwhere(outputs["word_ends"] > outputs["word_starts"]):
+            number = outputs["word_passages"][row, column]
             source = inputs["passages"][row][number] if number >= 0 else inputs["question"][row]
-            span = (outputs[name][row, column] for name in ("starts", "ends", "source_texts"))
+            names = ("word_starts", "word_ends", "source_texts")
+            span = (outputs[name][row, column] for name in names)
             yield source, *span  # type: ignore[misc]
     elif "starts" in outputs:
         for row, column in np.argwhere(outputs["ends"] > outputs["starts"]):
             span = (outputs[name][row, column] for name in ("starts", "ends", "answers"))
-            yield inputs["passage"][row], *span  # type: ignore[misc]
+            number = outputs["answer_passages"][row, column]
+            yield inputs["passages"][row][number], *span  # type: ignore[misc]
     elif "answer_starts" in outputs:
         for row, column in np.argwhere(outputs["answer_starts"] >= 0):
             answer, start = (outputs[name][row, column] for name in ("answers", "answer_starts"))
